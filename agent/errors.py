@@ -1,0 +1,73 @@
+"""What can go wrong, as one tree.
+
+    ReticentError
+    ├── UsageError             an attribute, value, option or file that does not exist
+    ├── ModelError             a model file that must not be used
+    │   ├── DamagedModelError  truncated, altered, or holding what cannot be
+    │   ├── VersionError       in a format that this version does not read
+    │   └── SignatureError     not signed, or not with the expected key
+    └── BuildError             tables from which no model can be made
+
+An error says what is wrong, where (if there is a place) and how to mend it, each in lower
+case and without a full stop. Only the command line shows it, and shows it once.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import ClassVar, Self
+
+
+class ReticentError(Exception):
+    """The root of the tree: `what` went wrong, `where`, and a `hint` how to mend it."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, what: str, hint: str, where: str | None = None) -> None:
+        super().__init__(what, hint, where)
+        self.what = what
+        self.hint = hint
+        self.where = where
+
+    def __str__(self) -> str:
+        return self.what if self.where is None else f"{self.where}: {self.what}"
+
+
+class UsageError(ReticentError):
+    """The user named something that does not exist or does not fit."""
+
+    exit_code = 2
+
+    @classmethod
+    def unknown(cls, kind: str, name: str, names: Iterable[str]) -> Self:
+        """Return the error for a `name` that is none of `names`, which are all of one `kind`."""
+        known = sorted(names)
+        near = nearest(name, known)
+        hint = f"known: {', '.join(known) or 'none'}" if near is None else f"did you mean {near!r}?"
+        return cls(f"unknown {kind} {name!r}", hint)
+
+
+class ModelError(ReticentError):
+    """A model file must not be used."""
+
+
+class DamagedModelError(ModelError):
+    """A model file is truncated, altered, or holds what cannot be."""
+
+
+class VersionError(ModelError):
+    """A model file is in a format that this version does not read."""
+
+
+class SignatureError(ModelError):
+    """A model file is not signed, or not with the expected key."""
+
+
+class BuildError(ReticentError):
+    """No model can be made from the tables given."""
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Return the one of `names` that `name` was probably meant to be, whatever its case."""
+    folded = {known.casefold(): known for known in names}
+    matches = get_close_matches(name.casefold(), folded, n=1)
+    return folded[matches[0]] if matches else None
