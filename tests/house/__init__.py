@@ -1,0 +1,1 @@
+"""What holds for every room: sizes, imports, dependencies, errors, the wheel."""

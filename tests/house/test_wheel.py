@@ -1,0 +1,88 @@
+"""The wheel alone is the whole product: it runs with the base dependencies, far from here."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from importlib.metadata import Distribution, distribution, distributions
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.house.tree import ROOT
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel from the checkout, without a network."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, check=True, capture_output=True, cwd=ROOT)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel and its base dependencies, nothing else, into an empty environment."""
+    home = tmp_path_factory.mktemp("installed")
+    venv.create(home, symlinks=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(home / "bin/python"), "install"]
+    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True, capture_output=True)
+    site = Path(sysconfig.get_path("purelib", "venv", {"base": str(home)}))
+    (ours,) = distributions(name="reticent", path=[str(site)])
+    for needed in closure(ours):
+        link(needed, site)
+    return home
+
+
+def closure(needing: Distribution) -> list[Distribution]:
+    """Return what a distribution needs on this machine without extras, and what that needs."""
+    wanted = [Requirement(line) for line in needing.requires or ()]
+    here = [w for w in wanted if w.marker is None or w.marker.evaluate({"extra": ""})]
+    direct = [distribution(requirement.name) for requirement in here]
+    return direct + [deeper for needed in direct for deeper in closure(needed)]
+
+
+def link(needed: Distribution, site: Path) -> None:
+    """Make a distribution of the current environment importable from `site` too."""
+    for name in {file.parts[0] for file in needed.files or ()} - {"..", "__pycache__"}:
+        if not (site / name).exists():
+            (site / name).symlink_to(str(needed.locate_file(name)))
+
+
+def run(home: Path, program: str, *arguments: str) -> str:
+    """Run a program of the environment at `home` from there, and return what it printed."""
+    alone = {"PATH": os.defpath, "HOME": str(home), "LANG": "C.UTF-8"}
+    command = [str(home / "bin" / program), *arguments]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=home, env=alone)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_wheel_holds_the_shipped_model_and_its_notice(wheel: Path) -> None:
+    """The data's licence asks for the notice wherever the data goes."""
+    shipped = [Path(name) for name in ZipFile(wheel).namelist() if "agent/model/shipped/" in name]
+    assert {".safetensors", ".md"} <= {path.suffix for path in shipped}
+
+
+def test_the_wheel_holds_nothing_of_the_checkouts_own(wheel: Path) -> None:
+    """Tests and examples stay here."""
+    rooms = {Path(name).parts[0] for name in ZipFile(wheel).namelist()}
+    assert {room for room in rooms if not room.endswith(".dist-info")} <= {"agent", "policy"}
+
+
+def test_the_command_that_runs_is_the_installed_one(installed: Path) -> None:
+    """The checkout is out of reach, and so is every extra."""
+    where = run(installed, "python", "-c", "import agent; print(agent.__file__)")
+    assert Path(where.strip()).is_relative_to(installed)
+    probe = "import importlib.util as u; print(u.find_spec('ibis'), u.find_spec('pytest'))"
+    assert run(installed, "python", "-c", probe).split() == ["None", "None"]
+
+
+def test_the_demo_runs_from_the_wheel(installed: Path) -> None:
+    """The first thing that a newcomer does."""
+    assert run(installed, "reticent", "demo").strip()
