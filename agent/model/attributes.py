@@ -1,0 +1,60 @@
+"""An attribute: one private fact with a small list of values."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.errors import UsageError
+
+Scope = Literal["person", "request"]
+
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+UNSPECIFIED = "unspecified"  # values[0]: code 0 of every attribute
+MAX_VALUES = 256  # a code is one byte
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute of a model; the position of a value in ``values`` is its code.
+
+    ``name``: matches ``[a-z][a-z0-9_]*``; ``title``: for people; ``scope``: fixed per person, or
+    set per request; ``values``: unique, ``"unspecified"`` first; ``refines``: the attribute of
+    which this is a finer grain; ``sensitivity``: default, bits of utility it must bring.
+    Raises ValueError if one of these does not hold.
+    """
+
+    name: str
+    title: str
+    scope: Scope
+    values: tuple[str, ...]
+    refines: str | None = None
+    sensitivity: float = 0.0
+
+    def __post_init__(self) -> None:
+        problem = self._problem()
+        if problem is not None:
+            raise ValueError(f"attribute {self.name!r} {problem}")
+
+    def code(self, value: str) -> int:
+        """Return the code of a value; UsageError, naming the nearest, if there is none such."""
+        if value not in self.values:
+            raise UsageError.unknown(f"value of {self.name}", value, self.values)
+        return self.values.index(value)
+
+    def _problem(self) -> str | None:
+        """Return what is wrong with the fields, if anything."""
+        checks = (
+            (NAME.fullmatch(self.name), "has a name that does not match [a-z][a-z0-9_]*"),
+            (self.title, "has no title"),
+            (self.values[:1] == (UNSPECIFIED,), f"does not have {UNSPECIFIED!r} as first value"),
+            (len(self.values) <= MAX_VALUES, f"has more than {MAX_VALUES} values"),
+            (len(set(self.values)) == len(self.values), "has a value twice"),
+            (all(self.values), "has an empty value"),
+            (self.refines != self.name, "refines itself"),
+            (math.isfinite(self.sensitivity), "has a sensitivity that is not finite"),
+            (self.sensitivity >= 0, "has a sensitivity below 0"),
+        )
+        return next((problem for holds, problem in checks if not holds), None)

@@ -1,0 +1,77 @@
+"""One small model for examples, and ways to spoil its file."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load, save
+
+from agent.model.attributes import Attribute
+from agent.model.digest import header, stamped
+from agent.model.model import Model, Query
+from agent.model.tables import Singles, gather
+from agent.tradeoff.tables import Population, QueryRows
+
+Tensors = dict[str, NDArray[Any]]
+
+REGION = Attribute("region", "Region", "person", ("unspecified", "north", "south"))
+TOWN = Attribute("town", "Town", "person", ("unspecified", "n1", "n2", "s1"), refines="region")
+HOUR = Attribute("working_hours", "At work", "request", ("unspecified", "no", "yes"), None, 0.5)
+
+
+def small_model() -> Model:
+    """Return a model of three attributes, two queries and four people."""
+    python = QueryRows(
+        user=np.array([0, 0, 1, 2]),
+        intent=np.array([0, 1, 0, 1]),
+        person=np.array([[1, 1], [1, 2], [2, 3]], np.uint8),
+        request=np.array([[1], [2], [2], [0]], np.uint8),
+        intents=2,
+    )
+    c = QueryRows(
+        user=np.array([1, 0]),
+        intent=np.array([2, 0]),
+        person=np.array([[2, 0], [0, 0]], np.uint8),
+        request=np.array([[2], [2]], np.uint8),
+        intents=3,
+    )
+    population = Population(
+        codes=np.array([[1, 1], [1, 2], [2, 3], [0, 0]], np.uint8),
+        weights=np.array([1.0, 2.0, 1.0, 0.5]),
+        request_counts=(np.array([[0, 1, 300], [0, 0, 2], [1, 0, 0], [0, 0, 0]], np.uint16),),
+    )
+    singles = Singles(np.arange(6.0).reshape(2, 3) / 8, np.arange(9.0).reshape(3, 3) / 16)
+    return Model(
+        id="small",
+        source="invented",
+        licence="CC0-1.0",
+        estimator="louo",
+        attributes=(REGION, TOWN, HOUR),
+        queries=(
+            Query("python", ("snake", "language"), 20.0, 4, 3, 1.0, 0.25, 0.2),
+            Query("c", ("letter", "note", "language"), 5.0, 2, 2, 1.5),
+        ),
+        tables=gather(population, [python, c], np.array([2.0, 1.0]), singles),
+        options={"min_users": 2, "half": None, "shrinkages": (5.0, 10.0)},
+        validation={"predicted_bits": 0.25},
+    )
+
+
+def respoken(data: bytes, edit: Callable[[dict[str, Any]], object]) -> bytes:
+    """Return a model file with edited metadata and a digest that fits again."""
+    metadata = json.loads(json.loads(header(data))["__metadata__"]["reticent"])
+    edit(metadata)
+    return _forged(load(data), json.dumps(metadata, separators=(",", ":")))
+
+
+def retensored(data: bytes, edit: Callable[[Tensors], object]) -> bytes:
+    """Return a model file with edited tensors and a digest that fits again."""
+    tensors = {name: tensor.copy() for name, tensor in load(data).items()}
+    edit(tensors)
+    return _forged(tensors, json.loads(header(data))["__metadata__"]["reticent"])
+
+
+def _forged(tensors: Tensors, metadata: str) -> bytes:
+    return stamped(save(tensors, {"reticent": metadata}))

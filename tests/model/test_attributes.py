@@ -1,0 +1,75 @@
+"""An attribute holds together, or is not made."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import UsageError
+from agent.model.attributes import MAX_VALUES, NAME, Attribute
+from tests.model.examples import REGION, TOWN
+from tests.strategies import attribute_lists
+
+
+@given(attribute_lists())
+def test_the_code_of_a_value_is_its_position(attributes: tuple[Attribute, ...]) -> None:
+    """In both directions."""
+    for attribute in attributes:
+        codes = [attribute.code(value) for value in attribute.values]
+        assert codes == [*range(len(attribute.values))]
+
+
+@given(st.text(max_size=4))
+def test_a_name_is_short_latin_text(name: str) -> None:
+    """It travels in a header and stands in a policy."""
+    fields = ("title", "person", ("unspecified",))
+    if NAME.fullmatch(name):
+        assert Attribute(name, *fields).name == name  # type: ignore[arg-type]
+    else:
+        with pytest.raises(ValueError, match="name"):
+            Attribute(name, *fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"name": "region\n"}, "does not match"),
+        ({"title": ""}, "no title"),
+        ({"values": ()}, "'unspecified' as first"),
+        ({"values": ("north", "unspecified")}, "'unspecified' as first"),
+        ({"values": ("unspecified", "north", "north")}, "twice"),
+        ({"values": ("unspecified", "")}, "empty"),
+        ({"values": ("unspecified", *map(str, range(MAX_VALUES)))}, "more than 256"),
+        ({"refines": "region"}, "refines itself"),
+        ({"sensitivity": float("nan")}, "not finite"),
+        ({"sensitivity": -0.1}, "below 0"),
+    ],
+)
+def test_what_an_attribute_cannot_be(change: dict[str, Any], problem: str) -> None:
+    """One thing wrong at a time."""
+    fields: dict[str, Any] = {
+        "name": "region",
+        "title": "Region",
+        "scope": "person",
+        "values": ("unspecified", "north"),
+    }
+    with pytest.raises(ValueError, match=problem):
+        Attribute(**fields | change)
+
+
+def test_256_values_are_not_too_many() -> None:
+    """A code is one byte."""
+    values = ("unspecified", *map(str, range(MAX_VALUES - 1)))
+    assert Attribute("a", "A", "person", values).code("254") == 255
+
+
+def test_an_unknown_value_names_the_nearest() -> None:
+    """So that a slip of the pen is one edit away from being right."""
+    with pytest.raises(UsageError) as caught:
+        REGION.code("norht")
+    assert (caught.value.what, caught.value.hint) == (
+        "unknown value of region 'norht'",
+        "did you mean 'north'?",
+    )
+    assert TOWN.code("unspecified") == 0
