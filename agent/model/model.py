@@ -1,0 +1,150 @@
+"""The model as a value: attributes, queries, tensors, and what follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agent.errors import UsageError
+from agent.model.lookup import Match, QueryIndex
+from agent.model.memory import Recent
+from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Mapping
+
+    from agent.model.attributes import Attribute
+    from agent.model.tables import Tables
+    from agent.tradeoff.tables import Population, QueryRows
+
+T = TypeVar("T")
+Figure = bool | int | float | str | tuple[float, ...] | None
+
+UTILITIES_KEPT = 32  # a prepared query of the shipped model takes about 2 MB
+CROWDS_KEPT = 16
+RESULTS_KEPT = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One known query.
+
+    ``intents``: what people turned out to want; ``shrinkage``: beta, in rows; ``rows`` and
+    ``users``: how many there are; ``prior_entropy_bits``: of the prior over the intents;
+    ``predicted_bits``, ``heldout_bits``: utility of the sets picked in validation, as the model
+    predicted it and as held-out users had it.
+    """
+
+    text: str
+    intents: tuple[str, ...]
+    shrinkage: float
+    rows: int
+    users: int
+    prior_entropy_bits: float
+    predicted_bits: float | None = None
+    heldout_bits: float | None = None
+
+
+class _Memory:
+    """What a model has computed so far; the one part of it that changes."""
+
+    __slots__ = ("crowds", "results", "utilities")
+
+    def __init__(self) -> None:
+        self.utilities: Recent[int, Utility] = Recent(UTILITIES_KEPT)
+        self.crowds: Recent[tuple[tuple[int, int], ...], Crowd] = Recent(CROWDS_KEPT)
+        self.results: Recent[Hashable, Any] = Recent(RESULTS_KEPT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A model: person attributes first, then request attributes; a query is its index.
+
+    ``options``: with what it was built; ``validation``: what held-out users said about it;
+    ``digest``: SHA-256 of its file, 64 hexadecimal digits, empty before it is written.
+    Two models are equal if their contents are. What is computed is remembered inside.
+    """
+
+    id: str
+    source: str
+    licence: str
+    estimator: Estimator
+    attributes: tuple[Attribute, ...]
+    queries: tuple[Query, ...]
+    tables: Tables = field(repr=False)
+    options: Mapping[str, Figure] = field(default_factory=dict)
+    validation: Mapping[str, Figure] = field(default_factory=dict)
+    digest: str = ""
+    _memory: _Memory = field(default_factory=_Memory, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+        object.__setattr__(self, "validation", MappingProxyType(dict(self.validation)))
+
+    @property
+    def population(self) -> Population:
+        """The people a recipient might take the user for."""
+        return self.tables.population
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """How many values each attribute has."""
+        return tuple(len(attribute.values) for attribute in self.attributes)
+
+    @property
+    def persons(self) -> int:
+        """P, the number of person attributes: those with an index below it."""
+        return sum(attribute.scope == "person" for attribute in self.attributes)
+
+    def index(self, name: str) -> int:
+        """Return the index of an attribute; UsageError, naming the nearest, if there is none."""
+        names = [attribute.name for attribute in self.attributes]
+        if name not in names:
+            raise UsageError.unknown("attribute", name, names)
+        return names.index(name)
+
+    def match(self, text: str) -> Match:
+        """Return which query a text means: the same, the nearest, or none."""
+        return self.remember(
+            QueryIndex, lambda: QueryIndex([query.text for query in self.queries])
+        ).find(text)
+
+    def rows(self, query: int) -> QueryRows:
+        """Return the rows of a query; ``user`` and ``intent`` are copied, into intp."""
+        before = self.queries[:query]
+        this = self.queries[query]
+        rows, users = sum(each.rows for each in before), sum(each.users for each in before)
+        return self.tables.rows.part(
+            slice(rows, rows + this.rows), slice(users, users + this.users), len(this.intents)
+        )
+
+    def utility(self, query: int) -> Utility:
+        """Return the utility of sets of attributes for a query, in bits."""
+        return self._memory.utilities.get(query, lambda: self._utility(query))
+
+    def mean_utility(self) -> Utility:
+        """Return the utility averaged over the queries by weight: the a-priori case (9.5.1)."""
+        return self.remember(MeanUtility, self._mean_utility)
+
+    def crowd(self, known: Iterable[tuple[int, int]] = ()) -> Crowd:
+        """Return the people who agree with pairs of person attribute and code, in any order."""
+        pairs = tuple(sorted(known))
+        return self._memory.crowds.get(pairs, lambda: Crowd(self.population, self.cards, pairs))
+
+    def remember(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the result for ``key``, a pure function of this model and the key.
+
+        It is made if it is not at hand; the RESULTS_KEPT most recently used are.
+        """
+        result: T = self._memory.results.get(key, make)
+        return result
+
+    def _utility(self, query: int) -> Utility:
+        shrinkage = self.queries[query].shrinkage
+        return query_utility(self.rows(query), self.cards, self.estimator, shrinkage)
+
+    def _mean_utility(self) -> MeanUtility:
+        utilities = [self.utility(query) for query in range(len(self.queries))]
+        return MeanUtility(utilities, self.tables.query_weights)

@@ -1,0 +1,142 @@
+"""The tensors of a model: everything that was counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from agent.tradeoff.tables import Population, QueryRows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Codes = NDArray[np.integer]
+    Floats = NDArray[np.float64]
+
+COST_METRICS = ("maxprob", "log-maxprob", "entropy")  # the rows of Singles.costs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Singles:
+    """What each attribute does alone; it prunes the search.
+
+    ``utilities``: float64, shape (Q, n), bits, per query. ``costs``: float64, shape (3, n), for
+    a recipient that knows nothing, by the metrics of COST_METRICS (entropy in bits).
+    """
+
+    utilities: Floats
+    costs: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """The rows of all queries, one query after the other; integers, the smallest in a file.
+
+    ``user``: shape (M,), numbered from 0 within each query. ``intent``: shape (M,), a position
+    in the intents of its query. ``request``: uint8, shape (M, R), codes of each row. ``person``:
+    uint8, shape (U, P), codes of the users of each query, one query after the other.
+    """
+
+    user: Codes
+    intent: Codes
+    request: NDArray[np.uint8]
+    person: NDArray[np.uint8]
+
+    def part(self, rows: slice, users: slice, intents: int) -> QueryRows:
+        """Return one query's rows: views, except for ``user`` and ``intent``, now intp."""
+        return QueryRows(
+            user=read_only(self.user[rows].astype(np.intp)),
+            intent=read_only(self.intent[rows].astype(np.intp)),
+            person=self.person[users],
+            request=self.request[rows],
+            intents=intents,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables:
+    """All tensors of a model, read-only; equal if every number is.
+
+    ``query_weights``: float64, shape (Q,), above 0, relative frequency of each query.
+    """
+
+    population: Population
+    rows: Rows
+    query_weights: Floats
+    singles: Singles
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tables):
+            return NotImplemented
+        mine, theirs = self.tensors(), other.tensors()
+        return mine.keys() == theirs.keys() and all(
+            np.array_equal(array, theirs[name]) for name, array in mine.items()
+        )
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Return every tensor by its name in the file (FORMAT.md)."""
+        people = self.population
+        counts = np.hstack([np.zeros((people.people, 0), np.uint8), *people.request_counts])
+        weights = {} if people.weights is None else {"population.weights": people.weights}
+        return weights | {
+            "attributes.costs": self.singles.costs,
+            "attributes.utilities": self.singles.utilities,
+            "population.codes": people.codes,
+            "population.request_counts": counts,
+            "queries.weights": self.query_weights,
+            "rows.intent": self.rows.intent,
+            "rows.request": self.rows.request,
+            "rows.user": self.rows.user,
+            "users.person": self.rows.person,
+        }
+
+    @classmethod
+    def of_tensors(cls, tensors: dict[str, NDArray[Any]], request_cards: Sequence[int]) -> Tables:
+        """Return the tables from checked tensors by name; inverse of ``tensors``."""
+        counts = tensors["population.request_counts"]
+        ends = np.cumsum(request_cards, dtype=np.intp)[:-1]
+        population = Population(
+            tensors["population.codes"],
+            tensors.get("population.weights"),
+            tuple(np.split(counts, ends, axis=1)) if request_cards else (),
+        )
+        rows = Rows(
+            user=tensors["rows.user"],
+            intent=tensors["rows.intent"],
+            request=tensors["rows.request"],
+            person=tensors["users.person"],
+        )
+        singles = Singles(tensors["attributes.utilities"], tensors["attributes.costs"])
+        return cls(population, rows, tensors["queries.weights"], singles)
+
+
+def gather(
+    population: Population, queries: Sequence[QueryRows], weights: Floats, singles: Singles
+) -> Tables:
+    """Return the tables of a new model.
+
+    ``queries``: the rows of each query, at least one; ``weights``: float64, shape (Q,), relative
+    frequency of each. The arrays are shared where they can be; what comes back is read-only.
+    """
+    rows = Rows(
+        user=np.concatenate([query.user for query in queries]),
+        intent=np.concatenate([query.intent for query in queries]),
+        request=np.concatenate([query.request for query in queries]),
+        person=np.concatenate([query.person for query in queries]),
+    )
+    built = Tables(population, rows, weights, singles).tensors()
+    tensors = {name: read_only(array) for name, array in built.items()}
+    return Tables.of_tensors(tensors, [counts.shape[1] for counts in population.request_counts])
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of an array through which it cannot be changed."""
+    view = array.view()
+    view.setflags(write=False)
+    return view

@@ -1,0 +1,131 @@
+"""A model as a value, and what it remembers."""
+
+from dataclasses import FrozenInstanceError, fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import UsageError
+from agent.model.memory import Recent
+from agent.model.model import CROWDS_KEPT, Model, Query
+from agent.model.tables import gather
+from tests.model.examples import small_model
+from tests.strategies import attribute_lists, models, query_rows
+
+
+@given(st.data())
+def test_the_rows_of_each_query_come_back(data: st.DataObject) -> None:
+    """As they were given, whatever stands before them."""
+    attributes = data.draw(attribute_lists())
+    given_rows = data.draw(st.lists(query_rows(attributes), min_size=1, max_size=4))
+    model = small_model()
+    tables = gather(model.population, given_rows, np.ones(len(given_rows)), model.tables.singles)
+    queries = tuple(
+        Query(
+            str(place), tuple(map(str, range(rows.intents))), 1, len(rows.user), len(rows.person), 0
+        )
+        for place, rows in enumerate(given_rows)
+    )
+    model = replace(model, attributes=attributes, queries=queries, tables=tables)
+    for place, expected in enumerate(given_rows):
+        found = model.rows(place)
+        assert {found.user.dtype, found.intent.dtype} == {np.dtype(np.intp)}
+        assert found.intents == expected.intents
+        for name in ("user", "intent", "person", "request"):
+            assert np.array_equal(getattr(found, name), getattr(expected, name))
+
+
+@given(models())
+def test_what_a_model_remembers_is_not_part_of_it(model: Model) -> None:
+    """Equality and repr say what it holds, not what was asked."""
+    fresh = replace(model)
+    before = repr(model)
+    assert model.match(model.queries[0].text).query == 0
+    model.crowd()
+    model.remember("key", object)
+    assert model == fresh
+    assert repr(model) == before
+
+
+@given(models(), models())
+def test_models_are_equal_if_their_contents_are(one: Model, other: Model) -> None:
+    """Every field counts, down to the last number of a tensor."""
+    assert one == replace(one)
+    assert one != replace(one, id=one.id + "x")
+    weights = one.tables.query_weights + 1.0
+    assert one != replace(one, tables=replace(one.tables, query_weights=weights))
+    assert (one == other) == (repr(one) == repr(other) and one.tables == other.tables)
+
+
+def test_person_attributes_come_first() -> None:
+    """Their number is the first index of a request attribute."""
+    model = small_model()
+    assert model.cards == (3, 4, 3)
+    assert model.persons == 2
+    assert model.index("working_hours") == 2
+
+
+def test_an_unknown_attribute_names_the_nearest() -> None:
+    """So that a slip of the pen is one edit away from being right."""
+    with pytest.raises(UsageError) as caught:
+        small_model().index("Regoin")
+    assert caught.value.hint == "did you mean 'region'?"
+
+
+def test_nothing_in_a_model_can_be_set() -> None:
+    """State changes by making a new value."""
+    model = small_model()
+    with pytest.raises(FrozenInstanceError):
+        model.id = "x"  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        model.options["min_users"] = 3  # type: ignore[index]
+    assert [field.name for field in fields(model) if not field.compare] == ["_memory"]
+
+
+def test_the_options_are_a_copy() -> None:
+    """The caller's dict stays the caller's."""
+    options: dict[str, str | None] = {"half": "A"}
+    model = replace(small_model(), options=options)
+    options["half"] = "B"
+    assert model.options["half"] == "A"
+
+
+def test_what_was_prepared_is_there_the_next_time() -> None:
+    """The same object, in whatever order the knowledge is told."""
+    model = small_model()
+    assert model.utility(1) is model.utility(1)
+    assert model.mean_utility() is model.mean_utility()
+    assert model.crowd([(1, 2), (0, 1)]) is model.crowd(((0, 1), (1, 2)))
+    assert model.crowd() is not model.crowd([(0, 1)])
+    assert model.crowd([(0, 1)]).people == 2
+
+
+def test_the_mean_utility_weighs_the_queries() -> None:
+    """Two parts of the first, one of the second."""
+    model = small_model()
+    each = [model.utility(query).value(0b11) for query in (0, 1)]
+    assert model.mean_utility().value(0b11) == pytest.approx((2 * each[0] + each[1]) / 3)
+
+
+def test_the_crowds_remembered_are_limited() -> None:
+    """A daemon that meets many recipients does not grow without end."""
+    model = small_model()
+    first = model.crowd([(0, 0)])
+    for code in range(CROWDS_KEPT):
+        model.crowd([(1, code)])
+    assert model.crowd([(0, 0)]) is not first
+
+
+@given(st.lists(st.integers(0, 5)), st.integers(1, 4))
+def test_the_most_recent_results_are_kept(keys: list[int], size: int) -> None:
+    """And a result is what making it again would give."""
+    recent: Recent[int, int] = Recent(size)
+    used: list[int] = []
+    for key in keys:
+        made: list[int] = []
+        assert recent.get(key, lambda key=key, made=made: made.append(key) or key * 2) == key * 2  # type: ignore[misc]
+        kept = [*dict.fromkeys(reversed(used))][:size]
+        assert bool(made) == (key not in kept)
+        used.append(key)
