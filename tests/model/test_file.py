@@ -1,0 +1,136 @@
+"""The disk: whole files or none, and a sentence for everything that can go wrong there."""
+
+import errno
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from agent.errors import BuildError, DamagedModelError, ReticentError, UsageError
+from agent.model import file
+from agent.model.encoding import encode
+from agent.model.model import Model
+from tests.model.examples import small_model
+from tests.strategies import models
+
+MODEL = small_model()
+
+
+@given(model=models())
+def test_what_was_written_is_what_is_read(
+    tmp_path_factory: pytest.TempPathFactory, model: Model
+) -> None:
+    """And what `write` returns is that, with its digest."""
+    path = tmp_path_factory.mktemp("model") / "m.safetensors"
+    written = file.write(model, path)
+    assert file.read(path) == written
+    assert path.read_bytes() == encode(model)
+
+
+def test_a_model_replaces_the_one_before(tmp_path: Path) -> None:
+    """Nothing else stays in the folder."""
+    path = tmp_path / "m.safetensors"
+    path.write_text("the one before")
+    file.write(MODEL, path)
+    assert file.read(path).id == "small"
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_others_may_read_a_model(tmp_path: Path) -> None:
+    """As the umask says."""
+    path = tmp_path / "m.safetensors"
+    umask = os.umask(0o027)
+    try:
+        file.write(MODEL, path)
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("function", ["fsync", "fdopen"])
+def test_a_full_disk_leaves_the_model_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
+    """One sentence, and no trace in the folder."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "m.safetensors"
+    path.write_text("the one before")
+    monkeypatch.setattr(os, function, full)
+    with pytest.raises(UsageError) as caught:
+        file.write(MODEL, path)
+    assert str(caught.value) == f"{path}: no space left on device"
+    assert [*tmp_path.iterdir()] == [path]
+    assert path.read_text() == "the one before"
+
+
+@pytest.mark.parametrize("name", ["no/m.safetensors", "file/m.safetensors", "folder", "x" * 256])
+def test_a_place_that_cannot_be_written(tmp_path: Path, name: str) -> None:
+    """A folder that is not there, is a file; a folder in place of the file; too long a name."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UsageError) as caught:
+        file.write(MODEL, tmp_path / name)
+    assert caught.value.where == str(tmp_path / name)
+    assert {each.name for each in tmp_path.iterdir()} == {"file", "folder"}
+
+
+def test_a_model_that_does_not_fit_is_not_written(tmp_path: Path) -> None:
+    """What is written can be read: it is tried before."""
+    for wrong in (replace(MODEL, id=""), replace(MODEL, queries=MODEL.queries[:1])):
+        with pytest.raises(BuildError):
+            file.write(wrong, tmp_path / "m.safetensors")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
+    """So that a slip of the pen is one edit away from being right."""
+    (tmp_path / "so2017.safetensors").write_text("")
+    with pytest.raises(UsageError) as caught:
+        file.read(tmp_path / "so2071.safetensors")
+    assert caught.value.what == "there is no such file"
+    assert caught.value.hint == f"did you mean '{tmp_path / 'so2017.safetensors'}'?"
+    with pytest.raises(UsageError, match="there is no such file"):
+        file.read(tmp_path / "no" / "so2017.safetensors")
+
+
+def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
+    """A folder, and a pipe that nobody writes to."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(UsageError, match=r"not a file|is a directory"):
+            file.read(path)
+
+
+def test_a_file_of_any_size_is_refused_unread(tmp_path: Path) -> None:
+    """A file with a hole costs nothing to make."""
+    path = tmp_path / "m.safetensors"
+    path.touch()
+    os.truncate(path, file.MAX_BYTES + 1)
+    with pytest.raises(UsageError, match="1073741824 are the most"):
+        file.read(path)
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    """The sentence says which file it is about."""
+    path = tmp_path / "m.safetensors"
+    file.write(MODEL, path)
+    os.truncate(path, 2000)
+    with pytest.raises(DamagedModelError) as caught:
+        file.read(path)
+    assert caught.value.where == str(path)
+
+
+def test_a_private_file_is_the_owners_and_never_replaced(tmp_path: Path) -> None:
+    """A key is not lost to a second command."""
+    path = tmp_path / "key.pem"
+    file.create_private(b"secret", path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with pytest.raises(ReticentError, match="there is such a file already"):
+        file.create_private(b"other", path)
+    assert path.read_bytes() == b"secret"
