@@ -1,0 +1,152 @@
+"""A signature says who made a model, and nothing but the true one does."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    KeySerializationEncryption,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
+from agent.errors import ModelError, SignatureError, UsageError
+from agent.model import file
+from agent.model.signature import generate_key, sign, signer, verify
+from tests.model.examples import small_model
+
+FLIPS = (0x01, 0x20, 0x80, 0xFF)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """Return the path of a small model."""
+    path = tmp_path / "small.safetensors"
+    file.write(small_model(), path)
+    return path
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    """Return the path of a new private key."""
+    path = tmp_path / "key.pem"
+    generate_key(path)
+    return path
+
+
+def test_what_was_signed_verifies_and_names_its_key(model: Path, tmp_path: Path) -> None:
+    """Beside the model, and wherever else the signature lies."""
+    public = generate_key(tmp_path / "mine.pem")
+    signature = sign(model, tmp_path / "mine.pem")
+    assert signature == tmp_path / "small.sig"
+    assert verify(model) == public
+    elsewhere = signature.rename(tmp_path / "elsewhere")
+    assert verify(model, elsewhere) == public
+
+
+def test_signing_twice_writes_the_same_bytes(model: Path, key: Path) -> None:
+    """Ed25519 involves no chance (RFC 8032, 5.1.6)."""
+    first = sign(model, key).read_bytes()
+    assert sign(model, key).read_bytes() == first
+
+
+def test_what_is_signed_is_what_the_format_says(model: Path, key: Path) -> None:
+    """Whoever has the page and a library can sign and verify."""
+    private = load_pem_private_key(key.read_bytes(), None)
+    assert isinstance(private, ed25519.Ed25519PrivateKey)
+    digest = file.read(model).digest
+    signed = private.sign(f"reticent model signature 1\n{digest}".encode()).hex()
+    public = private.public_key().public_bytes_raw().hex()
+    text = f'{{"format":1,"digest":"{digest}","key":"ed25519:{public}","signature":"{signed}"}}\n'
+    assert sign(model, key).read_text() == text
+
+
+def test_every_flipped_byte_of_a_signature_is_refused(model: Path, key: Path) -> None:
+    """And every truncation, except that the last line feed is nobody's."""
+    digest, good = file.read(model).digest, sign(model, key).read_bytes()
+    spoilt = [
+        good[:place] + bytes([good[place] ^ flip]) + good[place + 1 :]
+        for place in range(len(good) - 1)
+        for flip in FLIPS
+    ]
+    for data in [*spoilt, *(good[:end] for end in range(len(good) - 1)), good + b"x", b"[" * 9999]:
+        with pytest.raises(SignatureError):
+            signer(digest, data)
+
+
+def test_the_signature_of_another_model_is_refused(model: Path, key: Path) -> None:
+    """Also of the same model, changed."""
+    sign(model, key)
+    file.write(replace(small_model(), licence="none"), model)
+    with pytest.raises(SignatureError, match="of another model"):
+        verify(model)
+
+
+def test_another_key_cannot_claim_a_signature(model: Path, key: Path, tmp_path: Path) -> None:
+    """The key in the file is the one that verifies."""
+    mine = file.read(model).digest
+    text = sign(model, key).read_text()
+    public = verify(model)
+    other = generate_key(tmp_path / "other.pem")
+    with pytest.raises(SignatureError, match="not valid for its key"):
+        signer(mine, text.replace(public, other).encode())
+
+
+def test_a_missing_signature_is_named(model: Path) -> None:
+    """Unsigned is a state of its own."""
+    with pytest.raises(SignatureError, match=r"not signed: there is no file .*small\.sig"):
+        verify(model)
+
+
+def test_a_damaged_model_is_neither_signed_nor_verified(model: Path, key: Path) -> None:
+    """A signature must not lend its word to what cannot be opened."""
+    sign(model, key)
+    os.truncate(model, 3000)
+    with pytest.raises(ModelError):
+        verify(model)
+    with pytest.raises(ModelError):
+        sign(model, key)
+
+
+def pem(private: ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey, *, password: bytes = b"") -> bytes:
+    """Return a private key in PEM, encrypted if there is a password."""
+    encryption: KeySerializationEncryption = (
+        BestAvailableEncryption(password) if password else NoEncryption()
+    )
+    return private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "not a private key"),
+        (b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "not a private key"),
+        (pem(rsa.generate_private_key(65537, 2048)), "key of another kind"),
+        (pem(ed25519.Ed25519PrivateKey.generate(), password=b"x"), "encrypted"),
+        (b"x" * 20_000, "16384 are the most"),
+    ],
+    ids=["empty", "damaged", "rsa", "encrypted", "large"],
+)
+def test_a_file_that_holds_no_usable_key(
+    model: Path, tmp_path: Path, content: bytes, sentence: str
+) -> None:
+    """One sentence, exit code 2, and no signature."""
+    key = tmp_path / "key.pem"
+    key.write_bytes(content)
+    with pytest.raises(UsageError, match=sentence):
+        sign(model, key)
+    assert not model.with_suffix(".sig").exists()
+
+
+def test_a_key_is_private_and_stays(key: Path) -> None:
+    """Readable by its owner only, and never written over."""
+    before = key.read_bytes()
+    assert key.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(UsageError, match="already"):
+        generate_key(key)
+    assert key.read_bytes() == before
