@@ -1,0 +1,50 @@
+"""The attribute codes of many items, a column per attribute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agent.tradeoff.sets import members
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from agent.tradeoff.tables import QueryRows
+
+    Indexes = NDArray[np.intp]
+    Codes = NDArray[np.unsignedinteger]
+
+KEYS = 1 << 40  # combined codes stay below this times one more attribute's values
+
+
+class Columns:
+    """Codes by attribute and item, and how many values each attribute has."""
+
+    def __init__(self, codes: Codes, cards: Sequence[int]) -> None:
+        """Take the codes, one contiguous row per attribute, shape (attributes, items)."""
+        self._codes, self._cards = codes, cards
+        self.items = codes.shape[1]
+
+    def column(self, attribute: int) -> tuple[Codes, int]:
+        """Return the codes of an attribute, shape (items,), and how many values it has."""
+        return self._codes[attribute], self._cards[attribute]
+
+    def groups(self, items: Indexes, mask: int) -> Indexes:
+        """Number the groups by ``mask`` that these items are in, 0, 1, 2 and so on."""
+        keys, size = np.zeros(len(items), dtype=np.intp), 1
+        for attribute in members(mask):
+            keys = keys * self._cards[attribute] + self._codes[attribute, items]
+            size *= self._cards[attribute]
+            if size > KEYS:
+                _, keys = np.unique(keys, return_inverse=True)
+                size = len(items)
+        return np.unique(keys, return_inverse=True)[1]
+
+
+def row_columns(rows: QueryRows, cards: Sequence[int]) -> Columns:
+    """Lay the users' person attributes out by row, beside the request attributes."""
+    return Columns(np.concatenate([rows.person.T[:, rows.user], rows.request.T]), cards)

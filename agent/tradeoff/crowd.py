@@ -1,0 +1,170 @@
+"""The people a recipient might take the user for, given what it knows (DESIGN.md 2.2)."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agent.tradeoff import losses
+from agent.tradeoff.columns import Columns
+from agent.tradeoff.guard import Guard
+from agent.tradeoff.partitions import Partitions
+from agent.tradeoff.sets import members, union
+from agent.tradeoff.sums import ordered_sum, plogp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from agent.tradeoff.losses import Metric
+    from agent.tradeoff.tables import Population
+
+    Floats = NDArray[np.float64]
+
+COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
+PRIOR_ROWS = 5  # weight of the overall share in P_j(v|y), in rows
+REMEMBERED = 200_000  # values; then the memory starts afresh
+
+
+class Crowd:
+    """The people who agree with knowledge D = d, and what a set A tells apart among them.
+
+    A set is a mask over all attributes; known attributes in it change nothing. Nothing here
+    depends on the query, so what was computed is remembered and serves later requests.
+    """
+
+    def __init__(
+        self, population: Population, cards: Sequence[int], known: Sequence[tuple[int, int]] = ()
+    ) -> None:
+        """Take the table, values per attribute, and the known (person attribute, code) pairs."""
+        self._population, self.cards = population, tuple(cards)
+        self.known = union(attribute for attribute, _ in known)
+        agree = np.ones(population.people, dtype=bool)
+        for attribute, code in known:
+            agree &= population.codes[:, attribute] == code
+        self._rows = np.flatnonzero(agree)
+        self._columns = np.ascontiguousarray(population.codes[self._rows].T)
+        self._persons = (1 << population.persons) - 1
+        self._partitions = Partitions(Columns(self._columns, self.cards))
+        self._guards: dict[int, Guard] = {}
+        self._memory: dict[Hashable, float] = {}
+
+    @property
+    def people(self) -> int:
+        """How many people agree with what is known, m."""
+        return len(self._rows)
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
+        self._partitions.dense.focus = mask & ~self.known & self._persons
+
+    def combinations(self, mask: int) -> int:
+        """Return how many combinations of request values a set has."""
+        return prod(self.cards[attribute] for attribute in members(mask & ~self._persons))
+
+    def monotone(self, metric: Metric, mask: int) -> bool:
+        """Say whether I never falls when a set within ``mask`` grows.
+
+        The expected peak and the information never do; a loss with a threshold does not where
+        all people who look alike are equally likely.
+        """
+        return metric in ("maxprob", "entropy") or self._even(mask)
+
+    def identifiability(self, mask: int, metric: Metric, k: int) -> float:
+        """Return I(A u D|d), the expected loss, in the unit of ``metric``; k is k-anonymity's.
+
+        With one person left, or none, it is the loss at certainty.
+        """
+        fresh = mask & ~self.known
+        if self.people <= 1:
+            return losses.certainty(metric, self._population.people)
+        key = (metric, k if metric == "k-anonymity" else 0, fresh)
+        return self._remembered(key, lambda: self._identifiability(fresh, metric, k))
+
+    def people_left(self, mask: int) -> float:
+        """Return how many people are expected to agree with d and with the answer to A."""
+        fresh = mask & ~self.known & self._persons
+        if not self.people:
+            return 0.0
+        return self._remembered(("people", fresh), lambda: self._people_left(fresh))
+
+    def guard_bits(self, guarded: int, mask: int) -> float:
+        """Return G_v(A|d): bits that A tells about person attribute v (``guarded``)."""
+        fresh = mask & ~self.known
+        key = ("guard", guarded, fresh)
+        return self._remembered(key, lambda: self._guard(guarded).bits(fresh))
+
+    def best_guess(self, guarded: int, mask: int) -> float:
+        """Return the expected success, 0 to 1, of the best guess about v after the answer."""
+        return self._guard(guarded).best_guess(mask & ~self.known)
+
+    def _remembered(self, key: Hashable, compute: Callable[[], float]) -> float:
+        found = self._memory.get(key)
+        if found is None:
+            if len(self._memory) >= REMEMBERED:
+                self._memory.clear()
+            found = self._memory[key] = compute()
+        return found
+
+    def _even(self, mask: int) -> bool:
+        """Say whether all people who agree on ``mask`` are equally likely."""
+        return self._population.weights is None and not mask & ~self._persons
+
+    def _identifiability(self, mask: int, metric: Metric, k: int) -> float:
+        people = self._population.people
+        if self._even(mask):
+            sizes = np.bincount(self._partitions.of(mask).labels)
+            return losses.counted(metric, sizes, people, k)
+        labels, groups = self._partitions.dense[mask & self._persons]
+        order = np.argsort(labels, kind="stable")
+        starts = np.searchsorted(labels[order], np.arange(groups))
+        total = 0.0
+        for mass in self._joint(mask):
+            classes = np.bincount(labels, mass, groups)
+            if metric == "entropy":
+                total += float(plogp(mass).sum()) - ordered_sum(plogp(classes))
+            else:
+                peak = np.maximum.reduceat(mass[order], starts)
+                total += losses.weighted(metric, classes, peak, people, k)
+        return total - float(plogp(self._prior()).sum()) if metric == "entropy" else total
+
+    def _people_left(self, mask: int) -> float:
+        labels = self._partitions.of(mask).labels
+        sizes = np.bincount(labels)
+        if self._population.weights is None:
+            return int(sizes @ sizes) / self.people
+        return float((self._prior() * sizes[labels]).sum())
+
+    def _prior(self) -> Floats:
+        """Return P(y|d), float64, shape (m,)."""
+        weights = self._population.weights
+        if weights is None:
+            return np.full(self.people, 1 / max(self.people, 1))
+        return weights[self._rows] / weights[self._rows].sum()
+
+    def _joint(self, mask: int) -> Iterator[Floats]:
+        """Yield P(y|d) times the product of P_j(a_j|y), for each combination of request values."""
+        requested = tuple(members(mask >> self._population.persons))
+        shares = [self._request_shares(j) for j in requested]
+        for combination in product(*(range(each.shape[1]) for each in shares)):
+            mass = self._prior()
+            for share, value in zip(shares, combination, strict=True):
+                mass = mass * share[:, value]
+            yield mass
+
+    def _request_shares(self, request: int) -> Floats:
+        """Return P_j(v|y) = (n_yv + 5 P_j(v)) / (n_y + 5), shape (m, values of j)."""
+        table = self._population.request_counts[request]
+        overall = table.sum(axis=0, dtype=np.float64)
+        counts = table[self._rows].astype(np.float64)
+        rows = counts.sum(axis=1, keepdims=True)
+        return (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
+
+    def _guard(self, guarded: int) -> Guard:
+        if guarded not in self._guards:
+            self._guards[guarded] = Guard(self._columns, self.cards, guarded, self._joint)
+        return self._guards[guarded]

@@ -1,0 +1,87 @@
+"""The optimum itself: branch and bound (paper 4.4), and all subsets for few candidates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.tradeoff.bounds import free_bound
+from agent.tradeoff.passes import best
+from agent.tradeoff.sets import members, singleton, subsets
+
+if TYPE_CHECKING:
+    from agent.tradeoff.passes import Walk
+    from agent.tradeoff.probe import Probe
+
+EXHAUSTIVE = 16  # candidates: 65,536 sets
+
+
+class Tree(NamedTuple):
+    """How a branch and bound ended: an upper bound on the optimum, and whether it was cut off."""
+
+    bound: float
+    limit_hit: bool
+
+
+class _Node(NamedTuple):
+    """The sets between ``chosen`` and ``chosen | open``; none has more than ``bound``."""
+
+    bound: float
+    chosen: int
+    open: int
+
+
+def enumerate_all(probe: Probe) -> int:
+    """Return the feasible set with the largest F; the smallest mask among equals.
+
+    ValueError for more than 16 candidates.
+    """
+    candidates = probe.function.candidates
+    if candidates.bit_count() > EXHAUSTIVE:
+        message = f"{candidates.bit_count()} candidates have too many subsets to enumerate"
+        raise ValueError(message)
+    feasible = filter(probe.feasible, subsets(candidates))
+    return max(feasible, key=lambda mask: (probe.value(mask), -mask))
+
+
+def branch_and_bound(walk: Walk, nodes: int, *, submodular: bool) -> Tree:
+    """Improve the walk's set to the optimum, depth first, visiting at most ``nodes`` nodes.
+
+    With ``submodular`` a node is also bounded by F(A) plus the positive gains at A (which is
+    Nemhauser and Wolsey's bound); without it the answer holds for every F.
+    """
+    function = walk.probe.function
+    stack = [_Node(free_bound(function, 0, function.candidates), 0, function.candidates)]
+    visited = 0
+    while stack:
+        node = stack.pop()
+        if node.bound <= walk.probe.value(walk.mask):
+            continue
+        if visited == nodes:
+            return Tree(max(each.bound for each in (node, *stack)), limit_hit=True)
+        visited += 1
+        stack.extend(_branches(walk, node, submodular=submodular))
+    return Tree(walk.probe.value(walk.mask), limit_hit=False)
+
+
+def _branches(walk: Walk, node: _Node, *, submodular: bool) -> list[_Node]:
+    """Split a node on its most promising attribute; the more promising half comes last."""
+    probe, function = walk.probe, walk.probe.function
+    if probe.feasible(node.chosen):
+        if probe.value(node.chosen) > probe.value(walk.mask):
+            walk.start_at(node.chosen)
+    elif function.hereditary:
+        return []
+    gains = [(probe.gain(node.chosen, each), each) for each in members(node.open)]
+    if not gains:
+        return []
+    _, attribute = best(gains)
+    rest = node.open & ~singleton(attribute)
+    chosen = node.chosen | singleton(attribute)
+    bound = node.bound
+    if submodular:
+        bound = min(bound, probe.value(node.chosen) + sum(max(0.0, gain) for gain, _ in gains))
+    without = min(bound, free_bound(function, node.chosen, rest))
+    return [
+        _Node(without, node.chosen, rest),
+        _Node(min(bound, free_bound(function, chosen, rest)), chosen, rest),
+    ]

@@ -1,0 +1,59 @@
+"""The leave-one-user-out utility: every row is scored by everybody else (DESIGN.md 2.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.tradeoff.columns import row_columns
+from agent.tradeoff.scoring import Scoring
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.tradeoff.tables import QueryRows
+
+
+class LeaveOneUserOut:
+    """U(A) = mean over rows of log2 P-u(x|g(A)) - log2 p0-u(x), as a set function.
+
+    A user's rows share the person attributes, so what is left out of a group depends only on
+    the request attributes in A. Not monotone: noise has a negative gain.
+    """
+
+    monotone = False
+
+    def __init__(self, rows: QueryRows, cards: Sequence[int], shrinkage: float) -> None:
+        """Prepare one query; ``shrinkage`` is beta > 0, in rows; ValueError otherwise."""
+        if not shrinkage > 0:
+            message = f"leave-one-user-out needs a shrinkage above 0, not {shrinkage}"
+            raise ValueError(message)
+        self._rows, self._shrinkage = rows, shrinkage
+        self._columns = row_columns(rows, cards)
+        self._scorings: dict[int, Scoring] = {}
+        self.limit = self._scoring(0).limit
+
+    def value(self, mask: int) -> float:
+        """Return U(A) in bits."""
+        return self._scoring(mask).value(mask) if mask else 0.0
+
+    def ceiling(self, mask: int) -> float:
+        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
+        return min(self.limit, self._scoring(mask).ceiling(mask))
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
+        self._scoring(mask).divisions.focus = mask
+
+    def forget(self) -> None:
+        """Drop remembered partitions; the answers stay the same."""
+        for scoring in self._scorings.values():
+            scoring.divisions.forget()
+
+    def _scoring(self, mask: int) -> Scoring:
+        """Return the scores under the request attributes in ``mask``."""
+        request = mask >> self._rows.persons << self._rows.persons
+        found = self._scorings.get(request)
+        if found is None:
+            found = Scoring(self._rows, self._columns, request, self._shrinkage)
+            self._scorings[request] = found
+        return found

@@ -1,0 +1,172 @@
+"""The objective F = U - lambda (I - I(0)) - sum w G - S, and the sets it may choose from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.tradeoff.crowd import COMBINATIONS
+from agent.tradeoff.sets import members, singleton
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.tradeoff.crowd import Crowd
+    from agent.tradeoff.losses import Metric
+    from agent.tradeoff.utility import Utility
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What one person demands of a disclosure to one recipient.
+
+    ``candidates``: mask of the attributes that may be disclosed; ``trade_off``: lambda, bits
+    per unit of ``metric``; ``sensitivity``: bits, one per attribute; ``guards``: (attribute,
+    weight) pairs; ``metric_k``: the k of the metric k-anonymity. Hard limits: ``k`` people with
+    a tolerated share ``max_violations`` of people in smaller classes, and ``max_risk``, the
+    expected success of one guess.
+    """
+
+    candidates: int
+    sensitivity: tuple[float, ...]
+    trade_off: float = 5.12
+    metric: Metric = "maxprob"
+    metric_k: int = 100
+    guards: tuple[tuple[int, float], ...] = ()
+    k: int | None = None
+    max_violations: float = 0.0
+    max_risk: float | None = None
+
+
+class Parts(NamedTuple):
+    """The terms of F for one set, all in bits but ``identifiability_cost`` (unit of the metric)."""
+
+    utility: float
+    identifiability_cost: float
+    guard: float
+    sensitivity: float
+    objective: float
+
+
+class Objective:
+    """F(A) = U(A) - lambda (I(A u D|d) - I(0|d)) - sum of w_v G_v(A|d) - S(A|d), in bits.
+
+    What only the query decides comes from ``utility``, what only the population and knowledge
+    decide from ``crowd``, which remembers it across requests. Source: DESIGN.md 2.4.
+    """
+
+    def __init__(
+        self,
+        utility: Utility,
+        crowd: Crowd,
+        settings: Settings,
+        single_utilities: Sequence[float] | None = None,
+    ) -> None:
+        """Join the two; ``single_utilities``, in bits, saves computing U of single attributes."""
+        self._utility, self._crowd, self._settings = utility, crowd, settings
+        self._utilities: dict[int, float] = {0: 0.0}
+        for attribute, bits in enumerate(() if single_utilities is None else single_utilities):
+            self._utilities[singleton(attribute)] = float(bits)
+        self._ground = crowd.identifiability(0, settings.metric, settings.metric_k)
+
+    @property
+    def candidates(self) -> int:
+        """The attributes to choose from, as a mask."""
+        return self._settings.candidates
+
+    @property
+    def claims_submodularity(self) -> bool:
+        """Whether bounds that assume F to be submodular mean anything for this cost."""
+        return self._settings.metric in ("maxprob", "log-maxprob") and not self._settings.guards
+
+    @property
+    def monotone_utility(self) -> bool:
+        """Whether U never falls when a set grows."""
+        return self._utility.monotone
+
+    def value(self, mask: int) -> float:
+        """Return F(A) in bits."""
+        return self.utility(mask) - self.cost(mask)
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
+        self._utility.focus(mask)
+        self._crowd.focus(mask)
+
+    def utility(self, mask: int) -> float:
+        """Return U(A) in bits."""
+        found = self._utilities.get(mask)
+        if found is None:
+            found = self._utilities[mask] = self._utility.value(mask)
+        return found
+
+    def utility_ceiling(self, mask: int) -> float:
+        """Return a bound on U of every subset of A, in bits."""
+        return self._utility.ceiling(mask)
+
+    def cost(self, mask: int) -> float:
+        """Return lambda C(A) = lambda (I(A u D|d) - I(0|d)) + sum of w G + S, in bits."""
+        settings = self._settings
+        guard = sum(w * self._crowd.guard_bits(v, mask) for v, w in settings.guards)
+        return settings.trade_off * self.identifiability_cost(mask) + guard + self.sensitivity(mask)
+
+    def cost_floor(self, mask: int) -> float:
+        """Return a bound, in bits, that lambda C of no candidate superset of A goes below."""
+        if self._crowd.monotone(self._settings.metric, self.candidates):
+            return self.cost(mask)
+        return self.sensitivity(mask) - self._settings.trade_off * self._ground
+
+    def identifiability_cost(self, mask: int) -> float:
+        """Return I(A u D|d) - I(0|d), in the unit of the metric."""
+        settings = self._settings
+        reached = self._crowd.identifiability(mask, settings.metric, settings.metric_k)
+        return reached - self._ground
+
+    def sensitivity(self, mask: int) -> float:
+        """Return S(A|d) in bits: what the recipient already holds costs nothing."""
+        new = mask & ~self._crowd.known
+        return sum(self._settings.sensitivity[attribute] for attribute in members(new))
+
+    def parts(self, mask: int) -> Parts:
+        """Return the terms of F(A)."""
+        guard = sum(w * self._crowd.guard_bits(v, mask) for v, w in self._settings.guards)
+        return Parts(
+            self.utility(mask),
+            self.identifiability_cost(mask),
+            guard,
+            self.sensitivity(mask),
+            self.value(mask),
+        )
+
+    def feasible(self, mask: int) -> bool:
+        """Say whether A keeps every hard limit; adding nothing new always does (DESIGN.md 2.4)."""
+        crowd, settings = self._crowd, self._settings
+        if not mask & ~crowd.known:
+            return True
+        if crowd.people <= 1 or crowd.combinations(mask) > COMBINATIONS:
+            return False
+        if settings.max_risk is not None:
+            if crowd.identifiability(mask, "maxprob", 1) > settings.max_risk:
+                return False
+        if settings.k is not None:
+            return crowd.identifiability(mask, "k-anonymity", settings.k) <= settings.max_violations
+        return True
+
+    @property
+    def hereditary(self) -> bool:
+        """Whether every superset of a set that breaks a limit breaks it too."""
+        return self._settings.k is None or self._crowd.monotone("k-anonymity", self.candidates)
+
+    def may_exceed(self, mask: int, level: float) -> bool:
+        """Say whether F(A) can be above ``level``, without evaluating U and mostly without C."""
+        room = self._utility.limit - level
+        prefix = 0
+        for attribute in self._coarse_first(mask):
+            prefix |= singleton(attribute)
+            if self.cost_floor(prefix) >= room:
+                return False
+        return True
+
+    def _coarse_first(self, mask: int) -> list[int]:
+        """Order attributes so that the first few tell many people apart."""
+        return sorted(members(mask), key=lambda a: (-self._crowd.cards[a], a))

@@ -1,0 +1,123 @@
+"""Upward and downward passes: move one attribute in or out while that improves F enough.
+
+The paper prints the test of Algorithm 1 with the increment on the left of (1 + eps/n^2) F(A);
+steps 2 and 3 of LS show that F of the larger set is meant (DESIGN.md 2.5).
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.tradeoff.sets import members, singleton
+
+if TYPE_CHECKING:
+    from agent.tradeoff.probe import Probe
+
+FLOOR = 1e-12  # bits: what floating-point noise can feign
+ROUNDING = 1e-9  # bits: a gain that grows by less is not called a violation
+
+
+class _Gain(NamedTuple):
+    """What a move is known to add at the most: its utility as of one set, its cost of another."""
+
+    bound: float
+    priced_at: int
+    computed_at: int
+
+
+class Walk:
+    """A set on its way up: the present set, the order of its attributes, what was noticed."""
+
+    def __init__(self, probe: Probe, epsilon: float) -> None:
+        """Start at the empty set; a move must improve F by more than (epsilon/n^2)|F|."""
+        self.probe = probe
+        self.mask = 0
+        self.order: tuple[int, ...] = ()
+        self.violations = 0
+        self._tolerance = epsilon / max(1, probe.function.candidates.bit_count()) ** 2
+
+    @property
+    def threshold(self) -> float:
+        """What a move must improve F by at the least, in bits."""
+        return max(self._tolerance * abs(self.probe.value(self.mask)), FLOOR)
+
+    def start_at(self, mask: int) -> None:
+        """Go on from this set; its attributes count as chosen in ascending order."""
+        self.mask, self.order = mask, tuple(members(mask))
+
+    def move(self, attribute: int) -> None:
+        """Move one attribute in, or out where it is in."""
+        self.mask ^= singleton(attribute)
+        rest = tuple(each for each in self.order if each != attribute)
+        self.order = (*rest, attribute) if len(rest) == len(self.order) else rest
+
+    def options(self, mask: int) -> list[tuple[float, int]]:
+        """Return (gain, attribute) for every feasible move of an attribute in ``mask``."""
+        probe = self.probe
+        probe.function.focus(self.mask)
+        feasible = [a for a in members(mask) if probe.feasible(self.mask ^ singleton(a))]
+        options = [(probe.gain(self.mask, attribute), attribute) for attribute in feasible]
+        for gain, attribute in options:
+            if not self.mask >> attribute & 1:
+                self.notice(gain, probe.gain(0, attribute))
+        return options
+
+    def notice(self, gain: float, earlier: float) -> None:
+        """Count a violation of submodularity: a gain that grew with the set."""
+        self.violations += gain > earlier + ROUNDING
+
+
+def eager_pass(walk: Walk, options: int) -> bool:
+    """Make the best move of an attribute in ``options`` until none is good; say if any was."""
+    moved = False
+    while True:
+        gain, attribute = best(walk.options(options))
+        if gain <= walk.threshold:
+            return moved
+        walk.move(attribute)
+        options ^= singleton(attribute)
+        moved = True
+
+
+def lazy_pass(walk: Walk, options: int) -> bool:
+    """Do the same with gains computed afresh only when they come up (Robertazzi & Schwartz).
+
+    A gain that was computed for an earlier set bounds the present one where U is submodular and
+    C supermodular. C is remembered across requests, so its part of a stale gain is renewed
+    first. Ties go to the smaller attribute, as in ``eager_pass``: a heap orders pairs.
+    """
+    start = walk.mask
+    stale = {each: _Gain(gain, start, start) for gain, each in walk.options(options)}
+    heap = [(-gain.bound, each) for each, gain in stale.items()]
+    heapify(heap)
+    while heap and -heap[0][0] > walk.threshold:
+        _, attribute = heappop(heap)
+        if stale[attribute].computed_at == walk.mask:
+            walk.move(attribute)
+            walk.probe.function.focus(walk.mask)
+        elif walk.probe.feasible(walk.mask ^ singleton(attribute)):
+            stale[attribute] = _renewed(walk, stale[attribute], attribute)
+            heappush(heap, (-stale[attribute].bound, attribute))
+    return walk.mask != start
+
+
+def _renewed(walk: Walk, gain: _Gain, attribute: int) -> _Gain:
+    """Bring a stale gain up to the present set: its cost first, then all of it."""
+    if gain.priced_at == walk.mask:
+        fresh = walk.probe.gain(walk.mask, attribute)
+        walk.notice(fresh, walk.probe.gain(gain.computed_at, attribute))
+        return _Gain(fresh, walk.mask, walk.mask)
+    dearer = _price(walk, walk.mask, attribute) - _price(walk, gain.priced_at, attribute)
+    return _Gain(gain.bound - dearer, walk.mask, gain.computed_at)
+
+
+def _price(walk: Walk, mask: int, attribute: int) -> float:
+    """Return what moving an attribute in or out of ``mask`` adds to the cost."""
+    cost = walk.probe.function.cost
+    return cost(mask ^ singleton(attribute)) - cost(mask)
+
+
+def best(options: list[tuple[float, int]]) -> tuple[float, int]:
+    """Return the option with the largest gain, the smallest attribute among equals."""
+    return max(options, key=lambda option: (option[0], -option[1]), default=(float("-inf"), -1))

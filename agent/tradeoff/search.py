@@ -1,0 +1,156 @@
+"""Search for the set with the largest F: greedy, local search, lazy local search (paper 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from agent.tradeoff.bounds import additive_bound, certified_share
+from agent.tradeoff.exact import branch_and_bound, enumerate_all
+from agent.tradeoff.passes import Walk, eager_pass, lazy_pass
+from agent.tradeoff.probe import Probe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent.tradeoff.probe import SetFunction
+
+    Pass = Callable[[Walk, int], bool]
+
+Algorithm = Literal["lls", "ls", "greedy", "exact", "exhaustive"]
+ALGORITHMS: tuple[Algorithm, ...] = ("lls", "ls", "greedy", "exact", "exhaustive")
+Proof = Literal["enumerated", "if-submodular", "none"]
+EPSILON = 0.01
+NODES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The set that a search returns, and what is proven about it.
+
+    ``mask`` and ``order``: the set, and its attributes in the order chosen; ``value``: F in bits;
+    ``evaluations``: different sets at which F was computed; ``violations``: how often a gain grew
+    with the set on the way; ``bound``: the least upper bound on the optimum found, in bits, under
+    the assumption that ``proof`` names, None for "none"; ``node_limit_hit``: branch and bound
+    stopped early.
+    """
+
+    mask: int
+    order: tuple[int, ...]
+    value: float
+    evaluations: int
+    violations: int
+    proof: Proof
+    bound: float | None
+    node_limit_hit: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether no feasible set is better, whatever F looks like."""
+        return self.proof == "enumerated"
+
+    @property
+    def certified(self) -> float | None:
+        """The share of the optimum that is certain under the same assumption, 0 to 1."""
+        return certified_share(self.value, self.bound)
+
+
+def search(
+    function: SetFunction, algorithm: Algorithm = "lls", epsilon: float = EPSILON, nodes: int = NODES
+) -> Result:
+    """Return a set of candidates with a large F.
+
+    ``epsilon``: a move must improve F by more than (epsilon/n^2)|F|; ``nodes``: how many nodes
+    ``exact`` visits at the most. ValueError where ``exhaustive`` is asked of too many candidates.
+    Source: paper 4 with the corrections of DESIGN.md 2.5.
+    """
+    walk = Walk(Probe(function), epsilon)
+    if algorithm == "greedy":
+        _climb(walk, lazy_pass)
+    elif algorithm == "exhaustive":
+        return _enumerated(walk)
+    else:
+        local_search(walk, eager_pass if algorithm == "ls" else lazy_pass)
+    if algorithm == "exact":
+        return _exact(walk, nodes)
+    return _heuristic(walk)
+
+
+def local_search(walk: Walk, one_pass: Pass) -> None:
+    """Move up and down until no single feasible move improves F by more than the threshold.
+
+    Then the complement is tried, where a bound does not rule it out (it rarely wins).
+    """
+    while True:
+        _settle(walk, one_pass)
+        probe, complement = walk.probe, walk.probe.function.candidates & ~walk.mask
+        level = probe.value(walk.mask) + walk.threshold
+        if not probe.function.may_exceed(complement, level) or not probe.feasible(complement):
+            return
+        if probe.value(complement) <= level:
+            return
+        walk.start_at(complement)
+
+
+def _settle(walk: Walk, one_pass: Pass) -> None:
+    """Alternate upward and downward passes until both leave the set as it is.
+
+    Every pass begins with fresh gains, so that the last two are a sweep of all single moves. An
+    upward pass that moves although nothing was removed since the last one mends a violation.
+    """
+    candidates, settled = walk.probe.function.candidates, False
+    while True:
+        up = one_pass(walk, candidates & ~walk.mask)
+        down = one_pass(walk, walk.mask)
+        walk.violations += up and settled
+        if not up and not down:
+            return
+        settled = not down
+
+
+def _climb(walk: Walk, one_pass: Pass) -> None:
+    """Only add, until no single feasible addition improves F by more than the threshold."""
+    candidates = walk.probe.function.candidates
+    one_pass(walk, candidates)
+    while one_pass(walk, candidates & ~walk.mask):
+        walk.violations += 1
+
+
+def _heuristic(walk: Walk) -> Result:
+    proven = walk.probe.function.claims_submodularity and not walk.violations
+    bound = additive_bound(walk.probe) if proven else None
+    return _result(walk, "if-submodular" if proven else "none", bound)
+
+
+def _result(walk: Walk, proof: Proof, bound: float | None, *, hit: bool = False) -> Result:
+    return Result(
+        walk.mask,
+        walk.order,
+        walk.probe.value(walk.mask),
+        walk.probe.evaluations,
+        walk.violations,
+        proof,
+        bound,
+        hit,
+    )
+
+
+def _enumerated(walk: Walk) -> Result:
+    walk.start_at(enumerate_all(walk.probe))
+    return _result(walk, "enumerated", walk.probe.value(walk.mask))
+
+
+def _exact(walk: Walk, nodes: int) -> Result:
+    """Improve on local search by branch and bound, without and then with submodular bounds."""
+    start = walk.mask
+    tree = branch_and_bound(walk, nodes, submodular=False)
+    proof: Proof = "enumerated"
+    if tree.limit_hit:
+        proof = "none"
+        if walk.probe.function.claims_submodularity:
+            tree = branch_and_bound(walk, nodes, submodular=True)
+            proof = "if-submodular" if not walk.violations else "none"
+    if walk.mask != start and tree.limit_hit:
+        local_search(walk, lazy_pass)
+    value = walk.probe.value(walk.mask)
+    return _result(walk, proof, None if proof == "none" else max(tree.bound, value), hit=tree.limit_hit)

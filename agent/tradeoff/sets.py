@@ -1,0 +1,46 @@
+"""Sets of attributes as integers: bit i says that attribute i is in the set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+EMPTY = 0
+
+
+def singleton(attribute: int) -> int:
+    """Return the set of this attribute alone."""
+    return 1 << attribute
+
+
+def union(attributes: Iterable[int]) -> int:
+    """Return the set of these attributes."""
+    mask = EMPTY
+    for attribute in attributes:
+        mask |= 1 << attribute
+    return mask
+
+
+def members(mask: int) -> Iterator[int]:
+    """Yield the attributes of a set in ascending order."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
+def highest(mask: int) -> int:
+    """Return the largest attribute of a set that is not empty."""
+    return mask.bit_length() - 1
+
+
+def subsets(mask: int) -> Iterator[int]:
+    """Yield every subset of a set, the empty one first, in ascending order."""
+    subset = EMPTY
+    while True:
+        yield subset
+        if subset == mask:
+            return
+        subset = (subset - mask) & mask

@@ -1,0 +1,69 @@
+"""The two tables that everything is computed from: the rows of a query, and the population."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+UNSPECIFIED = 0  # the code of "not specified" in every attribute
+
+
+@dataclass(frozen=True, eq=False)
+class QueryRows:
+    """The observed requests for one query (DESIGN.md 2.1).
+
+    ``user``: intp, shape (M,), who sent row r, numbered 0..users-1 within this query only.
+    ``intent``: intp, shape (M,), what row r turned out to want, 0..intents-1.
+    ``person``: unsigned, shape (users, P), codes of each user's person attributes.
+    ``request``: unsigned, shape (M, R), codes of each row's request attributes.
+    ``intents``: K, the number of distinct intents of the query.
+    Attribute ``i`` is column i of ``person`` for i < P, else column i - P of ``request``.
+    """
+
+    user: NDArray[np.intp]
+    intent: NDArray[np.intp]
+    person: NDArray[np.unsignedinteger]
+    request: NDArray[np.unsignedinteger]
+    intents: int
+
+    @property
+    def persons(self) -> int:
+        """P, the number of person attributes."""
+        return int(self.person.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The people a recipient might take the user for (DESIGN.md 2.2).
+
+    ``codes``: unsigned, shape (N, P), codes of the person attributes.
+    ``weights``: float64, shape (N,), relative probability that a request comes from each; or
+    None where all are equal.
+    ``request_counts``: one array per request attribute j, unsigned, shape (N, values of j):
+    n_yv, how many of person y's rows of all queries had value v.
+    """
+
+    codes: NDArray[np.unsignedinteger]
+    weights: NDArray[np.float64] | None = None
+    request_counts: tuple[NDArray[np.unsignedinteger], ...] = field(default=())
+
+    @property
+    def people(self) -> int:
+        """N, the number of people."""
+        return int(self.codes.shape[0])
+
+    @property
+    def persons(self) -> int:
+        """P, the number of person attributes."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def columns(self) -> NDArray[np.unsignedinteger]:
+        """The codes with one contiguous row per attribute, shape (P, N)."""
+        return np.ascontiguousarray(self.codes.T)
