@@ -13,7 +13,7 @@ from agent.tradeoff.columns import Columns
 from agent.tradeoff.guard import Guard
 from agent.tradeoff.partitions import Partitions
 from agent.tradeoff.sets import members, union
-from agent.tradeoff.sums import ordered_sum, plogp
+from agent.tradeoff.sums import mass_of, ordered_sum, plogp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -124,7 +124,7 @@ class Crowd:
         starts = np.searchsorted(labels[order], np.arange(groups))
         total = 0.0
         for mass in self._joint(mask):
-            classes = np.bincount(labels, mass, groups)
+            classes = mass_of(labels, mass, groups)
             if metric == "entropy":
                 total += float(plogp(mass).sum()) - ordered_sum(plogp(classes))
             else:
@@ -144,14 +144,16 @@ class Crowd:
         weights = self._population.weights
         if weights is None:
             return np.full(self.people, 1 / max(self.people, 1))
-        return weights[self._rows] / weights[self._rows].sum()
+        mine: Floats = weights[self._rows]
+        shares: Floats = mine / mine.sum()
+        return shares
 
     def _joint(self, mask: int) -> Iterator[Floats]:
         """Yield P(y|d) times the product of P_j(a_j|y), for each combination of request values."""
         requested = tuple(members(mask >> self._population.persons))
         shares = [self._request_shares(j) for j in requested]
         for combination in product(*(range(each.shape[1]) for each in shares)):
-            mass = self._prior()
+            mass: Floats = self._prior()
             for share, value in zip(shares, combination, strict=True):
                 mass = mass * share[:, value]
             yield mass
@@ -162,7 +164,8 @@ class Crowd:
         overall = table.sum(axis=0, dtype=np.float64)
         counts = table[self._rows].astype(np.float64)
         rows = counts.sum(axis=1, keepdims=True)
-        return (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
+        shares: Floats = (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
+        return shares
 
     def _guard(self, guarded: int) -> Guard:
         if guarded not in self._guards:

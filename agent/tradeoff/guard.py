@@ -8,7 +8,7 @@ import numpy as np
 
 from agent.tradeoff.columns import Columns
 from agent.tradeoff.partitions import Partitions
-from agent.tradeoff.sums import ordered_sum, plogp
+from agent.tradeoff.sums import mass_of, ordered_sum, plogp
 from agent.tradeoff.tables import UNSPECIFIED
 
 if TYPE_CHECKING:
@@ -74,5 +74,5 @@ class Guard:
         cells = labels * self._card + self._values
         whole = next(self._joint(0))[self._people].sum()
         for mass in self._joint(mask):
-            table = np.bincount(cells, mass[self._people] / whole, groups * self._card)
+            table = mass_of(cells, mass[self._people] / whole, groups * self._card)
             yield table.reshape(groups, self._card)

@@ -69,6 +69,12 @@ class Objective:
             self._utilities[singleton(attribute)] = float(bits)
         self._ground = crowd.identifiability(0, settings.metric, settings.metric_k)
 
+    def given(self, crowd: Crowd, settings: Settings) -> Objective:
+        """Return the objective for other people and demands; utilities computed are shared."""
+        other = Objective(self._utility, crowd, settings)
+        other._utilities = self._utilities
+        return other
+
     @property
     def candidates(self) -> int:
         """The attributes to choose from, as a mask."""
@@ -92,6 +98,10 @@ class Objective:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
         self._utility.focus(mask)
         self._crowd.focus(mask)
+
+    def forget(self) -> None:
+        """Drop what was prepared for the neighbours of a set; the answers stay the same."""
+        self._utility.forget()
 
     def utility(self, mask: int) -> float:
         """Return U(A) in bits."""
@@ -145,12 +155,13 @@ class Objective:
             return True
         if crowd.people <= 1 or crowd.combinations(mask) > COMBINATIONS:
             return False
-        if settings.max_risk is not None:
-            if crowd.identifiability(mask, "maxprob", 1) > settings.max_risk:
-                return False
-        if settings.k is not None:
-            return crowd.identifiability(mask, "k-anonymity", settings.k) <= settings.max_violations
-        return True
+        if settings.max_risk is not None and (
+            crowd.identifiability(mask, "maxprob", 1) > settings.max_risk
+        ):
+            return False
+        return settings.k is None or (
+            crowd.identifiability(mask, "k-anonymity", settings.k) <= settings.max_violations
+        )
 
     @property
     def hereditary(self) -> bool:

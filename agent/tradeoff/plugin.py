@@ -77,8 +77,9 @@ class PlugIn:
         return counts.reshape(groups, self._rows.intents), labels
 
 
-def _entropies(masses: Floats | NDArray[np.intp]) -> Floats:
+def _entropies(masses: NDArray[np.number]) -> Floats:
     """Return the entropy, in bits, of each row of masses once it is divided by its sum."""
     share = masses / masses.sum(axis=1, keepdims=True)
     logs = np.log2(share, out=np.zeros_like(share), where=share > 0)
-    return -(share * logs).sum(axis=1)
+    entropies: Floats = -(share * logs).sum(axis=1)
+    return entropies

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+
 class SetFunction(Protocol):
     """What a search maximises: F over the feasible subsets of the candidates, F(0) = 0."""
 

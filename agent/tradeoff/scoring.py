@@ -43,9 +43,7 @@ class Scoring:
     is the same whatever order the cells are in, and by which path they were reached.
     """
 
-    def __init__(
-        self, rows: QueryRows, columns: Columns, request: int, shrinkage: float
-    ) -> None:
+    def __init__(self, rows: QueryRows, columns: Columns, request: int, shrinkage: float) -> None:
         """Prepare the rows of a query; ``request``: the request attributes that divide them."""
         self._columns, self._shrinkage = columns, shrinkage
         self._kinds = kinds = kinds_of(rows, request)
@@ -54,7 +52,7 @@ class Scoring:
         others = frequency[kinds.intent] - kinds.same_total
         self._prior = (others + 0.5) / (self._total - kinds.own_total + rows.intents / 2)
         self._pair_pull = shrinkage * self._prior - kinds.same
-        self._group_pull = shrinkage - kinds.own
+        self._group_pull = shrinkage - kinds.own.astype(np.float64)
         self._quantum = 1.5 * 2.0 ** (SCORE_BITS + self._total.bit_length())
         self._persons = (1 << rows.persons) - 1
         self.divisions = Divisions(self._with_pulls(undivided(kinds)), self._divide, KEPT)

@@ -56,7 +56,10 @@ class Result:
 
 
 def search(
-    function: SetFunction, algorithm: Algorithm = "lls", epsilon: float = EPSILON, nodes: int = NODES
+    function: SetFunction,
+    algorithm: Algorithm = "lls",
+    epsilon: float = EPSILON,
+    nodes: int = NODES,
 ) -> Result:
     """Return a set of candidates with a large F.
 
@@ -142,15 +145,13 @@ def _enumerated(walk: Walk) -> Result:
 
 def _exact(walk: Walk, nodes: int) -> Result:
     """Improve on local search by branch and bound, without and then with submodular bounds."""
-    start = walk.mask
+    start, claims = walk.mask, walk.probe.function.claims_submodularity
     tree = branch_and_bound(walk, nodes, submodular=False)
-    proof: Proof = "enumerated"
-    if tree.limit_hit:
-        proof = "none"
-        if walk.probe.function.claims_submodularity:
-            tree = branch_and_bound(walk, nodes, submodular=True)
-            proof = "if-submodular" if not walk.violations else "none"
+    proof: Proof = "none" if tree.limit_hit else "enumerated"
+    if tree.limit_hit and claims:
+        tree = branch_and_bound(walk, nodes, submodular=True)
+        proof = "none" if walk.violations else "if-submodular"
     if walk.mask != start and tree.limit_hit:
         local_search(walk, lazy_pass)
-    value = walk.probe.value(walk.mask)
-    return _result(walk, proof, None if proof == "none" else max(tree.bound, value), hit=tree.limit_hit)
+    bound = None if proof == "none" else max(tree.bound, walk.probe.value(walk.mask))
+    return _result(walk, proof, bound, hit=tree.limit_hit)

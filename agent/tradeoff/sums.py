@@ -1,4 +1,4 @@
-"""Sums whose value does not depend on the order of their terms."""
+"""Sums by group, and sums whose value does not depend on the order of their terms."""
 
 from __future__ import annotations
 
@@ -21,3 +21,9 @@ def plogp(probabilities: Floats) -> Floats:
     """Return p log2 p for each p >= 0, in bits, with 0 for p = 0."""
     logs = np.log2(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
     return probabilities * logs
+
+
+def mass_of(labels: NDArray[np.intp], masses: Floats, groups: int) -> Floats:
+    """Return the mass of each group, float64, shape (groups,), added in the order of items."""
+    totals: Floats = np.bincount(labels, weights=masses, minlength=groups).astype(np.float64)
+    return totals

@@ -63,7 +63,7 @@ class MeanUtility:
     def __init__(self, utilities: Sequence[Utility], weights: NDArray[np.float64]) -> None:
         """Take one utility per query, and float64 weights > 0 of the same length."""
         self._utilities = tuple(utilities)
-        self._weights = tuple((weights / weights.sum()).tolist())
+        self._weights: list[float] = (weights / weights.sum()).tolist()
         self.limit = self._mean([each.limit for each in self._utilities])
         self.monotone = all(each.monotone for each in self._utilities)
 
@@ -86,4 +86,4 @@ class MeanUtility:
             each.forget()
 
     def _mean(self, values: Sequence[float]) -> float:
-        return sum(w * v for w, v in zip(self._weights, values, strict=True))
+        return float(sum(w * v for w, v in zip(self._weights, values, strict=True)))

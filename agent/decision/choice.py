@@ -1,0 +1,63 @@
+"""Which set is chosen: anew for each query, or once for all of them."""
+
+from typing import NamedTuple
+
+from agent.decision.request import Knowledge, Request
+from agent.decision.settings import Case, case_of
+from agent.decision.terms import Terms
+from agent.errors import UsageError
+from agent.model.model import Model
+from agent.tradeoff.exact import EXHAUSTIVE
+from agent.tradeoff.objective import Objective
+from agent.tradeoff.search import Result, search
+
+
+class Choice(NamedTuple):
+    """The chosen set and its attributes in order, the objective, and the search's result."""
+
+    mask: int
+    order: tuple[int, ...]
+    objective: Objective
+    result: Result
+
+
+def choose(case: Case, query: int, terms: Terms, model: Model) -> Choice:
+    """Return the best set for this query (paper 9.5.2)."""
+    utility = model.utility(query)
+    singles = model.tables.singles.utilities[query]
+    objective = Objective(utility, case.crowd, case.settings, singles.tolist())
+    result = _search(objective, terms)
+    return Choice(result.mask, result.order, objective, result)
+
+
+def choose_standing(case: Case, request: Request, terms: Terms, model: Model) -> Choice:
+    """Return the a-priori optimum over the model's queries (paper 9.5.1).
+
+    It is the same set for every request, whatever the recipient holds by now; where it would
+    break a limit today, only what the recipient holds already is sent again.
+    """
+    key = (choose_standing, request.asked, terms)
+    found = model.remember(key, lambda: _standing(request, terms, model))
+    objective = found.objective.given(case.crowd, case.settings)
+    mask = found.mask
+    if not objective.feasible(mask):
+        mask &= case.crowd.known
+    order = tuple(each for each in found.order if mask >> each & 1)
+    return Choice(mask, order, objective, found.result)
+
+
+def _standing(request: Request, terms: Terms, model: Model) -> Choice:
+    case = case_of(request, terms, Knowledge(), model)
+    weights = model.tables.query_weights
+    singles = weights @ model.tables.singles.utilities / weights.sum()
+    objective = Objective(model.mean_utility(), case.crowd, case.settings, singles.tolist())
+    result = _search(objective, terms)
+    return Choice(result.mask, result.order, objective, result)
+
+
+def _search(objective: Objective, terms: Terms) -> Result:
+    count = objective.candidates.bit_count()
+    if terms.algorithm == "exhaustive" and count > EXHAUSTIVE:
+        what = f"exhaustive search takes at most {EXHAUSTIVE} candidates, and there are {count}"
+        raise UsageError(what, "allow fewer attributes, or use the algorithm 'exact'")
+    return search(objective, terms.algorithm, terms.epsilon)

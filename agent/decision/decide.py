@@ -1,0 +1,110 @@
+"""decide: one request, its terms, the recipient's knowledge and a model -> one decision."""
+
+from dataclasses import replace
+
+from agent.decision.choice import Choice, choose, choose_standing
+from agent.decision.decision import Decision, Evidence, Figures, Guarded
+from agent.decision.reasons import candidate
+from agent.decision.request import Knowledge, Request
+from agent.decision.settings import Case, case_of
+from agent.decision.terms import Terms
+from agent.model.lookup import Match
+from agent.model.model import Model
+from agent.tradeoff.objective import Objective
+from agent.tradeoff.search import Result
+
+
+def decide(request: Request, terms: Terms, knowledge: Knowledge, model: Model) -> Decision:
+    """Choose which attributes to disclose with a request.
+
+    A pure function that never sees the user's values (DESIGN.md 2.6); what it computed for one
+    request the model remembers for the next. An unknown query gets nothing, and a recipient to
+    whom at most one person is left nothing new. UsageError where terms or knowledge name what
+    the model has not. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
+    """
+    match = model.match(request.query)
+    key = (decide, match.query, request.asked, terms, knowledge)
+    decision = model.remember(key, lambda: _decide(request, match, terms, knowledge, model))
+    return replace(decision, request=request, match=match)
+
+
+def _decide(
+    request: Request, match: Match, terms: Terms, knowledge: Knowledge, model: Model
+) -> Decision:
+    case = case_of(request, terms, knowledge, model)
+    if match.query is None:
+        return _unknown(request, match, terms, case)
+    if terms.mode == "standing":
+        choice = choose_standing(case, request, terms, model)
+    else:
+        choice = choose(case, match.query, terms, model)
+    choice.objective.focus(choice.mask)
+    decision = Decision(
+        request=request,
+        status=case.status,
+        mode=terms.mode,
+        match=match,
+        matched_query=model.queries[match.query].text,
+        disclosed=tuple(model.attributes[index].name for index in choice.order),
+        figures=_figures(choice.objective, choice.mask, case, terms),
+        evidence=_evidence(choice.result),
+        candidates=tuple(
+            candidate(case, choice, index, attribute.name)
+            for index, attribute in enumerate(model.attributes)
+        ),
+        guarded=_guarded(case, choice, model),
+    )
+    choice.objective.forget()
+    return decision
+
+
+def _unknown(request: Request, match: Match, terms: Terms, case: Case) -> Decision:
+    """Return the decision to send nothing: nothing is known of what it would help."""
+    reached = case.crowd.identifiability(0, terms.metric, terms.metric_k)
+    people = case.crowd.people
+    return Decision(
+        request=request,
+        status="unknown query",
+        mode=terms.mode,
+        match=match,
+        matched_query=None,
+        disclosed=(),
+        figures=Figures(terms.metric, 0.0, reached, 0.0, 0.0, 0.0, 0.0, people, float(people)),
+        evidence=Evidence(),
+        candidates=(),
+        guarded=(),
+    )
+
+
+def _figures(objective: Objective, mask: int, case: Case, terms: Terms) -> Figures:
+    parts = objective.parts(mask)
+    return Figures(
+        metric=terms.metric,
+        utility=parts.utility,
+        identifiability=case.crowd.identifiability(mask, terms.metric, terms.metric_k),
+        identifiability_cost=parts.identifiability_cost,
+        guard=parts.guard,
+        sensitivity=parts.sensitivity,
+        objective=parts.objective,
+        people=case.crowd.people,
+        people_left=case.crowd.people_left(mask),
+    )
+
+
+def _evidence(result: Result) -> Evidence:
+    return Evidence(
+        evaluations=result.evaluations,
+        violations=result.violations,
+        proof=result.proof,
+        bound=result.bound,
+        certified=result.certified,
+        node_limit_hit=result.node_limit_hit,
+    )
+
+
+def _guarded(case: Case, choice: Choice, model: Model) -> tuple[Guarded, ...]:
+    crowd, mask = case.crowd, choice.mask
+    return tuple(
+        Guarded(model.attributes[v].name, crowd.guard_bits(v, mask), crowd.best_guess(v, mask))
+        for v, _ in case.settings.guards
+    )

@@ -1,0 +1,104 @@
+"""The decision as a value: what leaves, what stays, and why."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.decision.request import Request
+from agent.decision.terms import Mode
+from agent.model.lookup import Match
+from agent.tradeoff.losses import Metric
+from agent.tradeoff.search import Proof
+
+Status = Literal["decided", "unknown query", "recognised", "outside the model"]
+Reason = Literal[
+    "worth it",
+    "known to the recipient",
+    "costs more than it helps",
+    "would break a limit",
+    "not asked for",
+    "not allowed",
+    "guarded",
+    "recognised",
+    "outside the model",
+    "too many combinations",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One attribute, beside the set that was chosen.
+
+    ``gain_bits``: the utility it adds to the rest of the set (or would add); ``cost_bits``: what
+    it adds to the cost, in bits; both None where it never was a candidate.
+    """
+
+    name: str
+    disclosed: bool
+    reason: Reason
+    gain_bits: float | None = None
+    cost_bits: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A guarded attribute: ``bits`` the answer tells about it, and the best guess's success."""
+
+    name: str
+    bits: float
+    best_guess: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the search knows of its answer; see ``agent.tradeoff.search.Result``."""
+
+    evaluations: int = 0
+    violations: int = 0
+    proof: Proof = "none"
+    bound: float | None = None
+    certified: float | None = None
+    node_limit_hit: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether no permitted set is better, whatever the objective looks like."""
+        return self.proof == "enumerated"
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The terms of the objective at the disclosed set.
+
+    Bits, but ``identifiability`` (I(A u D|d)) and ``identifiability_cost`` (less I(0|d)), which
+    are in the unit of ``metric``; ``people`` agree with what is known, ``people_left`` is how many
+    are expected to agree with the answer too. In standing mode ``utility`` is a mean of queries.
+    """
+
+    metric: Metric
+    utility: float
+    identifiability: float
+    identifiability_cost: float
+    guard: float
+    sensitivity: float
+    objective: float
+    people: int
+    people_left: float
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is disclosed for one request (names, in the order chosen), and everything about it.
+
+    ``matched_query``: the known query that was meant, None where there is none.
+    """
+
+    request: Request
+    status: Status
+    mode: Mode
+    match: Match
+    matched_query: str | None
+    disclosed: tuple[str, ...]
+    figures: Figures
+    evidence: Evidence
+    candidates: tuple[Candidate, ...]
+    guarded: tuple[Guarded, ...]

@@ -1,0 +1,28 @@
+"""What is asked, and by whom."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request that is about to leave.
+
+    ``query``: the text; ``recipient``: who receives it (registrable domain or group);
+    ``asked``: names of the attributes the recipient can use, None where it did not say.
+    """
+
+    query: str
+    recipient: str = ""
+    asked: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What a recipient holds: person attributes with the value codes disclosed to it so far."""
+
+    codes: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the attributes the recipient holds."""
+        return frozenset(name for name, _ in self.codes)
