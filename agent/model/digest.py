@@ -19,7 +19,8 @@ _OPENING = re.compile(
 
 
 def damaged(what: str) -> DamagedModelError:
-    """Return the error for a file that does not hold what it should."""
+    """Return the error for a file that does not hold what it should, in printable text."""
+    what = "".join(each if each.isprintable() else "\ufffd" for each in what)
     return DamagedModelError(what, "get the file again from where it came, or build it anew")
 
 

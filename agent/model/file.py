@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,11 +68,10 @@ def replace_bytes(data: bytes, path: Path) -> None:
     beside = path.with_name(f".reticent-{secrets.token_hex(8)}")
     try:
         _create(data, beside, PUBLIC)
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(beside.unlink)
             beside.replace(path)
-        except OSError:
-            beside.unlink()
-            raise
+            on_failure.pop_all()
         _settle(path.parent)
     except OSError as error:
         raise _unwritable(path, error) from error
@@ -89,14 +89,13 @@ def create_private(data: bytes, path: Path) -> None:
 def _create(data: bytes, path: Path, mode: int) -> None:
     """Write a new file and wait until it is on the disk; what fails leaves no file."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    try:
+    with ExitStack() as on_failure:
+        on_failure.callback(path.unlink)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-    except BaseException:
-        path.unlink()
-        raise
+        on_failure.pop_all()
 
 
 def _settle(folder: Path) -> None:

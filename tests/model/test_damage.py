@@ -34,7 +34,7 @@ def refusal(data: bytes) -> ModelError | None:
         return None
     assert refused.what
     assert refused.hint
-    assert "\n" not in refused.what + refused.hint
+    assert (refused.what + refused.hint).isprintable()
     return refused
 
 
@@ -114,6 +114,8 @@ METADATA: list[tuple[str, Edit]] = [
     ("Expected `str`", lambda m: m.update(id=1)),
     ("length >= 1", lambda m: m.update(id="")),
     ("Invalid enum value 'x'", lambda m: m.update(estimator="x")),
+    ("Invalid enum value", lambda m: m.update(estimator="\x1b[2J")),
+    ("unknown field", lambda m: m.update({"\x1b[2J\n": 1})),
     ("length >= 1", lambda m: m.update(queries=[])),
     ("length >= 1", lambda m: m.update(attributes=[])),
     ("unknown field `more`", lambda m: m["queries"][0].update(more=1)),
@@ -174,6 +176,7 @@ TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
     ("'rows.user' is missing", lambda t: t.pop("rows.user")),
     ("'population.codes' is missing", lambda t: t.pop("population.codes")),
     ("'more' is unknown", lambda t: t.update(more=np.zeros(1))),
+    ("is unknown", lambda t: t.update({"\x1b[2J\n": np.zeros(1)})),
     ("is I64 of shape", cast("rows.user", np.int64)),
     ("is U16 of shape", cast("population.codes", np.uint16)),
     ("is F32 of shape", cast("attributes.costs", np.float32)),

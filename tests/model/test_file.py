@@ -50,9 +50,9 @@ def test_others_may_read_a_model(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-@pytest.mark.parametrize("function", ["fsync", "fdopen"])
+@pytest.mark.parametrize(("owner", "function"), [(os, "fsync"), (Path, "replace")])
 def test_a_full_disk_leaves_the_model_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: object, function: str
 ) -> None:
     """One sentence, and no trace in the folder."""
 
@@ -61,7 +61,7 @@ def test_a_full_disk_leaves_the_model_before(
 
     path = tmp_path / "m.safetensors"
     path.write_text("the one before")
-    monkeypatch.setattr(os, function, full)
+    monkeypatch.setattr(owner, function, full)
     with pytest.raises(UsageError) as caught:
         file.write(MODEL, path)
     assert str(caught.value) == f"{path}: no space left on device"
