@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agent.errors import UsageError
 from agent.model.lookup import Match, QueryIndex
 from agent.model.memory import Recent
+from agent.model.tables import COST_METRICS
 from agent.tradeoff.crowd import Crowd
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
 
@@ -131,7 +132,7 @@ class Model:
     def crowd(self, known: Iterable[tuple[int, int]] = ()) -> Crowd:
         """Return the people who agree with pairs of person attribute and code, in any order."""
         pairs = tuple(sorted(known))
-        return self._memory.crowds.get(pairs, lambda: Crowd(self.population, self.cards, pairs))
+        return self._memory.crowds.get(pairs, lambda: self._crowd(pairs))
 
     def remember(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result for ``key``, a pure function of this model and the key.
@@ -140,6 +141,13 @@ class Model:
         """
         result: T = self._memory.results.get(key, make)
         return result
+
+    def _crowd(self, known: tuple[tuple[int, int], ...]) -> Crowd:
+        crowd = Crowd(self.population, self.cards, known)
+        if not known:
+            for metric, costs in zip(COST_METRICS, self.tables.singles.costs, strict=True):
+                crowd.learn(metric, costs.tolist())
+        return crowd
 
     def _utility(self, query: int) -> Utility:
         shrinkage = self.queries[query].shrinkage

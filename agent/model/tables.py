@@ -24,8 +24,9 @@ COST_METRICS = ("maxprob", "log-maxprob", "entropy")  # the rows of Singles.cost
 class Singles:
     """What each attribute does alone; it prunes the search.
 
-    ``utilities``: float64, shape (Q, n), bits, per query. ``costs``: float64, shape (3, n), for
-    a recipient that knows nothing, by the metrics of COST_METRICS (entropy in bits).
+    ``utilities``: float64, shape (Q, n), bits, per query. ``costs``: float64, shape (3, n), I of
+    the attribute itself, not less I(0), for a recipient that knows nothing, by the metrics of
+    COST_METRICS (entropy in bits).
     """
 
     utilities: Floats

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from agent.tradeoff.sums import mass_of
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from agent.tradeoff.columns import Column
     from agent.tradeoff.kinds import Kinds
 
     Indexes = NDArray[np.intp]
+    Floats = NDArray[np.float64]
     Codes = NDArray[np.unsignedinteger]
+
+BYTE = 256  # combinations of values that a bundle's codes, one byte each, can tell apart
 
 
 class Cells(NamedTuple):
@@ -34,14 +43,15 @@ class Cells(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Rows counted for each value of one more attribute and each cell, shape (values, cells).
+    """Rows counted for each value of other attributes and each cell, shape (values, cells).
 
-    ``rows``: rows of the cell; ``pair``: of its pair, c(g,x); ``group``: of its group, c(g).
+    ``rows``: rows of the cell; ``pair``: of its pair, c(g,x); ``group``: of its group, c(g). Whole
+    numbers, in float64 for the arithmetic that follows.
     """
 
-    rows: Indexes
-    pair: Indexes
-    group: Indexes
+    rows: Floats
+    pair: Floats
+    group: Floats
 
 
 def undivided(kinds: Kinds) -> Cells:
@@ -51,24 +61,26 @@ def undivided(kinds: Kinds) -> Cells:
     )
 
 
-def count(cells: Cells, column: Codes, card: int) -> Counts:
-    """Count the rows when every group is split by the codes in ``column``, below ``card``."""
+def count(cells: Cells, columns: Sequence[Column]) -> Counts:
+    """Count the rows for every value of each of several attributes, one after the other."""
     size = len(cells.kind)
-    rows = np.bincount(_keys(cells, column), minlength=size * card).reshape(card, size)
+    spare = len(cells.row) // size  # so many more counts cost less than a pass over rows
+    tables = [table for each in _bundles(columns, spare) for table in _marginals(cells, each)]
+    rows = np.concatenate(tables).astype(np.float64)
     pairs = np.add.reduceat(rows, cells.pairs, axis=1)
     groups = np.add.reduceat(pairs, cells.groups, axis=1)
     return Counts(rows, pairs.take(cells.pair, axis=1), groups.take(cells.group, axis=1))
 
 
-def split(cells: Cells, kinds: Kinds, column: Codes, card: int) -> Cells:
-    """Split every group by the codes in ``column``, below ``card``."""
+def split(cells: Cells, kinds: Kinds, column: Column) -> Cells:
+    """Split every group by one more attribute."""
     size = len(cells.kind)
-    keys = _keys(cells, column)
-    used = np.flatnonzero(np.bincount(keys, minlength=size * card))
+    keys = _keys(cells, column.codes)
+    used = np.flatnonzero(np.bincount(keys, minlength=size * column.card))
     value, cell = np.divmod(used, size)
-    group = cells.group[cell] * card + value
+    group = cells.group[cell] * column.card + value
     order = _stable_order(group)
-    number = np.empty(size * card, dtype=np.intp)
+    number = np.empty(size * column.card, dtype=np.intp)
     number[used[order]] = np.arange(len(used))
     kind = cells.kind[cell[order]]
     return _sorted_cells(number[keys], kind, kinds.intent[kind], group[order])
@@ -76,12 +88,12 @@ def split(cells: Cells, kinds: Kinds, column: Codes, card: int) -> Cells:
 
 def merge(cells: Cells, kinds: Kinds, into: Indexes) -> Counts:
     """Count the rows when group g is merged into group ``into[g]`` (dense numbers)."""
-    rows = np.bincount(cells.row)
+    rows = np.bincount(cells.row).astype(np.float64)
     group, intents = into[cells.group], int(kinds.intent[-1]) + 1
     pair = group * intents + kinds.intent[cells.kind]
-    pairs = np.bincount(pair, rows).astype(np.intp)
-    groups = np.bincount(group, rows).astype(np.intp)
-    return Counts(*(each[np.newaxis, :] for each in (rows, pairs[pair], groups[group])))
+    pairs = mass_of(pair, rows, 0)
+    groups = mass_of(group, rows, 0)
+    return Counts(rows[np.newaxis], pairs[pair][np.newaxis], groups[group][np.newaxis])
 
 
 def _stable_order(numbers: Indexes) -> Indexes:
@@ -90,9 +102,34 @@ def _stable_order(numbers: Indexes) -> Indexes:
     return np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
 
 
-def _keys(cells: Cells, column: Codes) -> Indexes:
-    """Return value * cells + cell for each row."""
-    keys = np.multiply(column, len(cells.kind), dtype=np.intp)
+def _bundles(columns: Sequence[Column], most: int) -> list[list[Column]]:
+    """Bundle attributes in sequence, with at most ``most`` (and 256) combinations of values."""
+    bundles: list[list[Column]] = []
+    combinations = 0
+    for column in columns:
+        combinations *= column.card
+        if not 0 < combinations <= min(most, BYTE):
+            bundles.append([])
+            combinations = column.card
+        bundles[-1].append(column)
+    return bundles
+
+
+def _marginals(cells: Cells, bundle: Sequence[Column]) -> list[Indexes]:
+    """Count the rows by value and cell for each attribute of a bundle, in one pass over rows."""
+    codes = bundle[0].codes
+    for column in bundle[1:]:
+        codes = np.multiply(codes, column.card, dtype=np.uint8) + column.codes
+    cards = [column.card for column in bundle]
+    counts = np.bincount(_keys(cells, codes), minlength=prod(cards) * len(cells.kind))
+    joint = counts.reshape(*cards, len(cells.kind))
+    axes = range(len(bundle))
+    return [joint.sum(axis=tuple(other for other in axes if other != own)) for own in axes]
+
+
+def _keys(cells: Cells, codes: Codes) -> Indexes:
+    """Return code * cells + cell for each row."""
+    keys = np.multiply(codes, len(cells.kind), dtype=np.intp)
     keys += cells.row
     return keys
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from agent.tradeoff.numbering import number
 from agent.tradeoff.sets import members
 
 if TYPE_CHECKING:
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 KEYS = 1 << 40  # combined codes stay below this times one more attribute's values
 
 
+class Column(NamedTuple):
+    """One attribute: its codes, unsigned, shape (items,), all below ``card``."""
+
+    codes: Codes
+    card: int
+
+
 class Columns:
     """Codes by attribute and item, and how many values each attribute has."""
 
@@ -29,9 +37,9 @@ class Columns:
         self._codes, self._cards = codes, cards
         self.items = codes.shape[1]
 
-    def column(self, attribute: int) -> tuple[Codes, int]:
-        """Return the codes of an attribute, shape (items,), and how many values it has."""
-        return self._codes[attribute], self._cards[attribute]
+    def column(self, attribute: int) -> Column:
+        """Return one attribute."""
+        return Column(self._codes[attribute], self._cards[attribute])
 
     def groups(self, items: Indexes, mask: int) -> Indexes:
         """Number the groups by ``mask`` that these items are in, 0, 1, 2 and so on."""
@@ -40,11 +48,12 @@ class Columns:
             keys = keys * self._cards[attribute] + self._codes[attribute, items]
             size *= self._cards[attribute]
             if size > KEYS:
-                _, keys = np.unique(keys, return_inverse=True)
-                size = len(items)
-        return np.unique(keys, return_inverse=True)[1]
+                keys, used = number(keys, size)
+                size = len(used)
+        return number(keys, size).numbers
 
 
 def row_columns(rows: QueryRows, cards: Sequence[int]) -> Columns:
     """Lay the users' person attributes out by row, beside the request attributes."""
-    return Columns(np.concatenate([rows.person.T[:, rows.user], rows.request.T]), cards)
+    person = np.ascontiguousarray(rows.person.T).take(rows.user, axis=1)
+    return Columns(np.concatenate([person, rows.request.T]), cards)

@@ -12,7 +12,7 @@ from agent.tradeoff import losses
 from agent.tradeoff.columns import Columns
 from agent.tradeoff.guard import Guard
 from agent.tradeoff.partitions import Partitions
-from agent.tradeoff.sets import members, union
+from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.sums import mass_of, ordered_sum, plogp
 
 if TYPE_CHECKING:
@@ -84,6 +84,11 @@ class Crowd:
             return losses.certainty(metric, self._population.people)
         key = (metric, k if metric == "k-anonymity" else 0, fresh)
         return self._remembered(key, lambda: self._identifiability(fresh, metric, k))
+
+    def learn(self, metric: Metric, losses_of_singles: Sequence[float]) -> None:
+        """Take I of every single attribute, computed before, instead of computing it."""
+        for attribute, loss in enumerate(losses_of_singles):
+            self._memory[metric, 0, singleton(attribute)] = loss
 
     def people_left(self, mask: int) -> float:
         """Return how many people are expected to agree with d and with the answer to A."""

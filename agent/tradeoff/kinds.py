@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agent.tradeoff.numbering import multiplicity, number
 from agent.tradeoff.sets import members
 
 if TYPE_CHECKING:
@@ -39,24 +40,29 @@ def kinds_of(rows: QueryRows, request: int) -> Kinds:
     A user's rows agree on every person attribute, so what leaving the user out takes from a
     group is what the user has with the same values of these request attributes.
     """
-    unit = rows.user
-    for attribute in members(request):
-        column = rows.request[:, attribute - rows.persons].astype(np.intp)
-        unit = unit * (int(column.max(initial=0)) + 1) + column
-    facts = np.stack(
-        [
-            rows.intent,
-            _multiplicity(unit * rows.intents + rows.intent),
-            _multiplicity(unit),
-            _multiplicity(rows.user * rows.intents + rows.intent),
-            _multiplicity(rows.user),
-        ]
-    )
-    kinds, of_row = np.unique(facts, axis=1, return_inverse=True)
-    return Kinds(of_row.ravel(), *kinds)
+    total = _own_rows(rows, rows.user, len(rows.person))
+    own = total
+    if request:
+        unit, units = rows.user, len(rows.person)
+        for attribute in members(request):
+            column = rows.request[:, attribute - rows.persons].astype(np.intp)
+            values = int(column.max(initial=0)) + 1
+            unit, used = number(unit * values + column, units * values)
+            units = len(used)
+        own = _own_rows(rows, unit, units)
+    facts = (rows.intent, *own, *(total if request else ()))
+    key, size = np.zeros_like(rows.intent), 1
+    for fact in facts:
+        span = int(fact.max(initial=0)) + 1
+        key, size = key * span + fact, size * span
+    of_row, used = number(key, size)
+    example = np.empty(len(used), dtype=np.intp)
+    example[of_row] = np.arange(len(of_row))
+    same, rows_own, same_total, own_total = (fact[example] for fact in (*own, *total))
+    return Kinds(of_row, rows.intent[example], same, rows_own, same_total, own_total)
 
 
-def _multiplicity(keys: Indexes) -> Indexes:
-    """Return, for each row, how many rows have its key."""
-    _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return counts[inverse]
+def _own_rows(rows: QueryRows, unit: Indexes, units: int) -> tuple[Indexes, Indexes]:
+    """Return, for each row, how many of its unit share its intent, and how many there are."""
+    pair = unit * rows.intents + rows.intent
+    return multiplicity(pair, units * rows.intents), multiplicity(unit, units)

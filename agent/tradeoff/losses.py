@@ -46,12 +46,12 @@ def counted(metric: Metric, sizes: NDArray[np.intp], population: int, k: int) ->
 def weighted(metric: Metric, mass: Floats, peak: Floats, population: int, k: int) -> float:
     """Return what these classes contribute to the expected loss (not for ``entropy``).
 
-    ``mass``: P(a), float64, above 0, one per class; ``peak``: max over y of P(a, y), likewise.
+    ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``peak``: max over y of P(a, y), likewise.
     DESIGN.md 2.2, left column of the table.
     """
     if metric == "maxprob":
         return ordered_sum(peak)
-    share = peak / mass
+    share = np.divide(peak, mass, out=np.zeros_like(peak), where=mass > 0)
     if metric == "k-anonymity":  # 1/k itself is no violation, whatever its rounding
         return ordered_sum(mass * (share > (1 + 1e-12) / k))
     return ordered_sum(mass * -np.log1p(-np.minimum(share, population / (population + 1))))

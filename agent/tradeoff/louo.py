@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.tradeoff.columns import row_columns
 from agent.tradeoff.scoring import Scoring
+from agent.tradeoff.sets import singleton
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,15 @@ class LeaveOneUserOut:
     def value(self, mask: int) -> float:
         """Return U(A) in bits."""
         return self._scoring(mask).value(mask) if mask else 0.0
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        persons = [each for each in attributes if each < self._rows.persons]
+        values = dict(zip(persons, self._scoring(mask).extensions(mask, persons), strict=True))
+        return [
+            values[each] if each in values else self.value(mask | singleton(each))
+            for each in attributes
+        ]
 
     def ceiling(self, mask: int) -> float:
         """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""

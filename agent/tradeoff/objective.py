@@ -67,6 +67,7 @@ class Objective:
         self._utilities: dict[int, float] = {0: 0.0}
         for attribute, bits in enumerate(() if single_utilities is None else single_utilities):
             self._utilities[singleton(attribute)] = float(bits)
+        self._costs: dict[int, float] = {}
         self._ground = crowd.identifiability(0, settings.metric, settings.metric_k)
 
     def given(self, crowd: Crowd, settings: Settings) -> Objective:
@@ -99,6 +100,17 @@ class Objective:
         self._utility.focus(mask)
         self._crowd.focus(mask)
 
+    def survey(self, mask: int, attributes: Sequence[int]) -> None:
+        """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
+        self.focus(mask)
+        new = [
+            each
+            for each in attributes
+            if not mask >> each & 1 and mask | singleton(each) not in self._utilities
+        ]
+        for each, bits in zip(new, self._utility.extensions(mask, new), strict=True):
+            self._utilities[mask | singleton(each)] = bits
+
     def forget(self) -> None:
         """Drop what was prepared for the neighbours of a set; the answers stay the same."""
         self._utility.forget()
@@ -116,9 +128,12 @@ class Objective:
 
     def cost(self, mask: int) -> float:
         """Return lambda C(A) = lambda (I(A u D|d) - I(0|d)) + sum of w G + S, in bits."""
-        settings = self._settings
-        guard = sum(w * self._crowd.guard_bits(v, mask) for v, w in settings.guards)
-        return settings.trade_off * self.identifiability_cost(mask) + guard + self.sensitivity(mask)
+        found = self._costs.get(mask)
+        if found is None:
+            found = self._settings.trade_off * self.identifiability_cost(mask)
+            found += self.guard(mask) + self.sensitivity(mask)
+            self._costs[mask] = found
+        return found
 
     def cost_floor(self, mask: int) -> float:
         """Return a bound, in bits, that lambda C of no candidate superset of A goes below."""
@@ -132,6 +147,10 @@ class Objective:
         reached = self._crowd.identifiability(mask, settings.metric, settings.metric_k)
         return reached - self._ground
 
+    def guard(self, mask: int) -> float:
+        """Return the sum of w_v G_v(A|d) in bits."""
+        return sum(w * self._crowd.guard_bits(v, mask) for v, w in self._settings.guards)
+
     def sensitivity(self, mask: int) -> float:
         """Return S(A|d) in bits: what the recipient already holds costs nothing."""
         new = mask & ~self._crowd.known
@@ -139,11 +158,10 @@ class Objective:
 
     def parts(self, mask: int) -> Parts:
         """Return the terms of F(A)."""
-        guard = sum(w * self._crowd.guard_bits(v, mask) for v, w in self._settings.guards)
         return Parts(
             self.utility(mask),
             self.identifiability_cost(mask),
-            guard,
+            self.guard(mask),
             self.sensitivity(mask),
             self.value(mask),
         )

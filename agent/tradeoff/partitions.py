@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from agent.tradeoff.divisions import Divisions
+from agent.tradeoff.numbering import number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,8 +58,5 @@ class Partitions:
 
     def _split(self, parent: Grouping, attribute: int) -> Grouping:
         """Refine by one attribute and renumber the labels in use 0, 1, 2 and so on."""
-        labels, size = self._refined(parent, attribute)
-        used = np.zeros(size, dtype=bool)
-        used[labels] = True
-        numbers = np.cumsum(used) - 1
-        return Grouping(numbers[labels], int(numbers[-1]) + 1)
+        numbers, used = number(*self._refined(parent, attribute))
+        return Grouping(numbers, len(used))

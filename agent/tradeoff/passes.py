@@ -57,6 +57,7 @@ class Walk:
         probe = self.probe
         probe.function.focus(self.mask)
         feasible = [a for a in members(mask) if probe.feasible(self.mask ^ singleton(a))]
+        probe.function.survey(self.mask, feasible)
         options = [(probe.gain(self.mask, attribute), attribute) for attribute in feasible]
         for gain, attribute in options:
             if not self.mask >> attribute & 1:

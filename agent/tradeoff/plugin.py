@@ -8,6 +8,7 @@ import numpy as np
 
 from agent.tradeoff.columns import row_columns
 from agent.tradeoff.partitions import Partitions
+from agent.tradeoff.sets import singleton
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +48,10 @@ class PlugIn:
         counts, labels = self._counts(mask)
         # summed in the order of the rows: the same for every path that leads to the set
         return self.limit - float(_entropies(counts + self._pull)[labels].mean())
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        return [self.value(mask | singleton(each)) for each in attributes]
 
     def ceiling(self, mask: int) -> float:
         """Return a bound, in bits, on U of every subset of A; it needs no submodularity.

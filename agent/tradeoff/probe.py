@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 
@@ -37,6 +38,10 @@ class SetFunction(Protocol):
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of A quick to evaluate; the answers stay the same."""
+        ...
+
+    def survey(self, mask: int, attributes: Sequence[int]) -> None:
+        """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
         ...
 
     def may_exceed(self, mask: int, level: float) -> bool:

@@ -12,6 +12,8 @@ from agent.tradeoff.kinds import kinds_of
 from agent.tradeoff.sets import singleton
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from agent.tradeoff.columns import Columns
@@ -20,9 +22,10 @@ if TYPE_CHECKING:
     Indexes = NDArray[np.intp]
     Floats = NDArray[np.float64]
 
+BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds
 KEPT = 8  # divisions remembered, 8 bytes a row each
+NUDGE = 2.0**-42
 SCORE_BITS = 6  # a row's score is below 2**6 bits
-TINY = 1e-300  # stands in where a cell has no row and the formula no meaning
 
 
 class _Division(NamedTuple):
@@ -51,8 +54,8 @@ class Scoring:
         frequency = np.bincount(rows.intent, minlength=rows.intents)
         others = frequency[kinds.intent] - kinds.same_total
         self._prior = (others + 0.5) / (self._total - kinds.own_total + rows.intents / 2)
-        self._pair_pull = shrinkage * self._prior - kinds.same
-        self._group_pull = shrinkage - kinds.own.astype(np.float64)
+        self._pair_pull = _never_whole(shrinkage * self._prior - kinds.same)
+        self._group_pull = _never_whole(shrinkage - kinds.own.astype(np.float64))
         self._quantum = 1.5 * 2.0 ** (SCORE_BITS + self._total.bit_length())
         self._persons = (1 << rows.persons) - 1
         self.divisions = Divisions(self._with_pulls(undivided(kinds)), self._divide, KEPT)
@@ -70,14 +73,26 @@ class Scoring:
         if self.divisions.merges_focus(mask) and not (focus ^ mask) & ~self._persons:
             finer = self.divisions[focus]
             groups = self._columns.groups(finer.cells.sample, mask)
-            return self._mean(finer, merge(finer.cells, self._kinds, groups))
+            sums = self._sums(finer, merge(finer.cells, self._kinds, groups))
+            return float(sums.sum()) / self._total
         last = self.divisions.last_step(mask)
-        coarser = self.divisions[mask & ~singleton(last)]
-        return self._mean(coarser, count(coarser.cells, *self._columns.column(last)))
+        return self.extensions(mask & ~singleton(last), [last])[0]
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return the mean score in bits for ``mask`` with each of these attributes added."""
+        division = self.divisions[mask]
+        batch = max(1, BATCH // len(division.cells.kind))
+        scores: list[float] = []
+        for first in range(0, len(attributes), batch):
+            columns = [self._columns.column(each) for each in attributes[first : first + batch]]
+            sums = self._sums(division, count(division.cells, columns))
+            starts = np.cumsum([0, *(column.card for column in columns[:-1])])
+            scores.extend((np.add.reduceat(sums, starts) / self._total).tolist())
+        return scores
 
     def _divide(self, parent: _Division, attribute: int) -> _Division:
-        column, card = self._columns.column(attribute)
-        return self._with_pulls(split(parent.cells, self._kinds, column, card))
+        column = self._columns.column(attribute)
+        return self._with_pulls(split(parent.cells, self._kinds, column))
 
     def _with_pulls(self, cells: Cells) -> _Division:
         kind = cells.kind
@@ -106,16 +121,21 @@ class Scoring:
         spread = max(0.0, most - 1 + self._shrinkage * (float(peaks.sum()) - 1))
         return np.log2(1 + spread / (np.maximum(sizes, most) - most + self._shrinkage))
 
-    def _mean(self, division: _Division, counts: Counts) -> float:
-        """Return the mean score in bits, the rows counted as in ``counts``."""
+    def _sums(self, division: _Division, counts: Counts) -> Floats:
+        """Return the sum of the scores, in bits, of the rows with each value in ``counts``."""
         scores = counts.pair + division.pair_pull
-        np.maximum(scores, TINY, out=scores)
         others = counts.group + division.group_pull
         others *= division.prior
-        np.maximum(others, TINY, out=others)
         scores /= others
+        np.abs(scores, out=scores)  # negative only where there is no row to be scored
         np.log2(scores, out=scores)
         scores += self._quantum
         scores -= self._quantum
         scores *= counts.rows
-        return float(scores.sum()) / self._total
+        sums: Floats = scores.sum(axis=1)
+        return sums
+
+
+def _never_whole(pulls: Floats) -> Floats:
+    """Nudge whole numbers, by less than shows in a score: with a count they must not give 0."""
+    return np.where(np.abs(pulls - np.rint(pulls)) < NUDGE, pulls + 2 * NUDGE, pulls)

@@ -31,6 +31,10 @@ class Utility(Protocol):
         """Return U(A) in bits."""
         ...
 
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        ...
+
     def ceiling(self, mask: int) -> float:
         """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
         ...
@@ -70,6 +74,11 @@ class MeanUtility:
     def value(self, mask: int) -> float:
         """Return the weighted mean of U(A), in bits."""
         return self._mean([each.value(mask) for each in self._utilities])
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return the mean U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        each_query = [each.extensions(mask, attributes) for each in self._utilities]
+        return [self._mean(values) for values in zip(*each_query, strict=True)]
 
     def ceiling(self, mask: int) -> float:
         """Return a bound on the mean U of every subset of A, in bits."""
