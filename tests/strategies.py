@@ -1,5 +1,7 @@
 """Generators of values for Hypothesis, by the room that owns the value."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -80,8 +82,8 @@ def query_rows(draw: st.DrawFn, attributes: tuple[Attribute, ...]) -> QueryRows:
     return QueryRows(
         user=user,
         intent=draw(arrays(np.intp, len(user), elements=st.integers(0, intents - 1))),
-        person=draw(_codes(int(user[-1]) + 1, person)),
-        request=draw(_codes(len(user), request)),
+        person=draw(codes(int(user[-1]) + 1, person)),
+        request=draw(codes(len(user), request)),
         intents=intents,
     )
 
@@ -94,14 +96,15 @@ def populations(draw: st.DrawFn, attributes: tuple[Attribute, ...]) -> Populatio
     counts = st.integers(0, 70_000)
     tables = [arrays(np.uint32, (people, card), elements=counts) for card in request]
     return Population(
-        codes=draw(_codes(people, person)),
+        codes=draw(codes(people, person)),
         weights=draw(st.none() | arrays(np.float64, people, elements=WEIGHTS)),
         request_counts=tuple(draw(table.filter(np.any)) for table in tables),
     )
 
 
 @st.composite
-def _codes(draw: st.DrawFn, length: int, cards: list[int]) -> NDArray[np.uint8]:
+def codes(draw: st.DrawFn, length: int, cards: Sequence[int]) -> NDArray[np.uint8]:
+    """Draw attribute codes, shape (length, attributes), each below its attribute's count."""
     columns = [draw(arrays(np.uint8, length, elements=st.integers(0, card - 1))) for card in cards]
     return np.stack(columns, axis=1) if columns else np.zeros((length, 0), np.uint8)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from agent.tradeoff.losses import Metric
 from agent.tradeoff.tables import Population, QueryRows
 
 if TYPE_CHECKING:
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
     Codes = NDArray[np.integer]
     Floats = NDArray[np.float64]
 
-COST_METRICS = ("maxprob", "log-maxprob", "entropy")  # the rows of Singles.costs
+COST_METRICS: tuple[Metric, ...] = (
+    "maxprob",
+    "log-maxprob",
+    "entropy",
+)  # the rows of Singles.costs
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -46,8 +46,8 @@ def counted(metric: Metric, sizes: NDArray[np.intp], population: int, k: int) ->
 def weighted(metric: Metric, mass: Floats, peak: Floats, population: int, k: int) -> float:
     """Return what these classes contribute to the expected loss (not for ``entropy``).
 
-    ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``peak``: max over y of P(a, y), likewise.
-    DESIGN.md 2.2, left column of the table.
+    ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``peak``: the largest
+    P(a, y) over the people y, likewise. DESIGN.md 2.2, left column of the table.
     """
     if metric == "maxprob":
         return ordered_sum(peak)
