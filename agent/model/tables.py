@@ -22,7 +22,7 @@ COST_METRICS: tuple[Metric, ...] = (
     "maxprob",
     "log-maxprob",
     "entropy",
-)  # the rows of Singles.costs
+)  # rows of Singles.costs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
