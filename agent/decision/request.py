@@ -1,5 +1,6 @@
 """What is asked, and by whom."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -18,7 +19,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What a recipient holds: person attributes with the value codes disclosed to it so far."""
+    """What a recipient holds: person attributes with the value codes disclosed to it so far.
+
+    ``codes``: (name, code) pairs, each name once, in ascending order.
+    """
 
     codes: tuple[tuple[str, int], ...] = ()
 
@@ -26,3 +30,10 @@ class Knowledge:
     def names(self) -> frozenset[str]:
         """The names of the attributes the recipient holds."""
         return frozenset(name for name, _ in self.codes)
+
+    def learns(self, codes: Mapping[str, int]) -> "Knowledge":
+        """Return what the recipient holds once it was told these; the latest value counts.
+
+        Only person attributes belong here: request attributes are not knowledge (DESIGN.md 2.2).
+        """
+        return Knowledge(tuple(sorted({**dict(self.codes), **codes}.items())))

@@ -1,0 +1,71 @@
+"""Small models whose figures are all true: what is stored of single attributes is computed."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.model.attributes import Attribute, Scope
+from agent.model.model import Model, Query
+from agent.model.tables import COST_METRICS, Singles, gather
+from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.utility import query_utility
+
+SHRINKAGE = 5.0
+CARDS = (3, 4, 2, 3, 2)  # the last is a request attribute
+PERSONS = 4
+NAMES = ("age", "region", "gender", "job", "hours")
+
+
+def made_model(seed: int, people: int = 40, queries: int = 2) -> Model:
+    """Return a model of random people whose intents depend on two of their attributes."""
+    rng = np.random.default_rng(seed)
+    codes = np.stack([rng.integers(0, card, people) for card in CARDS[:PERSONS]], axis=1)
+    codes = codes.astype(np.uint8)
+    rows = [_rows(rng, codes) for _ in range(queries)]
+    population = Population(codes, request_counts=(rng.integers(1, 9, (people, 2)),))
+    return Model(
+        id=f"made-{seed}",
+        source="random numbers",
+        licence="none",
+        estimator="louo",
+        attributes=tuple(map(_attribute, NAMES, CARDS, ["person"] * PERSONS + ["request"])),
+        queries=tuple(_query(number, each) for number, each in enumerate(rows)),
+        tables=gather(population, rows, np.ones(queries), _singles(population, rows)),
+    )
+
+
+def _rows(rng: np.random.Generator, codes: NDArray[np.uint8]) -> QueryRows:
+    """Give each person one to three rows, most of them wanting what their kind of person wants."""
+    user = np.repeat(np.arange(len(codes)), rng.integers(1, 4, len(codes)))
+    leaning = (codes[user, 0] + 2 * codes[user, 2]) % 4
+    intent = np.where(rng.random(len(user)) < 0.7, leaning, rng.integers(0, 4, len(user)))
+    request = rng.integers(0, 2, (len(user), 1)).astype(np.uint8)
+    return QueryRows(user, intent.astype(np.intp), codes, request, 4)
+
+
+def _attribute(name: str, card: int, scope: Scope) -> Attribute:
+    values = ("unspecified", *(f"{name}{code}" for code in range(1, card)))
+    return Attribute(name=name, title=name.title(), scope=scope, values=values)
+
+
+def _query(number: int, rows: QueryRows) -> Query:
+    return Query(
+        text=f"{('python', 'restaurants', 'weather')[number]} today",
+        intents=("a", "b", "c", "d"),
+        shrinkage=SHRINKAGE,
+        rows=len(rows.user),
+        users=len(rows.person),
+        prior_entropy_bits=query_utility(rows, CARDS, "louo", SHRINKAGE).limit,
+    )
+
+
+def _singles(population: Population, rows: list[QueryRows]) -> Singles:
+    everyone = Crowd(population, CARDS)
+    sets = [1 << attribute for attribute in range(len(CARDS))]
+    utilities = [query_utility(each, CARDS, "louo", SHRINKAGE) for each in rows]
+    return Singles(
+        utilities=np.array([[each.value(mask) for mask in sets] for each in utilities]),
+        costs=np.array(
+            [[everyone.identifiability(mask, m, 1) for mask in sets] for m in COST_METRICS]
+        ),
+    )

@@ -1,0 +1,199 @@
+"""What holds for every decision."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.decision.decide import decide
+from agent.decision.decision import Decision
+from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Limits, Terms
+from agent.errors import UsageError
+from agent.model.model import Model
+from tests.decision.made import CARDS, NAMES, PERSONS, made_model
+
+SEEDS = st.integers(0, 30)
+QUERIES = st.sampled_from(["python today", "restaurants today"])
+
+
+@st.composite
+def terms(draw: st.DrawFn) -> Terms:
+    """Draw terms of every kind."""
+    limits = Limits(
+        k=draw(st.none() | st.integers(1, 20)),
+        max_violations=draw(st.sampled_from([0.0, 0.1, 0.5])),
+        max_risk=draw(st.none() | st.floats(0.01, 1)),
+    )
+    return Terms(
+        allowed=draw(st.none() | st.frozensets(st.sampled_from(NAMES))),
+        excluded=draw(st.frozensets(st.sampled_from(NAMES), max_size=2)),
+        trade_off=draw(st.floats(0, 20)),
+        metric=draw(st.sampled_from(["maxprob", "log-maxprob", "k-anonymity", "entropy"])),
+        limits=limits,
+        sensitivity=draw(st.just(()) | st.just((("region", 0.05),))),
+        guards=draw(st.just(()) | st.just((("job", 0.5),))),
+        mode=draw(st.sampled_from(["dynamic", "standing"])),
+        algorithm=draw(st.sampled_from(["lls", "ls", "greedy", "exact", "exhaustive"])),
+    )
+
+
+@st.composite
+def knowledge(draw: st.DrawFn) -> Knowledge:
+    """Draw what a recipient holds; it need not fit anybody."""
+    names = draw(st.sets(st.sampled_from(NAMES[:PERSONS]), max_size=3))
+    cards = dict(zip(NAMES, CARDS, strict=True))
+    codes = {name: draw(st.integers(0, cards[name] - 1)) for name in names}
+    return Knowledge().learns(codes)
+
+
+@given(SEEDS, QUERIES, terms(), knowledge())
+def test_a_decision_keeps_its_terms(seed: int, query: str, given: Terms, known: Knowledge) -> None:
+    """Only what is allowed leaves, and nothing new past a limit or to somebody recognised."""
+    model = made_model(seed)
+    decision = decide(Request(query), given, known, model)
+    new = set(decision.disclosed) - known.names
+    allowed = set(NAMES) if given.allowed is None else given.allowed
+    guarded = {name for name, _ in given.guards}
+    assert set(decision.disclosed) <= allowed - given.excluded - guarded
+    if decision.status != "decided":
+        assert not new
+    if new:
+        mask = sum(1 << model.index(name) for name in decision.disclosed)
+        _assert_within_limits(model, known, given.limits, mask)
+
+
+def _assert_within_limits(model: Model, known: Knowledge, limits: Limits, mask: int) -> None:
+    crowd = model.crowd((model.index(name), code) for name, code in known.codes)
+    if limits.k is not None:
+        assert crowd.identifiability(mask, "k-anonymity", limits.k) <= limits.max_violations
+    if limits.max_risk is not None:
+        assert crowd.identifiability(mask, "maxprob", 1) <= limits.max_risk
+
+
+@given(SEEDS, QUERIES, terms(), knowledge())
+def test_the_figures_add_up(seed: int, query: str, given: Terms, known: Knowledge) -> None:
+    """F is utility less all costs, the candidates tell the same story as the set."""
+    decision = decide(Request(query), given, known, made_model(seed))
+    figures = decision.figures
+    cost = given.trade_off * figures.identifiability_cost + figures.guard + figures.sensitivity
+    assert figures.objective == pytest.approx(figures.utility - cost, abs=1e-9)
+    assert {each.name for each in decision.candidates if each.disclosed} == set(decision.disclosed)
+    assert figures.people_left <= figures.people + 1e-9
+    assert figures.objective >= 0 or given.mode == "standing"
+    assert decision.evidence.exact == (decision.evidence.proof == "enumerated")
+
+
+@given(SEEDS, QUERIES, terms(), knowledge())
+def test_no_single_permitted_move_is_better(
+    seed: int, query: str, given: Terms, known: Knowledge
+) -> None:
+    """Reasons and moves agree: what costs more than it helps would lower F, what is in raises it."""
+    decision = decide(Request(query), given, known, made_model(seed))
+    if given.mode == "standing":
+        return
+    for each in decision.candidates:
+        if each.gain_bits is None or each.cost_bits is None:
+            continue
+        net = each.gain_bits - each.cost_bits
+        slack = given.epsilon * abs(decision.figures.objective) + 1e-9
+        if each.reason == "costs more than it helps":
+            assert net <= slack
+        if each.disclosed and given.algorithm != "greedy" and given.limits == Limits():
+            assert net >= -slack
+
+
+@given(SEEDS, QUERIES, terms(), knowledge())
+def test_memory_changes_nothing(seed: int, query: str, given: Terms, known: Knowledge) -> None:
+    """A model that has answered other requests decides as a new one does."""
+    used, new = made_model(seed), made_model(seed)
+    for other in ("restaurants today", "python today"):
+        decide(Request(other), Terms(trade_off=0.1), Knowledge(), used)
+    first = decide(Request(query), given, known, used)
+    assert first == decide(Request(query), given, known, new)
+    assert first == decide(Request(query), given, known, used)
+
+
+@given(SEEDS, terms(), knowledge())
+def test_an_unknown_query_gets_nothing(seed: int, given: Terms, known: Knowledge) -> None:
+    """Not even what the recipient holds already: nothing says what it would help."""
+    decision = decide(Request("zebra crossing"), given, known, made_model(seed))
+    assert decision.status == "unknown query"
+    assert decision.disclosed == ()
+    assert decision.matched_query is None
+
+
+@given(SEEDS, QUERIES, st.frozensets(st.sampled_from(NAMES)))
+def test_only_what_was_asked_for_leaves(seed: int, query: str, asked: frozenset[str]) -> None:
+    """An attribute that the recipient did not ask for is never a candidate."""
+    terms = Terms(trade_off=0)
+    decision = decide(Request(query, asked=asked), terms, Knowledge(), made_model(seed))
+    assert set(decision.disclosed) <= asked
+    reasons = {each.name: each.reason for each in decision.candidates}
+    assert all(reasons[name] == "not asked for" for name in set(NAMES) - asked)
+
+
+@pytest.mark.parametrize(
+    ("given", "known", "said"),
+    [
+        (Terms(allowed=frozenset({"regoin"})), Knowledge(), "unknown attribute 'regoin'"),
+        (Terms(excluded=frozenset({"x"})), Knowledge(), "unknown attribute 'x'"),
+        (Terms(guards=(("hours", 1.0),)), Knowledge(), "'hours' is set anew"),
+        (Terms(), Knowledge((("hours", 1),)), "'hours' is set anew"),
+        (Terms(), Knowledge((("age", 9),)), "'age' has no value with code 9"),
+        (Terms(), Knowledge((("age", 1), ("age", 2))), "known with two values"),
+        (Terms(sensitivity=(("aeg", 1.0),)), Knowledge(), "unknown attribute 'aeg'"),
+    ],
+)
+def test_what_the_model_lacks_is_named(given: Terms, known: Knowledge, said: str) -> None:
+    """A name or code that the model does not have is a mistake, not an empty answer."""
+    with pytest.raises(UsageError, match=said):
+        decide(Request("python today"), given, known, made_model(0))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"trade_off": float("nan")},
+        {"trade_off": -1.0},
+        {"metric": "maxprop"},
+        {"algorithm": "magic"},
+        {"metric_k": 0},
+        {"sensitivity": (("age", -0.1),)},
+        {"guards": (("age", float("inf")),)},
+    ],
+)
+def test_impossible_terms_do_not_exist(given: dict[str, object]) -> None:
+    """A term outside its range is refused when it is written down."""
+    with pytest.raises(UsageError):
+        Terms(**given)  # type: ignore[arg-type]  # wrong values are the point
+
+
+def test_exhaustive_search_of_many_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With too many candidates the enumeration is refused, with a way out."""
+    monkeypatch.setattr("agent.decision.choice.EXHAUSTIVE", 4)
+    with pytest.raises(UsageError, match="at most 4 candidates, and there are 5"):
+        decide(Request("python today"), Terms(algorithm="exhaustive"), Knowledge(), made_model(0))
+
+
+def test_one_person_left_is_recognised_and_nobody_is_outside() -> None:
+    """At one person left and at none, nothing new leaves, and the decision says which it was."""
+    model = made_model(3, people=12)
+    codes = model.population.codes
+    statuses = set()
+    for person in codes.tolist():
+        known = Knowledge().learns(dict(zip(NAMES, person, strict=False)))
+        decision: Decision = decide(Request("python today"), Terms(trade_off=0), known, model)
+        statuses.add((decision.figures.people, decision.status))
+        if decision.status == "recognised":
+            assert set(decision.disclosed) <= known.names
+            reasons = {each.reason for each in decision.candidates if not each.disclosed}
+            assert "recognised" in reasons
+    assert (1, "recognised") in statuses
+    combinations = set(product(*map(range, CARDS[:PERSONS])))
+    nobody = min(combinations - set(map(tuple, codes.tolist())))
+    stranger = Knowledge().learns(dict(zip(NAMES, nobody, strict=False)))
+    decision = decide(Request("python today"), Terms(), stranger, model)
+    assert (decision.figures.people, decision.status) == (0, "outside the model")
+    assert set(decision.disclosed) <= stranger.names
