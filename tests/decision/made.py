@@ -19,16 +19,17 @@ NAMES = ("age", "region", "gender", "job", "hours")
 def made_model(seed: int, people: int = 40, queries: int = 2) -> Model:
     """Return a model of random people whose intents depend on two of their attributes."""
     rng = np.random.default_rng(seed)
-    codes = np.stack([rng.integers(0, card, people) for card in CARDS[:PERSONS]], axis=1)
-    codes = codes.astype(np.uint8)
+    columns = [rng.integers(0, card, people, dtype=np.uint8) for card in CARDS[:PERSONS]]
+    codes = np.stack(columns, axis=1)
     rows = [_rows(rng, codes) for _ in range(queries)]
-    population = Population(codes, request_counts=(rng.integers(1, 9, (people, 2)),))
+    counts = rng.integers(1, 9, (people, 2), dtype=np.uint8)
+    population = Population(codes, request_counts=(counts,))
     return Model(
         id=f"made-{seed}",
         source="random numbers",
         licence="none",
         estimator="louo",
-        attributes=tuple(map(_attribute, NAMES, CARDS, ["person"] * PERSONS + ["request"])),
+        attributes=tuple(map(_attribute, NAMES, CARDS)),
         queries=tuple(_query(number, each) for number, each in enumerate(rows)),
         tables=gather(population, rows, np.ones(queries), _singles(population, rows)),
     )
@@ -43,7 +44,8 @@ def _rows(rng: np.random.Generator, codes: NDArray[np.uint8]) -> QueryRows:
     return QueryRows(user, intent.astype(np.intp), codes, request, 4)
 
 
-def _attribute(name: str, card: int, scope: Scope) -> Attribute:
+def _attribute(name: str, card: int) -> Attribute:
+    scope: Scope = "person" if name in NAMES[:PERSONS] else "request"
     values = ("unspecified", *(f"{name}{code}" for code in range(1, card)))
     return Attribute(name=name, title=name.title(), scope=scope, values=values)
 

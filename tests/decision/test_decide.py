@@ -89,7 +89,7 @@ def test_the_figures_add_up(seed: int, query: str, given: Terms, known: Knowledg
 def test_no_single_permitted_move_is_better(
     seed: int, query: str, given: Terms, known: Knowledge
 ) -> None:
-    """Reasons and moves agree: what costs more than it helps would lower F, what is in raises it."""
+    """What costs more than it helps would lower F, and what is in raises it."""
     decision = decide(Request(query), given, known, made_model(seed))
     if given.mode == "standing":
         return

@@ -36,7 +36,8 @@ TERMS = {
 def transcript(person: Person, terms: Terms, model: Model) -> list[Step]:
     """Return what a person's agent answers to the stream, one recipient that remembers."""
     values = dict(zip(NAMES, (*person, 1), strict=True))  # asked within hours: the same for all
-    known, steps = Knowledge(), []
+    known = Knowledge()
+    steps: list[Step] = []
     for request in STREAM:
         decision = decide(request, terms, known, model)
         codes = {name: values[name] for name in decision.disclosed}
