@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Codes = NDArray[np.unsignedinteger]
 
-BYTE = 256  # combinations of values that a bundle's codes, one byte each, can tell apart
+BYTE = 255  # a bundle's codes are bytes, and so is every number of values they are made with
 
 
 class Cells(NamedTuple):
@@ -103,7 +103,7 @@ def _stable_order(numbers: Indexes) -> Indexes:
 
 
 def _bundles(columns: Sequence[Column], most: int) -> list[list[Column]]:
-    """Bundle attributes in sequence, with at most ``most`` (and 256) combinations of values."""
+    """Bundle attributes in sequence, with at most ``most`` (and 255) combinations of values."""
     bundles: list[list[Column]] = []
     combinations = 0
     for column in columns:

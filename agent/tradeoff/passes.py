@@ -29,17 +29,23 @@ class _Gain(NamedTuple):
 class Walk:
     """A set on its way up: the present set, the order of its attributes, what was noticed."""
 
-    def __init__(self, probe: Probe, epsilon: float) -> None:
-        """Start at the empty set; a move must improve F by more than (epsilon/n^2)|F|."""
+    def __init__(self, probe: Probe, epsilon: float | None) -> None:
+        """Start at the empty set; a move must improve F by more than (epsilon/n^2)|F|.
+
+        Where epsilon is None every move is good enough.
+        """
         self.probe = probe
         self.mask = 0
         self.order: tuple[int, ...] = ()
         self.violations = 0
-        self._tolerance = epsilon / max(1, probe.function.candidates.bit_count()) ** 2
+        pairs = max(1, probe.function.candidates.bit_count()) ** 2
+        self._tolerance = None if epsilon is None else epsilon / pairs
 
     @property
     def threshold(self) -> float:
         """What a move must improve F by at the least, in bits."""
+        if self._tolerance is None:
+            return float("-inf")
         return max(self._tolerance * abs(self.probe.value(self.mask)), FLOOR)
 
     def start_at(self, mask: int) -> None:

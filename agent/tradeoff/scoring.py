@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds
 KEPT = 8  # divisions remembered, 8 bytes a row each
-NUDGE = 2.0**-42
+NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
 SCORE_BITS = 6  # a row's score is below 2**6 bits
 
 
@@ -54,8 +54,9 @@ class Scoring:
         frequency = np.bincount(rows.intent, minlength=rows.intents)
         others = frequency[kinds.intent] - kinds.same_total
         self._prior = (others + 0.5) / (self._total - kinds.own_total + rows.intents / 2)
-        self._pair_pull = _never_whole(shrinkage * self._prior - kinds.same)
-        self._group_pull = _never_whole(shrinkage - kinds.own.astype(np.float64))
+        nudge = 2.0 ** (self._total.bit_length() - NUDGE_BITS)
+        self._pair_pull = _never_whole(shrinkage * self._prior - kinds.same, nudge)
+        self._group_pull = _never_whole(shrinkage - kinds.own.astype(np.float64), nudge)
         self._quantum = 1.5 * 2.0 ** (SCORE_BITS + self._total.bit_length())
         self._persons = (1 << rows.persons) - 1
         self.divisions = Divisions(self._with_pulls(undivided(kinds)), self._divide, KEPT)
@@ -136,6 +137,6 @@ class Scoring:
         return sums
 
 
-def _never_whole(pulls: Floats) -> Floats:
+def _never_whole(pulls: Floats, nudge: float) -> Floats:
     """Nudge whole numbers, by less than shows in a score: with a count they must not give 0."""
-    return np.where(np.abs(pulls - np.rint(pulls)) < NUDGE, pulls + 2 * NUDGE, pulls)
+    return np.where(pulls == np.rint(pulls), pulls + nudge, pulls)

@@ -1,0 +1,1 @@
+"""Benchmarks: what is claimed, and the command that prints it."""

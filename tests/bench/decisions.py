@@ -1,0 +1,85 @@
+"""Decisions on the shipped model: how long one takes, and what is saved."""
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from agent.decision.decide import decide
+from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Terms
+from agent.model.file import read
+from agent.model.model import Model
+from agent.model.shipped import shipped_model
+from agent.tradeoff.objective import Objective
+from agent.tradeoff.search import search
+from tests.bench.lazy import everything
+from tests.bench.plain import PlainObjective
+
+ROUNDS = 8
+TERMS = Terms()
+
+
+def figures() -> Iterator[str]:
+    """Yield the lines of this benchmark."""
+    yield from _opening()
+    model = read(shipped_model())
+    yield from _fresh(model)
+    yield from _plain(model)
+
+
+def _opening() -> Iterator[str]:
+    times = [_timed(partial(read, shipped_model())) for _ in range(9)]
+    yield f"opening the shipped model: p50 {_ms(times, 50)} ms, worst {_ms(times, 100)} (bar: 50)"
+
+
+def _fresh(model: Model) -> Iterator[str]:
+    """Time decisions that nobody has asked for yet; the cost is remembered from other queries."""
+    queries = [query.text for query in model.queries]
+    first = [_timed(partial(_decide, text, TERMS, model)) for text in queries]
+    yield f"one decision, first use of a query: p50 {_ms(first, 50)} ms, p99 {_ms(first, 99)}"
+    fresh, again = [], []
+    for turn in range(ROUNDS):
+        # another epsilon is another request to the model's memory, and the same search
+        terms = Terms(epsilon=TERMS.epsilon * (1 + 1e-9 * (turn + 1)))
+        for text in queries:
+            fresh.append(_timed(partial(_decide, text, terms, model)))
+            again.append(_timed(partial(_decide, text, terms, model)))
+    yield f"one fresh decision: p50 {_ms(fresh, 50)} ms, p99 {_ms(fresh, 99)} (bars: 5 and 40)"
+    yield f"the same request again: p50 {_ms(again, 50)} ms, p99 {_ms(again, 99)} (bar: 0.1)"
+
+
+def _plain(model: Model) -> Iterator[str]:
+    """Time the same search with an objective that evaluates every set from its columns."""
+    people, settings = model.population, everything(model)
+    quick, slow, same = [], [], 0
+    for query in range(len(model.queries)):
+        rows, shrinkage = model.rows(query), model.queries[query].shrinkage
+        plain = PlainObjective(rows, shrinkage, people, settings)
+        singles = model.tables.singles.utilities[query].tolist()
+        model.utility(query).forget()
+        ours = Objective(model.utility(query), model.crowd(), settings, singles)
+        quick.append(_timed(partial(search, ours)))
+        slow.append(_timed(partial(search, plain)))
+        same += search(ours).mask == search(plain).mask
+    ratio = float(np.median(np.array(slow) / np.array(quick)))
+    yield (
+        f"incremental against plain evaluation, the same search: {ratio:.0f} times faster "
+        f"(median of {len(quick)} queries, bar: 20), the same set for {same} of them"
+    )
+
+
+def _decide(text: str, terms: Terms, model: Model) -> None:
+    decide(Request(text), terms, Knowledge(), model)
+
+
+def _timed(run: Callable[[], object]) -> float:
+    """Return how long a call takes, in milliseconds."""
+    start = time.perf_counter()
+    run()
+    return (time.perf_counter() - start) * 1e3
+
+
+def _ms(times: list[float], percentile: float) -> str:
+    return f"{np.percentile(times, percentile):.3g}"

@@ -1,0 +1,41 @@
+"""Lazy against eager evaluation: how many sets are looked at."""
+
+from collections.abc import Iterator
+
+from agent.model.file import read
+from agent.model.model import Model
+from agent.model.shipped import shipped_model
+from agent.tradeoff.objective import Objective, Settings
+from agent.tradeoff.passes import eager_pass, lazy_pass
+from agent.tradeoff.search import ALGORITHMS, greedy_order, search
+
+
+def figures() -> Iterator[str]:
+    """Yield the lines of this benchmark."""
+    model = read(shipped_model())
+    settings = everything(model)
+    lazy, eager = (
+        greedy_order(Objective(model.mean_utility(), model.crowd(), settings), one_pass)[1]
+        for one_pass in (lazy_pass, eager_pass)
+    )
+    yield (
+        f"the full greedy order, a-priori objective: {eager} evaluations eager, {lazy} lazy, "
+        f"{eager / lazy:.2f} times fewer (bar: 2.3)"
+    )
+    lls, ls = (
+        sum(
+            search(Objective(model.utility(query), model.crowd(), settings), algorithm).evaluations
+            for query in range(len(model.queries))
+        )
+        / len(model.queries)
+        for algorithm in ALGORITHMS[:2]
+    )
+    yield (
+        f"one request, mean: {ls:.1f} evaluations eager, {lls:.1f} lazy, {ls / lls:.2f} times fewer"
+    )
+
+
+def everything(model: Model) -> Settings:
+    """Return the settings that let every attribute be chosen, at the default trade-off."""
+    count = len(model.attributes)
+    return Settings(candidates=(1 << count) - 1, sensitivity=(0.0,) * count)

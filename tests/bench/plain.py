@@ -1,0 +1,88 @@
+"""The objective evaluated the plain way: every set from its columns, nothing remembered."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.tradeoff.objective import Settings
+from agent.tradeoff.tables import Population, QueryRows
+
+Indexes = NDArray[np.intp]
+
+
+class PlainObjective:
+    """F = U - lambda (I(A) - I(0)) with `louo` and `maxprob`, no knowledge, person attributes.
+
+    The formulas of DESIGN.md 2.1 and 2.2 in plain NumPy: what a set is worth is computed from
+    all of its columns each time.
+    """
+
+    claims_submodularity = True
+    hereditary = True
+
+    def __init__(
+        self, rows: QueryRows, shrinkage: float, population: Population, settings: Settings
+    ) -> None:
+        self._population, self._settings, self._shrinkage = population, settings, shrinkage
+        self._rows, self._columns = rows, rows.person[rows.user]
+        self.candidates = settings.candidates
+        self._own = np.bincount(rows.user)[rows.user]
+        self._same = _sizes(rows.user * rows.intents + rows.intent)
+        others = np.bincount(rows.intent)[rows.intent] - self._same
+        self._prior = (others + 0.5) / (len(rows.user) - self._own + rows.intents / 2)
+
+    def value(self, mask: int) -> float:
+        """Return F(A) in bits."""
+        return self._utility(mask) - self.cost(mask) if mask else 0.0
+
+    def cost(self, mask: int) -> float:
+        """Return lambda (I(A) - I(0)) in bits."""
+        classes = int(_groups(self._population.codes, mask).max()) + 1
+        return self._settings.trade_off * (classes - 1) / self._population.people
+
+    def feasible(self, mask: int) -> bool:
+        """Return True: no limit is set."""
+        return mask >= 0
+
+    def focus(self, mask: int) -> None:
+        """Do nothing: nothing is remembered."""
+
+    def survey(self, mask: int, attributes: Sequence[int]) -> None:
+        """Do nothing: nothing is computed ahead."""
+
+    def may_exceed(self, mask: int, level: float) -> bool:
+        """Say whether the bound on U alone leaves F(A) a chance."""
+        return -float(np.log2(self._prior).mean()) - self.cost(mask) > level
+
+    def _utility(self, mask: int) -> float:
+        group = _groups(self._columns, mask)
+        pair = _sizes(group * self._rows.intents + self._rows.intent)
+        share = (pair - self._same + self._shrinkage * self._prior) / (
+            _sizes(group) - self._own + self._shrinkage
+        )
+        return float(np.mean(np.log2(share) - np.log2(self._prior)))
+
+    def utility_ceiling(self, mask: int) -> float:
+        """Return a bound on U of every set."""
+        return -float(np.log2(self._prior).mean()) * (mask >= 0)
+
+    def cost_floor(self, mask: int) -> float:
+        """Return the cost: it never falls."""
+        return self.cost(mask)
+
+
+def _groups(codes: NDArray[np.unsignedinteger], mask: int) -> Indexes:
+    """Number the groups of equal rows in the columns that `mask` names."""
+    columns = [index for index in range(codes.shape[1]) if mask >> index & 1]
+    keys = np.zeros(len(codes), dtype=np.intp)
+    for column in columns:
+        span = int(codes[:, column].max()) + 1
+        keys = np.unique(keys * span + codes[:, column], return_inverse=True)[1]
+    return keys
+
+
+def _sizes(keys: Indexes) -> Indexes:
+    """Return, for each item, how many have its key."""
+    _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    return counts[inverse]
