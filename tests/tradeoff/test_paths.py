@@ -1,0 +1,97 @@
+"""The value of a set depends on the set only, not on what was asked before (DESIGN.md 2.5)."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.tradeoff.losses import METRICS
+from agent.tradeoff.objective import Objective
+from agent.tradeoff.sets import members, singleton, subsets
+from agent.tradeoff.utility import Estimator, MeanUtility, Utility
+from tests.tradeoff.worlds import ESTIMATORS, World, known, rich_worlds, settings_for
+
+Step = tuple[Literal["value", "focus", "ceiling", "extensions", "forget"], int]
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["value", "focus", "ceiling", "extensions", "forget"]), st.integers(0, 63)
+    ),
+    max_size=40,
+)
+
+
+def walk(utility: Utility, steps: list[Step], everything: int) -> None:
+    """Ask for this and that, in this order."""
+    for step, number in steps:
+        mask = number & everything
+        if step == "extensions":
+            utility.extensions(mask, list(members(everything & ~mask)))
+        elif step == "forget":
+            utility.forget()
+        else:
+            getattr(utility, step)(mask)
+
+
+@given(rich_worlds(), st.sampled_from(ESTIMATORS), STEPS)
+def test_a_utility_is_the_same_by_every_path(
+    world: World, estimator: Estimator, steps: list[Step]
+) -> None:
+    """Equal, not nearly equal: ties between sets must not depend on what was asked first."""
+
+    def fresh() -> Utility:
+        parts = [world.utility(estimator, beta) for beta in (5.0, 7.3)]
+        return MeanUtility(parts, np.array([1.0, 2.0]))
+
+    used = fresh()
+    walk(used, steps, world.everything)
+    for mask in subsets(world.everything):
+        assert used.value(mask) == fresh().value(mask)
+
+
+@given(rich_worlds(), st.sampled_from(ESTIMATORS), st.data())
+def test_extensions_are_values(world: World, estimator: Estimator, data: st.DataObject) -> None:
+    """Many attributes at once, or one at a time: the same."""
+    utility, plain = world.utility(estimator), world.utility(estimator)
+    for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=5)):
+        utility.focus(data.draw(st.integers(0, world.everything)))
+        new = list(members(world.everything & ~mask))
+        expected = [plain.value(mask | singleton(each)) for each in new]
+        assert utility.extensions(mask, new) == expected
+
+
+@given(rich_worlds(), st.data())
+def test_identifiability_is_the_same_by_every_path(world: World, data: st.DataObject) -> None:
+    """Whatever the crowd was asked before, and in whose neighbourhood."""
+    what = data.draw(known(world))
+    used = world.crowd(what)
+    functions: list[Callable[[int], float]]
+    for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=20)):
+        used.focus(data.draw(st.integers(0, world.everything)))
+        fresh = world.crowd(what)
+        for metric in METRICS:
+            expected = fresh.identifiability(mask, metric, 3)
+            assert used.identifiability(mask, metric, 3) == expected
+        functions = [fresh.people_left, used.people_left]
+        assert functions[0](mask) == functions[1](mask)
+        assert used.guard_bits(0, mask) == fresh.guard_bits(0, mask)
+        assert used.best_guess(0, mask) == fresh.best_guess(0, mask)
+
+
+@given(rich_worlds(), st.data())
+def test_the_objective_is_the_same_by_every_path(world: World, data: st.DataObject) -> None:
+    """Surveys, memories of other people's demands, and stored figures included."""
+    settings = data.draw(settings_for(world))
+    crowd = world.crowd()
+    singles = [world.utility().value(singleton(each)) for each in members(world.everything)]
+    first = Objective(world.utility(), crowd, data.draw(settings_for(world)), singles)
+    used = first.given(crowd, settings)
+    for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=10)):
+        used.survey(mask, list(members(world.everything & ~mask)))
+        first.value(mask)
+        if data.draw(st.booleans()):
+            used.forget()
+    for mask in subsets(world.everything):
+        fresh = Objective(world.utility(), world.crowd(), settings)
+        assert used.parts(mask) == fresh.parts(mask)

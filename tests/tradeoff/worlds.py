@@ -1,0 +1,168 @@
+"""Small worlds to draw: attributes, the rows of a query, a population, and what one demands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.losses import METRICS
+from agent.tradeoff.objective import Objective, Settings
+from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.utility import Estimator, Utility, query_utility
+from tests.strategies import codes
+
+Cards = tuple[int, ...]
+Known = tuple[tuple[int, int], ...]
+ESTIMATORS: tuple[Estimator, ...] = ("louo", "plugin")
+SHRINKAGES = st.sampled_from([1.0, 5.0, 7.3, 20.0, 200.0])
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """The values per attribute, the first ``persons`` of them a person's; rows; people."""
+
+    cards: Cards
+    persons: int
+    rows: QueryRows
+    population: Population
+
+    @property
+    def everything(self) -> int:
+        """The set of all attributes."""
+        return (1 << len(self.cards)) - 1
+
+    def utility(self, estimator: Estimator = "louo", shrinkage: float = 5.0) -> Utility:
+        """Return the utility of the rows."""
+        return query_utility(self.rows, self.cards, estimator, shrinkage)
+
+    def crowd(self, known: Known = ()) -> Crowd:
+        """Return the people who agree with what is known."""
+        return Crowd(self.population, self.cards, known)
+
+
+@st.composite
+def worlds(draw: st.DrawFn, *, max_rows: int = 14, max_people: int = 8) -> World:
+    """Draw a world value by value: what fails shrinks to something readable."""
+    person = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
+    request = draw(st.lists(st.integers(1, 3), max_size=2))
+    return World(
+        cards=(*person, *request),
+        persons=len(person),
+        rows=draw(query_rows(person, request, max_rows)),
+        population=draw(populations(person, request, max_people)),
+    )
+
+
+@st.composite
+def query_rows(
+    draw: st.DrawFn, person: Sequence[int], request: Sequence[int], max_rows: int
+) -> QueryRows:
+    """Draw rows in any order; a user may have several, also several for one intent."""
+    size = draw(st.integers(1, max_rows))
+    user = _numbered(draw(arrays(np.intp, size, elements=st.integers(0, 4))))
+    intent = _numbered(draw(arrays(np.intp, size, elements=st.integers(0, 3))))
+    return QueryRows(
+        user=user,
+        intent=intent,
+        person=draw(codes(int(user.max()) + 1, person)),
+        request=draw(codes(size, request)),
+        intents=int(intent.max()) + 1,
+    )
+
+
+@st.composite
+def populations(
+    draw: st.DrawFn, person: Sequence[int], request: Sequence[int], max_people: int
+) -> Population:
+    """Draw people, equally likely or not, and how often they had each request value."""
+    people = draw(st.integers(1, max_people))
+    weights = arrays(np.float64, people, elements=st.integers(1, 4).map(float))
+    counts = [arrays(np.uint16, (people, card), elements=st.integers(0, 9)) for card in request]
+    return Population(
+        codes=draw(codes(people, person)),
+        weights=draw(st.none() | weights),
+        request_counts=tuple(draw(table.filter(np.any)) for table in counts),
+    )
+
+
+@st.composite
+def known(draw: st.DrawFn, world: World) -> Known:
+    """Draw what a recipient may know: values that at least one person has."""
+    someone = draw(st.integers(0, world.population.people - 1))
+    attributes = draw(st.sets(st.integers(0, world.persons - 1)))
+    return tuple((i, int(world.population.codes[someone, i])) for i in sorted(attributes))
+
+
+@st.composite
+def rich_worlds(draw: st.DrawFn, *, requests: int = 2, people: int = 60) -> World:
+    """Draw the shape of a world and a seed; attributes and intents depend on each other."""
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    persons, request = draw(st.integers(2, 4)), draw(st.integers(0, requests))
+    cards = tuple(generator.integers(2, 5, persons + request).tolist())
+    crowd = _correlated(generator, draw(st.integers(6, people)), cards[:persons])
+    users = draw(st.integers(4, 40))
+    user = _numbered(generator.integers(0, users, draw(st.integers(1, 3)) * users))
+    person = _correlated(generator, int(user.max()) + 1, cards[:persons])
+    codes = _correlated(generator, len(user), cards[persons:])
+    signal = person[user].sum(axis=1, dtype=np.intp) + codes.sum(axis=1, dtype=np.intp)
+    luck = generator.random(len(user)) < draw(st.sampled_from([0.1, 0.5, 1.0]))
+    intent = _numbered(np.where(luck, generator.integers(0, 6, len(user)), signal))
+    counts = [generator.integers(0, 9, (len(crowd), card)) + 1 for card in cards[persons:]]
+    weights = generator.integers(1, 5, len(crowd)).astype(np.float64)
+    return World(
+        cards,
+        persons,
+        QueryRows(user, intent, person, codes, int(intent.max()) + 1),
+        Population(
+            crowd,
+            draw(st.sampled_from([None, weights])),
+            tuple(each.astype(np.uint16) for each in counts),
+        ),
+    )
+
+
+@st.composite
+def settings_for(draw: st.DrawFn, world: World, *, limits: bool = True) -> Settings:
+    """Draw demands on a disclosure; the guarded attribute is no candidate."""
+    guarded = draw(st.none() | st.integers(0, world.persons - 1))
+    return Settings(
+        candidates=world.everything & ~(0 if guarded is None else 1 << guarded),
+        sensitivity=tuple(draw(st.sampled_from([0.0, 0.0, 0.05, 0.4])) for _ in world.cards),
+        trade_off=draw(st.sampled_from([0.0, 0.3, 1.0, 5.12])),
+        metric=draw(st.sampled_from(METRICS)),
+        metric_k=draw(st.integers(2, 5)),
+        guards=() if guarded is None else ((guarded, draw(st.sampled_from([0.1, 1.0]))),),
+        k=draw(st.none() | st.integers(1, 5)) if limits else None,
+        max_violations=draw(st.sampled_from([0.0, 0.1, 0.4])),
+        max_risk=draw(st.sampled_from([None, 0.15, 0.3, 0.6])) if limits else None,
+    )
+
+
+@st.composite
+def objectives(draw: st.DrawFn, *, limits: bool = True) -> Objective:
+    """Draw an objective in a rich world, with all that a person and a recipient may bring."""
+    world = draw(rich_worlds())
+    utility = world.utility(draw(st.sampled_from(ESTIMATORS)), draw(SHRINKAGES))
+    crowd = world.crowd(draw(known(world)))
+    return Objective(utility, crowd, draw(settings_for(world, limits=limits)))
+
+
+def _numbered(values: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Number the values in use 0, 1, 2 and so on."""
+    return np.unique(values, return_inverse=True)[1].astype(np.intp)
+
+
+def _correlated(
+    generator: np.random.Generator, items: int, cards: Sequence[int]
+) -> NDArray[np.uint8]:
+    """Return codes, shape (items, attributes); an item's codes lean the same way."""
+    lean = generator.random(items)
+    columns = [
+        np.minimum(card - 1, card * (lean + generator.random(items)) / 2).astype(np.uint8)
+        for card in cards
+    ]
+    return np.stack(columns, axis=1) if columns else np.zeros((items, 0), np.uint8)
