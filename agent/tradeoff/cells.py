@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from agent.tradeoff.sums import mass_of
+from agent.tradeoff.tally import keys, tally
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     Indexes = NDArray[np.intp]
     Floats = NDArray[np.float64]
     Codes = NDArray[np.unsignedinteger]
-
-BYTE = 255  # a bundle's codes are bytes, and so is every number of values they are made with
 
 
 class Cells(NamedTuple):
@@ -63,10 +61,7 @@ def undivided(kinds: Kinds) -> Cells:
 
 def count(cells: Cells, columns: Sequence[Column]) -> Counts:
     """Count the rows for every value of each of several attributes, one after the other."""
-    size = len(cells.kind)
-    spare = len(cells.row) // size  # so many more counts cost less than a pass over rows
-    tables = [table for each in _bundles(columns, spare) for table in _marginals(cells, each)]
-    rows = np.concatenate(tables).astype(np.float64)
+    rows = np.concatenate(tally(cells.row, len(cells.kind), columns)).astype(np.float64)
     pairs = np.add.reduceat(rows, cells.pairs, axis=1)
     groups = np.add.reduceat(pairs, cells.groups, axis=1)
     return Counts(rows, pairs.take(cells.pair, axis=1), groups.take(cells.group, axis=1))
@@ -75,15 +70,15 @@ def count(cells: Cells, columns: Sequence[Column]) -> Counts:
 def split(cells: Cells, kinds: Kinds, column: Column) -> Cells:
     """Split every group by one more attribute."""
     size = len(cells.kind)
-    keys = _keys(cells, column.codes)
-    used = np.flatnonzero(np.bincount(keys, minlength=size * column.card))
+    combined = keys(cells.row, size, column.codes)
+    used = np.flatnonzero(np.bincount(combined, minlength=size * column.card))
     value, cell = np.divmod(used, size)
     group = cells.group[cell] * column.card + value
     order = _stable_order(group)
     number = np.empty(size * column.card, dtype=np.intp)
     number[used[order]] = np.arange(len(used))
     kind = cells.kind[cell[order]]
-    return _sorted_cells(number[keys], kind, kinds.intent[kind], group[order])
+    return _sorted_cells(number[combined], kind, kinds.intent[kind], group[order])
 
 
 def merge(cells: Cells, kinds: Kinds, into: Indexes) -> Counts:
@@ -100,38 +95,6 @@ def _stable_order(numbers: Indexes) -> Indexes:
     """Return the stable ascending order; NumPy sorts 16-bit integers in linear time."""
     small = numbers.max(initial=0) <= np.iinfo(np.uint16).max
     return np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
-
-
-def _bundles(columns: Sequence[Column], most: int) -> list[list[Column]]:
-    """Bundle attributes in sequence, with at most ``most`` (and 255) combinations of values."""
-    bundles: list[list[Column]] = []
-    combinations = 0
-    for column in columns:
-        combinations *= column.card
-        if not 0 < combinations <= min(most, BYTE):
-            bundles.append([])
-            combinations = column.card
-        bundles[-1].append(column)
-    return bundles
-
-
-def _marginals(cells: Cells, bundle: Sequence[Column]) -> list[Indexes]:
-    """Count the rows by value and cell for each attribute of a bundle, in one pass over rows."""
-    codes = bundle[0].codes
-    for column in bundle[1:]:
-        codes = np.multiply(codes, column.card, dtype=np.uint8) + column.codes
-    cards = [column.card for column in bundle]
-    counts = np.bincount(_keys(cells, codes), minlength=prod(cards) * len(cells.kind))
-    joint = counts.reshape(*cards, len(cells.kind))
-    axes = range(len(bundle))
-    return [joint.sum(axis=tuple(other for other in axes if other != own)) for own in axes]
-
-
-def _keys(cells: Cells, codes: Codes) -> Indexes:
-    """Return code * cells + cell for each row."""
-    keys = np.multiply(codes, len(cells.kind), dtype=np.intp)
-    keys += cells.row
-    return keys
 
 
 def _sorted_cells(row: Indexes, kind: Indexes, intent: Indexes, group: Indexes) -> Cells:

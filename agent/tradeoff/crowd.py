@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agent.tradeoff.tables import Population
 
     Floats = NDArray[np.float64]
+    Measures = Sequence[tuple[Metric, int]]
 
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
 PRIOR_ROWS = 5  # weight of the overall share in P_j(v|y), in rows
@@ -64,7 +65,8 @@ class Crowd:
 
     def combinations(self, mask: int) -> int:
         """Return how many combinations of request values a set has."""
-        return prod(self.cards[attribute] for attribute in members(mask & ~self._persons))
+        requested = mask & ~self._persons
+        return prod(self.cards[attribute] for attribute in members(requested)) if requested else 1
 
     def monotone(self, metric: Metric, mask: int) -> bool:
         """Say whether I never falls when a set within ``mask`` grows.
@@ -82,13 +84,33 @@ class Crowd:
         fresh = mask & ~self.known
         if self.people <= 1:
             return losses.certainty(metric, self._population.people)
-        key = (metric, k if metric == "k-anonymity" else 0, fresh)
-        return self._remembered(key, lambda: self._identifiability(fresh, metric, k))
+        return self._remembered(
+            _key(metric, k, fresh), lambda: self._identifiability(fresh, metric, k)
+        )
 
     def learn(self, metric: Metric, losses_of_singles: Sequence[float]) -> None:
         """Take I of every single attribute, computed before, instead of computing it."""
         for attribute, loss in enumerate(losses_of_singles):
-            self._memory[metric, 0, singleton(attribute)] = loss
+            self._memory[_key(metric, 1, singleton(attribute))] = loss
+
+    def survey(
+        self, mask: int, attributes: Sequence[int], measures: Sequence[tuple[Metric, int]]
+    ) -> None:
+        """Make ready I of ``mask`` with each of these added, by (metric, k); values stay the same."""
+        base = mask & ~self.known
+        if self.people <= 1 or not self._even(base):
+            return
+        open_ = self._persons & ~self.known & ~base
+        new = [
+            each
+            for each in attributes
+            if open_ >> each & 1
+            and any(_key(*which, base | singleton(each)) not in self._memory for which in measures)
+        ]
+        for each, sizes in zip(new, self._partitions.beside(base, new), strict=True):
+            for metric, k in measures:
+                loss = losses.counted(metric, sizes.ravel(), self._population.people, k)
+                self._memory[_key(metric, k, base | singleton(each))] = loss
 
     def people_left(self, mask: int) -> float:
         """Return how many people are expected to agree with d and with the answer to A."""
@@ -176,3 +198,7 @@ class Crowd:
         if guarded not in self._guards:
             self._guards[guarded] = Guard(self._columns, self.cards, guarded, self._joint)
         return self._guards[guarded]
+
+
+def _key(metric: Metric, k: int, mask: int) -> Hashable:
+    return metric, k if metric == "k-anonymity" else 0, mask

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.tradeoff.crowd import COMBINATIONS
-from agent.tradeoff.sets import members, singleton
+from agent.tradeoff.sets import members, singleton, union
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +67,9 @@ class Objective:
         self._utilities: dict[int, float] = {0: 0.0}
         for attribute, bits in enumerate(() if single_utilities is None else single_utilities):
             self._utilities[singleton(attribute)] = float(bits)
+        self._measures = _measures(settings)
+        sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
+        self._sensitive = union(sensitive) & ~crowd.known
         self._costs: dict[int, float] = {}
         self._ground = crowd.identifiability(0, settings.metric, settings.metric_k)
 
@@ -103,10 +106,13 @@ class Objective:
     def survey(self, mask: int, attributes: Sequence[int]) -> None:
         """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
         self.focus(mask)
+        self._crowd.survey(mask, attributes, self._measures)
         new = [
             each
             for each in attributes
-            if not mask >> each & 1 and mask | singleton(each) not in self._utilities
+            if not mask >> each & 1
+            and mask | singleton(each) not in self._utilities
+            and self.feasible(mask | singleton(each))
         ]
         for each, bits in zip(new, self._utility.extensions(mask, new), strict=True):
             self._utilities[mask | singleton(each)] = bits
@@ -153,7 +159,7 @@ class Objective:
 
     def sensitivity(self, mask: int) -> float:
         """Return S(A|d) in bits: what the recipient already holds costs nothing."""
-        new = mask & ~self._crowd.known
+        new = mask & self._sensitive
         return sum(self._settings.sensitivity[attribute] for attribute in members(new))
 
     def parts(self, mask: int) -> Parts:
@@ -199,3 +205,13 @@ class Objective:
     def _coarse_first(self, mask: int) -> list[int]:
         """Order attributes so that the first few tell many people apart."""
         return sorted(members(mask), key=lambda a: (-self._crowd.cards[a], a))
+
+
+def _measures(settings: Settings) -> list[tuple[Metric, int]]:
+    """Return every measure of identifiability that these settings look at, with its k."""
+    measures: list[tuple[Metric, int]] = [(settings.metric, settings.metric_k)]
+    if settings.max_risk is not None:
+        measures.append(("maxprob", 1))
+    if settings.k is not None:
+        measures.append(("k-anonymity", settings.k))
+    return measures

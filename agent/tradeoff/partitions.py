@@ -8,8 +8,11 @@ import numpy as np
 
 from agent.tradeoff.divisions import Divisions
 from agent.tradeoff.numbering import number
+from agent.tradeoff.tally import tally
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from agent.tradeoff.columns import Columns
@@ -49,6 +52,14 @@ class Partitions:
             return Grouping(self._columns.groups(sample, mask)[finer.labels], finer.size)
         last = self.dense.last_step(mask)
         return self._refined(self.dense[mask & ~(1 << last)], last)
+
+    def beside(self, mask: int, attributes: Sequence[int]) -> list[NDArray[np.intp]]:
+        """Return, for ``mask`` with each of these attributes added, the sizes of the groups.
+
+        Intp, zeros among them, in any shape: values by groups of ``mask``.
+        """
+        labels, size = self.dense[mask]
+        return tally(labels, size, [self._columns.column(each) for each in attributes])
 
     def _refined(self, parent: Grouping, attribute: int) -> Grouping:
         column, card = self._columns.column(attribute)

@@ -61,9 +61,8 @@ class Walk:
     def options(self, mask: int) -> list[tuple[float, int]]:
         """Return (gain, attribute) for every feasible move of an attribute in ``mask``."""
         probe = self.probe
-        probe.function.focus(self.mask)
+        probe.function.survey(self.mask, list(members(mask)))
         feasible = [a for a in members(mask) if probe.feasible(self.mask ^ singleton(a))]
-        probe.function.survey(self.mask, feasible)
         options = [(probe.gain(self.mask, attribute), attribute) for attribute in feasible]
         for gain, attribute in options:
             if not self.mask >> attribute & 1:
