@@ -8,8 +8,8 @@ from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.tradeoff.crowd import Crowd
-from agent.tradeoff.objective import Settings
 from agent.tradeoff.sets import singleton
+from agent.tradeoff.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

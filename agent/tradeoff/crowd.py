@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -12,22 +11,19 @@ from agent.tradeoff import losses
 from agent.tradeoff.columns import Columns
 from agent.tradeoff.guard import Guard
 from agent.tradeoff.partitions import Partitions
+from agent.tradeoff.senders import Senders
 from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.sums import mass_of, ordered_sum, plogp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Hashable, Sequence
 
     from agent.tradeoff.losses import Metric
     from agent.tradeoff.tables import Population
 
-    Floats = NDArray[np.float64]
     Measures = Sequence[tuple[Metric, int]]
 
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
-PRIOR_ROWS = 5  # weight of the overall share in P_j(v|y), in rows
 REMEMBERED = 200_000  # values; then the memory starts afresh
 
 
@@ -47,17 +43,15 @@ class Crowd:
         agree = np.ones(population.people, dtype=bool)
         for attribute, code in known:
             agree &= population.codes[:, attribute] == code
-        self._rows = np.flatnonzero(agree)
-        self._columns = np.ascontiguousarray(population.codes[self._rows].T)
+        rows = np.flatnonzero(agree)
+        self.people = len(rows)
+        """How many people agree with what is known, m."""
+        self._senders = Senders(population, rows)
+        self._columns = np.ascontiguousarray(population.codes[rows].T)
         self._persons = (1 << population.persons) - 1
         self._partitions = Partitions(Columns(self._columns, self.cards))
         self._guards: dict[int, Guard] = {}
         self._memory: dict[Hashable, float] = {}
-
-    @property
-    def people(self) -> int:
-        """How many people agree with what is known, m."""
-        return len(self._rows)
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
@@ -74,7 +68,7 @@ class Crowd:
         The expected peak and the information never do; a loss with a threshold does not where
         all people who look alike are equally likely.
         """
-        return metric in ("maxprob", "entropy") or self._even(mask)
+        return metric in ("maxprob", "entropy") or self._senders.even(mask)
 
     def identifiability(self, mask: int, metric: Metric, k: int) -> float:
         """Return I(A u D|d), the expected loss, in the unit of ``metric``; k is k-anonymity's.
@@ -93,12 +87,10 @@ class Crowd:
         for attribute, loss in enumerate(losses_of_singles):
             self._memory[_key(metric, 1, singleton(attribute))] = loss
 
-    def survey(
-        self, mask: int, attributes: Sequence[int], measures: Sequence[tuple[Metric, int]]
-    ) -> None:
-        """Make ready I of ``mask`` with each of these added, by (metric, k); values stay the same."""
+    def survey(self, mask: int, attributes: Sequence[int], measures: Measures) -> None:
+        """Make ready I of ``mask`` with each attribute added, by (metric, k) in ``measures``."""
         base = mask & ~self.known
-        if self.people <= 1 or not self._even(base):
+        if self.people <= 1 or not self._senders.even(base):
             return
         open_ = self._persons & ~self.known & ~base
         new = [
@@ -137,66 +129,34 @@ class Crowd:
             found = self._memory[key] = compute()
         return found
 
-    def _even(self, mask: int) -> bool:
-        """Say whether all people who agree on ``mask`` are equally likely."""
-        return self._population.weights is None and not mask & ~self._persons
-
     def _identifiability(self, mask: int, metric: Metric, k: int) -> float:
         people = self._population.people
-        if self._even(mask):
+        if self._senders.even(mask):
             sizes = np.bincount(self._partitions.of(mask).labels)
             return losses.counted(metric, sizes, people, k)
         labels, groups = self._partitions.dense[mask & self._persons]
         order = np.argsort(labels, kind="stable")
         starts = np.searchsorted(labels[order], np.arange(groups))
         total = 0.0
-        for mass in self._joint(mask):
+        for mass in self._senders.joint(mask):
             classes = mass_of(labels, mass, groups)
             if metric == "entropy":
                 total += float(plogp(mass).sum()) - ordered_sum(plogp(classes))
             else:
                 peak = np.maximum.reduceat(mass[order], starts)
                 total += losses.weighted(metric, classes, peak, people, k)
-        return total - float(plogp(self._prior()).sum()) if metric == "entropy" else total
+        return total - float(plogp(self._senders.prior()).sum()) if metric == "entropy" else total
 
     def _people_left(self, mask: int) -> float:
         labels = self._partitions.of(mask).labels
         sizes = np.bincount(labels)
         if self._population.weights is None:
             return int(sizes @ sizes) / self.people
-        return float((self._prior() * sizes[labels]).sum())
-
-    def _prior(self) -> Floats:
-        """Return P(y|d), float64, shape (m,)."""
-        weights = self._population.weights
-        if weights is None:
-            return np.full(self.people, 1 / max(self.people, 1))
-        mine: Floats = weights[self._rows]
-        shares: Floats = mine / mine.sum()
-        return shares
-
-    def _joint(self, mask: int) -> Iterator[Floats]:
-        """Yield P(y|d) times the product of P_j(a_j|y), for each combination of request values."""
-        requested = tuple(members(mask >> self._population.persons))
-        shares = [self._request_shares(j) for j in requested]
-        for combination in product(*(range(each.shape[1]) for each in shares)):
-            mass: Floats = self._prior()
-            for share, value in zip(shares, combination, strict=True):
-                mass = mass * share[:, value]
-            yield mass
-
-    def _request_shares(self, request: int) -> Floats:
-        """Return P_j(v|y) = (n_yv + 5 P_j(v)) / (n_y + 5), shape (m, values of j)."""
-        table = self._population.request_counts[request]
-        overall = table.sum(axis=0, dtype=np.float64)
-        counts = table[self._rows].astype(np.float64)
-        rows = counts.sum(axis=1, keepdims=True)
-        shares: Floats = (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
-        return shares
+        return float((self._senders.prior() * sizes[labels]).sum())
 
     def _guard(self, guarded: int) -> Guard:
         if guarded not in self._guards:
-            self._guards[guarded] = Guard(self._columns, self.cards, guarded, self._joint)
+            self._guards[guarded] = Guard(self._columns, self.cards, guarded, self._senders.joint)
         return self._guards[guarded]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.tradeoff.crowd import COMBINATIONS
@@ -12,30 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.tradeoff.crowd import Crowd
-    from agent.tradeoff.losses import Metric
+    from agent.tradeoff.settings import Settings
     from agent.tradeoff.utility import Utility
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What one person demands of a disclosure to one recipient.
-
-    ``candidates``: mask of the attributes that may be disclosed; ``trade_off``: lambda, bits
-    per unit of ``metric``; ``sensitivity``: bits, one per attribute; ``guards``: (attribute,
-    weight) pairs; ``metric_k``: the k of the metric k-anonymity. Hard limits: ``k`` people with
-    a tolerated share ``max_violations`` of people in smaller classes, and ``max_risk``, the
-    expected success of one guess.
-    """
-
-    candidates: int
-    sensitivity: tuple[float, ...]
-    trade_off: float = 5.12
-    metric: Metric = "maxprob"
-    metric_k: int = 100
-    guards: tuple[tuple[int, float], ...] = ()
-    k: int | None = None
-    max_violations: float = 0.0
-    max_risk: float | None = None
 
 
 class Parts(NamedTuple):
@@ -67,7 +44,6 @@ class Objective:
         self._utilities: dict[int, float] = {0: 0.0}
         for attribute, bits in enumerate(() if single_utilities is None else single_utilities):
             self._utilities[singleton(attribute)] = float(bits)
-        self._measures = _measures(settings)
         sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
         self._sensitive = union(sensitive) & ~crowd.known
         self._costs: dict[int, float] = {}
@@ -106,7 +82,7 @@ class Objective:
     def survey(self, mask: int, attributes: Sequence[int]) -> None:
         """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
         self.focus(mask)
-        self._crowd.survey(mask, attributes, self._measures)
+        self._crowd.survey(mask, attributes, self._settings.measures)
         new = [
             each
             for each in attributes
@@ -205,13 +181,3 @@ class Objective:
     def _coarse_first(self, mask: int) -> list[int]:
         """Order attributes so that the first few tell many people apart."""
         return sorted(members(mask), key=lambda a: (-self._crowd.cards[a], a))
-
-
-def _measures(settings: Settings) -> list[tuple[Metric, int]]:
-    """Return every measure of identifiability that these settings look at, with its k."""
-    measures: list[tuple[Metric, int]] = [(settings.metric, settings.metric_k)]
-    if settings.max_risk is not None:
-        measures.append(("maxprob", 1))
-    if settings.k is not None:
-        measures.append(("k-anonymity", settings.k))
-    return measures

@@ -1,0 +1,41 @@
+"""What one person demands of a disclosure, as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent.tradeoff.losses import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What one person demands of a disclosure to one recipient.
+
+    ``candidates``: mask of the attributes that may be disclosed; ``trade_off``: lambda, bits
+    per unit of ``metric``; ``sensitivity``: bits, one per attribute; ``guards``: (attribute,
+    weight) pairs; ``metric_k``: the k of the metric k-anonymity. Hard limits: ``k`` people with
+    a tolerated share ``max_violations`` of people in smaller classes, and ``max_risk``, the
+    expected success of one guess.
+    """
+
+    candidates: int
+    sensitivity: tuple[float, ...]
+    trade_off: float = 5.12
+    metric: Metric = "maxprob"
+    metric_k: int = 100
+    guards: tuple[tuple[int, float], ...] = ()
+    k: int | None = None
+    max_violations: float = 0.0
+    max_risk: float | None = None
+
+    @property
+    def measures(self) -> list[tuple[Metric, int]]:
+        """Every measure of identifiability that matters here, each with its k."""
+        measures: list[tuple[Metric, int]] = [(self.metric, self.metric_k)]
+        if self.max_risk is not None:
+            measures.append(("maxprob", 1))
+        if self.k is not None:
+            measures.append(("k-anonymity", self.k))
+        return measures
