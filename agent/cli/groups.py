@@ -1,0 +1,63 @@
+"""Command groups whose commands are imported when they are called."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import ClassVar, NamedTuple
+
+import click
+
+from agent.errors import UsageError
+
+USAGE = UsageError.exit_code
+
+
+class Deferred(NamedTuple):
+    """A command that is imported when it is called: its module and its line of help."""
+
+    module: str
+    help: str
+
+
+class Commands(click.Group):
+    """A group that says what it has when called alone, and which name was probably meant."""
+
+    deferred: ClassVar[Mapping[str, Deferred]] = {}  # in its module, each has the same name
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in alphabetical order."""
+        return sorted({*super().list_commands(ctx), *self.deferred})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, imported now if it is a deferred one."""
+        if cmd_name not in self.deferred:
+            return super().get_command(ctx, cmd_name)
+        found = getattr(import_module(self.deferred[cmd_name].module), cmd_name)
+        return found if isinstance(found, click.Command) else None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Show the help where no command is given; that is a mistake all the same."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(USAGE)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is named; UsageError, naming the nearest, if there is none."""
+        names = self.list_commands(ctx)
+        if args[0] not in names and not ctx.resilient_parsing:
+            raise UsageError.unknown("command", args[0], names)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with their line of help, importing none that is deferred."""
+        lines = [(name, self._line(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(lines)
+
+    def _line(self, ctx: click.Context, name: str) -> str:
+        if name in self.deferred:
+            return self.deferred[name].help
+        command = self.get_command(ctx, name)
+        return "" if command is None else command.get_short_help_str(limit=80)

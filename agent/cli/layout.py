@@ -1,0 +1,105 @@
+"""Plain text for a terminal of 80 columns: paragraphs, tables, numbers."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+import click
+
+WIDTH = 80
+INDENT = "  "
+GAP = "  "
+
+
+class Column(NamedTuple):
+    """A column of a table: numbers stand to the right, and one column wraps what is too wide."""
+
+    title: str
+    right: bool = False
+    wraps: bool = False
+
+
+def paragraph(text: str, indent: str = "") -> str:
+    """Return a text in lines of at most 80 columns."""
+    return textwrap.fill(
+        text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def strong(text: str) -> str:
+    """Return a text that stands out where the terminal can show it."""
+    return "\n".join(click.style(line, bold=True) for line in text.splitlines())
+
+
+def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
+    """Return an indented table of at most 80 columns."""
+    widths = [
+        max(len(text) for text in (column.title, *(row[place] for row in rows)))
+        for place, column in enumerate(columns)
+    ]
+    frame = len(INDENT) + len(GAP) * (len(columns) - 1)
+    for place, column in enumerate(columns):
+        if column.wraps:
+            widths[place] = min(widths[place], WIDTH - frame - sum(widths) + widths[place])
+    lines = [_line(columns, widths, [column.title for column in columns])]
+    for row in rows:
+        cells = [_cell(*each) for each in zip(columns, widths, row, strict=True)]
+        lines += [_line(columns, widths, texts) for texts in zip_longest(*cells, fillvalue="")]
+    return "\n".join(lines)
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return names and what there is to say about each, in two columns."""
+    listed = [*pairs]
+    margin = max(len(name) for name, _ in listed)
+    lines = []
+    for name, text in listed:
+        first = f"{INDENT}{name:<{margin}}{GAP}"
+        lines.append(
+            textwrap.fill(
+                text,
+                WIDTH,
+                initial_indent=first,
+                subsequent_indent=" " * len(first),
+                break_on_hyphens=False,
+            )
+        )
+    return "\n".join(lines)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them: a, b and c."""
+    if len(names) < 2:  # noqa: PLR2004
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def bits(number: float | None, *, signed: bool = False) -> str:
+    """Return a number of bits with three decimals, a dash where there is none."""
+    if number is None:
+        return "-"
+    rounded = round(number, 3) + 0.0  # no negative zero
+    return f"{rounded:+.3f}" if signed and rounded else f"{rounded:.3f}"
+
+
+def people(number: float) -> str:
+    """Return how many people, an expected number with a decimal where it is small."""
+    if number >= 10 or number == int(number):  # noqa: PLR2004
+        return f"{round(number):,}"
+    return f"{number:.1f}"
+
+
+def _cell(column: Column, width: int, text: str) -> list[str]:
+    """Return the lines of one cell."""
+    if not column.wraps or not text:
+        return [text]
+    return textwrap.wrap(text, width, break_on_hyphens=False)
+
+
+def _line(columns: Sequence[Column], widths: Sequence[int], texts: Sequence[str]) -> str:
+    cells = [
+        f"{text:>{width}}" if column.right else f"{text:<{width}}"
+        for column, width, text in zip(columns, widths, texts, strict=True)
+    ]
+    return (INDENT + GAP.join(cells)).rstrip()

@@ -1,0 +1,36 @@
+"""What the user is told when something went wrong: one sentence, and how to mend it."""
+
+import click
+
+from agent.errors import ReticentError, UsageError, nearest
+
+
+def show(error: ReticentError) -> int:
+    """Show an error once, on the error stream, and return the exit code that it asks for."""
+    click.echo(f"reticent: error: {_printable(str(error))}", err=True)
+    click.echo(f"reticent: hint: {_printable(error.hint)}", err=True)
+    return error.exit_code
+
+
+def as_usage_error(error: click.ClickException) -> ReticentError:
+    """Return what click found wrong in our own words."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = "reticent" if context is None else context.command_path
+    hint = f"see `{command} --help`"
+    if isinstance(error, click.NoSuchOption):
+        near = None if context is None else nearest(error.option_name, _options(context))
+        hint = hint if near is None else f"did you mean {near!r}?"
+        return UsageError(f"unknown option {error.option_name!r} of `{command}`", hint)
+    message = " ".join(error.format_message().split()).rstrip(".")
+    return UsageError(message[:1].lower() + message[1:], hint)
+
+
+def _options(context: click.Context) -> list[str]:
+    """Return the names of the options that a command takes."""
+    options = (each for each in context.command.get_params(context) if each.opts)
+    return [name for each in options for name in each.opts if name.startswith("-")]
+
+
+def _printable(text: str) -> str:
+    """Return a text in which nothing steers the terminal."""
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)

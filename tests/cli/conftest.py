@@ -1,0 +1,61 @@
+"""A model file, and a way to run a command and see all that it does."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from agent.cli.main import outcome
+from agent.model.file import write
+from tests.cli.examples import cli_model, no_constant
+
+
+class Ran(NamedTuple):
+    """What a command did: its exit code, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The one object that was printed, which must be strict JSON."""
+        assert self.code == 0, self.err
+        found = json.loads(self.out, parse_constant=no_constant)
+        assert isinstance(found, dict)
+        return found
+
+    def refusal(self, code: int = 2) -> tuple[str, str]:
+        """Return the error and the hint, after checking that they are all that was shown."""
+        assert (self.code, self.out) == (code, "")
+        error, hint = self.err.splitlines()
+        assert error.startswith("reticent: error: ")
+        assert hint.startswith("reticent: hint: ")
+        assert not error.endswith(".")
+        assert not hint.endswith(".")
+        return error.removeprefix("reticent: error: "), hint.removeprefix("reticent: hint: ")
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run one command of the command line in this process."""
+
+    def reticent(*arguments: str | Path) -> Ran:
+        capsys.readouterr()
+        code = outcome([str(argument) for argument in arguments])
+        return Ran(code, *capsys.readouterr())
+
+    return reticent
+
+
+@pytest.fixture(scope="session")
+def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model's file."""
+    path = tmp_path_factory.mktemp("model") / "village.safetensors"
+    write(cli_model(), path)
+    return path

@@ -1,0 +1,84 @@
+"""A model of 60 people in which it is plain what helps: made by arithmetic, without chance."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.model.attributes import Attribute
+from agent.model.model import Model, Query
+from agent.model.tables import COST_METRICS, Singles, gather
+from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.sets import singleton
+from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.utility import query_utility
+
+PEOPLE = 60
+SHRINKAGE = 5.0
+INTENTS = {"weather": ("rain", "snow", "tides"), "music": ("choir", "club")}
+ATTRIBUTES = (
+    Attribute("region", "Region", "person", ("unspecified", "coast", "hills", "town")),
+    Attribute("hobby", "Hobby", "person", ("unspecified", "no", "yes")),
+    Attribute("shoe_size", "Size", "person", ("unspecified", *(f"s{each}" for each in range(30)))),
+    Attribute("at_work", "At work", "request", ("unspecified", "no", "yes")),
+)
+CARDS = tuple(len(each.values) for each in ATTRIBUTES)
+
+
+def cli_model() -> Model:
+    """Return the model: region decides about the weather, hobby about music, the rest is noise."""
+    person = _people()
+    weather = _rows(person, (person[:, 0].astype(np.intp) - 1) % 3, 3)
+    music = _rows(person, (person[:, 1].astype(np.intp) - 1) % 2, 2)
+    counts = np.stack([np.zeros(PEOPLE), np.full(PEOPLE, 1), np.full(PEOPLE, 1)], axis=1)
+    population = Population(person, None, (counts.astype(np.uint8),))
+    queries = [weather, music]
+    return Model(
+        id="village",
+        source="invented",
+        licence="CC0-1.0",
+        estimator="louo",
+        attributes=ATTRIBUTES,
+        queries=tuple(
+            _query(*each) for each in zip(INTENTS.items(), queries, (0.5, None), strict=True)
+        ),
+        tables=gather(population, queries, np.ones(2), _singles(population, queries)),
+        options={"min_users": 2, "half": None, "shrinkages": (5.0, 10.0)},
+        validation={"predicted_bits": 0.25},
+    )
+
+
+def _people() -> NDArray[np.uint8]:
+    """Return the codes of the person attributes; every tenth has no hobby set."""
+    number = np.arange(PEOPLE)
+    hobby = np.where(number % 10 == 0, 0, number // 3 % 2 + 1)
+    return np.stack([number % 3 + 1, hobby, number // 2 + 1], axis=1).astype(np.uint8)
+
+
+def _rows(person: NDArray[np.uint8], wanted: NDArray[np.intp], intents: int) -> QueryRows:
+    """Return one row per person, of whom every sixth wants what others want."""
+    number = np.arange(PEOPLE)
+    intent = np.where(number % 6 == 5, (wanted + 1) % intents, wanted)
+    return QueryRows(
+        number, intent, person, (number // 6 % 2 + 1)[:, None].astype(np.uint8), intents
+    )
+
+
+def _singles(population: Population, queries: list[QueryRows]) -> Singles:
+    sets = [singleton(each) for each in range(len(CARDS))]
+    utilities = [query_utility(each, CARDS, "louo", SHRINKAGE) for each in queries]
+    crowd = Crowd(population, CARDS)
+    return Singles(
+        np.array([[utility.value(each) for each in sets] for utility in utilities]),
+        np.array([[crowd.identifiability(each, m, 1) for each in sets] for m in COST_METRICS]),
+    )
+
+
+def _query(named: tuple[str, tuple[str, ...]], rows: QueryRows, heldout: float | None) -> Query:
+    text, intents = named
+    return Query(text, intents, SHRINKAGE, len(rows.user), PEOPLE, 1.5, heldout, heldout)
+
+
+def no_constant(text: str) -> Any:  # noqa: ANN401 - as json wants it
+    """Refuse NaN and the infinities, which are not JSON."""
+    raise ValueError(f"{text} is not JSON")

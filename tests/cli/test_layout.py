@@ -1,0 +1,68 @@
+"""Text in 80 columns."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.cli.layout import WIDTH, Column, bits, facts, listed, paragraph, people, strong, table
+
+WORDS = st.from_regex(r"[a-z]{1,12}", fullmatch=True)
+SENTENCES = st.lists(WORDS, min_size=1, max_size=40).map(" ".join)
+
+
+@given(st.lists(st.tuples(SENTENCES, WORDS, SENTENCES), max_size=4), st.sampled_from([0, 2]))
+def test_a_table_keeps_every_word_within_its_columns(
+    rows: list[tuple[str, str, str]], wrapping: int
+) -> None:
+    """One column gives way, and the others stay whole."""
+    short = [tuple(each if i in (1, wrapping) else "x" for i, each in enumerate(r)) for r in rows]
+    columns = [Column(f"c{place}", wraps=place == wrapping) for place in range(3)]
+    text = table(columns, short)
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert sorted(text.split()) == sorted(" ".join(["c0 c1 c2", *map(" ".join, short)]).split())
+
+
+def test_numbers_stand_to_the_right() -> None:
+    """So that their digits are below each other."""
+    text = table([Column("name"), Column("bits", right=True)], [("a", "1.5"), ("bcd", "22.5")])
+    assert text == "  name  bits\n  a      1.5\n  bcd   22.5"
+
+
+@given(st.lists(st.tuples(WORDS, SENTENCES), min_size=1, max_size=4))
+def test_facts_keep_every_word(pairs: list[tuple[str, str]]) -> None:
+    """In two columns."""
+    text = facts(pairs)
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert text.split() == " ".join(map(" ".join, pairs)).split()
+
+
+@given(SENTENCES)
+def test_what_stands_out_is_the_same_text(sentence: str) -> None:
+    """Line by line, so that a pager shows each."""
+    text = paragraph(sentence)
+    assert [line[4:-4] for line in strong(text).splitlines()] == text.splitlines()
+
+
+@given(st.floats(-1e6, 1e6))
+def test_bits_have_three_decimals_and_no_negative_zero(number: float) -> None:
+    """Rounded, never cut."""
+    assert abs(float(bits(number)) - number) <= 0.0005000001
+    assert bits(number) != "-0.000"
+    assert bits(number, signed=True).lstrip("+-") == bits(number).lstrip("-")
+
+
+def test_small_examples() -> None:
+    """How single numbers and lists look."""
+    assert [bits(each, signed=True) for each in (0.5, -0.5, 0.0, None)] == [
+        "+0.500",
+        "-0.500",
+        "0.000",
+        "-",
+    ]
+    assert [people(each) for each in (0, 1, 2.5, 12.4, 18991.0)] == [
+        "0",
+        "1",
+        "2.5",
+        "12",
+        "18,991",
+    ]
+    assert [listed(list("abc")[:count]) for count in range(4)] == ["", "a", "a and b", "a, b and c"]

@@ -1,0 +1,183 @@
+"""The outermost frame: every failure is one sentence, a hint and an exit code."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import pytest
+
+from agent.cli.main import Program, outcome, program
+from agent.model.file import write
+from tests.cli.conftest import Run
+from tests.cli.examples import cli_model
+
+# The command in a process of its own, as a shell starts it.
+START = [sys.executable, "-c", "from agent.cli.main import run; run()"]
+
+
+def commands() -> list[tuple[str, ...]]:
+    """Return every command of every group, and the groups."""
+    context = click.Context(program)
+    found: list[tuple[str, ...]] = [()]
+    for name in program.list_commands(context):
+        found.append((name,))
+        command = program.get_command(context, name)
+        if isinstance(command, click.Group):
+            found += [(name, each) for each in command.list_commands(context)]
+    return found
+
+
+@pytest.mark.parametrize("command", commands(), ids=" ".join)
+def test_every_command_explains_itself_in_80_columns(run: Run, command: tuple[str, ...]) -> None:
+    """By either name of the option, on the output."""
+    ran = run(*command, "--help")
+    assert ran == run(*command, "-h")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(" ".join(("Usage: reticent", *command)))
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_the_deferred_commands_are_there() -> None:
+    """Each under its name in its module, and listed with what it says of itself first."""
+    for name, deferred in Program.deferred.items():
+        command = program.get_command(click.Context(program), name)
+        assert isinstance(command, click.Command)
+        assert command.name == name
+        assert deferred.help.endswith(".")
+
+
+@pytest.mark.parametrize("group", [(), ("model",)], ids=str)
+def test_a_group_called_alone_shows_what_it_has(run: Run, group: tuple[str, ...]) -> None:
+    """It is a mistake all the same, so that a script notices."""
+    ran = run(*group)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == run(*group, "--help").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "hint"),
+    [
+        (["decied"], "unknown command 'decied'", "did you mean 'decide'?"),
+        (["model", "verfy"], "unknown command 'verfy'", "did you mean 'verify'?"),
+        (["xyzzy"], "unknown command 'xyzzy'", "known: decide, demo, model"),
+        (["--verson"], "unknown option '--verson' of `reticent`", "did you mean '--version'?"),
+        (["demo", "--json"], "unknown option '--json' of `reticent demo`", "--help"),
+        (["model", "info", "--josn"], "of `reticent model info`", "did you mean '--json'?"),
+        (["de\x1b[2Jcide"], "unknown command 'de\\x1b[2Jcide'", "did you mean 'decide'?"),
+    ],
+)
+def test_a_name_that_does_not_exist(run: Run, arguments: list[str], error: str, hint: str) -> None:
+    """The nearest is named, and nothing that was typed steers the terminal."""
+    said = run(*arguments).refusal()
+    assert error in said[0]
+    assert hint in said[1]
+
+
+def test_a_path_does_not_steer_the_terminal(run: Run) -> None:
+    """It is shown with a sign in place of what would."""
+    error, _ = run("model", "info", "a\x1b[2Jb\nc").refusal()
+    shown = "\N{REPLACEMENT CHARACTER}"
+    assert error == f"a{shown}[2Jb{shown}c: there is no such file"
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Make `reticent demo` fail in ways that it should not."""
+    monkeypatch.delenv("RETICENT_DEBUG", raising=False)
+    return monkeypatch
+
+
+def fail_with(error: BaseException, patch: pytest.MonkeyPatch) -> None:
+    """Raise `error` where the demo opens its model."""
+
+    def read(path: Path) -> None:
+        del path
+        raise error
+
+    patch.setattr("agent.cli.demo.read", read)
+
+
+def test_a_defect_is_one_sentence_that_holds_nothing_private(
+    run: Run, failing: pytest.MonkeyPatch
+) -> None:
+    """The kind and the place; the message of the exception might quote a value."""
+    fail_with(KeyError("her salary"), failing)
+    error, hint = run("demo").refusal(code=1)
+    assert error.startswith("unexpected KeyError in test_main.py, line ")
+    assert "RETICENT_DEBUG=1" in hint
+    assert "salary" not in error + hint
+
+
+def test_a_defect_shows_its_traceback_on_demand(failing: pytest.MonkeyPatch) -> None:
+    """For whoever mends it."""
+    fail_with(KeyError("her salary"), failing)
+    failing.setenv("RETICENT_DEBUG", "1")
+    with pytest.raises(KeyError):
+        outcome(["demo"])
+
+
+def test_an_interruption_has_the_exit_code_of_shells(run: Run, failing: pytest.MonkeyPatch) -> None:
+    """And is no error to explain."""
+    fail_with(KeyboardInterrupt(), failing)
+    ran = run("demo")
+    assert (ran.code, ran.out, ran.err.strip()) == (130, "", "")
+
+
+def test_what_the_system_refuses_is_said_in_its_words(
+    run: Run, failing: pytest.MonkeyPatch
+) -> None:
+    """Such as a full disk."""
+    fail_with(OSError(28, "No space left on device", "model"), failing)
+    assert run("demo").refusal(code=1)[0] == "model: no space left on device"
+
+
+def test_a_full_disk_is_an_error(village: Path) -> None:
+    """What was not written must not look written."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*START, "model", "info", str(village)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("reticent: error: no space left on device\n")
+
+
+def test_a_reader_that_has_gone_is_not_told_so(village: Path) -> None:
+    """As in `reticent model info | head -1`."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*START, "model", "info", str(village)], stdout=writing, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_a_terminal_without_such_letters_is_served_too(tmp_path: Path) -> None:
+    """What it cannot show is shown by number."""
+    path = tmp_path / "m.safetensors"
+    write(replace(cli_model(), source="\N{GREEK SMALL LETTER LAMDA}"), path)
+    done = subprocess.run(
+        [*START, "model", "info", str(path)],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+    )
+    assert rb"  source      \u03bb" in done.stdout
+
+
+def test_colour_is_for_terminals_that_want_it(
+    run: Run, village: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here there is none, so that nothing is added to the text."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = run("model", "info", village).out
+    monkeypatch.delenv("NO_COLOR")
+    assert run("model", "info", village).out == plain
+    assert "\x1b" not in plain

@@ -1,0 +1,55 @@
+"""The kinds of values that options take."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.cli.parameters import flat, names, once, pair, shrinkage, weighted
+from agent.errors import UsageError
+
+WORDS = st.from_regex(r"[a-z][a-z0-9_]*", fullmatch=True)
+
+
+@given(st.lists(WORDS))
+def test_names_are_what_was_joined(words: list[str]) -> None:
+    """With and without white space."""
+    assert names(",".join(words)) == names(" , ".join(words)) == tuple(words)
+    assert flat([names(word) for word in words]) == frozenset(words)
+
+
+@given(WORDS, st.text(min_size=1))
+def test_a_pair_is_split_at_the_first_sign(name: str, value: str) -> None:
+    """A value may have more of them."""
+    if value.strip():
+        assert pair(f"{name}={value}") == (name, value.strip())
+
+
+@pytest.mark.parametrize("text", ["", "=", "a", "a=", "=a", " = ", "a= "])
+def test_half_a_pair_is_none(text: str) -> None:
+    """Neither side may be empty."""
+    with pytest.raises(UsageError):
+        pair(text)
+
+
+@given(WORDS, st.floats(allow_nan=False))
+def test_a_weight_is_the_number_that_was_written(name: str, number: float) -> None:
+    """To the last digit."""
+    assert weighted(f"{name}={number!r}") == (name, number)
+    assert shrinkage(repr(number)) == number
+
+
+def test_the_automatic_shrinkage_is_no_number() -> None:
+    """And nothing else is automatic."""
+    assert shrinkage("auto") is None
+    with pytest.raises(UsageError):
+        shrinkage("automatic")
+
+
+@given(st.lists(st.tuples(WORDS, st.integers(0, 2))))
+def test_a_name_has_one_value(pairs: list[tuple[str, int]]) -> None:
+    """The same twice is no contradiction, two values are."""
+    if len({name for name, _ in pairs}) == len(set(pairs)):
+        assert once("--know", pairs) == dict(pairs)
+    else:
+        with pytest.raises(UsageError):
+            once("--know", pairs)
