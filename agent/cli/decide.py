@@ -1,0 +1,108 @@
+"""`reticent decide`: which facts one request may carry."""
+
+import json
+from pathlib import Path
+from time import perf_counter
+from typing import Unpack
+
+import click
+
+from agent.cli.decision_record import decision_record
+from agent.cli.decision_text import decision_text
+from agent.cli.parameters import OneOf, names, pair, weighted
+from agent.cli.terms import DecideOptions, knowledge_of, terms_of
+from agent.decision.decide import decide as decide_request
+from agent.decision.request import Request
+from agent.decision.terms import Terms
+from agent.model.file import read
+from agent.model.shipped import shipped_model
+from agent.tradeoff.losses import METRICS
+from agent.tradeoff.search import ALGORITHMS
+
+DEFAULTS = Terms()
+
+
+@click.command()
+@click.option("--query", required=True, metavar="TEXT", help="What is asked.")
+@click.option(
+    "--model",
+    type=click.Path(path_type=Path),
+    metavar="M",
+    help="The model's file. By default the one that comes with reticent.",
+)
+@click.option(
+    "--lambda",
+    "trade_off",
+    type=float,
+    default=DEFAULTS.trade_off,
+    show_default=True,
+    metavar="BITS",
+    help="Bits of utility demanded per unit of identifiability.",
+)
+@click.option(
+    "--cost",
+    type=OneOf(METRICS),
+    default=DEFAULTS.metric,
+    show_default=True,
+    help="How identifiability is measured.",
+)
+@click.option("--k", type=int, metavar="K", help="At least K people must look alike.")
+@click.option(
+    "--max-violations",
+    type=float,
+    metavar="SHARE",
+    help="Of the people, among fewer than K all the same; needs --k.  [default: 0]",
+)
+@click.option("--max-risk", type=float, metavar="B", help="Largest expected success of one guess.")
+@click.option(
+    "--know",
+    type=pair,
+    metavar="ATTR=VALUE",
+    multiple=True,
+    help="What the recipient holds already. May be repeated.",
+)
+@click.option(
+    "--only", type=names, metavar="A,B", multiple=True, help="Nothing but these may leave."
+)
+@click.option("--exclude", type=names, metavar="A,B", multiple=True, help="These may not leave.")
+@click.option(
+    "--sensitivity",
+    type=weighted,
+    metavar="ATTR=BITS",
+    multiple=True,
+    help="Bits an attribute must bring. May be repeated.",
+)
+@click.option(
+    "--guard",
+    type=weighted,
+    metavar="ATTR=WEIGHT",
+    multiple=True,
+    help="Never leaves; what others tell about it costs. May be repeated.",
+)
+@click.option(
+    "--algorithm",
+    type=OneOf(ALGORITHMS),
+    default=DEFAULTS.algorithm,
+    show_default=True,
+    help="How the set is searched.",
+)
+@click.option("--standing", is_flag=True, help="The same set for every query.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def decide(**options: Unpack[DecideOptions]) -> None:
+    """Decide which few facts a request may carry.
+
+    Enough to be served well, too little to be recognised. No profile is read: the decision
+    depends on the query, the terms and what the recipient holds, never on values it does not.
+    """
+    terms = terms_of(options)
+    model = read(options["model"] or shipped_model())
+    knowledge = knowledge_of(options["know"], model)
+    request = Request(options["query"])
+    start = perf_counter()
+    decision = decide_request(request, terms, knowledge, model)
+    elapsed_ms = 1000 * (perf_counter() - start)
+    if options["as_json"]:
+        record = decision_record(decision, terms, elapsed_ms)
+        click.echo(json.dumps(record, indent=2, allow_nan=False))
+    else:
+        click.echo(decision_text(decision, terms))

@@ -1,0 +1,103 @@
+"""A decision in sentences: what leaves, what it means, and what is proven."""
+
+from agent.cli.layout import bits, listed, people
+from agent.decision.decision import Decision, Figures
+from agent.decision.terms import Terms
+from agent.tradeoff.losses import Metric
+
+LIKELY = "provided that gains shrink as the set grows, as they did on the way"
+LOOSE = "such bounds are loose: small shares are normal"
+
+
+def headline(decision: Decision) -> str:
+    """Return one plain sentence: what leaves, what it brings, who still looks alike."""
+    if decision.status == "unknown query":
+        known = "the model knows no query like it, so nothing says what would help"
+        return f"Disclose nothing: {known}."
+    again = resent(decision)
+    new = [name for name in decision.disclosed if name not in again]
+    what = f"Disclose {listed(new) if new else 'nothing new' if again else 'nothing'}"
+    what += f", and {listed(again)} again" if again else ""
+    if decision.status != "decided":
+        return f"{what}: {_recognised(decision)}."
+    if not decision.disclosed:
+        return f"{what}: {_why_nothing(decision)}."
+    gain = f"{bits(decision.figures.utility)} bits better served"
+    return f"{what}: {gain}, and {_people(decision.figures)}."
+
+
+def resent(decision: Decision) -> list[str]:
+    """Return the disclosed names that the recipient holds already, in the order chosen."""
+    known = {each.name for each in decision.candidates if each.reason == "known to the recipient"}
+    return [name for name in decision.disclosed if name in known]
+
+
+def proven(decision: Decision, terms: Terms) -> str:
+    """Return what is known of the answer's quality, in words true to its proof."""
+    evidence = decision.evidence
+    if evidence.proof == "enumerated":
+        return "no permitted set is better, whatever the numbers look like"
+    if evidence.proof == "none" or evidence.bound is None or evidence.certified is None:
+        return f"no bound: {_why_unproven(decision, terms)}"
+    if evidence.certified == 1:
+        return f"no permitted set is better, {LIKELY}"
+    share = f"at least {evidence.certified:.0%} of the best there is"
+    return f"{share} (bound {bits(evidence.bound)} bits), {LIKELY}; {LOOSE}"
+
+
+def settled(terms: Terms) -> str:
+    """Return what the search itself makes sure of."""
+    if terms.algorithm == "exhaustive":
+        return "every set was tried"
+    move = "addition" if terms.algorithm == "greedy" else "addition or removal"
+    return f"no single {move} improves it"
+
+
+def guessing(figures: Figures, metric_k: int) -> str:
+    """Return how well the recipient is expected to single a person out, before and after."""
+    after, before = figures.identifiability, figures.identifiability - figures.identifiability_cost
+    return f"{_level(figures.metric, after, metric_k)}; before, {_level(figures.metric, before, 0)}"
+
+
+def _level(metric: Metric, level: float, k: int) -> str:
+    if metric == "maxprob":
+        return f"1 guess in {1 / level:,.0f} is right" if k else f"1 in {1 / level:,.0f}"
+    if metric == "k-anonymity":
+        return f"{level:.1%}" + (f" of the people are among fewer than {k}" if k else "")
+    if metric == "entropy":
+        return f"{bits(level)}" + (" bits of who you are" if k else "")
+    return f"{level:.5f}"
+
+
+def _people(figures: Figures) -> str:
+    left, before = people(figures.people_left), people(figures.people)
+    if left == before:
+        return f"all {before} people who look like you still do"
+    return f"about {left} of {before} people still look like you"
+
+
+def _recognised(decision: Decision) -> str:
+    if decision.status == "recognised":
+        return "only one person fits what the recipient knows, and more would confirm it"
+    return "nobody in the model fits what the recipient knows, so nothing says how rare you are"
+
+
+def _why_nothing(decision: Decision) -> str:
+    tried = [each for each in decision.candidates if each.gain_bits is not None]
+    if not tried:
+        return "nothing is allowed to leave"
+    if any(each.reason == "would break a limit" for each in tried):
+        return "what would help enough would break a limit"
+    return "nothing helps more than it costs"
+
+
+def _why_unproven(decision: Decision, terms: Terms) -> str:
+    if decision.evidence.node_limit_hit:
+        return "the search reached its limit of nodes before it could prove one"
+    if terms.metric in ("entropy", "k-anonymity"):
+        return f"there is none for the cost {terms.metric}"
+    if terms.guards:
+        return "there is none where an attribute is guarded"
+    if decision.evidence.violations:
+        return "on the way a gain grew with the set, where a bound needs it to shrink"
+    return "none was computed"

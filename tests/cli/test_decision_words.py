@@ -1,0 +1,127 @@
+"""The sentences about a decision say what it says, and no more."""
+
+from dataclasses import replace
+
+import pytest
+
+from agent.cli.decision_words import guessing, headline, proven, settled
+from agent.decision.decide import decide
+from agent.decision.decision import Decision, Evidence, Figures, Status
+from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Limits, Terms
+from agent.tradeoff.losses import METRICS, Metric
+from tests.cli.examples import PEOPLE, cli_model
+
+COAST = Knowledge((("region", 1),))
+LAST = Knowledge((("shoe_size", 1), ("region", 1)))  # one person only
+NOBODY = Knowledge((("shoe_size", 1), ("region", 3)))
+
+
+def decided(query: str = "weather", knowledge: Knowledge = COAST, **demands: object) -> Decision:
+    """Return a decision on the village."""
+    return decide(Request(query), replace(Terms(), **demands), knowledge, cli_model())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("decision", "sentence"),
+    [
+        (decided(knowledge=Knowledge()), "Disclose region: "),
+        (decided(), "Disclose nothing new, and region again: "),
+        (decided("music"), "Disclose hobby, and region again: "),
+        (decided("knees"), "Disclose nothing: the model knows no query like it"),
+        (
+            decided(knowledge=LAST),
+            "Disclose nothing new, and region again: only one person fits what the recipient",
+        ),
+        (
+            decided(knowledge=NOBODY),
+            "Disclose nothing new, and region again: nobody in the model fits what the recipient",
+        ),
+        (
+            decided(knowledge=Knowledge(), limits=Limits(k=PEOPLE)),
+            "Disclose nothing: what would help enough would break a limit.",
+        ),
+        (
+            decided(knowledge=Knowledge(), trade_off=1e6),
+            "Disclose nothing: nothing helps more than it costs.",
+        ),
+        (
+            decided(knowledge=Knowledge(), allowed=frozenset()),
+            "Disclose nothing: nothing is allowed to leave.",
+        ),
+    ],
+)
+def test_the_headline_names_what_leaves_and_why_not_more(decision: Decision, sentence: str) -> None:
+    """Each status and each reason for silence has its own."""
+    assert headline(decision).startswith(sentence)
+    assert headline(decision).endswith(".")
+
+
+def test_what_is_sent_again_leaves_as_many_people_as_before() -> None:
+    """The recipient learns nothing by it."""
+    assert headline(decided()).endswith("and all 20 people who look like you still do.")
+
+
+@pytest.mark.parametrize(
+    ("evidence", "demands", "words"),
+    [
+        (
+            Evidence(proof="enumerated", bound=1.0, certified=1.0),
+            {},
+            ["no permitted set is better"],
+        ),
+        (
+            Evidence(proof="if-submodular", bound=1.0, certified=0.4),
+            {},
+            ["at least 40% of the best", "bound 1.000", "provided that", "loose"],
+        ),
+        (
+            Evidence(proof="if-submodular", bound=1.0, certified=1.0),
+            {},
+            ["no permitted set is better", "provided that"],
+        ),
+        (Evidence(violations=2), {}, ["no bound", "a gain grew"]),
+        (Evidence(node_limit_hit=True), {}, ["no bound", "limit of nodes"]),
+        (Evidence(), {"metric": "entropy"}, ["no bound", "for the cost entropy"]),
+        (Evidence(), {"guards": (("hobby", 1.0),)}, ["no bound", "guarded"]),
+    ],
+)
+def test_what_is_proven_is_said_with_its_condition(
+    evidence: Evidence, demands: dict[str, object], words: list[str]
+) -> None:
+    """And only an enumeration is without one (DESIGN.md 2.5)."""
+    terms = replace(Terms(), **demands)  # type: ignore[arg-type]
+    said = proven(replace(decided(), evidence=evidence), terms)
+    assert [word for word in words if word not in said] == []
+    assert ("provided that" in said) == (evidence.proof == "if-submodular")
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("knowledge", [Knowledge(), COAST, LAST, NOBODY])
+def test_the_level_before_is_that_without_the_answer(metric: Metric, knowledge: Knowledge) -> None:
+    """Of every cost, also where nobody is left."""
+    decision = decided(knowledge=knowledge, metric=metric)
+    said = guessing(decision.figures, 100)
+    before = guessing(replace(decision.figures, identifiability_cost=0.0), 100)
+    assert "; before, " in said
+    if not decision.figures.identifiability_cost:
+        assert said == before
+
+
+def test_certainty_has_words() -> None:
+    """One guess in one."""
+    figures: Figures = decided(knowledge=LAST).figures
+    assert guessing(figures, 100) == "1 guess in 1 is right; before, 1 in 1"
+
+
+def test_a_greedy_search_does_not_claim_what_a_local_one_does() -> None:
+    """It never tried to remove anything."""
+    assert settled(Terms(algorithm="greedy")) == "no single addition improves it"
+    assert settled(Terms()) == "no single addition or removal improves it"
+    assert settled(Terms(algorithm="exhaustive")) == "every set was tried"
+
+
+def test_the_statuses_above_are_all() -> None:
+    """A new one needs its sentence."""
+    seen = {decided(), decided("knees"), decided(knowledge=LAST), decided(knowledge=NOBODY)}
+    assert {each.status for each in seen} == set(Status.__args__)  # type: ignore[attr-defined]
