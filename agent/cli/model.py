@@ -1,0 +1,156 @@
+"""`reticent model`: build, describe, sign and verify a model."""
+
+import json
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+import click
+
+from agent.build.options import BuildOptions, Half
+from agent.cli.groups import Commands
+from agent.cli.layout import paragraph
+from agent.cli.model_record import model_record
+from agent.cli.model_text import model_text, summary
+from agent.cli.parameters import OneOf, shrinkage
+from agent.cli.progress import Progress
+from agent.errors import BuildError, UsageError
+from agent.model.file import read, write
+from agent.model.shipped import shipped_model
+from agent.tradeoff.utility import Estimator
+
+PATH = click.Path(path_type=Path)
+SUFFIX = ".safetensors"
+
+
+class BuildFlags(TypedDict):
+    """The options of `reticent model build`, as click hands them over."""
+
+    users: Path
+    events: Path
+    out: Path
+    estimator: Estimator
+    shrinkage: float | None
+    min_users: int
+    half: Half | None
+    id: str | None
+    source: str
+    licence: str
+
+
+@click.group(cls=Commands)
+def model() -> None:
+    """Build, describe, sign and verify a model."""
+
+
+@model.command()
+@click.option("--users", required=True, type=PATH, metavar="F", help="A row per user.")
+@click.option("--events", required=True, type=PATH, metavar="F", help="A row per request.")
+@click.option("--out", required=True, type=PATH, metavar="M.safetensors", help="Where to write.")
+@click.option(
+    "--estimator",
+    type=OneOf(["louo", "plugin"]),
+    default="louo",
+    show_default=True,
+    help="Leave-one-user-out, or the paper's.",
+)
+@click.option(
+    "--shrinkage",
+    type=shrinkage,
+    metavar="auto|ROWS",
+    default="auto",
+    show_default=True,
+    help="Weight of the prior, in rows.",
+)
+@click.option(
+    "--min-users",
+    type=int,
+    default=30,
+    show_default=True,
+    metavar="N",
+    help="Drop queries of fewer users.",
+)
+@click.option("--half", type=OneOf(["A", "B"]), help="Build from one half of the users only.")
+@click.option("--id", metavar="NAME", help="Name of the model. By default that of the file.")
+@click.option("--source", default="", metavar="TEXT", help="Where the data comes from.")
+@click.option("--licence", default="", metavar="TEXT", help="On which terms.")
+def build(**flags: Unpack[BuildFlags]) -> None:
+    """Build a model from two tables: csv, csv.gz or parquet.
+
+    Users: a column user, and one per attribute of the person. Events: columns user, query,
+    intent, and one per attribute that is set anew for every request. Needs the extra `build`.
+    """
+    out = flags["out"]
+    _check_place(out)
+    options = BuildOptions(
+        users=flags["users"],
+        events=flags["events"],
+        estimator=flags["estimator"],
+        shrinkage=flags["shrinkage"],
+        min_users=flags["min_users"],
+        half=flags["half"],
+        id=flags["id"] or out.stem,
+        source=flags["source"],
+        licence=flags["licence"],
+    )
+    try:
+        from agent.build.build import build_model
+    except ModuleNotFoundError as error:
+        what = f"building a model needs {error.name}, which is not installed"
+        raise BuildError(what, "pip install 'reticent[build]'") from error
+    with Progress() as progress:
+        built = write(build_model(options, progress), out)
+    click.echo(paragraph(f"Wrote {out}: {summary(built)}"))
+    click.echo(f"Look at it with `reticent model info {out}`.")
+
+
+@model.command()
+@click.argument("path", required=False, type=PATH, metavar="[M]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def info(path: Path | None, *, as_json: bool) -> None:
+    """Describe the model M, by default the one that comes with reticent."""
+    found = read(path or shipped_model())
+    if as_json:
+        click.echo(json.dumps(model_record(found), indent=2, allow_nan=False))
+    else:
+        click.echo(model_text(found))
+
+
+@model.command()
+@click.argument("path", type=PATH, metavar="PATH")
+def key(path: Path) -> None:
+    """Make a private key to sign models with, in a new file that only you can read."""
+    from agent.model.signature import generate_key
+
+    public = generate_key(path)
+    click.echo(f"Wrote {path}; keep it to yourself. Those who trust you need the public key:")
+    click.echo(public)
+
+
+@model.command()
+@click.argument("path", type=PATH, metavar="M")
+@click.option("--key", "key_path", required=True, type=PATH, metavar="K", help="The private key.")
+def sign(path: Path, key_path: Path) -> None:
+    """Sign the model M: the signature is written beside it."""
+    from agent.model.signature import sign as sign_model
+
+    click.echo(f"Wrote {sign_model(path, key_path)}; hand it on together with {path}.")
+
+
+@model.command()
+@click.argument("path", type=PATH, metavar="M")
+def verify(path: Path) -> None:
+    """Check the signature beside the model M, and say whose it is."""
+    from agent.model.signature import verify as verify_model
+
+    public = verify_model(path)
+    click.echo(f"{path} is as it was signed. Trust it if you trust the owner of the key:")
+    click.echo(public)
+
+
+def _check_place(out: Path) -> None:
+    """Refuse a place where no model can be written, before the work and not after it."""
+    if out.suffix != SUFFIX:
+        hint = f"call it {out.with_suffix(SUFFIX)}" if out.name else f"call it NAME{SUFFIX}"
+        raise UsageError(f"the name of a model ends in {SUFFIX}", hint, str(out))
+    if not out.parent.is_dir():
+        raise UsageError("there is no such folder", "make it first", str(out.parent))

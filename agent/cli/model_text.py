@@ -1,0 +1,88 @@
+"""A model as a page of text: what it is, what it can answer, whom it knows."""
+
+from collections.abc import Mapping
+
+from agent.cli.layout import Column, bits, facts, paragraph, strong, table
+from agent.model.attributes import Attribute
+from agent.model.model import Figure, Model, Query
+
+QUERIES = (
+    Column("query", wraps=True),
+    Column("rows", right=True),
+    Column("users", right=True),
+    Column("intents", right=True),
+    Column("shrink", right=True),
+    Column("prior", right=True),
+    Column("predicted", right=True),
+    Column("held out", right=True),
+)
+ATTRIBUTES = (
+    Column("attribute"),
+    Column("scope"),
+    Column("values, beside unspecified", wraps=True),
+)
+
+
+def model_text(model: Model) -> str:
+    """Return what a model says of itself, the plain sentence on top."""
+    return "\n\n".join(
+        (
+            strong(paragraph(summary(model))),
+            paragraph(
+                "The file holds the rows of single people, so handle it as personal data: user "
+                "ids are gone, but whoever has the file can look for somebody they know."
+            ),
+            facts(_facts(model)),
+            "Queries (shrinkage in rows; prior entropy and utility in bits)",
+            table(QUERIES, [_query(each) for each in model.queries]),
+            "Attributes",
+            table(ATTRIBUTES, [_attribute(each) for each in model.attributes]),
+        )
+    )
+
+
+def summary(model: Model) -> str:
+    """Return one plain sentence about a model."""
+    counts = f"{len(model.queries)} queries and {len(model.attributes)} attributes"
+    return f"{model.id} knows {counts}, learned from {model.population.people:,} people."
+
+
+def _facts(model: Model) -> list[tuple[str, str]]:
+    return [
+        ("source", model.source or "not stated"),
+        ("licence", model.licence or "not stated"),
+        ("estimator", model.estimator),
+        ("options", _figures(model.options)),
+        ("validation", _figures(model.validation)),
+        ("digest", model.digest),
+    ]
+
+
+def _figures(figures: Mapping[str, Figure]) -> str:
+    shown = (f"{name} {_figure(figure)}" for name, figure in figures.items())
+    return ", ".join(shown) or "none stated"
+
+
+def _figure(figure: Figure) -> str:
+    if isinstance(figure, tuple):
+        return "/".join(f"{number:g}" for number in figure)
+    if figure is None or isinstance(figure, bool):
+        return {None: "none", False: "no", True: "yes"}[figure]
+    return f"{figure:.4g}" if isinstance(figure, float) else str(figure)
+
+
+def _query(query: Query) -> tuple[str, ...]:
+    return (
+        query.text,
+        f"{query.rows:,}",
+        f"{query.users:,}",
+        f"{len(query.intents):,}",
+        f"{query.shrinkage:g}",
+        bits(query.prior_entropy_bits),
+        bits(query.predicted_bits),
+        bits(query.heldout_bits),
+    )
+
+
+def _attribute(attribute: Attribute) -> tuple[str, ...]:
+    return attribute.name, attribute.scope, ", ".join(attribute.values[1:]) or "-"

@@ -1,0 +1,221 @@
+"""`reticent model`: build, describe, sign and verify."""
+
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.build.options import BuildOptions
+from agent.cli.progress import Progress
+from agent.model.file import read
+from agent.model.model import Model
+from agent.model.shipped import shipped_model
+from tests.cli.conftest import Run
+from tests.cli.examples import ATTRIBUTES, PEOPLE, cli_model
+from tests.house.tree import ROOT
+
+TABLES = ROOT / "examples/own_tables"
+KEYS = {
+    "id": str,
+    "source": str,
+    "licence": str,
+    "digest": str,
+    "estimator": str,
+    "people": int,
+    "person_level_rows": bool,
+    "attributes": list,
+    "queries": list,
+    "options": dict,
+    "validation": dict,
+}
+QUERY_KEYS = [
+    "text",
+    "rows",
+    "users",
+    "intents",
+    "shrinkage",
+    "prior_entropy_bits",
+    "predicted_bits",
+    "heldout_bits",
+]
+
+
+def test_the_description_has_these_keys_of_these_types(run: Run, village: Path) -> None:
+    """Others read it, so that a key may be added, and none may change or go."""
+    record = run("model", "info", village, "--json").record
+    assert [*record] == [*KEYS]
+    assert {key: kind for key, kind in KEYS.items() if not isinstance(record[key], kind)} == {}
+    for each in record["queries"]:
+        assert [*each] == QUERY_KEYS
+    for each in record["attributes"]:
+        assert [*each] == ["name", "title", "scope", "values", "refines", "sensitivity"]
+
+
+def test_the_description_is_the_models(run: Run, village: Path) -> None:
+    """Nothing is lost, and a list of numbers stays one."""
+    record = run("model", "info", village, "--json").record
+    model = read(village)
+    assert record["digest"] == model.digest
+    assert record["people"] == PEOPLE
+    assert record["options"] == {"half": None, "min_users": 2, "shrinkages": [5.0, 10.0]}
+    assert [each["text"] for each in record["queries"]] == ["weather", "music"]
+    assert [each["heldout_bits"] for each in record["queries"]] == [0.5, None]
+    assert [each["values"] for each in record["attributes"]] == [[*a.values] for a in ATTRIBUTES]
+
+
+def test_the_page_says_that_the_file_is_personal(run: Run, village: Path) -> None:
+    """Below one plain sentence; then all of it in 80 columns."""
+    page = run("model", "info", village).out
+    assert page.startswith("village knows 2 queries and 4 attributes, learned from 60 people.\n")
+    assert "The file holds the rows of single people" in page
+    assert all(name in page for name in ("weather", "music", "shoe_size", "s29", "at_work"))
+    assert "half none, min_users 2, shrinkages 5/10" in page
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_without_a_name_it_is_the_shipped_model(run: Run) -> None:
+    """Which a newcomer has no path of."""
+    assert (
+        run("model", "info", "--json").record
+        == run("model", "info", shipped_model(), "--json").record
+    )
+
+
+def test_who_signed_is_who_made_the_key(run: Run, village: Path, tmp_path: Path) -> None:
+    """From the key to the check; the key is the owner's only."""
+    key, model = tmp_path / "maker.pem", tmp_path / "m.safetensors"
+    model.write_bytes(village.read_bytes())
+    public = run("model", "key", key).out.splitlines()[-1]
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    signed = run("model", "sign", model, "--key", key)
+    assert signed.code == 0
+    assert str(model.with_suffix(".sig")) in signed.out
+    checked = run("model", "verify", model)
+    assert (checked.code, checked.out.splitlines()[-1]) == (0, public)
+    assert public.startswith("ed25519:")
+
+
+def test_what_does_not_verify_is_an_error(run: Run, village: Path, tmp_path: Path) -> None:
+    """Not signed, or signed for another file; the exit code is that of an error."""
+    assert "the model is not signed" in run("model", "verify", village).refusal(code=1)[0]
+    model = tmp_path / "m.safetensors"
+    model.write_bytes(village.read_bytes())
+    model.with_suffix(".sig").write_text("{}")
+    assert "does not fit the format" in run("model", "verify", model).refusal(code=1)[0]
+
+
+def test_a_key_is_never_written_over(run: Run, tmp_path: Path) -> None:
+    """It may be the only one."""
+    key = tmp_path / "maker.pem"
+    key.write_text("precious")
+    assert "there is such a file already" in run("model", "key", key).refusal()[0]
+    assert key.read_text() == "precious"
+
+
+def test_a_model_is_no_key(run: Run, village: Path) -> None:
+    """Nor the other way round."""
+    assert "not a private key" in run("model", "sign", village, "--key", village).refusal()[0]
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> list[str | Path]:
+    """The options that name the tables of the README, and where the model goes."""
+    named = {each: TABLES / f"{each}.csv" for each in ("users", "events")}
+    out = tmp_path / "library.safetensors"
+    return ["--users", named["users"], "--events", named["events"], "--out", out]
+
+
+def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) -> None:
+    """From two tables to an answer."""
+    built = run("model", "build", *tables, "--licence", "CC0-1.0")
+    assert (built.code, built.err) == (0, "")
+    assert "library knows 3 queries and 4 attributes" in " ".join(built.out.split())
+    info = run("model", "info", tables[-1], "--json").record
+    assert (info["id"], info["licence"], info["people"]) == ("library", "CC0-1.0", 300)
+    assert run("decide", "--model", tables[-1], "--query", "weather", "--json").record[
+        "disclose"
+    ] == ["region"]
+
+
+def test_every_option_of_a_build_reaches_it(
+    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is given a value that is not its default."""
+    asked: list[BuildOptions] = []
+
+    def spy(options: BuildOptions, progress: Progress) -> Model:
+        progress("nothing", 0.5)
+        asked.append(options)
+        return cli_model()
+
+    monkeypatch.setattr("agent.build.build.build_model", spy)
+    options = "--estimator plugin --shrinkage 7.5 --min-users 3 --half B --id me --source here "
+    options += "--licence mine"
+    assert run("model", "build", *tables, *options.split()).code == 0
+    assert asked == [
+        BuildOptions(
+            users=TABLES / "users.csv",
+            events=TABLES / "events.csv",
+            estimator="plugin",
+            shrinkage=7.5,
+            min_users=3,
+            half="B",
+            id="me",
+            source="here",
+            licence="mine",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "hint"),
+    [
+        (["--estimator", "loou"], "unknown value of --estimator 'loou'", "did you mean 'louo'?"),
+        (["--half", "a"], "unknown value of --half 'a'", "did you mean 'A'?"),
+        (["--shrinkage", "car"], "'car' is not a number", "write auto, or a number of rows"),
+        (["--min-users", "0"], "at least 0 users", "from 1"),
+        (["--out", "model.csv"], "model.csv: the name of a model ends in .safetensors", "call it"),
+        (["--out", "no/m.safetensors"], "no: there is no such folder", "make it first"),
+        (["--users", str(TABLES / "user.csv")], "there is no such file", "users.csv"),
+        (["--users", str(TABLES / "events.csv")], "'query'", "swapped"),
+    ],
+)
+def test_a_build_that_cannot_be_says_why(
+    run: Run, tables: list[str | Path], options: list[str], error: str, hint: str
+) -> None:
+    """Before any work, and without a file left behind."""
+    said = run("model", "build", *tables, *options)
+    assert said.code in (1, 2)
+    assert error in said.err
+    assert hint in said.err
+    assert not Path(tables[-1]).exists()
+
+
+def test_without_the_extra_a_build_says_what_to_install(
+    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The base install has no Ibis."""
+    for name in [each for each in sys.modules if each.startswith("agent.build.")]:
+        if name != "agent.build.options":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "ibis", None)
+    error, hint = run("model", "build", *tables).refusal(code=1)
+    assert error == "building a model needs ibis, which is not installed"
+    assert hint == "pip install 'reticent[build]'"
+
+
+def test_progress_is_drawn_for_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the error stream, and wiped in the end."""
+    with Progress() as progress:
+        progress("count", 0.5)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with Progress() as progress:
+        progress("count", 0.5)
+    drawn = capsys.readouterr()
+    assert "############............]  50%" in drawn.err
+    assert drawn.err.endswith("\r\x1b[K")
+    assert drawn.out == ""
