@@ -79,6 +79,8 @@ def _branches(walk: Walk, node: _Node, *, submodular: bool) -> list[_Node]:
     chosen = node.chosen | singleton(attribute)
     bound = node.bound
     if submodular:
+        for gain, each in gains:
+            walk.notice(gain, probe.gain(0, each))
         bound = min(bound, probe.value(node.chosen) + sum(max(0.0, gain) for gain, _ in gains))
     without = min(bound, free_bound(function, node.chosen, rest))
     return [

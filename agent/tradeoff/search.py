@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from agent.tradeoff.bounds import additive_bound, certified_share
 from agent.tradeoff.exact import branch_and_bound, enumerate_all
-from agent.tradeoff.passes import Walk, eager_pass, lazy_pass
+from agent.tradeoff.passes import ROUNDING, Walk, eager_pass, lazy_pass
 from agent.tradeoff.probe import Probe
+from agent.tradeoff.sets import members, singleton
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,17 +94,24 @@ def greedy_order(function: SetFunction, one_pass: Pass = lazy_pass) -> tuple[lis
 def local_search(walk: Walk, one_pass: Pass) -> None:
     """Move up and down until no single feasible move improves F by more than the threshold.
 
-    Then the complement is tried, where a bound does not rule it out (it rarely wins).
+    Then the complement is tried, where a bound does not rule it out (it rarely wins): within the
+    attributes with a gain of their own, or a single one without would spoil the guarantee.
     """
     while True:
         _settle(walk, one_pass)
-        probe, complement = walk.probe, walk.probe.function.candidates & ~walk.mask
+        probe, complement = walk.probe, _promising(walk.probe) & ~walk.mask
         level = probe.value(walk.mask) + walk.threshold
         if not probe.function.may_exceed(complement, level) or not probe.feasible(complement):
             return
         if probe.value(complement) <= level:
             return
         walk.start_at(complement)
+
+
+def _promising(probe: Probe) -> int:
+    """Return V', the attributes V with F({V}) > 0."""
+    possible = filter(probe.feasible, map(singleton, members(probe.function.candidates)))
+    return sum(each for each in possible if probe.value(each) > 0)
 
 
 def _settle(walk: Walk, one_pass: Pass) -> None:
@@ -155,14 +163,23 @@ def _enumerated(walk: Walk) -> Result:
 
 
 def _exact(walk: Walk, nodes: int) -> Result:
-    """Improve on local search by branch and bound, without and then with submodular bounds."""
-    start, claims = walk.mask, walk.probe.function.claims_submodularity
+    """Improve on local search by branch and bound, without and then with submodular bounds.
+
+    A set reached under an assumption that fails may leave a single move to make: it is made.
+    """
+    start = walk.mask
     tree = branch_and_bound(walk, nodes, submodular=False)
-    proof: Proof = "none" if tree.limit_hit else "enumerated"
-    if tree.limit_hit and claims:
+    if not tree.limit_hit:
+        return _result(walk, "enumerated", walk.probe.value(walk.mask))
+    bound = tree.bound
+    if walk.probe.function.claims_submodularity:
         tree = branch_and_bound(walk, nodes, submodular=True)
-        proof = "none" if walk.violations else "if-submodular"
-    if walk.mask != start and tree.limit_hit:
+        bound = min(bound, tree.bound)
+    if walk.mask != start:
         local_search(walk, lazy_pass)
-    bound = None if proof == "none" else max(tree.bound, walk.probe.value(walk.mask))
-    return _result(walk, proof, bound, hit=tree.limit_hit)
+        walk.violations += walk.probe.value(walk.mask) > bound + ROUNDING
+    result = _heuristic(walk)
+    if result.bound is not None:
+        bound = max(result.value, min(bound, result.bound))
+        result = replace(result, bound=bound)
+    return replace(result, node_limit_hit=tree.limit_hit)
