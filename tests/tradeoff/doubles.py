@@ -1,0 +1,191 @@
+"""Set functions given by a table, and generators of ones known to be submodular.
+
+All numbers are whole and small, so that floating point is exact: what holds, holds without a
+tolerance, and ties are ties.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from hypothesis import strategies as st
+
+from agent.tradeoff.sets import members, singleton, subsets
+
+Table = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Tabulated:
+    """F = utility - cost, looked up by mask; ``allowed`` says which sets may be chosen."""
+
+    utility: Table
+    costs: Table
+    allowed: tuple[bool, ...]
+    claims_submodularity: bool = True
+
+    @property
+    def everything(self) -> int:
+        """The set of all attributes, which are the candidates."""
+        return len(self.utility) - 1
+
+    @property
+    def candidates(self) -> int:
+        """The attributes to choose from."""
+        return self.everything
+
+    @property
+    def hereditary(self) -> bool:
+        """Whether no superset of a forbidden set is allowed."""
+        return all(
+            self.allowed[mask ^ singleton(each)]
+            for mask in range(len(self.allowed))
+            if self.allowed[mask]
+            for each in members(mask)
+        )
+
+    def value(self, mask: int) -> float:
+        """Return F."""
+        return self.utility[mask] - self.costs[mask]
+
+    def cost(self, mask: int) -> float:
+        """Return the cost."""
+        return self.costs[mask]
+
+    def feasible(self, mask: int) -> bool:
+        """Say whether the set may be chosen."""
+        return self.allowed[mask]
+
+    def focus(self, mask: int) -> None:
+        """Do nothing: a table needs no preparation."""
+
+    def survey(self, mask: int, attributes: Sequence[int]) -> None:
+        """Do nothing: a table needs no preparation."""
+
+    def may_exceed(self, mask: int, level: float) -> bool:
+        """Say so: nothing is known more cheaply than by looking it up."""
+        del mask, level
+        return True
+
+    @property
+    def utility_limit(self) -> float:
+        """The largest utility of all."""
+        return max(self.utility)
+
+    @property
+    def utility_limit(self) -> float:
+        """The largest utility."""
+        return max(self.utility)
+
+    def utility_ceiling(self, mask: int) -> float:
+        """Return the largest utility of a subset."""
+        return max(self.utility[each] for each in subsets(mask))
+
+    def cost_floor(self, mask: int) -> float:
+        """Return the smallest cost of a superset."""
+        rest = self.everything & ~mask
+        return min(self.costs[mask | each] for each in subsets(rest))
+
+    @property
+    def optimum(self) -> float:
+        """The largest F of an allowed set."""
+        return max(self.value(mask) for mask in range(len(self.allowed)) if self.allowed[mask])
+
+    def relabelled(self, names: Sequence[int]) -> "Tabulated":
+        """Return the function whose attribute ``names[i]`` is our attribute i."""
+        old = [0] * len(self.utility)
+        for mask in range(len(self.utility)):
+            old[renamed(mask, names)] = mask
+        tables = ([table[mask] for mask in old] for table in (self.utility, self.costs))
+        utility, costs = map(tuple, tables)
+        return replace(
+            self, utility=utility, costs=costs, allowed=tuple(self.allowed[m] for m in old)
+        )
+
+
+def renamed(mask: int, names: Sequence[int]) -> int:
+    """Return the set of the new names of a set's attributes."""
+    return sum(singleton(names[each]) for each in members(mask))
+
+
+def tabulate(
+    attributes: int, utility: Callable[[int], float], cost: Callable[[int], float] = lambda _: 0.0
+) -> Tabulated:
+    """Return the table of two functions of masks; every set is allowed."""
+    masks = range(1 << attributes)
+    return Tabulated(
+        tuple(float(utility(mask)) for mask in masks),
+        tuple(float(cost(mask)) for mask in masks),
+        (True,) * (1 << attributes),
+    )
+
+
+@st.composite
+def submodular(draw: st.DrawFn, *, most: int = 7, ties: bool = True) -> Tabulated:
+    """Draw a submodular F: coverage less a supermodular cost, or what a directed cut separates.
+
+    Without ``ties`` no two sets have the same F.
+    """
+    attributes = draw(st.integers(1, most))
+    kind = draw(st.sampled_from([coverage_less_cost, directed_cut]))
+    drawn = draw(kind(attributes))
+    return drawn if ties else untied(drawn)
+
+
+def untied(function: Tabulated) -> Tabulated:
+    """Return a function in which all sets differ: each attribute costs its own power of two."""
+    scale = len(function.utility)
+    return replace(
+        function,
+        utility=tuple(scale * value for value in function.utility),
+        costs=tuple(scale * cost + mask for mask, cost in enumerate(function.costs)),
+    )
+
+
+@st.composite
+def coverage_less_cost(draw: st.DrawFn, attributes: int) -> Tabulated:
+    """Draw the weight of what is covered, less a cost per attribute and per pair."""
+    weights = draw(st.lists(st.integers(1, 9), min_size=1, max_size=8))
+    covers = [draw(st.integers(0, (1 << len(weights)) - 1)) for _ in range(attributes)]
+    single = [draw(st.integers(0, 9)) for _ in range(attributes)]
+    pair = draw(st.lists(st.integers(0, 3), min_size=attributes**2, max_size=attributes**2))
+
+    def covered(mask: int) -> float:
+        union = 0
+        for each in members(mask):
+            union |= covers[each]
+        return sum(weights[item] for item in members(union))
+
+    def cost(mask: int) -> float:
+        here = list(members(mask))
+        return sum(single[i] for i in here) + sum(
+            pair[i * attributes + j] for i in here for j in here if i < j
+        )
+
+    return tabulate(attributes, covered, cost)
+
+
+@st.composite
+def directed_cut(draw: st.DrawFn, attributes: int) -> Tabulated:
+    """Draw arcs with weights; F is what leaves the set: not monotone, 0 for none and for all."""
+    arcs = draw(st.lists(st.integers(0, 5), min_size=attributes**2, max_size=attributes**2))
+
+    def leaving(mask: int) -> float:
+        return sum(
+            arcs[i * attributes + j]
+            for i in members(mask)
+            for j in range(attributes)
+            if not mask >> j & 1
+        )
+
+    return tabulate(attributes, leaving)
+
+
+@st.composite
+def arbitrary(draw: st.DrawFn, *, most: int = 5) -> Tabulated:
+    """Draw any table with F(0) = 0: nothing is submodular, and any set may be forbidden."""
+    size = 1 << draw(st.integers(0, most))
+    values = st.lists(st.integers(-9, 9).map(float), min_size=size - 1, max_size=size - 1)
+    costs = draw(st.just([0.0] * (size - 1)) | values)
+    free = st.just([True] * (size - 1))
+    allowed = draw(free | st.lists(st.booleans(), min_size=size - 1, max_size=size - 1))
+    return Tabulated((0.0, *draw(values)), (0.0, *costs), (True, *allowed), draw(st.booleans()))

@@ -1,0 +1,96 @@
+"""What the search must do whatever the function is like: nothing here is submodular."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from agent.tradeoff.objective import Objective
+from agent.tradeoff.passes import FLOOR
+from agent.tradeoff.probe import SetFunction
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, Result, search
+from agent.tradeoff.sets import members, singleton, subsets
+from tests.tradeoff.doubles import Tabulated, arbitrary, tabulate
+from tests.tradeoff.worlds import objectives
+
+ROUNDING = 1e-9  # bits: two ways to add up the same score
+
+
+def best_move(function: SetFunction, mask: int, options: int) -> float:
+    """Return the most that moving one attribute in or out brings, where that is feasible."""
+    moves = (mask ^ singleton(each) for each in members(options))
+    values = [function.value(each) for each in moves if function.feasible(each)]
+    return max(values, default=float("-inf")) - function.value(mask)
+
+
+def threshold(function: SetFunction, mask: int, epsilon: float) -> float:
+    """Return what a move must bring to count (DESIGN.md 2.5)."""
+    pairs = max(1, function.candidates.bit_count()) ** 2
+    return max(epsilon / pairs * abs(function.value(mask)), FLOOR)
+
+
+def optimum(function: SetFunction) -> float:
+    """Return the largest F of a feasible set, looking at every set."""
+    return max(function.value(m) for m in subsets(function.candidates) if function.feasible(m))
+
+
+def check_result(function: SetFunction, result: Result, algorithm: Algorithm) -> None:
+    """Check what every result owes its reader."""
+    assert function.feasible(result.mask)
+    assert result.mask & ~function.candidates == 0
+    assert sorted(result.order) == list(members(result.mask))
+    assert result.value == function.value(result.mask)
+    assert result.value >= 0
+    assert result.exact == (result.proof == "enumerated")
+    assert (result.bound is None) == (result.proof == "none")
+    if result.exact:
+        assert result.value == pytest.approx(optimum(function), abs=ROUNDING)
+        assert result.bound == pytest.approx(result.value, abs=ROUNDING)
+    if algorithm == "exhaustive":
+        assert result.exact
+
+
+def check_moves(function: SetFunction, result: Result, algorithm: Algorithm) -> None:
+    """Check that no single feasible move improves the set by more than the threshold."""
+    options = function.candidates
+    if algorithm == "greedy":
+        options &= ~result.mask
+    assert best_move(function, result.mask, options) <= threshold(function, result.mask, EPSILON)
+
+
+def left_undone() -> Tabulated:
+    """Return a function on which branch and bound, cut off, once left a move undone."""
+    values = [0, -1, -3, -3, -1, 0, 3, 1, -1, -3, 0, 1, 2, -3, -2, 0]
+    return tabulate(4, lambda mask: values[mask])
+
+
+@given(arbitrary(), st.sampled_from(ALGORITHMS), st.integers(0, 12))
+@example(left_undone(), "exact", 5)
+def test_a_result_on_any_function(function: Tabulated, algorithm: Algorithm, nodes: int) -> None:
+    """Any table of numbers, any sets forbidden, branch and bound cut off anywhere."""
+    result = search(function, algorithm, EPSILON, nodes)
+    check_result(function, result, algorithm)
+    check_moves(function, result, algorithm)
+
+
+@given(objectives(), st.sampled_from(ALGORITHMS), st.sampled_from([0, 3, 20_000]))
+def test_a_result_on_any_objective(objective: Objective, algorithm: Algorithm, nodes: int) -> None:
+    """Both estimators, every metric, guards, knowledge, limits."""
+    result = search(objective, algorithm, EPSILON, nodes)
+    check_result(objective, result, algorithm)
+    check_moves(objective, result, algorithm)
+
+
+@given(arbitrary())
+def test_branch_and_bound_enumerates(function: Tabulated) -> None:
+    """With nodes enough it needs no assumption: a bound that holds for any F."""
+    result = search(function, "exact")
+    assert result.exact
+    assert not result.node_limit_hit
+    assert result.value == function.optimum
+
+
+@given(arbitrary(), st.integers(0, 12))
+def test_a_node_limit_is_reported(function: Tabulated, nodes: int) -> None:
+    """Then nothing is enumerated."""
+    result = search(function, "exact", EPSILON, nodes)
+    assert not (result.node_limit_hit and result.exact)
