@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from agent.tradeoff.objective import Objective
     from agent.tradeoff.probe import Probe, SetFunction
 
+CEILING_MOST = 16  # attributes in a set whose ceiling is computed
+
 
 def additive_bound(probe: Probe) -> float:
     """Return the sum of max(0, F({V})) over the candidates, in bits.
@@ -48,9 +50,13 @@ def free_bound(function: SetFunction, chosen: int, open_: int) -> float:
     """Return a bound on F(S) for every S with A <= S <= A u R; it needs no submodularity.
 
     ``chosen``: A; ``open_``: R, as masks. U of every such S is at most the ceiling of A u R, its
-    cost at least the floor of A. Source: DESIGN.md 2.5.
+    cost at least the floor of A. The ceiling of a large set is dear, and little below that of
+    all: the limit stands in for it. Source: DESIGN.md 2.5.
     """
-    return function.utility_ceiling(chosen | open_) - function.cost_floor(chosen)
+    whole = chosen | open_
+    few = whole.bit_count() <= CEILING_MOST
+    ceiling = function.utility_ceiling(whole) if few else function.utility_limit
+    return ceiling - function.cost_floor(chosen)
 
 
 def certified_share(value: float, bound: float | None) -> float | None:

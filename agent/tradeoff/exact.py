@@ -59,31 +59,30 @@ def branch_and_bound(walk: Walk, nodes: int, *, submodular: bool) -> Tree:
         if visited == nodes:
             return Tree(max(each.bound for each in (node, *stack)), limit_hit=True)
         visited += 1
-        stack.extend(_branches(walk, node, submodular=submodular))
+        if walk.probe.feasible(node.chosen):
+            if walk.probe.value(node.chosen) > walk.probe.value(walk.mask):
+                walk.start_at(node.chosen)
+        elif function.hereditary:
+            continue
+        if node.open:
+            stack.extend(_halves(walk, node, submodular=submodular))
     return Tree(walk.probe.value(walk.mask), limit_hit=False)
 
 
-def _branches(walk: Walk, node: _Node, *, submodular: bool) -> list[_Node]:
-    """Split a node on its most promising attribute; the more promising half comes last."""
-    probe, function = walk.probe, walk.probe.function
-    if probe.feasible(node.chosen):
-        if probe.value(node.chosen) > probe.value(walk.mask):
-            walk.start_at(node.chosen)
-    elif function.hereditary:
-        return []
-    gains = [(probe.gain(node.chosen, each), each) for each in members(node.open)]
-    if not gains:
-        return []
-    _, attribute = best(gains)
-    rest = node.open & ~singleton(attribute)
-    chosen = node.chosen | singleton(attribute)
+def _halves(walk: Walk, node: _Node, *, submodular: bool) -> tuple[_Node, _Node]:
+    """Split a node on an attribute: the sets without it, and the more promising ones with it."""
+    function, at = walk.probe.function, node.chosen if submodular else 0
+    if submodular:
+        function.survey(at, list(members(node.open)))
+    gains = [(walk.probe.gain(at, each), each) for each in members(node.open)]
     bound = node.bound
     if submodular:
         for gain, each in gains:
-            walk.notice(gain, probe.gain(0, each))
-        bound = min(bound, probe.value(node.chosen) + sum(max(0.0, gain) for gain, _ in gains))
+            walk.notice(gain, walk.probe.gain(0, each))
+        bound = min(bound, walk.probe.value(at) + sum(max(0.0, gain) for gain, _ in gains))
+    _, attribute = best(gains)
+    rest, more = node.open & ~singleton(attribute), node.chosen | singleton(attribute)
     without = min(bound, free_bound(function, node.chosen, rest))
-    return [
-        _Node(without, node.chosen, rest),
-        _Node(min(bound, free_bound(function, chosen, rest)), chosen, rest),
-    ]
+    return _Node(without, node.chosen, rest), _Node(
+        min(bound, free_bound(function, more, rest)), more, rest
+    )

@@ -104,6 +104,11 @@ class Objective:
             found = self._utilities[mask] = self._utility.value(mask)
         return found
 
+    @property
+    def utility_limit(self) -> float:
+        """Bits that U of no set exceeds."""
+        return self._utility.limit
+
     def utility_ceiling(self, mask: int) -> float:
         """Return a bound on U of every subset of A, in bits."""
         return self._utility.ceiling(mask)

@@ -48,6 +48,11 @@ class SetFunction(Protocol):
         """Say False only where F(A) <= level for certain, at less expense than value(A)."""
         ...
 
+    @property
+    def utility_limit(self) -> float:
+        """A bound on the utility of every set."""
+        ...
+
     def utility_ceiling(self, mask: int) -> float:
         """Return a bound on the utility of every subset of A."""
         ...

@@ -22,7 +22,7 @@ Algorithm = Literal["lls", "ls", "greedy", "exact", "exhaustive"]
 ALGORITHMS: tuple[Algorithm, ...] = ("lls", "ls", "greedy", "exact", "exhaustive")
 Proof = Literal["enumerated", "if-submodular", "none"]
 EPSILON = 0.01
-NODES = 20_000
+NODES = 5_000
 
 
 @dataclass(frozen=True, slots=True)

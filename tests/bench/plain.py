@@ -53,7 +53,7 @@ class PlainObjective:
 
     def may_exceed(self, mask: int, level: float) -> bool:
         """Say whether the bound on U alone leaves F(A) a chance."""
-        return -float(np.log2(self._prior).mean()) - self.cost(mask) > level
+        return self.utility_limit - self.cost(mask) > level
 
     def _utility(self, mask: int) -> float:
         group = _groups(self._columns, mask)
@@ -63,9 +63,14 @@ class PlainObjective:
         )
         return float(np.mean(np.log2(share) - np.log2(self._prior)))
 
-    def utility_ceiling(self, mask: int) -> float:
+    @property
+    def utility_limit(self) -> float:
         """Return a bound on U of every set."""
-        return -float(np.log2(self._prior).mean()) * (mask >= 0)
+        return -float(np.log2(self._prior).mean())
+
+    def utility_ceiling(self, mask: int) -> float:
+        """Return a bound on U of every subset."""
+        return self.utility_limit if mask else 0.0
 
     def cost_floor(self, mask: int) -> float:
         """Return the cost: it never falls."""
