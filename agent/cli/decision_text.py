@@ -7,6 +7,7 @@ from agent.cli.layout import Column, bits, facts, paragraph, people, strong, tab
 from agent.decision.decision import Candidate, Decision, Guarded
 from agent.decision.terms import Terms
 
+FEW = 12  # attributes that are named one by one where no figures belong to them
 COLUMNS = (
     Column("attribute", wraps=True),
     Column("in"),
@@ -30,8 +31,8 @@ def decision_text(decision: Decision, terms: Terms) -> str:
 def _nearest(decision: Decision) -> list[str]:
     match = decision.match
     if match.kind == "nearest":
-        alike = f"similarity {match.similarity:.2f}"
-        return [paragraph(f"Read as {decision.matched_query!r}, the nearest query ({alike}).")]
+        nearest = f", the nearest query (similarity {match.similarity:.2f})"
+        return [f"Read as {decision.matched_query!r}{nearest if match.similarity < 1 else ''}."]
     if match.kind == "unknown":
         return ["`reticent model info` lists the queries that the shipped model knows."]
     return []
@@ -65,23 +66,25 @@ def _barred(decision: Decision) -> list[str]:
     for each in decision.candidates:
         if each.gain_bits is None:
             names[each.reason].append(each.name)
-    return [facts((why, ", ".join(who)) for why, who in names.items())] if names else []
+    return [facts((why, _counted(who)) for why, who in names.items())] if names else []
+
+
+def _counted(names: list[str]) -> str:
+    """Return a few names, or how many there are."""
+    return ", ".join(names) if len(names) <= FEW else f"{len(names)} attributes"
 
 
 def _figures(decision: Decision, terms: Terms) -> list[tuple[str, str]]:
     figures, evidence = decision.figures, decision.evidence
     before, left = people(figures.people), people(figures.people_left)
-    alike = [("people", f"{before} agree with what is known, {left} expected after the answer")]
+    alike = [("people", f"{before} fit what is known, about {left} will fit the answer too")]
     if decision.status == "unknown query":
         return alike
     return [
         ("objective", _sum(decision, terms)),
         ("identifiability", guessing(figures, terms.metric_k)),
         *alike,
-        *(
-            (f"guard {each.name}", _told(each))
-            for each in decision.guarded
-        ),
+        *((f"guard {each.name}", _told(each)) for each in decision.guarded),
         ("search", f"{terms.algorithm}, {evidence.evaluations:,} sets; {settled(terms)}"),
         ("proven", proven(decision, terms)),
     ]
