@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from agent.tradeoff.bounds import additive_bound, certified_share
-from agent.tradeoff.exact import branch_and_bound, enumerate_all
+from agent.tradeoff.exact import EXHAUSTIVE, branch_and_bound, enumerate_all
 from agent.tradeoff.passes import ROUNDING, Walk, eager_pass, lazy_pass
 from agent.tradeoff.probe import Probe
 from agent.tradeoff.sets import members, singleton
@@ -167,8 +167,9 @@ def _exact(walk: Walk, nodes: int) -> Result:
 
     A set reached under an assumption that fails may leave a single move to make: it is made.
     """
-    start = walk.mask
-    tree = branch_and_bound(walk, nodes, submodular=False)
+    start, candidates = walk.mask, walk.probe.function.candidates
+    many = candidates.bit_count() > EXHAUSTIVE  # then the bound without assumption rarely closes
+    tree = branch_and_bound(walk, nodes // 10 if many else nodes, submodular=False)
     if not tree.limit_hit:
         return _result(walk, "enumerated", walk.probe.value(walk.mask))
     bound = tree.bound
