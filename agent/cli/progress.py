@@ -6,8 +6,8 @@ from typing import Self
 
 import click
 
-CELLS = 24
-CLEAR = "\r\x1b[K"
+CELLS, LETTERS = 24, 32
+WIDTH = LETTERS + CELLS + len(" [] 100%")
 
 
 class Progress:
@@ -24,7 +24,8 @@ class Progress:
         if self._shown:
             full = round(CELLS * share)
             bar = "#" * full + "." * (CELLS - full)
-            click.echo(f"{CLEAR}{what:<32.32} [{bar}] {share:4.0%}", nl=False, err=True)
+            line = f"{what:<{LETTERS}.{LETTERS}} [{bar}] {share:4.0%}"
+            click.echo(f"\r{line}", nl=False, err=True)
 
     def __exit__(
         self,
@@ -34,4 +35,4 @@ class Progress:
     ) -> None:
         """Leave an empty line, whatever happened."""
         if self._shown:
-            click.echo(CLEAR, nl=False, err=True)
+            click.echo(f"\r{' ' * WIDTH}\r", nl=False, err=True)
