@@ -78,11 +78,11 @@ class Objective:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
         self._utility.focus(mask)
         self._crowd.focus(mask)
+        self._crowd.survey(mask, list(members(self.candidates)), self._settings.measures)
 
     def survey(self, mask: int, attributes: Sequence[int]) -> None:
         """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
         self.focus(mask)
-        self._crowd.survey(mask, attributes, self._settings.measures)
         new = [
             each
             for each in attributes
