@@ -71,11 +71,6 @@ class Tabulated:
         """The largest utility of all."""
         return max(self.utility)
 
-    @property
-    def utility_limit(self) -> float:
-        """The largest utility."""
-        return max(self.utility)
-
     def utility_ceiling(self, mask: int) -> float:
         """Return the largest utility of a subset."""
         return max(self.utility[each] for each in subsets(mask))

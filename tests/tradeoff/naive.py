@@ -111,7 +111,8 @@ def identifiability(
     total = 0.0
     for part in table.values():
         mass = sum(part.values())
-        total += mass * _loss(metric, max(part.values()) / mass, population.people, k)
+        if mass:  # an answer that never occurs
+            total += mass * _loss(metric, max(part.values()) / mass, population.people, k)
     return total
 
 

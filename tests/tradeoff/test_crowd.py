@@ -1,0 +1,151 @@
+"""Identifiability against its definition (DESIGN.md 2.2), and what follows from that."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.losses import METRICS, Metric, certainty
+from agent.tradeoff.sets import members, singleton, subsets
+from agent.tradeoff.tables import Population
+from tests.tradeoff import naive
+from tests.tradeoff.worlds import World, known, rich_worlds, worlds
+
+KS = st.integers(2, 5)
+METRIC = st.sampled_from(METRICS)
+
+
+def check_against_the_definition(world: World, what: tuple[tuple[int, int], ...], k: int) -> None:
+    """Compare every metric, for every set, with the sum over the answers."""
+    crowd = world.crowd(what)
+    already = sum(singleton(attribute) for attribute, _ in what)
+    for mask in subsets(world.everything):
+        for metric in METRICS:
+            expected = naive.identifiability(world.population, mask | already, what, metric, k)
+            found = crowd.identifiability(mask, metric, k)
+            assert found == pytest.approx(expected, abs=1e-9), metric
+        left = naive.people_left(world.population, mask | already, what)
+        assert crowd.people_left(mask) == pytest.approx(left)
+
+
+@given(worlds(), st.data(), KS)
+def test_it_is_the_sum_over_answers(world: World, data: st.DataObject, k: int) -> None:
+    """Weights, request attributes, knowledge; all metrics and people left."""
+    check_against_the_definition(world, data.draw(known(world)), k)
+
+
+@given(rich_worlds(requests=1, people=25), st.data(), KS)
+def test_it_is_the_sum_over_answers_of_more_people(
+    world: World, data: st.DataObject, k: int
+) -> None:
+    """As above, where classes differ in size."""
+    check_against_the_definition(world, data.draw(known(world)), k)
+
+
+@given(rich_worlds(), st.data(), METRIC, KS)
+def test_it_never_falls_where_that_is_promised(
+    world: World, data: st.DataObject, metric: Metric, k: int
+) -> None:
+    """I is non-decreasing in A wherever ``Crowd.monotone`` says so."""
+    crowd = world.crowd(data.draw(known(world)))
+    for mask in subsets(world.everything):
+        for each in members(mask):
+            if crowd.monotone(metric, mask):
+                before = crowd.identifiability(mask & ~singleton(each), metric, k)
+                assert crowd.identifiability(mask, metric, k) >= before - 1e-9
+
+
+@given(rich_worlds())
+def test_where_it_is_promised(world: World) -> None:
+    """The peak and the information always; a threshold where all are equally likely."""
+    crowd, persons = world.crowd(), (1 << world.persons) - 1
+    even = world.population.weights is None
+    for mask in subsets(world.everything):
+        assert crowd.monotone("maxprob", mask)
+        assert crowd.monotone("entropy", mask)
+        for metric in ("log-maxprob", "k-anonymity"):
+            assert crowd.monotone(metric, mask) == (even and not mask & ~persons)
+
+
+@given(rich_worlds(people=30), st.data(), METRIC, KS)
+def test_increments_telescope_in_expectation(
+    world: World, data: st.DataObject, metric: Metric, k: int
+) -> None:
+    """Asked for in two answers or in one, the recipient ends up with the same.
+
+    For a first answer a about person attributes A and any further set B,
+    sum over a of P(a|d) I(B|d,a) = I(A u B|d); for ``entropy``, which counts bits from what is
+    known, it is I(A u B|d) - I(A|d).
+    """
+    what = data.draw(known(world))
+    crowd, masses = world.crowd(what), defaultdict(float)
+    persons = (1 << world.persons) - 1
+    first = data.draw(st.integers(0, persons)) & ~crowd.known
+    second = data.draw(st.integers(0, world.everything))
+    for answer, people in naive.joint(world.population, first, what).items():
+        masses[answer] = sum(people.values())
+    later = 0.0
+    for answer, mass in masses.items():
+        learned = (*what, *zip(members(first), answer, strict=True))
+        later += mass * world.crowd(learned).identifiability(second, metric, k)
+    at_once = crowd.identifiability(first | second, metric, k)
+    if metric == "entropy":
+        at_once -= crowd.identifiability(first, metric, k)
+    assert later == pytest.approx(at_once, abs=1e-9)
+
+
+@given(rich_worlds(), st.data(), METRIC, KS)
+def test_what_is_known_may_be_sent_again(
+    world: World, data: st.DataObject, metric: Metric, k: int
+) -> None:
+    """Known attributes in a set change nothing."""
+    crowd = world.crowd(data.draw(known(world)))
+    for mask in subsets(world.everything):
+        fresh = mask & ~crowd.known
+        for function in (
+            lambda m: crowd.identifiability(m, metric, k),
+            crowd.people_left,
+            lambda m: crowd.guard_bits(0, m),
+            lambda m: crowd.best_guess(0, m),
+        ):
+            assert function(mask) == function(fresh)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("code", [1, 2])
+def test_one_person_or_none_is_certainty(metric: Metric, code: int) -> None:
+    """One person agrees with code 1, nobody with code 2: both are the dangerous case."""
+    population = Population(np.array([[0, 0], [0, 1], [1, 1]], np.uint8))
+    crowd = Crowd(population, (3, 2), [(0, code)])
+    assert crowd.people == (1 if code == 1 else 0)
+    for mask in range(4):
+        assert crowd.identifiability(mask, metric, 3) == certainty(metric, 3)
+        assert crowd.people_left(mask) == crowd.people
+        assert crowd.guard_bits(1, mask) == 0.0
+
+
+@given(rich_worlds(people=20), METRIC, KS)
+def test_certainty_is_the_loss_of_one_person(world: World, metric: Metric, k: int) -> None:
+    """The value for one person is the formula's, not another one."""
+    population = world.population
+    what = tuple((i, int(population.codes[0, i])) for i in range(world.persons))
+    alone = Population(population.codes[:1], None, tuple(c[:1] for c in population.request_counts))
+    expected = naive.identifiability(alone, 0, (), metric, k)
+    if metric == "log-maxprob":
+        expected = np.log(population.people + 1)
+    assert certainty(metric, population.people) == pytest.approx(expected)
+    if world.crowd(what).people == 1:
+        assert world.crowd(what).identifiability(0, metric, k) == pytest.approx(expected)
+
+
+@given(rich_worlds(), st.sampled_from(["maxprob", "log-maxprob", "entropy"]))
+def test_stored_figures_are_the_figures(world: World, metric: Metric) -> None:
+    """What a model has computed before may be handed over instead of computed again."""
+    plain, told = world.crowd(), world.crowd()
+    singles = [singleton(each) for each in range(len(world.cards))]
+    told.learn(metric, [plain.identifiability(each, metric, 1) for each in singles])
+    for mask in (0, *singles, world.everything):
+        assert told.identifiability(mask, metric, 1) == plain.identifiability(mask, metric, 1)
