@@ -1,0 +1,131 @@
+"""Closed forms of identifiability, an SQL oracle for classes, and Theorem 3.2."""
+
+import sqlite3
+from contextlib import closing
+from itertools import product
+from math import log, log2, prod
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.tradeoff.check import all_pairs, supermodularity
+from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.losses import METRICS, Metric
+from agent.tradeoff.objective import Objective
+from agent.tradeoff.sets import members, subsets
+from agent.tradeoff.settings import Settings
+from agent.tradeoff.tables import Population
+from tests.tradeoff.worlds import Known, World, known, rich_worlds
+
+KS = st.integers(1, 6)
+
+
+CLASSES = """
+SELECT COUNT(*) FROM (
+    SELECT SUM(IIF(attribute IN (SELECT attribute FROM asked), code << 8 * attribute, 0)) AS answer
+    FROM cell
+    GROUP BY person
+    HAVING NOT SUM(EXISTS (
+        SELECT 1 FROM known WHERE known.attribute = cell.attribute AND known.code <> cell.code
+    ))
+)
+GROUP BY answer
+"""
+
+
+def grouped(population: Population, mask: int, what: Known) -> list[int]:
+    """Return the sizes of the classes of people who look alike, as SQLite counts them."""
+    cells = ((*place, code) for place, code in np.ndenumerate(population.codes.astype(object)))
+    with closing(sqlite3.connect(":memory:")) as tables:
+        tables.execute("CREATE TABLE cell (person INT, attribute INT, code INT)")
+        tables.execute("CREATE TABLE known (attribute INT, code INT)")
+        tables.execute("CREATE TABLE asked (attribute INT)")
+        tables.executemany("INSERT INTO cell VALUES (?, ?, ?)", cells)
+        tables.executemany("INSERT INTO known VALUES (?, ?)", what)
+        tables.executemany("INSERT INTO asked VALUES (?)", ((each,) for each in members(mask)))
+        return [count for (count,) in tables.execute(CLASSES)]
+
+
+@given(rich_worlds(requests=0), st.data(), KS)
+def test_the_closed_forms_on_classes_counted_by_sql(
+    world: World, data: st.DataObject, k: int
+) -> None:
+    """With equal weights and person attributes only: the right column of DESIGN.md 2.2."""
+    population = Population(world.population.codes)
+    what = data.draw(known(world))
+    crowd, total = Crowd(population, world.cards, what), population.people
+    if crowd.people < 2:
+        return
+    for mask in subsets(world.everything):
+        sizes = grouped(population, mask, what)
+        m = sum(sizes)
+        assert m == crowd.people
+        certain, small = log(total + 1), sum(c for c in sizes if c < k)
+        peaks = [certain if c == 1 else -log(1 - 1 / c) for c in sizes]
+        expected: dict[Metric, float] = {
+            "maxprob": len(sizes) / m,
+            "log-maxprob": sum(c / m * peak for c, peak in zip(sizes, peaks, strict=True)),
+            "k-anonymity": small / m,
+            "entropy": sum(c / m * log2(m / c) for c in sizes),
+        }
+        found = {metric: crowd.identifiability(mask, metric, k) for metric in METRICS}
+        assert found == pytest.approx(expected)
+        assert crowd.people_left(mask) == pytest.approx(sum(c * c for c in sizes) / m)
+
+
+@given(rich_worlds(requests=0), KS)
+def test_a_k_limit_without_violations_is_a_promise_to_each(world: World, k: int) -> None:
+    """SQL finds no class of fewer than k people behind a feasible set."""
+    population = Population(world.population.codes)
+    settings = Settings(world.everything, (0.0,) * len(world.cards), k=k)
+    objective = Objective(world.utility(), Crowd(population, world.cards), settings)
+    for mask in subsets(world.everything):
+        smallest = min(grouped(population, mask, ()))
+        assert objective.feasible(mask) == (smallest >= k or not mask)
+
+
+def full_grid(chances: list[list[float]]) -> Crowd:
+    """Return everybody there can be, each as likely as the product of their values' chances."""
+    codes = np.array(list(product(*(range(len(each)) for each in chances))), np.uint8)
+    weights = np.array([prod(part) for part in product(*chances)])
+    return Crowd(Population(codes, weights), [len(each) for each in chances])
+
+
+@st.composite
+def independent(draw: st.DrawFn) -> list[list[float]]:
+    """Draw the chances of the values of two to four independent attributes."""
+    tables = st.lists(st.integers(1, 9), min_size=1, max_size=3)
+    drawn = [
+        draw(st.lists(st.integers(1, 9), min_size=2, max_size=3)),
+        *draw(st.lists(tables, min_size=1, max_size=3)),
+    ]
+    return [[value / sum(each) for value in each] for each in drawn]
+
+
+@given(independent())
+def test_the_closed_form_of_theorem_3_2(chances: list[list[float]]) -> None:
+    """I_m(A) is the product over i outside A of the largest chance of a value of i."""
+    crowd, everything = full_grid(chances), (1 << len(chances)) - 1
+    for mask in subsets(everything):
+        expected = prod(max(chances[i]) for i in members(everything & ~mask))
+        assert crowd.identifiability(mask, "maxprob", 1) == pytest.approx(expected)
+
+
+@given(independent())
+def test_theorem_3_2(chances: list[list[float]]) -> None:
+    """Then maxprob is supermodular: an attribute costs more the more is known."""
+    crowd, everything = full_grid(chances), (1 << len(chances)) - 1
+    pairs = list(all_pairs(everything))
+    found = supermodularity(lambda mask: crowd.identifiability(mask, "maxprob", 1), pairs)
+    assert found.pairs == len(pairs)
+    assert found.violating == 0
+
+
+def test_entropy_is_the_wrong_way_round() -> None:
+    """The baseline that the paper rejects costs less the more is known: it is submodular."""
+    codes = np.array([[0, 0], [0, 0], [1, 1], [1, 0]], np.uint8)
+    crowd = Crowd(Population(codes), (2, 2))
+    costs = [crowd.identifiability(mask, "entropy", 1) for mask in range(4)]
+    assert costs[3] - costs[1] < costs[2] - costs[0]

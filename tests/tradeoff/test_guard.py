@@ -1,0 +1,73 @@
+"""What the rest lets a recipient infer about a fact that is never disclosed (DESIGN.md 2.2)."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.guard import FEWEST
+from agent.tradeoff.sets import members, singleton, subsets
+from agent.tradeoff.tables import UNSPECIFIED, Population
+from tests.tradeoff import naive
+from tests.tradeoff.worlds import World, known, rich_worlds
+
+
+@given(rich_worlds(requests=1, people=90), st.data())
+def test_it_is_the_information_about_the_guarded_fact(world: World, data: st.DataObject) -> None:
+    """H(V|d) - H(V|A,d) over people who specify V, and the success of the best guess."""
+    what, guarded = data.draw(known(world)), data.draw(st.integers(0, world.persons - 1))
+    what = tuple(pair for pair in what if pair[0] != guarded)
+    crowd = world.crowd(what)
+    for mask in subsets(world.everything & ~singleton(guarded)):
+        reached = mask | crowd.known
+        bits = naive.guard_bits(world.population, reached, what, guarded)
+        guess = naive.best_guess(world.population, reached, what, guarded)
+        assert crowd.guard_bits(guarded, mask) == pytest.approx(bits, abs=1e-9)
+        assert crowd.best_guess(guarded, mask) == pytest.approx(guess, abs=1e-9)
+
+
+@given(rich_worlds(people=90))
+def test_it_is_never_negative_and_never_falls(world: World) -> None:
+    """More answers never say less, not even those that differ from request to request."""
+    crowd = world.crowd()
+    for mask in subsets(world.everything & ~1):
+        for each in members(mask):
+            less = crowd.guard_bits(0, mask & ~singleton(each))
+            assert crowd.guard_bits(0, mask) >= less - 1e-9
+            assert crowd.guard_bits(0, mask) >= -1e-9
+
+
+def telling(specified: int) -> Crowd:
+    """Return people of whom so many say yes or no by turns, and whose other answer tells which.
+
+    Fifty more say nothing about the guarded fact, and would drown it if they counted.
+    """
+    fact = np.r_[1 + np.arange(specified) % 2, np.full(50, UNSPECIFIED)]
+    codes = np.stack([fact, np.maximum(fact, 1)], axis=1).astype(np.uint8)
+    return Crowd(Population(codes), (3, 3))
+
+
+@pytest.mark.parametrize("specified", [0, 2, FEWEST - 2, FEWEST, FEWEST + 2])
+def test_a_few_people_say_nothing_about_a_fact(specified: int) -> None:
+    """Under 30 people who specify it, it costs nothing; from 30 on, it costs the whole bit."""
+    expected = 1.0 if specified >= 30 else 0.0
+    assert telling(specified).guard_bits(0, 0b10) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("mask", "guess"), [(0b00, 0.5), (0b10, 1.0)])
+def test_the_best_guess(mask: int, guess: float) -> None:
+    """Heads or tails before the answer, certainty after it; nothing where nobody is known."""
+    assert telling(40).best_guess(0, mask) == pytest.approx(guess)
+    assert telling(0).best_guess(0, mask) == 0.0
+
+
+def test_a_guess_is_blind_where_the_cost_is_not() -> None:
+    """With a majority of nine in ten the best guess stays the same, though bits are told."""
+    fact = np.r_[np.full(90, 1), np.full(10, 2)]
+    hint = np.r_[np.full(90, 1), np.full(5, 1), np.full(5, 2)]
+    lean = np.r_[np.arange(90) % 2, np.full(10, 1)]
+    crowd = Crowd(Population(np.stack([fact, lean, hint], axis=1).astype(np.uint8)), (3, 2, 3))
+    assert crowd.best_guess(0, 0b010) == crowd.best_guess(0, 0) == pytest.approx(0.9)
+    assert crowd.guard_bits(0, 0b010) > 0.05
+    assert crowd.best_guess(0, 0b100) == pytest.approx(0.95)
