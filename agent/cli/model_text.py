@@ -85,4 +85,5 @@ def _query(query: Query) -> tuple[str, ...]:
 
 
 def _attribute(attribute: Attribute) -> tuple[str, ...]:
-    return attribute.name, attribute.scope, ", ".join(attribute.values[1:]) or "-"
+    values = ", ".join(attribute.values[1:]) or "none"
+    return attribute.name, attribute.scope, f"{attribute.title}: {values}"

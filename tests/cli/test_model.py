@@ -11,7 +11,7 @@ from agent.cli.progress import Progress
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, builds
 from tests.cli.examples import ATTRIBUTES, PEOPLE, cli_model
 from tests.house.tree import ROOT
 
@@ -126,6 +126,7 @@ def tables(tmp_path: Path) -> list[str | Path]:
     return ["--users", named["users"], "--events", named["events"], "--out", out]
 
 
+@builds
 def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) -> None:
     """From two tables to an answer."""
     built = run("model", "build", *tables, "--licence", "CC0-1.0")
