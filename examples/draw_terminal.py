@@ -1,0 +1,70 @@
+"""Draw what a command prints today as examples/terminal.svg, the picture in the README."""
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from html import escape
+from io import StringIO
+from pathlib import Path
+
+from agent.cli.main import outcome
+
+COMMAND = (
+    'reticent decide --query "version control" --know dev_web=yes '
+    "--only region,hobby,dev_web,int_java,int_python,int_ruby,salary"
+)
+PICTURE = Path(__file__).with_name("terminal.svg")
+
+COLUMNS = 80
+CHARACTER = 8.4  # width in pixels at FONT_SIZE
+FONT_SIZE, LINE, MARGIN = 14, 19, 16
+FONTS = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
+
+
+def picture() -> str:
+    """Return an SVG of the command and of what it prints now."""
+    with redirect_stdout(StringIO()) as printed:
+        code = outcome(shlex.split(COMMAND)[1:])
+    if code:
+        sys.exit(code)
+    prompt = _prompt()
+    return drawn([*prompt, "", *printed.getvalue().splitlines()], strong=range(len(prompt)))
+
+
+def drawn(lines: list[str], strong: range) -> str:
+    """Return an SVG of lines of text; those with a number in ``strong`` stand out."""
+    width, height = round(COLUMNS * CHARACTER) + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
+    size = f'width="{width}" height="{height}"'
+    font = f'font-family="{FONTS}" font-size="{FONT_SIZE}"'
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" {size}>',
+        f'<rect {size} rx="8" fill="#1b1f27"/>',
+        f'<g {font} fill="#d7dce4" xml:space="preserve">',
+        *_texts(lines, strong),
+        "</g>",
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _prompt() -> list[str]:
+    """Return the command as it is typed, over two lines."""
+    first, only = COMMAND.split(" --only ")
+    return [f"$ {first} \\", f"    --only {only}"]
+
+
+def _texts(lines: list[str], strong: range) -> Iterator[str]:
+    """Yield one element per line; every word has its place, whatever the font's width is."""
+    for number, line in enumerate(lines):
+        if line:
+            colour = ' fill="#8fd19e"' if number in strong else ""
+            down, length = MARGIN + LINE * number + FONT_SIZE, len(line) * CHARACTER
+            yield (
+                f'<text x="{MARGIN}" y="{down}" textLength="{length:.1f}"{colour}>'
+                f"{escape(line)}</text>"
+            )
+
+
+if __name__ == "__main__":
+    PICTURE.write_text(picture(), encoding="utf-8")
