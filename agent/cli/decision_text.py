@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 
-from agent.cli.decision_words import guessing, headline, proven, settled
-from agent.cli.layout import Column, bits, facts, paragraph, people, strong, table
+from agent.cli.decision_words import fitting, guessing, headline, proven, settled
+from agent.cli.layout import Column, bits, facts, paragraph, strong, table
 from agent.decision.decision import Candidate, Decision, Guarded
 from agent.decision.terms import Terms
 
@@ -76,8 +76,7 @@ def _counted(names: list[str]) -> str:
 
 def _figures(decision: Decision, terms: Terms) -> list[tuple[str, str]]:
     figures, evidence = decision.figures, decision.evidence
-    before, left = people(figures.people), people(figures.people_left)
-    alike = [("people", f"{before} fit what is known, about {left} will fit the answer too")]
+    alike = [("people", fitting(figures))]
     if decision.status == "unknown query":
         return alike
     return [

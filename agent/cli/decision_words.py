@@ -69,6 +69,15 @@ def _level(metric: Metric, level: float, k: int) -> str:
     return f"{level:.5f}"
 
 
+def fitting(figures: Figures) -> str:
+    """Return how many people fit before and after, the latter in expectation."""
+    if not figures.people:
+        return "nobody in the model fits what is known"
+    before, left = people(figures.people), people(figures.people_left)
+    after = "all of them" if left == before else f"about {left}"
+    return f"{before} fit what is known, and {after} will fit the answer too"
+
+
 def _people(figures: Figures) -> str:
     left, before = people(figures.people_left), people(figures.people)
     if left == before:
@@ -86,7 +95,8 @@ def _why_nothing(decision: Decision) -> str:
     tried = [each for each in decision.candidates if each.gain_bits is not None]
     if not tried:
         return "nothing is allowed to leave"
-    if any(each.reason == "would break a limit" for each in tried):
+    broken = [each for each in tried if each.reason == "would break a limit"]
+    if any((each.gain_bits or 0.0) > (each.cost_bits or 0.0) for each in broken):
         return "what would help enough would break a limit"
     return "nothing helps more than it costs"
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.cli.decision_words import guessing, headline, proven, settled
+from agent.cli.decision_words import fitting, guessing, headline, proven, settled
 from agent.decision.decide import decide
 from agent.decision.decision import Decision, Evidence, Figures, Status
 from agent.decision.request import Knowledge, Request
@@ -40,6 +40,10 @@ def decided(query: str = "weather", knowledge: Knowledge = COAST, **demands: obj
         (
             decided(knowledge=Knowledge(), limits=Limits(k=PEOPLE)),
             "Disclose nothing: what would help enough would break a limit.",
+        ),
+        (
+            decided(knowledge=Knowledge(), trade_off=1e6, limits=Limits(k=PEOPLE)),
+            "Disclose nothing: nothing helps more than it costs.",
         ),
         (
             decided(knowledge=Knowledge(), trade_off=1e6),
@@ -106,6 +110,16 @@ def test_the_level_before_is_that_without_the_answer(metric: Metric, knowledge: 
     assert "; before, " in said
     if not decision.figures.identifiability_cost:
         assert said == before
+
+
+def test_the_people_are_counted_before_and_after() -> None:
+    """The latter in expectation, unless nobody is lost or nobody was there."""
+    said = [fitting(decided(knowledge=each).figures) for each in (Knowledge(), COAST, NOBODY)]
+    assert said == [
+        "60 fit what is known, and about 20 will fit the answer too",
+        "20 fit what is known, and all of them will fit the answer too",
+        "nobody in the model fits what is known",
+    ]
 
 
 def test_certainty_has_words() -> None:
