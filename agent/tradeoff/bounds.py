@@ -19,13 +19,12 @@ def additive_bound(probe: Probe) -> float:
     It bounds F over all sets where F is submodular with F(0) = 0: Thm 4.5 at the empty set,
     which needs no monotone utility. Attributes that no feasible set contains are left out.
     """
-    function = probe.function
-    possible = [
-        singleton(attribute)
-        for attribute in members(function.candidates)
-        if not function.hereditary or probe.feasible(singleton(attribute))
-    ]
-    return sum(max(0.0, probe.value(each)) for each in possible)
+    return sum(max(0.0, probe.value(singleton(each))) for each in possible(probe.function))
+
+
+def possible(function: SetFunction) -> list[int]:
+    """Return the candidates that a feasible set may contain."""
+    return [each for each in members(function.candidates) if not function.hopeless(singleton(each))]
 
 
 def online_bound(objective: Objective, mask: int) -> float:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.tradeoff.bounds import free_bound
+from agent.tradeoff.bounds import free_bound, possible
 from agent.tradeoff.passes import best
-from agent.tradeoff.sets import members, singleton, subsets
+from agent.tradeoff.sets import members, singleton, subsets, union
 
 if TYPE_CHECKING:
     from agent.tradeoff.passes import Walk
@@ -50,7 +50,8 @@ def branch_and_bound(walk: Walk, nodes: int, *, submodular: bool) -> Tree:
     Nemhauser and Wolsey's bound); without it the answer holds for every F.
     """
     function = walk.probe.function
-    stack = [_Node(free_bound(function, 0, function.candidates), 0, function.candidates)]
+    everything = union(possible(function))
+    stack = [_Node(free_bound(function, 0, everything), 0, everything)]
     visited = 0
     while stack:
         node = stack.pop()
@@ -59,30 +60,37 @@ def branch_and_bound(walk: Walk, nodes: int, *, submodular: bool) -> Tree:
         if visited == nodes:
             return Tree(max(each.bound for each in (node, *stack)), limit_hit=True)
         visited += 1
-        if walk.probe.feasible(node.chosen):
-            if walk.probe.value(node.chosen) > walk.probe.value(walk.mask):
-                walk.start_at(node.chosen)
-        elif function.hereditary:
-            continue
+        better = walk.probe.value(node.chosen) > walk.probe.value(walk.mask)
+        if better and walk.probe.feasible(node.chosen):
+            walk.start_at(node.chosen)
         if node.open:
             stack.extend(_halves(walk, node, submodular=submodular))
     return Tree(walk.probe.value(walk.mask), limit_hit=False)
 
 
-def _halves(walk: Walk, node: _Node, *, submodular: bool) -> tuple[_Node, _Node]:
+def _halves(walk: Walk, node: _Node, *, submodular: bool) -> list[_Node]:
     """Split a node on an attribute: the sets without it, and the more promising ones with it."""
-    function, at = walk.probe.function, node.chosen if submodular else 0
+    function, at = walk.probe.function, 0
+    bound, open_ = node.bound, list(members(node.open))
     if submodular:
-        function.survey(at, list(members(node.open)))
-    gains = [(walk.probe.gain(at, each), each) for each in members(node.open)]
-    bound = node.bound
-    if submodular:
-        for gain, each in gains:
-            walk.notice(gain, walk.probe.gain(0, each))
-        bound = min(bound, walk.probe.value(at) + sum(max(0.0, gain) for gain, _ in gains))
+        at = node.chosen
+        open_ = [each for each in open_ if not function.hopeless(at | singleton(each))]
+        bound = min(bound, _submodular_bound(walk, at, open_))
+    gains = [(walk.probe.gain(at, each), each) for each in open_]
+    if not gains:
+        return []
     _, attribute = best(gains)
-    rest, more = node.open & ~singleton(attribute), node.chosen | singleton(attribute)
-    without = min(bound, free_bound(function, node.chosen, rest))
-    return _Node(without, node.chosen, rest), _Node(
-        min(bound, free_bound(function, more, rest)), more, rest
-    )
+    rest, more = union(open_) & ~singleton(attribute), node.chosen | singleton(attribute)
+    halves = [_Node(min(bound, free_bound(function, node.chosen, rest)), node.chosen, rest)]
+    if not function.hopeless(more):
+        halves.append(_Node(min(bound, free_bound(function, more, rest)), more, rest))
+    return halves
+
+
+def _submodular_bound(walk: Walk, chosen: int, open_: list[int]) -> float:
+    """Return F(A) plus the positive gains at A, and count the violations that show."""
+    walk.probe.function.survey(chosen, open_)
+    gains = [walk.probe.gain(chosen, each) for each in open_]
+    for gain, each in zip(gains, open_, strict=True):
+        walk.notice(gain, walk.probe.gain(0, each))
+    return walk.probe.value(chosen) + sum(max(0.0, gain) for gain in gains)

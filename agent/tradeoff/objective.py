@@ -155,23 +155,25 @@ class Objective:
 
     def feasible(self, mask: int) -> bool:
         """Say whether A keeps every hard limit; adding nothing new always does (DESIGN.md 2.4)."""
-        crowd, settings = self._crowd, self._settings
-        if not mask & ~crowd.known:
-            return True
+        return not mask & ~self._crowd.known or (self._in_reach(mask) and self._keeps_k(mask))
+
+    def hopeless(self, mask: int) -> bool:
+        """Say True only where neither A nor a set that contains it keeps every hard limit."""
+        if not mask & ~self._crowd.known:
+            return False
+        lasting = self._crowd.monotone("k-anonymity", self.candidates)
+        return not self._in_reach(mask) or (lasting and not self._keeps_k(mask))
+
+    def _in_reach(self, mask: int) -> bool:
+        """Say whether A keeps the limits that no larger set keeps either once A breaks them."""
+        crowd, risk = self._crowd, self._settings.max_risk
         if crowd.people <= 1 or crowd.combinations(mask) > COMBINATIONS:
             return False
-        if settings.max_risk is not None and (
-            crowd.identifiability(mask, "maxprob", 1) > settings.max_risk
-        ):
-            return False
-        return settings.k is None or (
-            crowd.identifiability(mask, "k-anonymity", settings.k) <= settings.max_violations
-        )
+        return risk is None or crowd.identifiability(mask, "maxprob", 1) <= risk
 
-    @property
-    def hereditary(self) -> bool:
-        """Whether every superset of a set that breaks a limit breaks it too."""
-        return self._settings.k is None or self._crowd.monotone("k-anonymity", self.candidates)
+    def _keeps_k(self, mask: int) -> bool:
+        k, share = self._settings.k, self._settings.max_violations
+        return k is None or self._crowd.identifiability(mask, "k-anonymity", k) <= share
 
     def may_exceed(self, mask: int, level: float) -> bool:
         """Say whether F(A) can be above ``level``, without evaluating U and mostly without C."""

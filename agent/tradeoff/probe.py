@@ -19,11 +19,6 @@ class SetFunction(Protocol):
         """Whether bounds that assume F to be submodular mean anything here."""
         ...
 
-    @property
-    def hereditary(self) -> bool:
-        """Whether every superset of an infeasible set is infeasible."""
-        ...
-
     def value(self, mask: int) -> float:
         """Return F(A)."""
         ...
@@ -34,6 +29,10 @@ class SetFunction(Protocol):
 
     def feasible(self, mask: int) -> bool:
         """Say whether A may be chosen."""
+        ...
+
+    def hopeless(self, mask: int) -> bool:
+        """Say True only where neither A nor a set that contains it may be chosen."""
         ...
 
     def focus(self, mask: int) -> None:

@@ -101,7 +101,7 @@ def local_search(walk: Walk, one_pass: Pass) -> None:
         _settle(walk, one_pass)
         probe, complement = walk.probe, _promising(walk.probe) & ~walk.mask
         level = probe.value(walk.mask) + walk.threshold
-        if not probe.function.may_exceed(complement, level) or not probe.feasible(complement):
+        if not probe.feasible(complement) or not probe.function.may_exceed(complement, level):
             return
         if probe.value(complement) <= level:
             return

@@ -19,7 +19,6 @@ class PlainObjective:
     """
 
     claims_submodularity = True
-    hereditary = True
 
     def __init__(
         self, rows: QueryRows, shrinkage: float, population: Population, settings: Settings
@@ -44,6 +43,10 @@ class PlainObjective:
     def feasible(self, mask: int) -> bool:
         """Return True: no limit is set."""
         return mask >= 0
+
+    def hopeless(self, mask: int) -> bool:
+        """Return False: no limit is set."""
+        return mask < 0
 
     def focus(self, mask: int) -> None:
         """Do nothing: nothing is remembered."""

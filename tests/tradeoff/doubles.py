@@ -33,16 +33,6 @@ class Tabulated:
         """The attributes to choose from."""
         return self.everything
 
-    @property
-    def hereditary(self) -> bool:
-        """Whether no superset of a forbidden set is allowed."""
-        return all(
-            self.allowed[mask ^ singleton(each)]
-            for mask in range(len(self.allowed))
-            if self.allowed[mask]
-            for each in members(mask)
-        )
-
     def value(self, mask: int) -> float:
         """Return F."""
         return self.utility[mask] - self.costs[mask]
@@ -54,6 +44,10 @@ class Tabulated:
     def feasible(self, mask: int) -> bool:
         """Say whether the set may be chosen."""
         return self.allowed[mask]
+
+    def hopeless(self, mask: int) -> bool:
+        """Say whether no set that contains this one may be chosen."""
+        return not any(self.allowed[mask | each] for each in subsets(self.everything & ~mask))
 
     def focus(self, mask: int) -> None:
         """Do nothing: a table needs no preparation."""
