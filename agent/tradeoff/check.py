@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from agent.tradeoff.objective import Objective
+    from agent.tradeoff.probe import SetFunction
 
 TOLERANCE = 1e-9  # in the function's unit: rounding can feign less than this
 EXHAUSTIVE = 10  # candidates: 191,710 pairs
@@ -84,7 +85,7 @@ def supermodularity(function: Callable[[int], float], pairs: Sequence[Pair]) -> 
 
 
 def random_pairs(
-    objective: Objective, chains: int, largest: int, generator: np.random.Generator
+    function: SetFunction, chains: int, largest: int, generator: np.random.Generator
 ) -> list[Pair]:
     """Draw pairs among the feasible sets, one from each of ``chains`` random chains.
 
@@ -92,7 +93,7 @@ def random_pairs(
     ``largest`` attributes; A, B and V are three places on it. A chain of fewer than two
     attributes gives no pair, so that there may be fewer pairs than chains.
     """
-    grown = (_chain(objective, largest, generator) for _ in range(chains))
+    grown = (_chain(function, largest, generator) for _ in range(chains))
     return [_pair(chain, generator) for chain in grown if len(chain) >= SHORTEST]
 
 
@@ -108,12 +109,12 @@ def all_pairs(candidates: int) -> Iterator[Pair]:
                     yield Pair(smaller, larger, attribute)
 
 
-def _chain(objective: Objective, largest: int, generator: np.random.Generator) -> list[int]:
+def _chain(function: SetFunction, largest: int, generator: np.random.Generator) -> list[int]:
     """Return growing feasible sets, the empty one first, each with one attribute more."""
     chain = [0]
-    for attribute in generator.permutation(list(members(objective.candidates))).tolist():
+    for attribute in generator.permutation(list(members(function.candidates))).tolist():
         mask = chain[-1] | singleton(attribute)
-        if len(chain) <= largest and objective.feasible(mask):
+        if len(chain) <= largest and function.feasible(mask):
             chain.append(mask)
     return chain
 

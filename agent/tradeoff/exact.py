@@ -60,8 +60,8 @@ def branch_and_bound(walk: Walk, nodes: int, *, submodular: bool) -> Tree:
         if visited == nodes:
             return Tree(max(each.bound for each in (node, *stack)), limit_hit=True)
         visited += 1
-        better = walk.probe.value(node.chosen) > walk.probe.value(walk.mask)
-        if better and walk.probe.feasible(node.chosen):
+        probe = walk.probe
+        if probe.feasible(node.chosen) and probe.value(node.chosen) > probe.value(walk.mask):
             walk.start_at(node.chosen)
         if node.open:
             stack.extend(_halves(walk, node, submodular=submodular))
