@@ -103,8 +103,9 @@ def test_the_mean_over_queries_is_a_weighted_mean(
 
 
 @pytest.mark.parametrize("shrinkage", [0.0, -1.0, float("nan")])
-@given(world=worlds())
-def test_it_needs_a_prior(world: World, shrinkage: float) -> None:
+def test_it_needs_a_prior(shrinkage: float) -> None:
     """Without one, a row whose group holds nobody else has no score."""
+    none = np.zeros((1, 0), np.uint8)
+    rows = QueryRows(np.zeros(1, np.intp), np.zeros(1, np.intp), none, none, 1)
     with pytest.raises(ValueError, match="above 0"):
-        world.utility("louo", shrinkage)
+        query_utility(rows, (), "louo", shrinkage)

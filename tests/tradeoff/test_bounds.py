@@ -1,0 +1,117 @@
+"""Bounds on the optimum, and the assumption each of them needs (paper 4.3, DESIGN.md 2.5)."""
+
+from itertools import product
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.tradeoff.bounds import additive_bound, certified_share, online_bound, possible
+from agent.tradeoff.check import all_pairs, check
+from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.objective import Objective
+from agent.tradeoff.probe import Probe
+from agent.tradeoff.search import search
+from agent.tradeoff.sets import members, singleton, subsets
+from agent.tradeoff.settings import Settings
+from agent.tradeoff.tables import Population
+from tests.tradeoff.doubles import Tabulated, arbitrary, submodular
+from tests.tradeoff.test_plugin import conditionally_independent
+from tests.tradeoff.worlds import World, objectives
+
+
+@st.composite
+def assumptions(draw: st.DrawFn) -> Objective:
+    """Draw an objective for which the paper's assumptions hold: Thm 3.1 and Thm 3.2.
+
+    Attributes are independent given the intent, and the people are all there can be, each as
+    likely as the product of their values' chances.
+    """
+    world: World = draw(conditionally_independent())
+    chances = [draw(st.lists(st.integers(1, 9), min_size=3, max_size=3)) for _ in world.cards]
+    codes = np.array(list(product(range(3), repeat=len(chances))), np.uint8)
+    weights = np.array([float(prod(part)) for part in product(*chances)])
+    trade_off = draw(st.sampled_from([0.3, 1.0, 5.12]))
+    sensitivity = tuple(draw(st.sampled_from([0.0, 0.1])) for _ in chances)
+    settings = Settings(world.everything, sensitivity, trade_off)
+    crowd = Crowd(Population(codes, weights), world.cards)
+    return Objective(world.utility("plugin", 0.0), crowd, settings)
+
+
+@given(assumptions())
+def test_the_paper_s_assumptions_make_f_submodular(objective: Objective) -> None:
+    """U by Thm 3.1, C by Thm 3.2: the instances below are what they claim to be."""
+    report = check(objective, list(all_pairs(objective.candidates)))
+    assert report.utility.violating == report.cost.violating == report.objective.violating == 0
+
+
+@given(assumptions())
+def test_the_online_bound_holds_at_every_set(objective: Objective) -> None:
+    """Thm 4.5, for any A', not only for one that a search returned."""
+    optimum = max(objective.value(mask) for mask in subsets(objective.candidates))
+    for mask in subsets(objective.candidates):
+        assert online_bound(objective, mask) >= optimum - 1e-9
+
+
+@given(assumptions())
+def test_at_nothing_the_bounds_agree(objective: Objective) -> None:
+    """Thm 4.5 at the empty set is the sum of the positive single values."""
+    assert online_bound(objective, 0) == pytest.approx(additive_bound(Probe(objective)))
+
+
+@given(assumptions())
+def test_search_under_the_paper_s_assumptions(objective: Objective) -> None:
+    """The certificate is honest, and no violation is met."""
+    for algorithm in ("lls", "ls", "greedy"):
+        result = search(objective, algorithm)
+        best = search(objective, "exhaustive").value
+        assert result.violations == 0
+        assert result.proof == "if-submodular"
+        assert result.bound is not None
+        assert result.bound >= best - 1e-9
+        assert result.value >= (result.certified or 0.0) * best - 1e-9
+
+
+@given(objectives(limits=False))
+def test_the_online_bound_needs_a_monotone_utility(objective: Objective) -> None:
+    """Otherwise only the empty set will do."""
+    online_bound(objective, 0)
+    if objective.candidates and not objective.monotone_utility:
+        with pytest.raises(ValueError, match="monotone"):
+            online_bound(objective, objective.candidates)
+
+
+@given(submodular())
+def test_the_additive_bound_is_one_where_f_is_submodular(function: Tabulated) -> None:
+    """No monotone utility is needed."""
+    assert additive_bound(Probe(function)) >= function.optimum
+
+
+@given(arbitrary())
+def test_attributes_that_no_feasible_set_contains_are_left_out(function: Tabulated) -> None:
+    """And no others."""
+    reachable = 0
+    for mask in subsets(function.candidates):
+        reachable |= mask if function.feasible(mask) else 0
+    assert possible(function) == list(members(reachable))
+    values = (function.value(singleton(each)) for each in members(reachable))
+    assert additive_bound(Probe(function)) == sum(max(0.0, value) for value in values)
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "share"),
+    [
+        (1.0, 2.0, 0.5),
+        (2.0, 2.0, 1.0),
+        (0.0, 2.0, 0.0),
+        (0.0, 0.0, 1.0),  # nothing to gain, and nothing gained
+        (-1.0, 2.0, None),
+        (1.0, None, None),  # nothing is proven
+        (1.0 + 1e-15, 1.0, 1.0),
+    ],
+)
+def test_the_certified_share(value: float, bound: float | None, share: float | None) -> None:
+    """F over its bound, and nothing where that would mean nothing."""
+    assert certified_share(value, bound) == share

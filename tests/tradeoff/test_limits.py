@@ -1,0 +1,141 @@
+"""Hard limits: what is allowed, and that no search returns anything else (DESIGN.md 2.4)."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.tradeoff.crowd import COMBINATIONS, Crowd
+from agent.tradeoff.losses import Metric
+from agent.tradeoff.objective import Objective
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, search
+from agent.tradeoff.sets import members, subsets
+from agent.tradeoff.settings import Settings
+from agent.tradeoff.tables import Population, QueryRows
+from tests.tradeoff import naive
+from tests.tradeoff.worlds import Known, World, known, objectives, rich_worlds, settings_for
+
+ALGORITHM = st.sampled_from(ALGORITHMS)
+
+
+def keeps_limits(world: World, what: Known, settings: Settings, mask: int) -> bool:
+    """Say whether a set is allowed, from the definitions; a hair's breadth counts as kept."""
+    crowd = world.crowd(what)
+    if not mask & ~crowd.known:
+        return True
+    if crowd.people <= 1 or crowd.combinations(mask) > COMBINATIONS:
+        return False
+    told = mask | crowd.known
+    limits: list[tuple[Metric, int, float | None]] = [("maxprob", 1, settings.max_risk)]
+    if settings.k is not None:
+        limits.append(("k-anonymity", settings.k, settings.max_violations))
+    return all(
+        limit is None
+        or naive.identifiability(world.population, told, what, metric, k) <= limit + 1e-9
+        for metric, k, limit in limits
+    )
+
+
+@given(rich_worlds(requests=1, people=25), st.data())
+def test_what_is_allowed(world: World, data: st.DataObject) -> None:
+    """Both limits test what is reached, not what is added."""
+    what, settings = data.draw(known(world)), data.draw(settings_for(world))
+    wider = replace(
+        settings,
+        max_risk=None if settings.max_risk is None else settings.max_risk + 1e-8,
+        max_violations=settings.max_violations + 1e-8,
+    )
+    strict = Objective(world.utility(), world.crowd(what), settings)
+    loose = Objective(world.utility(), world.crowd(what), wider)
+    for mask in subsets(settings.candidates):
+        allowed = keeps_limits(world, what, settings, mask)
+        assert allowed or not strict.feasible(mask)
+        assert loose.feasible(mask) or not allowed
+
+
+@given(rich_worlds(requests=1, people=25), st.data(), ALGORITHM, st.sampled_from([0, 4, 5000]))
+def test_no_search_breaks_a_limit(
+    world: World, data: st.DataObject, algorithm: Algorithm, nodes: int
+) -> None:
+    """Checked against the definitions, not against the objective's own word."""
+    what, settings = data.draw(known(world)), data.draw(settings_for(world))
+    objective = Objective(world.utility(), world.crowd(what), settings)
+    result = search(objective, algorithm, EPSILON, nodes)
+    assert keeps_limits(world, what, settings, result.mask)
+
+
+@given(objectives())
+def test_what_is_hopeless_stays_so(objective: Objective) -> None:
+    """No set that contains a hopeless one is feasible, and no feasible one is hopeless."""
+    for mask in subsets(objective.candidates):
+        if objective.hopeless(mask):
+            more = subsets(objective.candidates & ~mask)
+            assert not any(objective.feasible(mask | each) for each in more)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("code", [1, 2])
+def test_a_person_recognised_adds_nothing(algorithm: Algorithm, code: int) -> None:
+    """One person left, or none: only what is known may be sent again, and it still helps."""
+    user = np.arange(40)
+    codes = np.stack([user % 2, user // 2 % 2], axis=1).astype(np.uint8)
+    rows = QueryRows(user, user % 2 + 2 * (user // 2 % 2), codes, np.zeros((40, 0), np.uint8), 4)
+    population = Population(np.array([[0, 0], [0, 1], [1, 1]], np.uint8))
+    world = World((3, 2), 2, rows, population)
+    objective = Objective(world.utility(), world.crowd(((0, code),)), Settings(0b11, (0.0, 0.0)))
+    assert [objective.feasible(mask) for mask in range(4)] == [True, True, False, False]
+    assert search(objective, algorithm).mask == 0b01
+
+
+class Counting(Crowd):
+    """A crowd that remembers the most combinations of request values it had to sum over."""
+
+    worst = 1
+
+    def identifiability(self, mask: int, metric: Metric, k: int) -> float:
+        """Note the set, and go on."""
+        self.worst = max(self.worst, self.combinations(mask))
+        return super().identifiability(mask, metric, k)
+
+
+@pytest.mark.parametrize("algorithm", ["lls", "ls", "greedy", "exact"])
+@pytest.mark.parametrize("k", [None, 3])
+@pytest.mark.parametrize("trade_off", [0.01, 5.0])
+def test_larger_sets_are_no_candidates(
+    algorithm: Algorithm, k: int | None, trade_off: float
+) -> None:
+    """No search sums over more than 256 combinations, not even to rule a set out."""
+    generator, people = np.random.default_rng(0), 200
+    cards = (3, 3, *[7] * 5, 300)
+    codes = generator.integers(0, 3, (people, 2)).astype(np.uint8)
+    request = generator.integers(0, cards[2:], (people, 6)).astype(np.uint16)
+    intent = (request[:, 0] + request[:, 1]) % 5
+    rows = QueryRows(np.arange(people), intent.astype(np.intp), codes, request, 5)
+    counts = [generator.integers(1, 5, (people, card)).astype(np.uint16) for card in cards[2:]]
+    crowd = Counting(Population(codes, None, tuple(counts)), cards)
+    settings = Settings(0xFF, (0.0,) * 8, trade_off, k=k)
+    world = World(cards, 2, rows, Population(codes))
+    result = search(Objective(world.utility("plugin", 0.0), crowd, settings), algorithm, nodes=200)
+    assert crowd.combinations(result.mask) <= COMBINATIONS
+    assert 1 < crowd.worst <= COMBINATIONS
+
+
+@pytest.mark.parametrize(("cards", "allowed"), [((16, 16), True), ((16, 17), False)])
+def test_where_the_line_is(cards: tuple[int, int], allowed: bool) -> None:
+    """256 combinations are allowed, 272 are not."""
+    rows = QueryRows(
+        user=np.arange(2),
+        intent=np.arange(2),
+        person=np.zeros((2, 1), np.uint8),
+        request=np.zeros((2, 2), np.uint8),
+        intents=2,
+    )
+    counts = tuple(np.ones((2, card), np.uint8) for card in cards)
+    world = World((1, *cards), 1, rows, Population(np.zeros((2, 1), np.uint8), None, counts))
+    objective = Objective(world.utility(), world.crowd(), Settings(0b111, (0.0,) * 3))
+    assert objective.feasible(0b110) is allowed
+    assert objective.hopeless(0b110) is not allowed
+    assert all(objective.feasible(mask) for mask in (0b001, 0b010, 0b100))
+    assert list(members(objective.candidates)) == [0, 1, 2]
