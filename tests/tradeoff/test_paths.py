@@ -3,6 +3,7 @@
 from typing import Literal
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,3 +95,21 @@ def test_the_objective_is_the_same_by_every_path(world: World, data: st.DataObje
     for mask in subsets(world.everything):
         fresh = Objective(world.utility(), world.crowd(), settings)
         assert used.parts(mask) == fresh.parts(mask)
+
+
+@given(rich_worlds(), STEPS, st.data())
+def test_what_is_remembered_never_shows(
+    world: World, steps: list[Step], data: st.DataObject
+) -> None:
+    """With hardly any memory, every answer is the same."""
+    settings, everything = data.draw(settings_for(world)), list(subsets(world.everything))
+    plain = Objective(world.utility(), world.crowd(), settings)
+    expected = [plain.parts(mask) for mask in everything]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agent.tradeoff.scoring.KEPT", 1)
+        patch.setattr("agent.tradeoff.partitions.KEPT", 1)
+        patch.setattr("agent.tradeoff.crowd.REMEMBERED", 2)
+        utility, crowd = world.utility(), world.crowd()
+        walk(utility, steps, world.everything)
+        forgetful = Objective(utility, crowd, settings)
+        assert [forgetful.parts(mask) for mask in everything] == expected
