@@ -52,6 +52,7 @@ class Crowd:
         self._partitions = Partitions(Columns(self._columns, self.cards))
         self._guards: dict[int, Guard] = {}
         self._memory: dict[Hashable, float] = {}
+        self._surveyed: set[Hashable] = set()
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
@@ -90,8 +91,10 @@ class Crowd:
     def survey(self, mask: int, attributes: Sequence[int], measures: Measures) -> None:
         """Make ready I of ``mask`` with each attribute added, by (metric, k) in ``measures``."""
         base = mask & ~self.known
-        if self.people <= 1 or not self._senders.even(base):
+        task = (base, *attributes, *measures)
+        if task in self._surveyed or self.people <= 1 or not self._senders.even(base):
             return
+        self._surveyed.add(task)
         open_ = self._persons & ~self.known & ~base
         new = [
             each
@@ -126,6 +129,7 @@ class Crowd:
         if found is None:
             if len(self._memory) >= REMEMBERED:
                 self._memory.clear()
+                self._surveyed.clear()
             found = self._memory[key] = compute()
         return found
 

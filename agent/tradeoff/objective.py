@@ -136,12 +136,13 @@ class Objective:
 
     def guard(self, mask: int) -> float:
         """Return the sum of w_v G_v(A|d) in bits."""
-        return sum(w * self._crowd.guard_bits(v, mask) for v, w in self._settings.guards)
+        guards = self._settings.guards
+        return sum(w * self._crowd.guard_bits(v, mask) for v, w in guards) if guards else 0.0
 
     def sensitivity(self, mask: int) -> float:
         """Return S(A|d) in bits: what the recipient already holds costs nothing."""
         new = mask & self._sensitive
-        return sum(self._settings.sensitivity[attribute] for attribute in members(new))
+        return sum(self._settings.sensitivity[each] for each in members(new)) if new else 0.0
 
     def parts(self, mask: int) -> Parts:
         """Return the terms of F(A)."""

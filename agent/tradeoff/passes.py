@@ -60,13 +60,14 @@ class Walk:
 
     def options(self, mask: int) -> list[tuple[float, int]]:
         """Return (gain, attribute) for every feasible move of an attribute in ``mask``."""
-        probe = self.probe
-        probe.function.survey(self.mask, list(members(mask)))
-        feasible = [a for a in members(mask) if probe.feasible(self.mask ^ singleton(a))]
-        options = [(probe.gain(self.mask, attribute), attribute) for attribute in feasible]
-        for gain, attribute in options:
-            if not self.mask >> attribute & 1:
-                self.notice(gain, probe.gain(0, attribute))
+        probe, attributes, present = self.probe, list(members(mask)), self.mask
+        probe.function.survey(present, attributes)
+        feasible = [each for each in attributes if probe.feasible(present ^ singleton(each))]
+        base = probe.value(present)
+        options = [(probe.value(present ^ singleton(each)) - base, each) for each in feasible]
+        if present and not mask & present:
+            for gain, each in options:
+                self.notice(gain, probe.value(singleton(each)))
         return options
 
     def notice(self, gain: float, earlier: float) -> None:
