@@ -94,3 +94,34 @@ def test_a_node_limit_is_reported(function: Tabulated, nodes: int) -> None:
     """Then nothing is enumerated."""
     result = search(function, "exact", EPSILON, nodes)
     assert not (result.node_limit_hit and result.exact)
+
+
+class Watched:
+    """A set function that notes every set it is evaluated at."""
+
+    def __init__(self, function: Tabulated) -> None:
+        self.function = function
+        self.seen: list[int] = []
+
+    def value(self, mask: int) -> float:
+        """Return F(A), and note A."""
+        self.seen.append(mask)
+        return self.function.value(mask)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.function, name)
+
+
+@given(arbitrary(), st.sampled_from(ALGORITHMS), st.integers(0, 12))
+def test_evaluations_are_counted(function: Tabulated, algorithm: Algorithm, nodes: int) -> None:
+    """F is computed once for a set, never for the empty one, and every time counts."""
+    watched = Watched(function)
+    result = search(watched, algorithm, EPSILON, nodes)  # type: ignore[arg-type]  # by __getattr__
+    assert len(watched.seen) == len(set(watched.seen)) == result.evaluations
+    assert 0 not in watched.seen
+
+
+def test_too_many_candidates_for_exhaustive_search() -> None:
+    """Seventeen attributes have 131,072 sets."""
+    with pytest.raises(ValueError, match="17 candidates"):
+        search(tabulate(17, int.bit_count), "exhaustive")
