@@ -69,5 +69,6 @@ class BuildError(ReticentError):
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the one of `names` that `name` was probably meant to be, whatever its case."""
     folded = {known.casefold(): known for known in names}
-    matches = get_close_matches(name.casefold(), folded, n=1)
+    begun = sorted(known for known in folded if name and known.startswith(name.casefold()))
+    matches = begun or get_close_matches(name.casefold(), folded, n=1)
     return folded[matches[0]] if matches else None

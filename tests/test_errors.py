@@ -60,3 +60,9 @@ def test_an_error_says_where_and_survives_pickling(where: str | None) -> None:
     error = pickle.loads(pickle.dumps(ReticentError("too short", "copy it again", where)))  # noqa: S301
     assert (error.what, error.hint, error.where) == ("too short", "copy it again", where)
     assert str(error) == ("too short" if where is None else f"{where}: too short")
+
+
+def test_the_beginning_of_a_name_is_enough() -> None:
+    """What somebody began to type is the nearest, however long the rest."""
+    assert nearest("west", ["east_asia", "west_europe", "western_asia"]) == "west_europe"
+    assert nearest("", ["a"]) is None

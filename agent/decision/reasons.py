@@ -14,23 +14,26 @@ def candidate(case: Case, choice: Choice, index: int, name: str) -> Candidate:
         return Candidate(name, disclosed=False, reason=barred)
     objective, own = choice.objective, singleton(index)
     with_it, without = choice.mask | own, choice.mask & ~own
-    return Candidate(
-        name,
-        disclosed=bool(choice.mask & own),
-        reason=_reason(case, choice, own),
-        gain_bits=objective.utility(with_it) - objective.utility(without),
-        cost_bits=objective.cost(with_it) - objective.cost(without),
-    )
-
-
-def _reason(case: Case, choice: Choice, own: int) -> Reason:
-    with_it = choice.mask | own
-    if choice.mask & own:
-        return "known to the recipient" if case.crowd.known & own else "worth it"
     if case.crowd.combinations(with_it) > COMBINATIONS:
-        return "too many combinations"
-    if choice.objective.feasible(with_it):
-        return "costs more than it helps"
-    if case.status == "recognised":
-        return "recognised"
-    return "outside the model" if case.status == "outside the model" else "would break a limit"
+        return Candidate(name, disclosed=False, reason="too many combinations")
+    gain = objective.utility(with_it) - objective.utility(without)
+    cost = objective.cost(with_it) - objective.cost(without)
+    inside = bool(choice.mask & own)
+    reason = _why_in(case, own) if inside else _why_out(case, choice, own, worth=gain - cost)
+    return Candidate(name, disclosed=inside, reason=reason, gain_bits=gain, cost_bits=cost)
+
+
+def _why_in(case: Case, own: int) -> Reason:
+    return "known to the recipient" if case.crowd.known & own else "worth it"
+
+
+def _why_out(case: Case, choice: Choice, own: int, worth: float) -> Reason:
+    with_it = choice.mask | own
+    if not choice.objective.feasible(with_it):
+        if case.status == "recognised":
+            return "recognised"
+        if case.status == "outside the model":
+            return "outside the model"
+        if worth > 0:
+            return "would break a limit"
+    return "costs more than it helps"

@@ -56,4 +56,4 @@ class Columns:
 def row_columns(rows: QueryRows, cards: Sequence[int]) -> Columns:
     """Lay the users' person attributes out by row, beside the request attributes."""
     person = np.ascontiguousarray(rows.person.T).take(rows.user, axis=1)
-    return Columns(np.concatenate([person, rows.request.T]), cards)
+    return Columns(np.concatenate([person, rows.request.T]) if rows.request.size else person, cards)

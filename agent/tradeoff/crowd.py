@@ -42,12 +42,12 @@ class Crowd:
         self.known = union(attribute for attribute, _ in known)
         agree = np.ones(population.people, dtype=bool)
         for attribute, code in known:
-            agree &= population.codes[:, attribute] == code
+            agree &= population.columns[attribute] == code
         rows = np.flatnonzero(agree)
         self.people = len(rows)
         """How many people agree with what is known, m."""
         self._senders = Senders(population, rows)
-        self._columns = np.ascontiguousarray(population.codes[rows].T)
+        self._columns = population.columns.take(rows, axis=1) if known else population.columns
         self._persons = (1 << population.persons) - 1
         self._partitions = Partitions(Columns(self._columns, self.cards))
         self._guards: dict[int, Guard] = {}

@@ -177,6 +177,20 @@ def test_exhaustive_search_of_many_is_refused(monkeypatch: pytest.MonkeyPatch) -
         decide(Request("python today"), Terms(algorithm="exhaustive"), Knowledge(), made_model(0))
 
 
+def test_too_many_combinations_are_not_summed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An attribute that makes too many combinations of request values stays out, unpriced."""
+    for room in ("agent.decision.reasons", "agent.tradeoff.objective"):
+        monkeypatch.setattr(f"{room}.COMBINATIONS", 1)
+    terms = Terms(trade_off=0.0)
+    decision = decide(Request("python today"), terms, Knowledge(), made_model(0))
+    (hours,) = (each for each in decision.candidates if each.name == "hours")
+    assert (hours.disclosed, hours.reason, hours.gain_bits) == (
+        False,
+        "too many combinations",
+        None,
+    )
+
+
 def test_one_person_left_is_recognised_and_nobody_is_outside() -> None:
     """At one person left and at none, nothing new leaves, and the decision says which it was."""
     model = made_model(3, people=12)
