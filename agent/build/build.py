@@ -1,0 +1,135 @@
+"""Tables to a model: read this file top to bottom and you have seen how one is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from agent.build.halves import VALIDATION_KEY
+from agent.build.observe import observe
+from agent.build.read import open_tables
+from agent.build.shrinkage import fit
+from agent.build.validate import validate
+from agent.model.model import Model, Query
+from agent.model.tables import COST_METRICS, Singles, gather
+from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.sets import singleton
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from agent.build.observe import Observations
+    from agent.build.options import BuildOptions, Progress
+    from agent.build.queries import Observed
+    from agent.build.tables import Source
+    from agent.build.validate import Validation
+    from agent.model.model import Figure
+    from agent.model.tables import Tables
+
+    Floats = NDArray[np.float64]
+
+
+class _Summary(NamedTuple):
+    """What a model says of a query beside its rows."""
+
+    shrinkage: float
+    prior_entropy_bits: float
+    single_utilities: tuple[float, ...]
+
+
+def build_model(options: BuildOptions, progress: Progress) -> Model:
+    """Return the model of the tables in two files; the same input gives the same model.
+
+    ``progress`` is told what is being done, and which share of that is done, 0 to 1.
+    Raises UsageError for a file, title or number that cannot be; BuildError for tables that
+    cannot make a model.
+    """
+    progress("reading", 0.0)
+    source = open_tables(options.users, options.events)
+    progress("reading", 1.0)
+    return model_of(source, options, progress)
+
+
+def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model:
+    """Return the model of two tables on any backend; as `build_model`."""
+    progress("counting", 0.0)
+    seen = observe(source, options)
+    progress("counting", 1.0)
+    crowd = Crowd(seen.population, seen.cards)
+    summaries = []
+    for query in seen.queries:
+        summaries.append(_summary(query, crowd, options))
+        progress("choosing the shrinkage", len(summaries) / len(seen.queries))
+    validation = validate(
+        seen,
+        VALIDATION_KEY,
+        options.estimator,
+        options.shrinkage,
+        lambda share: progress("validating", share),
+    )
+    return Model(
+        id=options.id,
+        source=options.source,
+        licence=options.licence,
+        estimator=options.estimator,
+        attributes=seen.attributes,
+        queries=_queries(seen, summaries, validation),
+        tables=_tables(seen, summaries, crowd),
+        options=_stated(seen, options),
+        validation=validation.figures(),
+    )
+
+
+def _summary(query: Observed, crowd: Crowd, options: BuildOptions) -> _Summary:
+    """Choose beta for a query, and compute what follows from it."""
+    fitted = fit(query.rows, crowd, options.estimator, options.shrinkage)
+    singles = (fitted.objective.utility(singleton(each)) for each in range(len(crowd.cards)))
+    return _Summary(fitted.shrinkage, fitted.utility.limit, tuple(singles))
+
+
+def _queries(
+    seen: Observations, summaries: Sequence[_Summary], validation: Validation
+) -> tuple[Query, ...]:
+    return tuple(
+        Query(
+            text=query.text,
+            intents=query.intents,
+            shrinkage=summary.shrinkage,
+            rows=len(query.rows.user),
+            users=len(query.rows.person),
+            prior_entropy_bits=summary.prior_entropy_bits,
+            predicted_bits=None if trial is None else trial.predicted_bits,
+            heldout_bits=None if trial is None else trial.heldout_bits,
+        )
+        for query, summary, trial in zip(seen.queries, summaries, validation.queries, strict=True)
+    )
+
+
+def _tables(seen: Observations, summaries: Sequence[_Summary], crowd: Crowd) -> Tables:
+    rows = [query.rows for query in seen.queries]
+    singles = Singles(
+        np.array([summary.single_utilities for summary in summaries]), _single_costs(crowd)
+    )
+    weights = np.array([len(each.user) for each in rows], dtype=np.float64)
+    return gather(seen.population, rows, weights, singles)
+
+
+def _single_costs(crowd: Crowd) -> Floats:
+    """Return I({V}) of each attribute by each of COST_METRICS, shape (3, n)."""
+    sets = [singleton(each) for each in range(len(crowd.cards))]
+    return np.array(
+        [[crowd.identifiability(each, metric, 1) for each in sets] for metric in COST_METRICS]
+    )
+
+
+def _stated(seen: Observations, options: BuildOptions) -> dict[str, Figure]:
+    """Return with what a model was built, and how much of the tables it does not hold."""
+    return {
+        "half": options.half,
+        "min_users": options.min_users,
+        "shrinkage": "auto" if options.shrinkage is None else options.shrinkage,
+        **{f"dropped_{reason}": count for reason, count in seen.dropped.items()},
+    }

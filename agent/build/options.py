@@ -1,0 +1,55 @@
+"""What a model is built from, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from agent.errors import UsageError
+from agent.model.checks import MAX_SHRINKAGE, MIN_SHRINKAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from agent.tradeoff.utility import Estimator
+
+    Progress = Callable[[str, float], None]
+
+Half = Literal["A", "B"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """What a model is built from, and how; UsageError if one of these cannot be.
+
+    ``users``, ``events``: tables as csv, csv.gz or parquet; ``estimator``: of the utility;
+    ``shrinkage``: beta of every query, in rows, None to choose it per query; ``min_users``:
+    queries with fewer different users are dropped; ``half``: build from this half of the users
+    only; ``id``, ``source``, ``licence``: as the model will state them; ``titles``: of
+    attributes by name, for people; an attribute without one is called by its name.
+    """
+
+    users: Path
+    events: Path
+    estimator: Estimator = "louo"
+    shrinkage: float | None = None
+    min_users: int = 30
+    half: Half | None = None
+    id: str = "model"
+    source: str = ""
+    licence: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "titles", MappingProxyType(dict(self.titles)))
+        if self.min_users < 1:
+            what = f"at least {self.min_users} users per query are none"
+            raise UsageError(what, "give a number from 1 on")
+        plain = self.estimator == "plugin" and self.shrinkage == 0
+        beta = MIN_SHRINKAGE if self.shrinkage is None else self.shrinkage
+        if not (plain or MIN_SHRINKAGE <= beta <= MAX_SHRINKAGE):
+            zero = ", or 0" if self.estimator == "plugin" else ""
+            hint = f"give a number of rows from {MIN_SHRINKAGE:g} to {MAX_SHRINKAGE:g}{zero}"
+            raise UsageError(f"a shrinkage of {beta:g} cannot be computed with", hint)

@@ -1,0 +1,111 @@
+"""The rows of each query, linked by user within it, in an order that says nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from agent.tradeoff.tables import QueryRows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from agent.build.population import People
+
+    Indexes = NDArray[np.intp]
+
+# Odd constants and shifts of splitmix64 (Steele, Lea, Flood 2014, figure 16).
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_STEPS = (
+    (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
+    (np.uint64(27), np.uint64(0x94D049BB133111EB)),
+)
+
+
+class Events(NamedTuple):
+    """The rows of one query, in order of user.
+
+    ``user``: intp, shape (M,), position in the table of users; ``intent``: intp, shape (M,);
+    ``request``: uint8, shape (M, R), codes of the request attributes.
+    """
+
+    user: Indexes
+    intent: Indexes
+    request: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observed:
+    """One query as it was observed.
+
+    ``people``: intp, shape (users,), position in the population of each user of ``rows``. It
+    serves validation, and must not get into a model.
+    """
+
+    text: str
+    intents: tuple[str, ...]
+    rows: QueryRows
+    people: Indexes
+
+    def part(self, chosen: NDArray[np.bool_]) -> Observed | None:
+        """Return the query as some of the people saw it, None if none of them did.
+
+        ``chosen``: bool, shape (N,). Users and intents are numbered anew, those left out gone.
+        """
+        kept = chosen[self.people]
+        of_row = kept[self.rows.user]
+        if not of_row.any():
+            return None
+        user, intent = self.rows.user[of_row], self.rows.intent[of_row]
+        seen, intent = np.unique(intent, return_inverse=True)
+        rows = QueryRows(
+            user=(np.cumsum(kept) - 1)[user],
+            intent=intent,
+            person=self.rows.person[kept],
+            request=self.rows.request[of_row],
+            intents=len(seen),
+        )
+        names = tuple(self.intents[each] for each in seen)
+        return Observed(self.text, names, rows, self.people[kept])
+
+
+def observed(text: str, intents: tuple[str, ...], events: Events, people: People) -> Observed:
+    """Return the rows of a query, its users numbered in order of their codes and their rows.
+
+    As in the population, the order is a function of what the model holds of each anyway. Users
+    who agree in all of it can be told apart by nobody.
+    """
+    first = np.flatnonzero(np.diff(events.user, prepend=-1))
+    person = people.place[events.user[first]]
+    order = np.lexsort((_fingerprints(events, first), people.profile[person]))
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    sizes = np.diff(first, append=len(events.user))
+    user = np.repeat(number, sizes)
+    by_user = np.argsort(user, kind="stable")
+    rows = QueryRows(
+        user=user[by_user],
+        intent=events.intent[by_user],
+        person=people.population.codes[person[order]],
+        request=events.request[by_user],
+        intents=len(intents),
+    )
+    return Observed(text, intents, rows, person[order])
+
+
+def _fingerprints(events: Events, first: Indexes) -> NDArray[np.uint64]:
+    """Return 64 bits for each user that depend on the contents of the user's rows only."""
+    marks = _mixed(events.intent.astype(np.uint64))
+    for column in events.request.T:
+        marks = _mixed(marks + column)
+    return np.add.reduceat(marks, first)
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return values that look unrelated to the ones given, and differ where those do."""
+    values = values + _SPREAD
+    for shift, factor in _STEPS:
+        values = (values ^ (values >> shift)) * factor
+    return values ^ (values >> np.uint64(31))

@@ -1,0 +1,104 @@
+"""Files to Ibis tables on DuckDB."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+import zlib
+from typing import TYPE_CHECKING, TextIO
+
+import duckdb
+import ibis
+
+from agent.build.columns import check_columns
+from agent.build.tables import Source, tidy
+from agent.errors import BuildError, UsageError, nearest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMATS = (".csv", ".csv.gz", ".parquet")
+_SEVERAL = "*?["  # in a name, DuckDB takes them for patterns that match several files
+
+# How DuckDB says where in a file, and what kind of error it is.
+_LINE = re.compile(r"CSV Error on Line: (\d+)")
+_KIND = re.compile(r"^[A-Z][A-Za-z ]* Error: ")
+
+
+def open_tables(users: Path, events: Path) -> Source:
+    """Return the tables in two files, held by a DuckDB in memory; every column is text.
+
+    Raises UsageError if there is no such file; BuildError if it is not a table, or if its
+    columns are not as `check_columns` demands.
+    """
+    connection = ibis.duckdb.connect()
+    headers = [_header(connection, path) for path in (users, events)]
+    check_columns(*headers)
+    paths = zip(("users", "events"), (users, events), headers, strict=True)
+    return Source(*(_load(connection, name, path, header) for name, path, header in paths))
+
+
+def _header(connection: ibis.BaseBackend, path: Path) -> list[str]:
+    """Return the names of the columns."""
+    _check_path(path)
+    try:
+        if path.name.endswith(".parquet"):
+            return list(connection.read_parquet(path).columns)
+        with _text(path) as file:
+            header = next(csv.reader(file), None)
+    except (OSError, EOFError, UnicodeError, csv.Error, zlib.error, duckdb.Error) as error:
+        raise _no_table(path, error) from error
+    if header is None:
+        raise BuildError("the table is empty", "give a table with a first row of names", str(path))
+    return header
+
+
+def _text(path: Path) -> TextIO:
+    if path.name.endswith(".gz"):
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def _load(connection: ibis.BaseBackend, name: str, path: Path, header: list[str]) -> ibis.Table:
+    """Read a table whole, under its own names."""
+    try:
+        if path.name.endswith(".parquet"):
+            found = connection.read_parquet(path)
+        else:
+            # Without placeholders, a name that is a word of SQL would not be understood.
+            columns = {f"c{place}": "VARCHAR" for place in range(len(header))}
+            found = connection.read_csv(path, columns=columns, delim=",", quote='"', escape='"')
+            found = found.rename(dict(zip(header, columns, strict=True)))
+        return connection.create_table(name, tidy(found))
+    except duckdb.Error as error:
+        raise _no_table(path, error) from error
+
+
+def _check_path(path: Path) -> None:
+    """Refuse a path that is no file, or not of a format known."""
+    if not path.exists():
+        names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+        near = nearest(path.name, names)
+        hint = "check the path" if near is None else f"did you mean {str(path.parent / near)!r}?"
+        raise UsageError("there is no such file", hint, str(path))
+    if not path.is_file():
+        raise UsageError("this is not a file", "name a file", str(path))
+    if not path.name.endswith(FORMATS):
+        what = "the name does not say which kind of table this is"
+        raise BuildError(what, f"name it {', '.join(FORMATS[:-1])} or {FORMATS[-1]}", str(path))
+    if any(each in str(path) for each in _SEVERAL):
+        what = f"the path has one of {' '.join(_SEVERAL)}"
+        raise BuildError(what, "give the file and its folders names without them", str(path))
+
+
+def _no_table(path: Path, error: Exception) -> BuildError:
+    """Return the error for a file that does not hold a table."""
+    hint = "give a table in UTF-8, with commas and a first row of names, or a parquet file"
+    line = _LINE.search(str(error))
+    if line is not None:
+        what = f"line {line[1]} cannot be read as a row of the table"
+        return BuildError(what, hint, str(path))
+    reason = _KIND.sub("", str(error)).strip().partition("\n")[0].rstrip(".")
+    what = f"this cannot be read as a table: {reason[:1].lower()}{reason[1:]}"
+    return BuildError(what, hint, str(path))

@@ -1,0 +1,58 @@
+"""Beta, the weight of the prior, for each query (DESIGN.md 2.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.tradeoff.objective import Objective
+from agent.tradeoff.search import search
+from agent.tradeoff.settings import Settings
+from agent.tradeoff.utility import query_utility
+
+if TYPE_CHECKING:
+    from agent.tradeoff.crowd import Crowd
+    from agent.tradeoff.tables import QueryRows
+    from agent.tradeoff.utility import Estimator, Utility
+
+SHRINKAGES = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
+TRADE_OFF = 1.0  # lambda at which beta is chosen, and a model validated
+
+
+class Fitted(NamedTuple):
+    """A query at the ``shrinkage`` beta chosen for it, in rows.
+
+    ``objective``: F for a recipient that knows nothing, at TRADE_OFF with ``maxprob`` and
+    everything else at its default; it remembers what it has evaluated.
+    """
+
+    shrinkage: float
+    utility: Utility
+    objective: Objective
+
+
+def fit(rows: QueryRows, crowd: Crowd, estimator: Estimator, shrinkage: float | None) -> Fitted:
+    """Return a query at a given shrinkage, in rows, or for None at the best of SHRINKAGES.
+
+    The best has the largest F that greedy search finds; of equals, it is the smallest.
+    ``crowd``: all people. Source: DESIGN.md 2.1.
+    """
+    if shrinkage is not None:
+        return _at(shrinkage, rows, crowd, estimator)
+    fitted = [_at(each, rows, crowd, estimator) for each in SHRINKAGES]
+    return max(fitted, key=_reached)
+
+
+def _at(shrinkage: float, rows: QueryRows, crowd: Crowd, estimator: Estimator) -> Fitted:
+    count = len(crowd.cards)
+    settings = Settings(
+        candidates=(1 << count) - 1, sensitivity=(0.0,) * count, trade_off=TRADE_OFF
+    )
+    utility = query_utility(rows, crowd.cards, estimator, shrinkage)
+    return Fitted(shrinkage, utility, Objective(utility, crowd, settings))
+
+
+def _reached(fitted: Fitted) -> float:
+    """Return the largest F that greedy search finds, in bits."""
+    value = search(fitted.objective, "greedy").value
+    fitted.utility.forget()
+    return value

@@ -1,0 +1,79 @@
+"""Synthetic tables to build a model from: heavy-tailed, and with something to learn."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Indexes = NDArray[np.intp]
+
+SEED = 20100101
+KINDS = 12  # of people; attributes and intents both depend on the kind
+LOYALTY = 0.3  # probability that an attribute, or an intent, is the one typical of the kind
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How large the tables are; the defaults are those of the bar in DESIGN.md 6."""
+
+    events: int = 2_000_000
+    users: int = 60_000
+    persons: int = 40
+    requests: int = 2
+    queries: int = 100
+    intents: int = 40
+
+
+def write_tables(folder: Path, shape: Shape) -> tuple[Path, Path]:
+    """Write users.csv and events.csv, always the same for a shape, and return their paths."""
+    rng = np.random.default_rng(SEED)
+    kind = rng.integers(KINDS, size=shape.users)
+    user = _text("u", np.arange(shape.users))
+    users = {"user": user}
+    for place in range(shape.persons):
+        users[f"p{place}"] = _text("v", _values(rng, kind, 2 + place % 7))
+    sender = rng.integers(shape.users, size=shape.events)
+    query = _heavy_tailed(rng, shape.queries, shape.events)
+    intent = _intents(rng, query, kind[sender], shape.intents)
+    events = {
+        "user": user.gather(sender),
+        "query": _text("query ", query),
+        "intent": _text("https://example.org/", intent),
+    }
+    for place in range(shape.requests):
+        events[f"r{place}"] = _text("v", _values(rng, intent % KINDS, 2 + 2 * place))
+    return _write(folder / "users.csv", users), _write(folder / "events.csv", events)
+
+
+def _values(rng: np.random.Generator, kind: Indexes, card: int) -> Indexes:
+    """Draw a value for each item: the one typical of its kind, or any."""
+    typical = rng.integers(card, size=KINDS)[kind]
+    return np.where(rng.random(len(kind)) < LOYALTY, typical, rng.integers(card, size=len(kind)))
+
+
+def _intents(rng: np.random.Generator, query: Indexes, kind: Indexes, count: int) -> Indexes:
+    """Draw an intent for each event: one typical of query and kind, or one of a long tail."""
+    typical = (query * 31 + kind * 7) % count
+    return np.where(
+        rng.random(len(query)) < LOYALTY, typical, _heavy_tailed(rng, count, len(query))
+    )
+
+
+def _heavy_tailed(rng: np.random.Generator, count: int, size: int) -> Indexes:
+    """Draw numbers below ``count``; the i-th has the weight 1/(i + 5) (Zipf and Mandelbrot)."""
+    weights = 1 / (np.arange(1, count + 1) + 5)
+    return np.searchsorted(np.cumsum(weights / weights.sum())[:-1], rng.random(size))
+
+
+def _text(prefix: str, numbers: Indexes) -> pl.Series:
+    """Return texts made of a prefix and a number."""
+    return pl.Series([f"{prefix}{number}" for number in range(int(numbers.max()) + 1)]).gather(
+        numbers
+    )
+
+
+def _write(path: Path, columns: dict[str, pl.Series]) -> Path:
+    pl.DataFrame(columns).write_csv(path)
+    return path

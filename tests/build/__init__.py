@@ -1,0 +1,1 @@
+"""Tests of agent.build: small drawn tables, against definitions written out plainly."""

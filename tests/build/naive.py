@@ -1,0 +1,97 @@
+"""What tables hold, counted with dictionaries and loops: slow, and nothing else."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from math import log2
+
+import numpy as np
+
+from agent.build.observe import Observations
+from agent.build.queries import Observed
+from agent.model.lookup import normalise
+from agent.tradeoff.tables import QueryRows
+from tests.build.worlds import Row, World
+from tests.tradeoff.naive import group
+
+Profile = tuple[str, ...]
+Asked = tuple[str, Profile]  # an intent, and the values of the request attributes
+Person = tuple[Profile, tuple[Asked, ...]]  # the values of the person attributes, and the rows
+
+
+def value(text: str) -> str:
+    """Return what a field means as the value of an attribute."""
+    return text or "unspecified"
+
+
+def usable(world: World) -> list[Row]:
+    """Return the events by a known user, with a query and an intent."""
+    known = {row[0] for row in world.users[1:]}
+    return [row for row in world.events[1:] if row[0] in known and normalise(row[1]) and row[2]]
+
+
+def queries(world: World, min_users: int) -> dict[str, list[Person]]:
+    """Return, for each query that is kept, its users and their rows, in order."""
+    profiles = {row[0]: tuple(map(value, row[1:])) for row in world.users[1:]}
+    asked: dict[str, dict[str, list[Asked]]] = defaultdict(lambda: defaultdict(list))
+    for user, query, intent, *request in usable(world):
+        asked[normalise(query)][user].append((intent, tuple(map(value, request))))
+    return {
+        query: sorted((profiles[user], tuple(sorted(rows))) for user, rows in users.items())
+        for query, users in asked.items()
+        if len(users) >= min_users
+    }
+
+
+def population(world: World) -> list[tuple[Profile, tuple[tuple[tuple[str, int], ...], ...]]]:
+    """Return the people: their values, and how often each request attribute had which value."""
+    requests = range(3, len(world.events[0]))
+    people = []
+    for user, *values in world.users[1:]:
+        rows = [row for row in usable(world) if row[0] == user]
+        counts = [Counter(value(row[j]) for row in rows) for j in requests]
+        people.append(
+            (tuple(map(value, values)), tuple(tuple(sorted(each.items())) for each in counts))
+        )
+    return sorted(people)
+
+
+def users_of(query: Observed, seen: Observations) -> list[Person]:
+    """Return the users of an observed query and their rows in words, in order."""
+    rows = query.rows
+    people = []
+    for user, codes in enumerate(rows.person):
+        own = np.flatnonzero(rows.user == user)
+        asked = (
+            (query.intents[rows.intent[r]], words(rows.request[r], seen, rows.persons)) for r in own
+        )
+        people.append((words(codes, seen, 0), tuple(sorted(asked))))
+    return sorted(people)
+
+
+def words(codes: Iterable[int], seen: Observations, first: int) -> Profile:
+    """Return codes of the attributes from ``first`` on as values."""
+    attributes = seen.attributes[first:]
+    return tuple(each.values[code] for each, code in zip(attributes, codes, strict=False))
+
+
+def heldout(rows: QueryRows, trained: Sequence[bool], shrinkage: float, mask: int) -> float | None:
+    """Return the held-out score, row by row (DESIGN.md 2.1)."""
+    training = [r for r in range(len(rows.user)) if trained[r]]
+    frequency = Counter(int(rows.intent[r]) for r in training)
+    scores = []
+    for r in range(len(rows.user)):
+        x = int(rows.intent[r])
+        if trained[r] or not frequency[x]:
+            continue
+        prior = (frequency[x] + 0.5) / (len(training) + len(frequency) / 2)
+        alike = [s for s in training if group(rows, s, mask) == group(rows, r, mask)]
+        same = sum(rows.intent[s] == x for s in alike)
+        chance = (same + shrinkage * prior) / (len(alike) + shrinkage)
+        scores.append(log2(chance) - log2(prior))
+    return sum(scores) / len(scores) if scores else None
+
+
+def in_half_a(users: Sequence[str], key: bytes) -> list[bool]:
+    """Return whether the keyed hash of each user is even."""
+    return [blake2b(user.encode(), key=key, digest_size=1).digest()[0] % 2 == 0 for user in users]

@@ -1,0 +1,147 @@
+"""A model of tables: whole, writable, and saying with what it was built."""
+
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.build.build import model_of
+from agent.build.options import BuildOptions
+from agent.build.shrinkage import SHRINKAGES
+from agent.errors import UsageError
+from agent.model.encoding import decode, encode
+from agent.model.model import Model
+from agent.model.tables import COST_METRICS
+from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.utility import Estimator, query_utility
+from tests.build.worlds import QUIET, World, options, source, worlds
+
+pytestmark = QUIET
+
+
+def built(world: World, **changes: object) -> Model:
+    """Return the model of small tables."""
+    return model_of(source(world), options(**changes), lambda _what, _share: None)
+
+
+@settings(max_examples=15)
+@given(
+    world=worlds(),
+    estimator=st.sampled_from(["louo", "plugin"]),
+    shrinkage=st.none() | st.sampled_from([1e-6, 7.0]),
+)
+def test_every_model_fits_the_format(
+    world: World, estimator: Estimator, shrinkage: float | None
+) -> None:
+    """What is built can be written, and is read back as it was."""
+    model = built(world, estimator=estimator, shrinkage=shrinkage)
+    read = decode(encode(model))
+    assert read.tables == model.tables
+    assert (read.attributes, read.queries) == (model.attributes, model.queries)
+    assert read.validation == model.validation
+    for query in model.queries:
+        assert query.shrinkage in (SHRINKAGES if shrinkage is None else (shrinkage,))
+        assert (query.predicted_bits is None) == (query.heldout_bits is None)
+
+
+@settings(max_examples=15)
+@given(world=worlds())
+def test_what_is_stored_of_single_attributes_is_what_is_computed(world: World) -> None:
+    """Bit for bit, so that a search may take it for its own."""
+    model = built(world)
+    crowd = Crowd(model.population, model.cards)
+    for query, stored in enumerate(model.queries):
+        rows = model.rows(query)
+        utility = query_utility(rows, model.cards, "louo", stored.shrinkage)
+        assert stored.prior_entropy_bits == utility.limit
+        for attribute, bits in enumerate(model.tables.singles.utilities[query]):
+            assert utility.value(1 << attribute) == bits
+    for metric, costs in zip(COST_METRICS, model.tables.singles.costs, strict=True):
+        for attribute, cost in enumerate(costs):
+            alone = crowd.identifiability(1 << attribute, metric, 1)
+            assert alone - crowd.identifiability(0, metric, 1) == cost
+
+
+def test_a_model_says_with_what_it_was_built() -> None:
+    """And how much of the tables it does not hold."""
+    world = World(
+        users=(("user", "region"), ("1", "coast"), ("2", "hills"), ("3", "")),
+        events=(
+            ("user", "query", "intent"),
+            *((user, "tea", "green") for user in "1123"),
+            ("1", "rare", "x"),
+            ("4", "tea", "black"),
+        ),
+    )
+    model = built(world, id="m", source="s", licence="l", titles={"region": "part"}, min_users=2)
+    assert (model.id, model.source, model.licence, model.estimator) == ("m", "s", "l", "louo")
+    assert model.attributes[0].title == "part"
+    assert dict(model.options) == {
+        "half": None,
+        "min_users": 2,
+        "shrinkage": "auto",
+        "dropped_unknown_user": 1,
+        "dropped_no_query": 0,
+        "dropped_no_intent": 0,
+        "dropped_thin_queries": 1,
+        "dropped_thin_rows": 1,
+    }
+    (query,) = model.queries
+    assert (query.text, query.rows, query.users, query.intents) == ("tea", 4, 3, ("green",))
+    assert model.tables.query_weights.tolist() == [4.0]
+
+
+def test_validation_finds_what_is_there_to_be_found() -> None:
+    """Where one attribute decides, half of the people foretell the other half."""
+    users = [(str(i), "ab"[i % 2], "cd"[i // 2 % 2]) for i in range(400)]
+    events = [(user, "q", {"a": "x", "b": "y"}[value]) for user, value, _ in users]
+    model = built(World((("user", "p0", "p1"), *users), (("user", "query", "intent"), *events)))
+    assert model.validation["queries"] == 1
+    for figure in (model.queries[0].predicted_bits, model.queries[0].heldout_bits):
+        assert figure is not None
+        assert figure == pytest.approx(1.0, abs=0.1)
+    assert model.validation["attributes"] == 1.0
+
+
+def test_progress_is_told_in_order() -> None:
+    """Every stage from its first to its last step."""
+    told: list[tuple[str, float]] = []
+    users = [(str(i), "ab"[i % 2]) for i in range(20)]
+    events = [(user, query, value) for user, value in users for query in "qr"]
+    world = World((("user", "p0"), *users), (("user", "query", "intent"), *events))
+    model_of(source(world), options(), lambda what, share: told.append((what, share)))
+    assert told == [
+        ("counting", 0.0),
+        ("counting", 1.0),
+        ("choosing the shrinkage", 0.5),
+        ("choosing the shrinkage", 1.0),
+        ("validating", 0.5),
+        ("validating", 1.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"min_users": 0},
+        {"shrinkage": 0.0},
+        {"shrinkage": -1.0},
+        {"shrinkage": math.nan},
+        {"shrinkage": math.inf},
+        {"shrinkage": -1.0, "estimator": "plugin"},
+    ],
+)
+def test_options_that_cannot_be(changes: dict[str, object]) -> None:
+    """Are refused before any table is read."""
+    with pytest.raises(UsageError):
+        options(**changes)
+
+
+def test_titles_of_options_cannot_be_changed() -> None:
+    """Options are a value, whatever mapping they were given."""
+    titles = {"region": "part"}
+    given_options = BuildOptions(users=Path("u.csv"), events=Path("e.csv"), titles=titles)
+    titles["region"] = "else"
+    assert given_options.titles == {"region": "part"}

@@ -1,0 +1,71 @@
+"""Beta is the one at which greedy search finds the largest F."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.build.shrinkage import SHRINKAGES, TRADE_OFF, fit
+from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.search import search
+from agent.tradeoff.tables import Population, QueryRows
+from tests import strategies
+from tests.tradeoff import naive
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[QueryRows, Population, tuple[int, ...]]:
+    """Draw a query, a population, and how many values their attributes have."""
+    attributes = draw(strategies.attribute_lists())
+    population = draw(strategies.populations(attributes).filter(lambda each: each.weights is None))
+    cards = tuple(len(each.values) for each in attributes)
+    return draw(strategies.query_rows(attributes)), population, cards
+
+
+def objective(rows: QueryRows, population: Population, beta: float, mask: int) -> float:
+    """Return F at TRADE_OFF from the definitions."""
+    cost = [naive.identifiability(population, each, (), "maxprob", 1) for each in (mask, 0)]
+    return naive.louo(rows, mask, beta) - TRADE_OFF * (cost[0] - cost[1])
+
+
+@settings(max_examples=40)
+@given(case=cases())
+def test_no_other_beta_reaches_more(
+    case: tuple[QueryRows, Population, tuple[int, ...]],
+) -> None:
+    """Each beta is searched alone; what its search found is what the definition says."""
+    rows, population, cards = case
+    reached = []
+    for beta in SHRINKAGES:
+        alone = search(fit(rows, Crowd(population, cards), "louo", beta).objective, "greedy")
+        assert alone.value == pytest.approx(objective(rows, population, beta, alone.mask), abs=1e-6)
+        reached.append(alone.value)
+    chosen = fit(rows, Crowd(population, cards), "louo", None).shrinkage
+    assert chosen == SHRINKAGES[int(np.argmax(reached))]
+
+
+def test_the_smallest_beta_wins_where_nothing_is_worth_disclosing() -> None:
+    """All of them reach 0: a tie goes to the smaller."""
+    rows = QueryRows(
+        user=np.arange(4),
+        intent=np.array([0, 1, 0, 1]),
+        person=np.zeros((4, 1), np.uint8),
+        request=np.zeros((4, 0), np.uint8),
+        intents=2,
+    )
+    crowd = Crowd(Population(rows.person), (2,))
+    assert fit(rows, crowd, "louo", None).shrinkage == min(SHRINKAGES)
+
+
+def test_a_given_beta_is_kept() -> None:
+    """Also 0, with the plug-in estimator."""
+    rows = QueryRows(
+        user=np.arange(2),
+        intent=np.array([0, 1]),
+        person=np.array([[0], [1]], np.uint8),
+        request=np.zeros((2, 0), np.uint8),
+        intents=2,
+    )
+    fitted = fit(rows, Crowd(Population(rows.person), (2,)), "plugin", 0.0)
+    assert fitted.shrinkage == 0.0
+    assert fitted.utility.value(1) == pytest.approx(1.0)
