@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
+from agent.tradeoff.bounds import online_bound
 from agent.tradeoff.crowd import COMBINATIONS
 from agent.tradeoff.sets import members, singleton, union
 
@@ -112,6 +114,10 @@ class Objective:
     def utility_ceiling(self, mask: int) -> float:
         """Return a bound on U of every subset of A, in bits."""
         return self._utility.ceiling(mask)
+
+    def online_bound(self, mask: int) -> float:
+        """Return Thm 4.5's bound on F at A, for submodular F; infinite where U is not monotone."""
+        return online_bound(self, mask) if self.monotone_utility else inf
 
     def cost(self, mask: int) -> float:
         """Return lambda C(A) = lambda (I(A u D|d) - I(0|d)) + sum of w G + S, in bits."""

@@ -56,6 +56,10 @@ class SetFunction(Protocol):
         """Return a bound on the utility of every subset of A."""
         ...
 
+    def online_bound(self, mask: int) -> float:
+        """Return Thm 4.5's bound on F at A, for submodular F; infinite where U is not monotone."""
+        ...
+
     def cost_floor(self, mask: int) -> float:
         """Return a bound below the cost of every superset of A."""
         ...

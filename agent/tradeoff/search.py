@@ -140,8 +140,10 @@ def _climb(walk: Walk, one_pass: Pass) -> None:
 
 def _heuristic(walk: Walk) -> Result:
     proven = walk.probe.function.claims_submodularity and not walk.violations
-    bound = additive_bound(walk.probe) if proven else None
-    return _result(walk, "if-submodular" if proven else "none", bound)
+    if not proven:
+        return _result(walk, "none", None)
+    bound = min(additive_bound(walk.probe), walk.probe.function.online_bound(walk.mask))
+    return _result(walk, "if-submodular", bound)
 
 
 def _result(walk: Walk, proof: Proof, bound: float | None, *, hit: bool = False) -> Result:

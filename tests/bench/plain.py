@@ -75,6 +75,11 @@ class PlainObjective:
         """Return a bound on U of every subset."""
         return self.utility_limit if mask else 0.0
 
+    def online_bound(self, mask: int) -> float:
+        """Return infinity: the utility is not known to be monotone."""
+        del mask
+        return float("inf")
+
     def cost_floor(self, mask: int) -> float:
         """Return the cost: it never falls."""
         return self.cost(mask)

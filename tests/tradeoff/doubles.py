@@ -69,6 +69,11 @@ class Tabulated:
         """Return the largest utility of a subset."""
         return max(self.utility[each] for each in subsets(mask))
 
+    def online_bound(self, mask: int) -> float:
+        """Return infinity: the utility is not known to be monotone."""
+        del mask
+        return float("inf")
+
     def cost_floor(self, mask: int) -> float:
         """Return the smallest cost of a superset."""
         rest = self.everything & ~mask
