@@ -1,0 +1,101 @@
+"""Validation promises what a model of one half does, and scores it on the other half."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.build.observe import Observations
+from agent.build.queries import Observed
+from agent.build.shrinkage import fit
+from agent.build.validate import Trial, validate
+from agent.model.attributes import Attribute
+from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.search import search
+from agent.tradeoff.tables import Population, QueryRows
+from tests.build import naive
+from tests.tradeoff.naive import identifiability, louo
+
+ATTRIBUTES = (
+    Attribute("p0", "decides", "person", ("unspecified", "a", "b")),
+    Attribute("p1", "noise", "person", ("unspecified", "a")),
+    Attribute("r0", "also decides", "request", ("unspecified", "a")),
+)
+CARDS = tuple(len(each.values) for each in ATTRIBUTES)
+
+
+@st.composite
+def observations(draw: st.DrawFn) -> Observations:
+    """Draw a query of up to 24 people, whose attributes mostly decide what they want."""
+    people = draw(st.integers(1, 24))
+    codes = np.array(
+        [[draw(st.integers(0, card - 1)) for card in CARDS[:2]] for _ in range(people)], np.uint8
+    )
+    asked = draw(st.permutations(range(people)))[: draw(st.integers(1, people))]
+    user = np.repeat(np.arange(len(asked)), [draw(st.sampled_from([1, 1, 2])) for _ in asked])
+    request = np.array([[draw(st.integers(0, 1))] for _ in user], np.uint8)
+    usual = codes[asked][user, 0] + 3 * request[:, 0]
+    odd = np.array([draw(st.sampled_from([None] * 9 + [0])) is not None for _ in user])
+    wanted, intent = np.unique(np.where(odd, 0, usual), return_inverse=True)
+    counts = np.zeros((people, CARDS[2]), np.uint32)
+    np.add.at(counts, (np.array(asked)[user], request[:, 0]), 1)
+    rows = QueryRows(user, intent, codes[asked], request, len(wanted))
+    query = Observed("q", tuple(map(str, wanted)), rows, np.array(asked))
+    return Observations(
+        attributes=ATTRIBUTES,
+        population=Population(codes, None, (counts,)),
+        queries=(query,),
+        dropped={},
+        users=tuple(f"user {number}" for number in range(people)),
+    )
+
+
+def expected(seen: Observations, side: list[bool], shrinkage: float | None) -> Trial | None:
+    """Return the trial of one direction; only beta and the search are taken for granted."""
+    (query,) = seen.queries
+    rows, population = query.rows, seen.population
+    trained = [side[query.people[user]] for user in rows.user]
+    if not any(trained):
+        return None
+    users = [user for user in range(len(rows.person)) if side[query.people[user]]]
+    intents = sorted({int(x) for x, each in zip(rows.intent, trained, strict=True) if each})
+    training = QueryRows(
+        user=np.array([users.index(u) for u, t in zip(rows.user, trained, strict=True) if t]),
+        intent=np.array([intents.index(x) for x, t in zip(rows.intent, trained, strict=True) if t]),
+        person=rows.person[users],
+        request=rows.request[trained],
+        intents=len(intents),
+    )
+    counts = tuple(table[side] for table in population.request_counts)
+    people = Population(population.codes[side], None, counts)
+    fitted = fit(training, Crowd(people, CARDS), "louo", shrinkage)
+    mask = search(fitted.objective, "lls").mask
+    score = naive.heldout(rows, trained, fitted.shrinkage, mask)
+    if score is None:
+        return None
+    levels = [identifiability(people, each, (), "maxprob", 1) for each in (mask, 0)]
+    promise = louo(training, mask, fitted.shrinkage)
+    return Trial(promise, score, mask.bit_count(), levels[0] - levels[1])
+
+
+@settings(max_examples=60)
+@given(
+    seen=observations(),
+    key=st.binary(max_size=4),
+    shrinkage=st.sampled_from([None, 0.5, 5.0]),
+)
+def test_everything_is_that_of_the_half_it_is_built_from(
+    seen: Observations, key: bytes, shrinkage: float | None
+) -> None:
+    """Rows, intents, beta, people and prior; and the figures are means of both directions."""
+    half = naive.in_half_a(seen.users, key)
+    both = [expected(seen, side, shrinkage) for side in (half, [not each for each in half])]
+    found = [trial for trial in both if trial is not None]
+    validation = validate(seen, key, "louo", shrinkage, lambda _: None)
+    if not found:
+        assert validation.queries == (None,)
+        assert validation.figures() == {}
+        return
+    (trial,) = validation.queries
+    assert trial == pytest.approx(tuple(np.mean(found, axis=0)), abs=1e-9)
+    assert validation.mean == trial
