@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agent.tradeoff.sets import subsets
 from agent.tradeoff.tables import Population, QueryRows
-from agent.tradeoff.utility import Estimator, Utility
+from agent.tradeoff.utility import Estimator, Utility, query_utility
 from tests.tradeoff.worlds import ESTIMATORS, SHRINKAGES, World, rich_worlds, worlds
 
 ROUNDING = 1e-8  # bits
@@ -72,3 +72,20 @@ def camps(draw: st.DrawFn) -> World:
 def test_users_with_many_rows_stay_below_the_ceiling(world: World, shrinkage: float) -> None:
     """The adversary of the argument."""
     check_ceiling(world.utility("louo", shrinkage), world.everything)
+
+
+def test_smoothing_can_tell_more_than_the_counts() -> None:
+    """A hundred small groups, evenly divided, are pulled to a prior that is sure of itself.
+
+    Their empirical entropy is no bound then: the ceiling must not count on it.
+    """
+    small = np.repeat(np.arange(100), 3)
+    code = np.r_[small, np.full(2700, 100)].astype(np.uint8)
+    intent = np.r_[np.tile([0, 1, 2], 100), np.zeros(2700)].astype(np.intp)
+    none = np.zeros((3000, 0), np.uint8)
+    rows = QueryRows(np.arange(3000), intent, code[:, np.newaxis], none, 3)
+    smooth = query_utility(rows, (101,), "plugin", 5.0)
+    counted = query_utility(rows, (101,), "plugin", 0.0)
+    entropy = counted.limit - counted.value(1)
+    assert smooth.value(1) > smooth.limit - entropy
+    assert smooth.value(1) <= smooth.ceiling(1)

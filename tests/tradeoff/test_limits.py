@@ -89,6 +89,35 @@ def test_a_person_recognised_adds_nothing(algorithm: Algorithm, code: int) -> No
     assert search(objective, algorithm).mask == 0b01
 
 
+def uneven() -> Objective:
+    """Return an objective whose k limit is broken by a set and kept by a larger one.
+
+    The first person is twice as likely as each of the four others, too likely for k = 4.
+    Attribute 0 tells nothing; attribute 1 tells the first from the others, a third of the mass.
+    """
+    codes = np.array([[0, 0], *[[0, 1]] * 4], np.uint8)
+    rows = QueryRows(np.arange(5), np.array([0, 1, 1, 1, 1]), codes, np.zeros((5, 0), np.uint8), 2)
+    population = Population(codes, np.array([2.0, 1.0, 1.0, 1.0, 1.0]))
+    world = World((1, 2), 2, rows, population)
+    settings = Settings(0b11, (0.0, 0.0), 0.01, "k-anonymity", 4, k=4, max_violations=0.4)
+    return Objective(world.utility("plugin", 0.0), world.crowd(), settings)
+
+
+def test_telling_more_may_keep_a_limit_that_telling_less_breaks() -> None:
+    """With weights, k is no limit that only gets harder: nothing may be ruled out too early."""
+    objective = uneven()
+    assert [objective.feasible(mask) for mask in range(4)] == [True, False, True, True]
+    assert not any(objective.hopeless(mask) for mask in range(4))
+    assert objective.cost(0b11) < 0
+    assert objective.cost_floor(0b01) <= objective.cost(0b11)
+
+
+@pytest.mark.parametrize("algorithm", ["exact", "exhaustive", "lls"])
+def test_such_a_set_is_found(algorithm: Algorithm) -> None:
+    """By way of a set that is not allowed, where there is no other."""
+    assert search(uneven(), algorithm).mask & 0b10
+
+
 class Counting(Crowd):
     """A crowd that remembers the most combinations of request values it had to sum over."""
 

@@ -106,7 +106,7 @@ def test_what_is_remembered_never_shows(
     plain = Objective(world.utility(), world.crowd(), settings)
     expected = [plain.parts(mask) for mask in everything]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("agent.tradeoff.scoring.KEPT", 1)
+        patch.setattr("agent.tradeoff.layout.CELLS_KEPT", 1)
         patch.setattr("agent.tradeoff.partitions.KEPT", 1)
         patch.setattr("agent.tradeoff.crowd.REMEMBERED", 2)
         utility, crowd = world.utility(), world.crowd()

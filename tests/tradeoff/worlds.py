@@ -110,7 +110,7 @@ def rich_worlds(draw: st.DrawFn, *, requests: int = 2, people: int = 60) -> Worl
     person = _correlated(generator, int(user.max()) + 1, cards[:persons])
     codes = _correlated(generator, len(user), cards[persons:])
     signal = person[user].sum(axis=1, dtype=np.intp) + codes.sum(axis=1, dtype=np.intp)
-    luck = generator.random(len(user)) < draw(st.sampled_from([0.1, 0.5, 1.0]))
+    luck = generator.random(len(user)) < draw(st.sampled_from([0.1, 0.5, 1.0, 0.0]))
     intent = _numbered(np.where(luck, generator.integers(0, 6, len(user)), signal))
     counts = [generator.integers(0, 9, (len(crowd), card)) + 1 for card in cards[persons:]]
     weights = generator.integers(1, 5, len(crowd)).astype(np.float64)
