@@ -38,6 +38,11 @@ def test_the_halves_part_the_users(world: World) -> None:
         )
         expected = naive.queries(alone, 1)
         assert {q.text: naive.users_of(q, half) for q in half.queries} == expected
+        strangers = {row[0] for row in world.events[1:]} - {row[0] for row in world.users[1:]}
+        unknown = sum(row[0] in strangers for row in world.events[1:])
+        kept = sum(len(query.rows.user) for query in half.queries)
+        assert half.dropped["unknown_user"] == unknown
+        assert kept + sum(half.dropped.values()) == len(alone.events) - 1 + unknown
     assume(len(seen) == len(halves))
     assert sorted(users) == sorted(row[0] for row in world.users[1:])
 

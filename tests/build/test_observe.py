@@ -71,8 +71,11 @@ def test_every_event_is_used_or_counted_as_dropped(world: World, min_users: int)
 @FEW
 @given(world=worlds())
 def test_a_user_of_a_query_is_the_person_of_the_population(world: World) -> None:
-    """The link that validation uses leads to the same codes, and is one to one."""
+    """The links that validation uses lead to the same codes, and are one to one."""
     seen = observed(world)
+    profiles = {row[0]: tuple(map(naive.value, row[1:])) for row in world.users[1:]}
+    for user, codes in zip(seen.users, seen.population.codes, strict=True):
+        assert naive.words(codes, seen, 0) == profiles[user]
     for query in seen.queries:
         assert np.array_equal(seen.population.codes[query.people], query.rows.person)
         assert len(set(query.people)) == len(query.people)

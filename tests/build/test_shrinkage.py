@@ -3,23 +3,14 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from agent.build.observe import Observations
 from agent.build.shrinkage import SHRINKAGES, fit
 from agent.tradeoff.crowd import Crowd
 from agent.tradeoff.search import search
 from agent.tradeoff.tables import Population, QueryRows
-from tests import strategies
+from tests.build.learnable import CARDS, observations
 from tests.tradeoff import naive
-
-
-@st.composite
-def cases(draw: st.DrawFn) -> tuple[QueryRows, Population, tuple[int, ...]]:
-    """Draw a query, a population, and how many values their attributes have."""
-    attributes = draw(strategies.attribute_lists())
-    population = draw(strategies.populations(attributes).filter(lambda each: each.weights is None))
-    cards = tuple(len(each.values) for each in attributes)
-    return draw(strategies.query_rows(attributes)), population, cards
 
 
 def objective(rows: QueryRows, population: Population, beta: float, mask: int) -> float:
@@ -29,18 +20,17 @@ def objective(rows: QueryRows, population: Population, beta: float, mask: int) -
 
 
 @settings(max_examples=40)
-@given(case=cases())
-def test_no_other_beta_reaches_more(
-    case: tuple[QueryRows, Population, tuple[int, ...]],
-) -> None:
+@given(seen=observations())
+def test_no_other_beta_reaches_more(seen: Observations) -> None:
     """Each beta is searched alone; what its search found is what the definition says."""
-    rows, population, cards = case
+    rows, population = seen.queries[0].rows, seen.population
     reached = []
     for beta in SHRINKAGES:
-        alone = search(fit(rows, Crowd(population, cards), "louo", beta).objective, "greedy")
-        assert alone.value == pytest.approx(objective(rows, population, beta, alone.mask), abs=1e-6)
+        alone = search(fit(rows, Crowd(population, CARDS), "louo", beta).objective, "greedy")
+        expected = objective(rows, population, beta, alone.mask)
+        assert alone.value == pytest.approx(expected, abs=1e-6)
         reached.append(alone.value)
-    chosen = fit(rows, Crowd(population, cards), "louo", None).shrinkage
+    chosen = fit(rows, Crowd(population, CARDS), "louo", None).shrinkage
     assert chosen == SHRINKAGES[int(np.argmax(reached))]
 
 
