@@ -37,22 +37,22 @@ def fit(rows: QueryRows, crowd: Crowd, estimator: Estimator, shrinkage: float | 
     ``crowd``: all people. Source: DESIGN.md 2.1.
     """
     if shrinkage is not None:
-        return _at(shrinkage, rows, crowd, estimator)
-    fitted = [_at(each, rows, crowd, estimator) for each in SHRINKAGES]
-    return max(fitted, key=_reached)
+        return _fitted(shrinkage, query_utility(rows, crowd.cards, estimator, shrinkage), crowd)
+    first = query_utility(rows, crowd.cards, estimator, SHRINKAGES[0])
+    fitted = [_fitted(each, first.at(each), crowd) for each in SHRINKAGES]
+    best = max(fitted, key=_reached)
+    first.forget()
+    return best
 
 
-def _at(shrinkage: float, rows: QueryRows, crowd: Crowd, estimator: Estimator) -> Fitted:
+def _fitted(shrinkage: float, utility: Utility, crowd: Crowd) -> Fitted:
     count = len(crowd.cards)
     settings = Settings(
         candidates=(1 << count) - 1, sensitivity=(0.0,) * count, trade_off=TRADE_OFF
     )
-    utility = query_utility(rows, crowd.cards, estimator, shrinkage)
     return Fitted(shrinkage, utility, Objective(utility, crowd, settings))
 
 
 def _reached(fitted: Fitted) -> float:
     """Return the largest F that greedy search finds, in bits."""
-    value = search(fitted.objective, "greedy").value
-    fitted.utility.forget()
-    return value
+    return search(fitted.objective, "greedy").value

@@ -1,5 +1,6 @@
 """Which set is chosen: anew for each query, or once for all of them."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from agent.decision.request import Knowledge, Request
@@ -13,12 +14,16 @@ from agent.tradeoff.search import Result, search
 
 
 class Choice(NamedTuple):
-    """The chosen set and its attributes in order, the objective, and the search's result."""
+    """The chosen set and its attributes in order, the objective, and the search's result.
+
+    ``standing``: the set was chosen for all queries, before anything was known.
+    """
 
     mask: int
     order: tuple[int, ...]
     objective: Objective
     result: Result
+    standing: bool = False
 
 
 def choose(case: Case, query: int, terms: Terms, model: Model) -> Choice:
@@ -34,7 +39,8 @@ def choose_standing(case: Case, request: Request, terms: Terms, model: Model) ->
     """Return the a-priori optimum over the model's queries (paper 9.5.1).
 
     It is the same set for every request, whatever the recipient holds by now; where it would
-    break a limit today, only what the recipient holds already is sent again.
+    break a limit today, only what the recipient holds already is sent again. What is proven of
+    it was proven for a recipient that knows nothing, and is not claimed for another.
     """
     key = (choose_standing, request.asked, terms)
     found = model.remember(key, lambda: _standing(request, terms, model))
@@ -43,7 +49,10 @@ def choose_standing(case: Case, request: Request, terms: Terms, model: Model) ->
     if not objective.feasible(mask):
         mask &= case.crowd.known
     order = tuple(each for each in found.order if mask >> each & 1)
-    return Choice(mask, order, objective, found.result)
+    result = found.result
+    if case.crowd.known or mask != found.mask:
+        result = replace(result, proof="none", bound=None)
+    return Choice(mask, order, objective, result, standing=True)
 
 
 def _standing(request: Request, terms: Terms, model: Model) -> Choice:

@@ -12,6 +12,8 @@ from agent.tradeoff.search import Proof
 Status = Literal["decided", "unknown query", "recognised", "outside the model"]
 Reason = Literal[
     "worth it",
+    "in the standing set",
+    "not in the standing set",
     "known to the recipient",
     "costs more than it helps",
     "would break a limit",

@@ -19,12 +19,17 @@ def candidate(case: Case, choice: Choice, index: int, name: str) -> Candidate:
     gain = objective.utility(with_it) - objective.utility(without)
     cost = objective.cost(with_it) - objective.cost(without)
     inside = bool(choice.mask & own)
-    reason = _why_in(case, own) if inside else _why_out(case, choice, own, worth=gain - cost)
+    if inside:
+        reason = _why_in(case, choice, own)
+    else:
+        reason = _why_out(case, choice, own, worth=gain - cost)
     return Candidate(name, disclosed=inside, reason=reason, gain_bits=gain, cost_bits=cost)
 
 
-def _why_in(case: Case, own: int) -> Reason:
-    return "known to the recipient" if case.crowd.known & own else "worth it"
+def _why_in(case: Case, choice: Choice, own: int) -> Reason:
+    if case.crowd.known & own:
+        return "known to the recipient"
+    return "in the standing set" if choice.standing else "worth it"
 
 
 def _why_out(case: Case, choice: Choice, own: int, worth: float) -> Reason:
@@ -36,4 +41,4 @@ def _why_out(case: Case, choice: Choice, own: int, worth: float) -> Reason:
             return "outside the model"
         if worth > 0:
             return "would break a limit"
-    return "costs more than it helps"
+    return "not in the standing set" if choice.standing else "costs more than it helps"

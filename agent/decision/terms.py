@@ -10,6 +10,9 @@ from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm
 
 Mode = Literal["dynamic", "standing"]
 Weights = tuple[tuple[str, float], ...]
+FINITE = "a finite number from 0"
+WHOLE = "a whole number from 1"
+SHARE = "from 0 to below 1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +28,10 @@ class Limits:
     max_risk: float | None = None
 
     def __post_init__(self) -> None:
-        _require(self.k is None or self.k >= 1, "k is a whole number from 1", self.k)
-        share = self.max_violations
-        _require(0 <= share < 1, "the share of violations is from 0 to below 1", share)
         risk = self.max_risk
-        _require(risk is None or 0 < risk <= 1, "the risk is above 0 and at most 1", risk)
+        _require(self.k is None or self.k >= 1, "k", self.k, WHOLE)
+        _require(0 <= self.max_violations < 1, "a share of violations", self.max_violations, SHARE)
+        _require(risk is None or 0 < risk <= 1, "a risk", risk, "above 0 and at most 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,21 +57,23 @@ class Terms:
     epsilon: float = EPSILON
 
     def __post_init__(self) -> None:
-        _require(_weighs(self.trade_off), "lambda is a finite number from 0", self.trade_off)
-        _require(self.metric in METRICS, f"a cost is one of {', '.join(METRICS)}", self.metric)
+        _require(_weighs(self.trade_off), "lambda", self.trade_off, FINITE)
+        _require(_weighs(self.epsilon), "epsilon", self.epsilon, FINITE)
+        _require(self.metric_k >= 1, "k", self.metric_k, WHOLE)
+        _require(self.metric in METRICS, "a cost", self.metric, f"one of {', '.join(METRICS)}")
         known = ", ".join(ALGORITHMS)
-        _require(self.algorithm in ALGORITHMS, f"an algorithm is one of {known}", self.algorithm)
-        _require(self.metric_k >= 1, "k is a whole number from 1", self.metric_k)
-        for name, bits in self.sensitivity:
-            _require(_weighs(bits), f"the sensitivity of {name} is a finite number from 0", bits)
-        for name, weight in self.guards:
-            _require(_weighs(weight), f"the guard on {name} is a finite number from 0", weight)
+        _require(self.algorithm in ALGORITHMS, "an algorithm", self.algorithm, f"one of {known}")
+        for what, pairs in (("sensitivity of", self.sensitivity), ("guard on", self.guards)):
+            names = [name for name, _ in pairs]
+            for name, weight in pairs:
+                _require(_weighs(weight), f"the {what} {name}", weight, FINITE)
+                _require(names.count(name) == 1, f"the {what} {name}", "two numbers", "one number")
 
 
 def _weighs(number: float) -> bool:
     return isfinite(number) and number >= 0
 
 
-def _require(holds: bool, demand: str, given: object) -> None:  # noqa: FBT001
+def _require(holds: bool, what: str, given: object, demand: str) -> None:  # noqa: FBT001
     if not holds:
-        raise UsageError(demand, f"given was {given!r}")
+        raise UsageError(f"{what} cannot be {given}", f"{what} is {demand}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from agent.tradeoff.numbering import stable_order
 from agent.tradeoff.sums import mass_of
 from agent.tradeoff.tally import keys, tally
 
@@ -74,7 +75,7 @@ def split(cells: Cells, kinds: Kinds, column: Column) -> Cells:
     used = np.flatnonzero(np.bincount(combined, minlength=size * column.card))
     value, cell = np.divmod(used, size)
     group = cells.group[cell] * column.card + value
-    order = _stable_order(group)
+    order = stable_order(group)
     number = np.empty(size * column.card, dtype=np.intp)
     number[used[order]] = np.arange(len(used))
     kind = cells.kind[cell[order]]
@@ -89,12 +90,6 @@ def merge(cells: Cells, kinds: Kinds, into: Indexes) -> Counts:
     pairs = mass_of(pair, rows, 0)
     groups = mass_of(group, rows, 0)
     return Counts(rows[np.newaxis], pairs[pair][np.newaxis], groups[group][np.newaxis])
-
-
-def _stable_order(numbers: Indexes) -> Indexes:
-    """Return the stable ascending order; NumPy sorts 16-bit integers in linear time."""
-    small = numbers.max(initial=0) <= np.iinfo(np.uint16).max
-    return np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
 
 
 def _sorted_cells(row: Indexes, kind: Indexes, intent: Indexes, group: Indexes) -> Cells:

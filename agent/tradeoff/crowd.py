@@ -10,6 +10,7 @@ import numpy as np
 from agent.tradeoff import losses
 from agent.tradeoff.columns import Columns
 from agent.tradeoff.guard import Guard
+from agent.tradeoff.numbering import stable_order
 from agent.tradeoff.partitions import Partitions
 from agent.tradeoff.senders import Senders
 from agent.tradeoff.sets import members, singleton, union
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     Measures = Sequence[tuple[Metric, int]]
 
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
-REMEMBERED = 200_000  # values; then the memory starts afresh
+REMEMBERED = 50_000  # values; then the memory starts afresh
 
 
 class Crowd:
@@ -52,7 +53,7 @@ class Crowd:
         self._partitions = Partitions(Columns(self._columns, self.cards))
         self._guards: dict[int, Guard] = {}
         self._memory: dict[Hashable, float] = {}
-        self._surveyed: set[Hashable] = set()
+        self._surveyed: Hashable = None
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
@@ -78,7 +79,7 @@ class Crowd:
         """
         fresh = mask & ~self.known
         if self.people <= 1:
-            return losses.certainty(metric, self._population.people)
+            return losses.certainty(metric, self._population.people, k)
         return self._remembered(
             _key(metric, k, fresh), lambda: self._identifiability(fresh, metric, k)
         )
@@ -92,9 +93,9 @@ class Crowd:
         """Make ready I of ``mask`` with each attribute added, by (metric, k) in ``measures``."""
         base = mask & ~self.known
         task = (base, *attributes, *measures)
-        if task in self._surveyed or self.people <= 1 or not self._senders.even(base):
+        if task == self._surveyed or self.people <= 1 or not self._senders.even(base):
             return
-        self._surveyed.add(task)
+        self._surveyed = task
         open_ = self._persons & ~self.known & ~base
         new = [
             each
@@ -105,7 +106,7 @@ class Crowd:
         for each, sizes in zip(new, self._partitions.beside(base, new), strict=True):
             for metric, k in measures:
                 loss = losses.counted(metric, sizes.ravel(), self._population.people, k)
-                self._memory[_key(metric, k, base | singleton(each))] = loss
+                self._remember(_key(metric, k, base | singleton(each)), loss)
 
     def people_left(self, mask: int) -> float:
         """Return how many people are expected to agree with d and with the answer to A."""
@@ -127,29 +128,43 @@ class Crowd:
     def _remembered(self, key: Hashable, compute: Callable[[], float]) -> float:
         found = self._memory.get(key)
         if found is None:
-            if len(self._memory) >= REMEMBERED:
-                self._memory.clear()
-                self._surveyed.clear()
-            found = self._memory[key] = compute()
+            found = compute()
+            self._remember(key, found)
         return found
+
+    def _remember(self, key: Hashable, value: float) -> None:
+        if len(self._memory) >= REMEMBERED:
+            self._memory.clear()
+            self._surveyed = None
+        self._memory[key] = value
 
     def _identifiability(self, mask: int, metric: Metric, k: int) -> float:
         people = self._population.people
         if self._senders.even(mask):
             sizes = np.bincount(self._partitions.of(mask).labels)
             return losses.counted(metric, sizes, people, k)
+        if metric == "entropy":
+            return self._information(mask)
         labels, groups = self._partitions.dense[mask & self._persons]
-        order = np.argsort(labels, kind="stable")
+        order = stable_order(labels)
         starts = np.searchsorted(labels[order], np.arange(groups))
         total = 0.0
         for mass in self._senders.joint(mask):
-            classes = mass_of(labels, mass, groups)
-            if metric == "entropy":
-                total += float(plogp(mass).sum()) - ordered_sum(plogp(classes))
+            peak = np.maximum.reduceat(mass[order], starts)
+            if metric == "maxprob":
+                total += ordered_sum(peak)
             else:
-                peak = np.maximum.reduceat(mass[order], starts)
+                classes = mass_of(labels, mass, groups)
                 total += losses.weighted(metric, classes, peak, people, k)
-        return total - float(plogp(self._senders.prior()).sum()) if metric == "entropy" else total
+        return total
+
+    def _information(self, mask: int) -> float:
+        """Return H(Y|d) - H(Y|A,d) in bits, whatever the people's weights."""
+        labels, groups = self._partitions.dense[mask & self._persons]
+        total = -float(plogp(self._senders.prior()).sum())
+        for mass in self._senders.joint(mask):
+            total += float(plogp(mass).sum()) - ordered_sum(plogp(mass_of(labels, mass, groups)))
+        return total
 
     def _people_left(self, mask: int) -> float:
         labels = self._partitions.of(mask).labels

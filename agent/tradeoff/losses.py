@@ -17,8 +17,10 @@ Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
 METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "k-anonymity", "entropy")
 
 
-def certainty(metric: Metric, population: int) -> float:
+def certainty(metric: Metric, population: int, k: int) -> float:
     """Return the loss when one person is left, of a table of ``population`` people."""
+    if metric == "k-anonymity":
+        return float(k > 1)
     if metric == "log-maxprob":
         return float(np.log(population + 1))
     return 0.0 if metric == "entropy" else 1.0
@@ -44,13 +46,11 @@ def counted(metric: Metric, sizes: NDArray[np.intp], population: int, k: int) ->
 
 
 def weighted(metric: Metric, mass: Floats, peak: Floats, population: int, k: int) -> float:
-    """Return what these classes contribute to the expected loss (not for ``entropy``).
+    """Return what these classes add to the expected ``log-maxprob`` or ``k-anonymity``.
 
     ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``peak``: the largest
     P(a, y) over the people y, likewise. DESIGN.md 2.2, left column of the table.
     """
-    if metric == "maxprob":
-        return ordered_sum(peak)
     share = np.divide(peak, mass, out=np.zeros_like(peak), where=mass > 0)
     if metric == "k-anonymity":  # 1/k itself is no violation, whatever its rounding
         return ordered_sum(mass * (share > (1 + 1e-12) / k))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.tradeoff.columns import row_columns
+from agent.tradeoff.layout import Layouts
 from agent.tradeoff.scoring import Scoring
 from agent.tradeoff.sets import singleton
 
@@ -23,15 +24,24 @@ class LeaveOneUserOut:
 
     monotone = False
 
-    def __init__(self, rows: QueryRows, cards: Sequence[int], shrinkage: float) -> None:
-        """Prepare one query; ``shrinkage`` is beta > 0, in rows; ValueError otherwise."""
+    def __init__(self, layouts: Layouts, shrinkage: float) -> None:
+        """Score a query's rows; ``shrinkage`` is beta > 0, in rows; ValueError otherwise."""
         if not shrinkage > 0:
             message = f"leave-one-user-out needs a shrinkage above 0, not {shrinkage}"
             raise ValueError(message)
-        self._rows, self._shrinkage = rows, shrinkage
-        self._columns = row_columns(rows, cards)
+        self._layouts, self._shrinkage = layouts, shrinkage
         self._scorings: dict[int, Scoring] = {}
         self.limit = self._scoring(0).limit
+
+    @classmethod
+    def of(cls, rows: QueryRows, cards: Sequence[int], shrinkage: float) -> LeaveOneUserOut:
+        """Return the utility for the rows of one query."""
+        return cls(Layouts(rows, row_columns(rows, cards)), shrinkage)
+
+    def at(self, shrinkage: float) -> LeaveOneUserOut:
+        """Return the same rows' utility at another shrinkage; what is counted is shared."""
+        self._layouts.shared = True
+        return LeaveOneUserOut(self._layouts, shrinkage)
 
     def value(self, mask: int) -> float:
         """Return U(A) in bits."""
@@ -39,7 +49,7 @@ class LeaveOneUserOut:
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
-        persons = [each for each in attributes if each < self._rows.persons]
+        persons = [each for each in attributes if each < self._layouts.rows.persons]
         values = dict(zip(persons, self._scoring(mask).extensions(mask, persons), strict=True))
         return [
             values[each] if each in values else self.value(mask | singleton(each))
@@ -52,18 +62,17 @@ class LeaveOneUserOut:
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        self._scoring(mask).divisions.focus = mask
+        self._scoring(mask).layout.divisions.focus = mask
 
     def forget(self) -> None:
         """Drop remembered partitions; the answers stay the same."""
-        for scoring in self._scorings.values():
-            scoring.divisions.forget()
+        self._layouts.forget()
 
     def _scoring(self, mask: int) -> Scoring:
         """Return the scores under the request attributes in ``mask``."""
-        request = mask >> self._rows.persons << self._rows.persons
+        request = self._layouts.request(mask)
         found = self._scorings.get(request)
         if found is None:
-            found = Scoring(self._rows, self._columns, request, self._shrinkage)
+            found = Scoring(self._layouts[request], self._shrinkage)
             self._scorings[request] = found
         return found

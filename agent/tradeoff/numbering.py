@@ -35,3 +35,9 @@ def multiplicity(keys: Indexes, size: int) -> Indexes:
     """Return, for each item, how many items have its key; arguments as for ``number``."""
     numbers = number(keys, size).numbers
     return np.bincount(numbers)[numbers]
+
+
+def stable_order(numbers: Indexes) -> Indexes:
+    """Return the stable ascending order; NumPy sorts 16-bit integers in linear time."""
+    small = numbers.max(initial=0) <= np.iinfo(np.uint16).max
+    return np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")

@@ -27,19 +27,31 @@ class PlugIn:
     Non-negative gains (and submodular gains under Thm 3.1) only at beta = 0.
     """
 
-    def __init__(self, rows: QueryRows, cards: Sequence[int], shrinkage: float) -> None:
-        """Prepare one query; ``shrinkage`` is beta >= 0, in rows; ValueError otherwise."""
+    def __init__(self, rows: QueryRows, groups: Partitions, shrinkage: float) -> None:
+        """Take a query's rows, and their partitions.
+
+        ``shrinkage`` is beta >= 0, in rows; ValueError otherwise.
+        """
         if not shrinkage >= 0:
             message = f"a shrinkage is not negative: {shrinkage}"
             raise ValueError(message)
         self._rows, self._shrinkage = rows, shrinkage
         self.monotone = shrinkage == 0
-        self._groups = Partitions(row_columns(rows, cards))
+        self._groups = groups
         counts = np.bincount(rows.intent, minlength=rows.intents)
         prior = (counts + 0.5) / (len(rows.intent) + rows.intents / 2)
         self._pull = shrinkage * prior
         self._prior_entropy = float(_entropies(prior[np.newaxis, :])[0])
         self.limit = float(_entropies((counts + self._pull)[np.newaxis, :])[0])
+
+    @classmethod
+    def of(cls, rows: QueryRows, cards: Sequence[int], shrinkage: float) -> PlugIn:
+        """Return the utility for the rows of one query."""
+        return cls(rows, Partitions(row_columns(rows, cards)), shrinkage)
+
+    def at(self, shrinkage: float) -> PlugIn:
+        """Return the same rows' utility at another shrinkage; the partitions are shared."""
+        return PlugIn(self._rows, self._groups, shrinkage)
 
     def value(self, mask: int) -> float:
         """Return U(A) in bits."""

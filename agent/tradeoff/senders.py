@@ -28,6 +28,7 @@ class Senders:
         """Take the table, and which rows of it agree."""
         self._population, self._rows = population, rows
         self._requested = ~((1 << population.persons) - 1)
+        self._shares: dict[int, Floats] = {}
 
     def even(self, mask: int) -> bool:
         """Say whether all people who agree on ``mask`` are equally likely."""
@@ -46,17 +47,20 @@ class Senders:
         """Yield P(y|d) times the product of P_j(a_j|y), for each combination of request values."""
         requested = members(mask >> self._population.persons)
         shares = [self._request_shares(each) for each in requested]
-        for combination in product(*(range(each.shape[1]) for each in shares)):
+        for combination in product(*(range(len(each)) for each in shares)):
             mass = self.prior()
             for share, value in zip(shares, combination, strict=True):
-                mass = mass * share[:, value]
+                mass = mass * share[value]
             yield mass
 
     def _request_shares(self, request: int) -> Floats:
-        """Return P_j(v|y) = (n_yv + 5 P_j(v)) / (n_y + 5), shape (people, values of j)."""
+        """Return P_j(v|y) = (n_yv + 5 P_j(v)) / (n_y + 5), shape (values of j, people)."""
+        if request in self._shares:
+            return self._shares[request]
         table = self._population.request_counts[request]
         overall = table.sum(axis=0, dtype=np.float64)
         counts = table[self._rows].astype(np.float64)
         rows = counts.sum(axis=1, keepdims=True)
-        shares: Floats = (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
-        return shares
+        shares = (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
+        self._shares[request] = np.ascontiguousarray(shares.T)
+        return self._shares[request]

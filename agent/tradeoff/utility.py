@@ -48,17 +48,25 @@ class Utility(Protocol):
         ...
 
 
+class QueryUtility(Utility, Protocol):
+    """The utility for one query."""
+
+    def at(self, shrinkage: float) -> QueryUtility:
+        """Return the same rows' utility at another shrinkage; what is counted is shared."""
+        ...
+
+
 def query_utility(
     rows: QueryRows, cards: Sequence[int], estimator: Estimator, shrinkage: float
-) -> Utility:
+) -> QueryUtility:
     """Return the utility for one query.
 
     ``cards``: how many values each attribute has; ``shrinkage``: the weight beta >= 0 of the
     prior, in rows (above 0 for ``louo``). Source: paper 2.1 and 7.1; DESIGN.md 2.1.
     """
     if estimator == "louo":
-        return LeaveOneUserOut(rows, cards, shrinkage)
-    return PlugIn(rows, cards, shrinkage)
+        return LeaveOneUserOut.of(rows, cards, shrinkage)
+    return PlugIn.of(rows, cards, shrinkage)
 
 
 class MeanUtility:

@@ -82,7 +82,10 @@ def test_the_figures_add_up(seed: int, query: str, given: Terms, known: Knowledg
     assert {each.name for each in decision.candidates if each.disclosed} == set(decision.disclosed)
     assert figures.people_left <= figures.people + 1e-9
     assert figures.objective >= 0 or given.mode == "standing"
-    assert decision.evidence.exact == (decision.evidence.proof == "enumerated")
+    evidence = decision.evidence
+    assert evidence.exact == (evidence.proof == "enumerated")
+    assert (evidence.bound is None) == (evidence.proof == "none")
+    assert evidence.bound is None or figures.objective <= evidence.bound + 1e-9
 
 
 @given(SEEDS, QUERIES, terms(), knowledge())
@@ -162,6 +165,9 @@ def test_what_the_model_lacks_is_named(given: Terms, known: Knowledge, said: str
         {"metric_k": 0},
         {"sensitivity": (("age", -0.1),)},
         {"guards": (("age", float("inf")),)},
+        {"guards": (("age", 1.0), ("age", 2.0))},
+        {"sensitivity": (("age", 1.0), ("age", 0.0))},
+        {"epsilon": float("nan")},
     ],
 )
 def test_impossible_terms_do_not_exist(given: dict[str, object]) -> None:

@@ -122,7 +122,7 @@ def test_one_person_or_none_is_certainty(metric: Metric, code: int) -> None:
     crowd = Crowd(population, (3, 2), [(0, code)])
     assert crowd.people == (1 if code == 1 else 0)
     for mask in range(4):
-        assert crowd.identifiability(mask, metric, 3) == certainty(metric, 3)
+        assert crowd.identifiability(mask, metric, 3) == certainty(metric, 3, 3)
         assert crowd.people_left(mask) == crowd.people
         assert crowd.guard_bits(1, mask) == 0.0
 
@@ -136,7 +136,7 @@ def test_certainty_is_the_loss_of_one_person(world: World, metric: Metric, k: in
     expected = naive.identifiability(alone, 0, (), metric, k)
     if metric == "log-maxprob":
         expected = np.log(population.people + 1)
-    assert certainty(metric, population.people) == pytest.approx(expected)
+    assert certainty(metric, population.people, k) == pytest.approx(expected)
     if world.crowd(what).people == 1:
         assert world.crowd(what).identifiability(0, metric, k) == pytest.approx(expected)
 
