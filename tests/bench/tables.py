@@ -16,13 +16,13 @@ LOYALTY = 0.3  # probability that an attribute, or an intent, is the one typical
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large the tables are; the defaults are those of the bar in DESIGN.md 6."""
+    """How large the tables are; by default like the survey's, with 2 million events."""
 
     events: int = 2_000_000
-    users: int = 60_000
-    persons: int = 40
-    requests: int = 2
-    queries: int = 100
+    users: int = 66_000
+    persons: int = 42
+    requests: int = 0
+    queries: int = 25
     intents: int = 40
 
 
