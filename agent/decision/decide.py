@@ -47,7 +47,7 @@ def _decide(
         matched_query=model.queries[match.query].text,
         disclosed=tuple(model.attributes[index].name for index in choice.order),
         figures=_figures(choice.objective, choice.mask, case, terms),
-        evidence=_evidence(choice.result),
+        evidence=_evidence(choice.result, case),
         candidates=tuple(
             candidate(case, choice, index, attribute.name)
             for index, attribute in enumerate(model.attributes)
@@ -91,7 +91,10 @@ def _figures(objective: Objective, mask: int, case: Case, terms: Terms) -> Figur
     )
 
 
-def _evidence(result: Result) -> Evidence:
+def _evidence(result: Result, case: Case) -> Evidence:
+    """Return what is known of the answer: nothing, where the model knows nobody like the user."""
+    if not case.crowd.people:
+        return Evidence(evaluations=result.evaluations, violations=result.violations)
     return Evidence(
         evaluations=result.evaluations,
         violations=result.violations,

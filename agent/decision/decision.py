@@ -9,7 +9,9 @@ from agent.model.lookup import Match
 from agent.tradeoff.losses import Metric
 from agent.tradeoff.search import Proof
 
-Status = Literal["decided", "unknown query", "recognised", "outside the model"]
+Status = Literal[
+    "decided", "unknown query", "recognised", "outside the model", "past a limit already"
+]
 Reason = Literal[
     "worth it",
     "in the standing set",
@@ -91,6 +93,9 @@ class Figures:
 class Decision:
     """What is disclosed for one request (names, in the order chosen), and everything about it.
 
+    ``status``: only "decided" is the ordinary case. Else the query is unknown; or one person
+    ("recognised") or nobody ("outside the model") agrees with what the recipient holds, and
+    nothing new leaves; or what it holds breaks a limit, before anything is added.
     ``matched_query``: the known query that was meant, None where there is none.
     """
 

@@ -34,6 +34,8 @@ def _why_in(case: Case, choice: Choice, own: int) -> Reason:
 
 def _why_out(case: Case, choice: Choice, own: int, worth: float) -> Reason:
     with_it = choice.mask | own
+    if case.crowd.known & own:
+        return "known to the recipient"
     if not choice.objective.feasible(with_it):
         if case.status == "recognised":
             return "recognised"

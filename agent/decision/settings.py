@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from agent.decision.decision import Reason, Status
 from agent.decision.request import Knowledge, Request
-from agent.decision.terms import Terms
+from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.tradeoff.crowd import Crowd
@@ -27,9 +27,6 @@ def case_of(request: Request, terms: Terms, knowledge: Knowledge, model: Model) 
     crowd = model.crowd(_known(knowledge, model))
     guards = tuple((_person(name, model), weight) for name, weight in terms.guards)
     barred = _barred(request, terms, {index for index, _ in guards}, model)
-    status: Status = "decided"
-    if crowd.people <= 1:
-        status = "recognised" if crowd.people else "outside the model"
     settings = Settings(
         candidates=sum(singleton(i) for i in range(len(model.attributes)) if i not in barred),
         sensitivity=_sensitivity(terms, model),
@@ -41,7 +38,20 @@ def case_of(request: Request, terms: Terms, knowledge: Knowledge, model: Model) 
         max_violations=terms.limits.max_violations,
         max_risk=terms.limits.max_risk,
     )
-    return Case(crowd, settings, barred, status)
+    return Case(crowd, settings, barred, _status(crowd, terms.limits))
+
+
+def _status(crowd: Crowd, limits: Limits) -> Status:
+    """Say whether a recipient may learn anything new at all."""
+    if crowd.people <= 1:
+        return "recognised" if crowd.people else "outside the model"
+    risk, k = limits.max_risk, limits.k
+    risky = risk is not None and crowd.identifiability(0, "maxprob", 1) > risk
+    if risky or (
+        k is not None and crowd.identifiability(0, "k-anonymity", k) > limits.max_violations
+    ):
+        return "past a limit already"
+    return "decided"
 
 
 def _known(knowledge: Knowledge, model: Model) -> list[tuple[int, int]]:

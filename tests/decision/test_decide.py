@@ -183,6 +183,19 @@ def test_exhaustive_search_of_many_is_refused(monkeypatch: pytest.MonkeyPatch) -
         decide(Request("python today"), Terms(algorithm="exhaustive"), Knowledge(), made_model(0))
 
 
+def test_a_limit_that_does_not_hold_is_said() -> None:
+    """What the recipient holds already may break a limit: then nothing new leaves, and it shows."""
+    model = made_model(1)
+    known = Knowledge().learns({"age": 1})
+    people = model.crowd([(0, 1)]).people
+    for limits in (Limits(k=people + 1), Limits(max_risk=0.5 / people)):
+        decision = decide(Request("python today"), Terms(limits=limits), known, model)
+        assert decision.status == "past a limit already"
+        assert set(decision.disclosed) <= known.names
+    kept = decide(Request("python today"), Terms(limits=Limits(k=people)), known, model)
+    assert kept.status == "decided"
+
+
 def test_too_many_combinations_are_not_summed(monkeypatch: pytest.MonkeyPatch) -> None:
     """An attribute that makes too many combinations of request values stays out, unpriced."""
     for room in ("agent.decision.reasons", "agent.tradeoff.objective"):
