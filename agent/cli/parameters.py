@@ -1,6 +1,7 @@
 """The kinds of values that options take, each with a sentence for what is wrong."""
 
 from collections.abc import Iterable, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -69,6 +70,9 @@ def flat(lists: Iterable[Iterable[str]]) -> frozenset[str]:
 
 def _number(text: str, hint: str) -> float:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         raise UsageError(f"{text!r} is not a number", hint) from None
+    if not isfinite(number):
+        raise UsageError(f"{text!r} is not a finite number", hint)
+    return number

@@ -31,11 +31,19 @@ def test_half_a_pair_is_none(text: str) -> None:
         pair(text)
 
 
-@given(WORDS, st.floats(allow_nan=False))
+@given(WORDS, st.floats(allow_nan=False, allow_infinity=False))
 def test_a_weight_is_the_number_that_was_written(name: str, number: float) -> None:
     """To the last digit."""
     assert weighted(f"{name}={number!r}") == (name, number)
     assert shrinkage(repr(number)) == number
+
+
+@pytest.mark.parametrize("text", ["nan", "-nan", "inf", "-inf", "Infinity", "1e999"])
+def test_what_is_not_finite_is_refused(text: str) -> None:
+    """Here already: what is not equal to itself would later look like two values."""
+    for read, value in ((weighted, f"gender={text}"), (shrinkage, text)):
+        with pytest.raises(UsageError, match=f"'{text}' is not a finite number"):
+            read(value)
 
 
 def test_the_automatic_shrinkage_is_no_number() -> None:
