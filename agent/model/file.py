@@ -35,6 +35,7 @@ def read(path: Path) -> Model:
 def write(model: Model, path: Path) -> Model:
     """Write a model to a file, whole or not at all, and return it as it will be read.
 
+    Only its owner can read it: it holds the rows of single people.
     Raises BuildError if the model does not fit the format, UsageError if it cannot be written.
     """
     try:
@@ -43,7 +44,7 @@ def write(model: Model, path: Path) -> Model:
     except (ModelError, ValueError) as error:
         what = error.what if isinstance(error, ModelError) else str(error)
         raise BuildError(what, "mend the tables or the options that it was built from") from error
-    replace_bytes(data, path)
+    replace_bytes(data, path, PRIVATE)
     return written
 
 
@@ -63,11 +64,11 @@ def read_bytes(path: Path, limit: int) -> bytes:
         raise _unreadable(path, error) from error
 
 
-def replace_bytes(data: bytes, path: Path) -> None:
+def replace_bytes(data: bytes, path: Path, mode: int = PUBLIC) -> None:
     """Put a file in place whole, over what is there; if it fails (UsageError), leave nothing."""
-    beside = path.with_name(f".reticent-{secrets.token_hex(8)}")
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        _create(data, beside, PUBLIC)
+        _create(data, beside, mode)
         with ExitStack() as on_failure:
             on_failure.callback(beside.unlink)
             beside.replace(path)

@@ -33,7 +33,7 @@ class Query:
     """One known query.
 
     ``intents``: what people turned out to want; ``shrinkage``: beta, in rows; ``rows`` and
-    ``users``: how many there are; ``prior_entropy_bits``: of the prior over the intents;
+    ``users``: how many there are; ``prior_entropy_bits``: the bits that no utility exceeds;
     ``predicted_bits``, ``heldout_bits``: utility of the sets picked in validation, as the model
     predicted it and as held-out users had it.
     """
