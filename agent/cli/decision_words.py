@@ -1,12 +1,23 @@
 """A decision in sentences: what leaves, what it means, and what is proven."""
 
+from math import floor
+
 from agent.cli.layout import bits, listed, people
-from agent.decision.decision import Decision, Figures
+from agent.decision.decision import Decision, Evidence, Figures
 from agent.decision.terms import Terms
 from agent.tradeoff.losses import Metric
 
-LIKELY = "provided that gains shrink as the set grows, as they did on the way"
+LIKELY = "if gains shrink as the set grows, which is not proven"
 LOOSE = "such bounds are loose: small shares are normal"
+BEFOREHAND = "for the average query and a recipient that knows nothing"
+
+SILENT = {
+    "recognised": "only one person fits what the recipient knows, and more would confirm it",
+    "outside the model": (
+        "nobody in the model fits what the recipient knows, so nothing says how rare you are"
+    ),
+    "past a limit already": "what the recipient knows is past a limit that you set",
+}
 
 
 def headline(decision: Decision) -> str:
@@ -19,10 +30,11 @@ def headline(decision: Decision) -> str:
     what = f"Disclose {listed(new) if new else 'nothing new' if again else 'nothing'}"
     what += f", and {listed(again)} again" if again else ""
     if decision.status != "decided":
-        return f"{what}: {_recognised(decision)}."
+        return f"{what}: {SILENT[decision.status]}."
     if not decision.disclosed:
         return f"{what}: {_why_nothing(decision)}."
     gain = f"{bits(decision.figures.utility)} bits better served"
+    gain += " on average" if decision.mode == "standing" else ""
     return f"{what}: {gain}, and {_people(decision.figures)}."
 
 
@@ -33,20 +45,27 @@ def resent(decision: Decision) -> list[str]:
 
 
 def proven(decision: Decision, terms: Terms) -> str:
-    """Return what is known of the answer's quality, in words true to its proof."""
-    evidence = decision.evidence
-    if evidence.proof == "enumerated":
-        return "no permitted set is better, whatever the numbers look like"
-    if evidence.proof == "none" or evidence.bound is None or evidence.certified is None:
-        return f"no bound: {_why_unproven(decision, terms)}"
-    if evidence.certified == 1:
-        return f"no permitted set is better, {LIKELY}"
-    share = f"at least {evidence.certified:.0%} of the best there is"
-    return f"{share} (bound {bits(evidence.bound)} bits), {LIKELY}; {LOOSE}"
+    """Return what is known of the answer's quality, in words true to its proof.
+
+    A standing set was chosen for all queries: of it nothing is claimed for this request.
+    """
+    quality = _quality(decision.evidence)
+    if decision.mode == "standing":
+        if quality is None:
+            return f"nothing for this request: the set was chosen {BEFOREHAND}"
+        return f"{BEFOREHAND}: {quality}"
+    return f"no bound: {_why_unproven(decision, terms)}" if quality is None else quality
+
+
+def at_least(share: float) -> str:
+    """Return a share of the optimum in whole per cent, never rounded up."""
+    return f"at least {floor(100 * share)}% of the best there is"
 
 
 def settled(terms: Terms) -> str:
     """Return what the search itself makes sure of."""
+    if terms.mode == "standing":
+        return "chosen once for all queries, before anything was known"
     if terms.algorithm == "exhaustive":
         return "every set was tried"
     move = "addition" if terms.algorithm == "greedy" else "addition or removal"
@@ -85,16 +104,24 @@ def _people(figures: Figures) -> str:
     return f"about {left} of {before} people still look like you"
 
 
-def _recognised(decision: Decision) -> str:
-    if decision.status == "recognised":
-        return "only one person fits what the recipient knows, and more would confirm it"
-    return "nobody in the model fits what the recipient knows, so nothing says how rare you are"
+def _quality(evidence: Evidence) -> str | None:
+    """Return what is proven, with its condition; None where nothing is."""
+    if evidence.proof == "enumerated":
+        return "no permitted set is better, whatever the numbers look like"
+    if evidence.proof == "none" or evidence.bound is None or evidence.certified is None:
+        return None
+    if evidence.certified == 1:
+        return f"no better set exists {LIKELY}"
+    share = f"{at_least(evidence.certified)} (bound {bits(evidence.bound)} bits)"
+    return f"{share}, {LIKELY}; {LOOSE}"
 
 
 def _why_nothing(decision: Decision) -> str:
     tried = [each for each in decision.candidates if each.gain_bits is not None]
     if not tried:
         return "nothing is allowed to leave"
+    if decision.mode == "standing":
+        return "nothing in the set for all queries may leave now"
     broken = [each for each in tried if each.reason == "would break a limit"]
     if any((each.gain_bits or 0.0) > (each.cost_bits or 0.0) for each in broken):
         return "what would help enough would break a limit"

@@ -23,8 +23,8 @@ from agent.model.shipped import shipped_model
 
 RECIPIENTS = (story.SEARCH, story.JOBS)
 CERTIFIED = (
-    "Certified is what can be proven, provided that gains shrink as a set grows; where one grew, "
-    "nothing is. Such bounds are loose, so small shares are normal."
+    "Certified is what holds if gains shrink as a set grows, which is not proven; where one "
+    "was seen to grow, nothing is. Such bounds are loose, so small shares are normal."
 )
 
 

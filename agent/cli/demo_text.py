@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent.cli.decision_words import resent
+from agent.cli.decision_words import at_least, resent
 from agent.cli.demo_ledger import Entry, known_to, people_who_fit
 from agent.cli.layout import Column, bits, facts, people, strong, table
 from agent.decision.decision import Candidate
@@ -86,4 +86,4 @@ def _certificate(entry: Entry) -> str:
     evidence = entry.decision.evidence
     if evidence.certified is None:
         return "nothing"
-    return f"at least {evidence.certified:.0%} of the best there is"
+    return at_least(evidence.certified)

@@ -22,6 +22,9 @@ def decided(query: str = "weather", knowledge: Knowledge = COAST, **demands: obj
     return decide(Request(query), replace(Terms(), **demands), knowledge, cli_model())  # type: ignore[arg-type]
 
 
+PAST = decided(limits=Limits(k=PEOPLE))  # the coast has fewer people than that
+
+
 @pytest.mark.parametrize(
     ("decision", "sentence"),
     [
@@ -37,6 +40,7 @@ def decided(query: str = "weather", knowledge: Knowledge = COAST, **demands: obj
             decided(knowledge=NOBODY),
             "Disclose nothing new, and region again: nobody in the model fits what the recipient",
         ),
+        (PAST, "Disclose nothing new, and region again: what the recipient knows is past a limit"),
         (
             decided(knowledge=Knowledge(), limits=Limits(k=PEOPLE)),
             "Disclose nothing: what would help enough would break a limit.",
@@ -77,12 +81,17 @@ def test_what_is_sent_again_leaves_as_many_people_as_before() -> None:
         (
             Evidence(proof="if-submodular", bound=1.0, certified=0.4),
             {},
-            ["at least 40% of the best", "bound 1.000", "provided that", "loose"],
+            ["at least 40% of the best", "bound 1.000", "if gains shrink", "loose"],
         ),
         (
             Evidence(proof="if-submodular", bound=1.0, certified=1.0),
             {},
-            ["no permitted set is better", "provided that"],
+            ["no better set exists if gains shrink", "which is not proven"],
+        ),
+        (
+            Evidence(proof="if-submodular", bound=1.0, certified=0.999),
+            {},
+            ["at least 99% of the best"],
         ),
         (Evidence(violations=2), {}, ["no bound", "a gain grew"]),
         (Evidence(node_limit_hit=True), {}, ["no bound", "limit of nodes"]),
@@ -97,7 +106,41 @@ def test_what_is_proven_is_said_with_its_condition(
     terms = replace(Terms(), **demands)  # type: ignore[arg-type]
     said = proven(replace(decided(), evidence=evidence), terms)
     assert [word for word in words if word not in said] == []
-    assert ("provided that" in said) == (evidence.proof == "if-submodular")
+    assert ("which is not proven" in said) == (evidence.proof == "if-submodular")
+    assert ("no permitted set is better" in said) == (evidence.proof == "enumerated")
+
+
+@pytest.mark.parametrize("allowed", [frozenset(), frozenset({"region"})])
+def test_what_compared_nothing_does_not_claim_to_have_seen_it(allowed: frozenset[str]) -> None:
+    """Of an empty set, or of a single attribute, no gain was seen to shrink."""
+    said = proven(decided(knowledge=Knowledge(), allowed=allowed), Terms())
+    assert said.startswith("no better set exists if gains shrink")
+    assert "on the way" not in said
+
+
+@pytest.mark.parametrize("algorithm", ["lls", "greedy", "exact", "exhaustive"])
+@pytest.mark.parametrize("knowledge", [Knowledge(), COAST, LAST, NOBODY])
+def test_a_standing_set_claims_nothing_for_this_request(
+    algorithm: str, knowledge: Knowledge
+) -> None:
+    """It was chosen for all queries, before anything was known."""
+    decision = decided(knowledge=knowledge, mode="standing", algorithm=algorithm)
+    terms = Terms(mode="standing", algorithm=algorithm)  # type: ignore[arg-type]
+    assert settled(terms) == "chosen once for all queries, before anything was known"
+    said = proven(decision, terms)
+    assert "for the average query and a recipient that knows nothing" in said
+    if knowledge != Knowledge():
+        assert said.startswith("nothing for this request: ")
+    if decision.status == "decided":
+        assert "bits better served on average" in headline(decision)
+
+
+def test_a_standing_set_that_may_not_leave_says_so() -> None:
+    """Whatever each of its attributes would be worth alone."""
+    decision = decided(knowledge=Knowledge(), mode="standing", trade_off=1e6)
+    assert headline(decision) == (
+        "Disclose nothing: nothing in the set for all queries may leave now."
+    )
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -137,5 +180,5 @@ def test_a_greedy_search_does_not_claim_what_a_local_one_does() -> None:
 
 def test_the_statuses_above_are_all() -> None:
     """A new one needs its sentence."""
-    seen = {decided(), decided("knees"), decided(knowledge=LAST), decided(knowledge=NOBODY)}
+    seen = {decided(), decided("knees"), decided(knowledge=LAST), decided(knowledge=NOBODY), PAST}
     assert {each.status for each in seen} == set(Status.__args__)  # type: ignore[attr-defined]
