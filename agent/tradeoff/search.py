@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from agent.tradeoff.bounds import additive_bound, certified_share
@@ -138,12 +139,18 @@ def _climb(walk: Walk, one_pass: Pass) -> None:
         walk.violations += 1
 
 
-def _heuristic(walk: Walk) -> Result:
-    proven = walk.probe.function.claims_submodularity and not walk.violations
-    if not proven:
-        return _result(walk, "none", None)
-    bound = min(additive_bound(walk.probe), walk.probe.function.online_bound(walk.mask))
-    return _result(walk, "if-submodular", bound)
+def _heuristic(walk: Walk, bound: float = inf, *, hit: bool = False) -> Result:
+    """Say what is proven where F is submodular; ``bound``: one found under that assumption.
+
+    A set above its bound shows that the assumption fails, as much as a gain that grew.
+    """
+    claims, value = walk.probe.function.claims_submodularity, walk.probe.value(walk.mask)
+    if claims and not walk.violations:
+        bound = min(bound, additive_bound(walk.probe))
+        walk.violations += value > bound + ROUNDING
+    if claims and not walk.violations:
+        return _result(walk, "if-submodular", max(bound, value), hit=hit)
+    return _result(walk, "none", None, hit=hit)
 
 
 def _result(walk: Walk, proof: Proof, bound: float | None, *, hit: bool = False) -> Result:
@@ -180,9 +187,4 @@ def _exact(walk: Walk, nodes: int) -> Result:
         bound = min(bound, tree.bound)
     if walk.mask != start:
         local_search(walk, lazy_pass)
-        walk.violations += walk.probe.value(walk.mask) > bound + ROUNDING
-    result = _heuristic(walk)
-    if result.bound is not None:
-        bound = max(result.value, min(bound, result.bound))
-        result = replace(result, bound=bound)
-    return replace(result, node_limit_hit=tree.limit_hit)
+    return _heuristic(walk, bound, hit=tree.limit_hit)
