@@ -12,9 +12,11 @@ from agent.cli.demo_ledger import (
     gained,
     known_to,
     people_who_fit,
+    told,
 )
 from agent.cli.demo_text import comparison_text, recipients_text, request_text
 from agent.cli.layout import bits, paragraph, people
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
 from agent.model.attributes import UNSPECIFIED
 from agent.model.file import read
@@ -71,20 +73,24 @@ def _ways(entries: Sequence[Entry], model: Model) -> list[list[str]]:
 def _way(name: str, entries: Sequence[Entry], model: Model) -> list[str]:
     gains = [gained(each.decision.request.query, each.values, model) for each in entries]
     held = [known_to(recipient, entries) for recipient in RECIPIENTS]
-    return [name, bits(sum(gains) / len(gains)), *(_fitting(values, model) for values in held)]
+    return [
+        name,
+        bits(sum(gains) / len(gains)),
+        *(_fitting(knowledge, model) for knowledge in held),
+    ]
 
 
 def _everything(model: Model) -> list[str]:
     """Return the line for attaching every fact to every request."""
     values = _everything_of_hers(model)
     gains = [gained(query, values, model) for _, query in story.REQUESTS]
-    fitting = [_fitting(values, model) for _ in RECIPIENTS]
+    fitting = [_fitting(told(Knowledge(), values, model), model) for _ in RECIPIENTS]
     return [f"sharing all {len(values)} facts", bits(sum(gains) / len(gains)), *fitting]
 
 
 def _alone(model: Model) -> str:
     """Return what sharing everything would do to her, if nobody else has all of her facts."""
-    if people_who_fit(_everything_of_hers(model), model):
+    if people_who_fit(told(Knowledge(), _everything_of_hers(model), model), model):
         return ""
     return "Nobody in the model has all of her facts: shared together, they single her out. "
 
@@ -93,5 +99,5 @@ def _everything_of_hers(model: Model) -> dict[str, str]:
     return {each.name: story.PROFILE.get(each.name, UNSPECIFIED) for each in model.attributes}
 
 
-def _fitting(values: dict[str, str], model: Model) -> str:
-    return people(people_who_fit(values, model))
+def _fitting(knowledge: Knowledge, model: Model) -> str:
+    return people(people_who_fit(knowledge, model))

@@ -18,11 +18,13 @@ Decide = Callable[[Request, Knowledge], Decision]
 class Entry:
     """One answer: the decision, the values that left with it, and who still fits afterwards.
 
-    ``people_left``: how many of the model's people agree with everything the recipient knows.
+    ``knowledge``: all that the recipient holds from then on; ``people_left``: how many of the
+    model's people agree with it.
     """
 
     decision: Decision
     values: Mapping[str, str]
+    knowledge: Knowledge
     people_left: int
 
     @property
@@ -53,18 +55,28 @@ def converse_without_memory(
     return _converse(requests, profile, model, without_memory)
 
 
-def known_to(recipient: str, entries: Iterable[Entry]) -> dict[str, str]:
-    """Return the values a recipient holds: a fold over what was disclosed to it."""
-    known: dict[str, str] = {}
-    for entry in entries:
-        if entry.recipient == recipient:
-            known |= entry.values
-    return known
+def known_to(recipient: str, entries: Iterable[Entry]) -> Knowledge:
+    """Return what a recipient holds: what it held after the last answer it received."""
+    held = [entry.knowledge for entry in entries if entry.recipient == recipient]
+    return held[-1] if held else Knowledge()
 
 
-def people_who_fit(values: Mapping[str, str], model: Model) -> int:
-    """Return how many of the model's people have these values."""
-    return model.crowd(tuple(_codes(values, model).items())).people
+def told(knowledge: Knowledge, values: Mapping[str, str], model: Model) -> Knowledge:
+    """Return what a recipient holds once it was told these values; those of a request pass."""
+    attributes = [model.attributes[model.index(name)] for name in values]
+    person = [each for each in attributes if each.scope == "person"]
+    return knowledge.learns({each.name: each.code(values[each.name]) for each in person})
+
+
+def values_held(knowledge: Knowledge, model: Model) -> dict[str, str]:
+    """Return the values a recipient holds, by attribute."""
+    attributes = {name: model.attributes[model.index(name)] for name in knowledge.names}
+    return {name: attributes[name].values[code] for name, code in knowledge.codes}
+
+
+def people_who_fit(knowledge: Knowledge, model: Model) -> int:
+    """Return how many of the model's people have the values that are known."""
+    return model.crowd([(model.index(name), code) for name, code in knowledge.codes]).people
 
 
 def gained(query: str, names: Iterable[str], model: Model) -> float:
@@ -80,23 +92,9 @@ def _converse(
     entries: list[Entry] = []
     for recipient, query in requests:
         held = known_to(recipient, entries)
-        decision = choose(Request(query, recipient), _knowledge(held, model))
+        decision = choose(Request(query, recipient), held)
         # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
         values = {name: profile.get(name, UNSPECIFIED) for name in decision.disclosed}
-        entries.append(Entry(decision, values, people_who_fit(held | values, model)))
+        knowledge = told(held, values, model)
+        entries.append(Entry(decision, values, knowledge, people_who_fit(knowledge, model)))
     return tuple(entries)
-
-
-def _knowledge(values: Mapping[str, str], model: Model) -> Knowledge:
-    names = {model.attributes[index].name: code for index, code in _codes(values, model).items()}
-    return Knowledge(tuple(sorted(names.items())))
-
-
-def _codes(values: Mapping[str, str], model: Model) -> dict[int, int]:
-    """Return the codes of person attributes by index; the others are not remembered."""
-    found = {}
-    for name, value in values.items():
-        index = model.index(name)
-        if model.attributes[index].scope == "person":
-            found[index] = model.attributes[index].code(value)
-    return found

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from agent.cli.decision_words import at_least, resent
-from agent.cli.demo_ledger import Entry, known_to, people_who_fit
+from agent.cli.demo_ledger import Entry, known_to, people_who_fit, values_held
 from agent.cli.layout import Column, bits, facts, people, strong, table
 from agent.decision.decision import Candidate
 from agent.model.attributes import UNSPECIFIED
@@ -38,7 +38,8 @@ def recipients_text(recipients: Sequence[str], entries: Sequence[Entry], model: 
     for recipient in recipients:
         known = known_to(recipient, entries)
         fit = people(people_who_fit(known, model))
-        lines.append((recipient, f"{fit} people fit {len(known)} facts: {values_text(known)}"))
+        values = values_held(known, model)
+        lines.append((recipient, f"{fit} people fit {len(values)} facts: {values_text(values)}"))
     return f"{strong('What each recipient knows in the end')}\n{facts(lines)}"
 
 

@@ -16,6 +16,8 @@ from agent.cli.demo_ledger import (
     gained,
     known_to,
     people_who_fit,
+    told,
+    values_held,
 )
 from agent.cli.demo_text import recipients_text, request_text, values_text
 from agent.decision.decide import decide
@@ -56,8 +58,12 @@ def test_each_request_is_decided_from_what_its_recipient_holds(model: Model) -> 
         assert entry.decision == decide(Request(query, recipient), terms, known, model)
         for name, value in entry.values.items():
             held[recipient][name] = model.attributes[model.index(name)].code(value)
-    assert known_to("a.example", entries) == {"hobby": "unspecified", "region": "hills"}
-    assert known_to("b.example", entries) == {"region": "hills"}
+    assert values_held(known_to("a.example", entries), model) == {
+        "hobby": "unspecified",
+        "region": "hills",
+    }
+    assert values_held(known_to("b.example", entries), model) == {"region": "hills"}
+    assert known_to("c.example", entries) == Knowledge()
 
 
 def test_without_memory_each_request_is_the_first(model: Model) -> None:
@@ -96,9 +102,19 @@ def test_a_value_is_read_only_once_the_set_is_fixed(
 
 def test_an_attribute_of_the_request_is_sent_and_not_remembered(model: Model) -> None:
     """It says nothing about the person (DESIGN.md 2.2)."""
-    values = {"region": "hills", "at_work": "yes"}
-    assert people_who_fit(values, model) == people_who_fit({"region": "hills"}, model) == 20
-    assert people_who_fit({}, model) == model.population.people
+    known = told(Knowledge(), {"region": "hills", "at_work": "yes"}, model)
+    assert known == Knowledge((("region", 2),))
+    assert people_who_fit(known, model) == 20
+    assert people_who_fit(Knowledge(), model) == model.population.people
+
+
+def test_the_latest_value_counts(model: Model) -> None:
+    """As in the decisions that the theorems are tested on."""
+    known = told(Knowledge(), {"region": "hills", "hobby": "no"}, model)
+    assert values_held(told(known, {"region": "town"}, model), model) == {
+        "region": "town",
+        "hobby": "no",
+    }
 
 
 def test_an_unknown_query_gains_nothing(model: Model) -> None:
