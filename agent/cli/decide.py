@@ -10,7 +10,7 @@ import click
 from agent.cli.decision_record import decision_record
 from agent.cli.decision_text import decision_text
 from agent.cli.parameters import OneOf, names, pair, weighted
-from agent.cli.terms import DecideOptions, knowledge_of, terms_of
+from agent.cli.terms import METRIC_K, DecideOptions, knowledge_of, terms_of
 from agent.decision.decide import decide as decide_request
 from agent.decision.request import Request
 from agent.decision.terms import Terms
@@ -46,7 +46,13 @@ DEFAULTS = Terms()
     show_default=True,
     help="How identifiability is measured.",
 )
-@click.option("--k", type=int, metavar="K", help="At least K people must look alike.")
+@click.option(
+    "--k",
+    type=int,
+    metavar="K",
+    help="At least K people must look alike. With --cost k-anonymity also the k that it counts "
+    f"to, {METRIC_K} without this option.",
+)
 @click.option(
     "--max-violations",
     type=float,
