@@ -18,11 +18,18 @@ def as_usage_error(error: click.ClickException) -> ReticentError:
     command = "reticent" if context is None else context.command_path
     hint = f"see `{command} --help`"
     if isinstance(error, click.NoSuchOption):
-        near = None if context is None else nearest(error.option_name, _options(context))
+        near = None if context is None else _nearest_option(error.option_name, context)
         hint = hint if near is None else f"did you mean {near!r}?"
         return UsageError(f"unknown option {error.option_name!r} of `{command}`", hint)
     message = " ".join(error.format_message().split()).rstrip(".")
     return UsageError(message[:1].lower() + message[1:], hint)
+
+
+def _nearest_option(name: str, context: click.Context) -> str | None:
+    """Return the option that was probably meant; the dashes make no two names alike."""
+    options = {option.lstrip("-"): option for option in _options(context)}
+    near = nearest(name.lstrip("-"), options)
+    return None if near is None else options[near]
 
 
 def _options(context: click.Context) -> list[str]:
