@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from agent.cli.decision_words import fitting, guessing, headline, proven, settled
+from agent.cli.decision_words import fitting, guessing, headline, net, proven, settled
 from agent.cli.layout import Column, bits, facts, paragraph, strong, table
 from agent.decision.decision import Candidate, Decision, Guarded
 from agent.decision.terms import Terms
@@ -41,13 +41,7 @@ def _nearest(decision: Decision) -> list[str]:
 def _ordered(tried: list[Candidate], decision: Decision) -> list[Candidate]:
     """Return what is disclosed, in the order chosen, then the rest, the nearest miss first."""
     place = {name: number for number, name in enumerate(decision.disclosed)}
-    return sorted(
-        tried, key=lambda each: (place.get(each.name, len(place)), -_net(each), each.name)
-    )
-
-
-def _net(candidate: Candidate) -> float:
-    return (candidate.gain_bits or 0.0) - (candidate.cost_bits or 0.0)
+    return sorted(tried, key=lambda each: (place.get(each.name, len(place)), -net(each), each.name))
 
 
 def _row(candidate: Candidate) -> tuple[str, ...]:

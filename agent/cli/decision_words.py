@@ -3,7 +3,7 @@
 from math import floor
 
 from agent.cli.layout import bits, listed, people
-from agent.decision.decision import Decision, Evidence, Figures
+from agent.decision.decision import Candidate, Decision, Evidence, Figures
 from agent.decision.terms import Terms
 from agent.tradeoff.losses import Metric
 
@@ -44,6 +44,11 @@ def resent(decision: Decision) -> list[str]:
     return [name for name in decision.disclosed if name in known]
 
 
+def net(candidate: Candidate) -> float:
+    """Return what an attribute brings less what it costs, in bits."""
+    return (candidate.gain_bits or 0.0) - (candidate.cost_bits or 0.0)
+
+
 def proven(decision: Decision, terms: Terms) -> str:
     """Return what is known of the answer's quality, in words true to its proof.
 
@@ -75,16 +80,18 @@ def settled(terms: Terms) -> str:
 def guessing(figures: Figures, metric_k: int) -> str:
     """Return how well the recipient is expected to single a person out, before and after."""
     after, before = figures.identifiability, figures.identifiability - figures.identifiability_cost
-    return f"{_level(figures.metric, after, metric_k)}; before, {_level(figures.metric, before, 0)}"
+    said = _level(figures.metric, after, metric_k)
+    return f"{said}; before, {_level(figures.metric, before, metric_k, short=True)}"
 
 
-def _level(metric: Metric, level: float, k: int) -> str:
+def _level(metric: Metric, level: float, k: int, *, short: bool = False) -> str:
+    """Return a level of identifiability; ``short``: the number, without what it counts."""
     if metric == "maxprob":
-        return f"1 guess in {1 / level:,.0f} is right" if k else f"1 in {1 / level:,.0f}"
+        return f"1 in {1 / level:,.0f}" if short else f"1 guess in {1 / level:,.0f} is right"
     if metric == "k-anonymity":
-        return f"{level:.1%}" + (f" of the people are among fewer than {k}" if k else "")
+        return f"{level:.1%}" + ("" if short else f" of the people are among fewer than {k}")
     if metric == "entropy":
-        return f"{bits(level)}" + (" bits of who you are" if k else "")
+        return f"{bits(level)}" + ("" if short else " bits of who you are")
     return f"{level:.5f}"
 
 
@@ -123,7 +130,7 @@ def _why_nothing(decision: Decision) -> str:
     if decision.mode == "standing":
         return "nothing in the set for all queries may leave now"
     broken = [each for each in tried if each.reason == "would break a limit"]
-    if any((each.gain_bits or 0.0) > (each.cost_bits or 0.0) for each in broken):
+    if any(net(each) > 0 for each in broken):
         return "what would help enough would break a limit"
     return "nothing helps more than it costs"
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent.cli.decision_words import at_least, resent
+from agent.cli.decision_words import at_least, net, resent
 from agent.cli.demo_ledger import Entry, known_to, people_who_fit, values_held
 from agent.cli.layout import Column, bits, facts, people, strong, table
-from agent.decision.decision import Candidate
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 
@@ -71,16 +70,12 @@ def _withheld(entry: Entry) -> str:
     """Return how many are withheld, and which new ones came nearest to being worth it."""
     held_back = [each for each in entry.decision.candidates if not each.disclosed]
     new = [each for each in held_back if each.cost_bits]
-    nearest = sorted(new, key=lambda each: (-_net(each), each.name))[:2]
+    nearest = sorted(new, key=lambda each: (-net(each), each.name))[:2]
     misses = " and ".join(
         f"{each.name} ({bits(each.gain_bits, signed=True)} for {bits(each.cost_bits)})"
         for each in nearest
     )
     return f"{len(held_back)} others; nearest to being worth it: {misses or 'none'}"
-
-
-def _net(candidate: Candidate) -> float:
-    return (candidate.gain_bits or 0.0) - (candidate.cost_bits or 0.0)
 
 
 def _certificate(entry: Entry) -> str:
