@@ -138,12 +138,20 @@ def sign(path: Path, key_path: Path) -> None:
 
 @model.command()
 @click.argument("path", type=PATH, metavar="M")
-def verify(path: Path) -> None:
-    """Check the signature beside the model M, and say whose it is."""
+@click.option(
+    "--key", "expected", metavar="ed25519:HEX", help="Fail unless this public key signed it."
+)
+def verify(path: Path, expected: str | None) -> None:
+    """Check the signature beside the model M, and say whose it is.
+
+    Anybody can sign a model with a key of their own: name the key of the maker you trust with
+    --key, or compare the one that is shown.
+    """
     from agent.model.signature import verify as verify_model
 
-    public = verify_model(path)
-    click.echo(f"{path} is as it was signed. Trust it if you trust the owner of the key:")
+    public = verify_model(path, expected=expected)
+    trust = "Trust it if you trust the owner of the key:"
+    click.echo(f"{path} is as it was signed{'. ' + trust if expected is None else ', with:'}")
     click.echo(public)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -27,6 +28,7 @@ MAX_SIGNATURE_BYTES = 4_096
 _DOMAIN = b"reticent model signature 1\n"
 _ALGORITHM = "ed25519:"
 _FORMAT = 1
+_KEY = re.compile(rf"{_ALGORITHM}[0-9a-f]{{64}}")
 
 
 class _Signature(Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,33 +52,48 @@ def generate_key(path: Path) -> str:
 def sign(model: Path, key: Path) -> Path:
     """Sign a model with the private key in a PEM file; return the path of the signature.
 
-    Raises UsageError if a file cannot be read or written or holds no such key, ModelError if the
-    model must not be used.
+    Raises UsageError if a file cannot be read or written or holds no such key, or if the signature
+    would replace one of them; ModelError if the model must not be used.
     """
     private = _private_key(key)
     digest = read(model).digest
+    place = signature_path(model)
+    _check_place(place, model, key)
     signature = private.sign(_message(digest)).hex()
     text = msgspec.json.encode(_Signature(_FORMAT, digest, _name(private), signature))
-    place = signature_path(model)
     replace_bytes(text + b"\n", place)
     return place
 
 
-def verify(model: Path, signature: Path | None = None) -> str:
+def verify(model: Path, signature: Path | None = None, expected: str | None = None) -> str:
     """Return the public key, ``ed25519:`` and 64 hexadecimal digits, that signed a model.
 
-    ``signature``: by default NAME.sig beside the model. Raises SignatureError if it is missing,
-    damaged, or of another file; UsageError or ModelError if the model cannot be used.
+    ``signature``: by default NAME.sig beside the model; ``expected``: the only key that will do.
+    Raises SignatureError if it is missing, damaged, of another file or by another key; UsageError
+    or ModelError if the model cannot be used.
     """
+    wanted = None if expected is None else check_key(expected)
     digest = read(model).digest
     place = signature_path(model) if signature is None else signature
     if not place.exists():
         what = f"the model is not signed: there is no file {str(place)!r}"
         raise SignatureError(what, "get the signature from its maker", str(model))
     try:
-        return signer(digest, read_bytes(place, MAX_SIGNATURE_BYTES))
+        public = signer(digest, read_bytes(place, MAX_SIGNATURE_BYTES))
     except SignatureError as error:
         raise SignatureError(error.what, error.hint, str(place)) from error
+    if wanted not in (None, public):
+        hint = "use it only if you trust the owner of that key"
+        raise SignatureError(f"the model is signed with another key, {public}", hint, str(model))
+    return public
+
+
+def check_key(text: str) -> str:
+    """Return the text of a public key as it is; UsageError if it is not ``ed25519:`` and 64 hex."""
+    if not _KEY.fullmatch(text):
+        hint = f"write {_ALGORITHM} and 64 of 0-9 and a-f, as `reticent model key` prints it"
+        raise UsageError("this is not a public key", hint, text[:80])
+    return text
 
 
 def signer(digest: str, signature: bytes) -> str:
@@ -102,6 +119,18 @@ def signer(digest: str, signature: bytes) -> str:
 def signature_path(model: Path) -> Path:
     """Return where the signature of a model lies."""
     return model.with_suffix(".sig")
+
+
+def _check_place(place: Path, model: Path, key: Path) -> None:
+    """Refuse to put the signature where the model or the key lies."""
+    if not place.exists():
+        return
+    if place.samefile(model):
+        hint = f"name the model {model.with_suffix('.safetensors').name}, then sign it"
+        raise UsageError("the signature would replace the model", hint, str(place))
+    if place.samefile(key):
+        hint = f"name the key {key.with_suffix('.pem').name}, then sign with it"
+        raise UsageError("the signature would replace the key", hint, str(place))
 
 
 def _message(digest: str) -> bytes:

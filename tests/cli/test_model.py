@@ -94,6 +94,20 @@ def test_who_signed_is_who_made_the_key(run: Run, village: Path, tmp_path: Path)
     checked = run("model", "verify", model)
     assert (checked.code, checked.out.splitlines()[-1]) == (0, public)
     assert public.startswith("ed25519:")
+    expected = run("model", "verify", model, "--key", public)
+    assert (expected.code, expected.out.splitlines()[-1]) == (0, public)
+
+
+def test_a_key_that_did_not_sign_fails(run: Run, village: Path, tmp_path: Path) -> None:
+    """One exit code for another's signature, another for what is no key."""
+    model = tmp_path / "m.safetensors"
+    model.write_bytes(village.read_bytes())
+    run("model", "key", tmp_path / "maker.pem")
+    run("model", "sign", model, "--key", tmp_path / "maker.pem")
+    other = "ed25519:" + "0" * 64
+    error, _ = run("model", "verify", model, "--key", other).refusal(code=1)
+    assert "the model is signed with another key" in error
+    assert "not a public key" in run("model", "verify", model, "--key", "ed25519").refusal()[0]
 
 
 def test_what_does_not_verify_is_an_error(run: Run, village: Path, tmp_path: Path) -> None:

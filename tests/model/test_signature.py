@@ -1,6 +1,7 @@
 """A signature says who made a model, and nothing but the true one does."""
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,6 +96,41 @@ def test_another_key_cannot_claim_a_signature(model: Path, key: Path, tmp_path: 
     other = generate_key(tmp_path / "other.pem")
     with pytest.raises(SignatureError, match="not valid for its key"):
         signer(mine, text.replace(public, other).encode())
+
+
+def test_only_the_key_that_signed_is_the_one_expected(
+    model: Path, key: Path, tmp_path: Path
+) -> None:
+    """Another is refused, though the signature is valid."""
+    sign(model, key)
+    public = verify(model)
+    assert verify(model, expected=public) == public
+    other = generate_key(tmp_path / "other.pem")
+    with pytest.raises(SignatureError, match="signed with another key"):
+        verify(model, expected=other)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [str.upper, lambda key: key[:-1], lambda key: key + "\n", lambda key: key[8:], lambda _: ""],
+)
+def test_what_is_not_a_public_key_is_no_key_to_expect(
+    model: Path, key: Path, spoil: Callable[[str], str]
+) -> None:
+    """A slip of the pen is told from a model of somebody else."""
+    sign(model, key)
+    with pytest.raises(UsageError, match="not a public key"):
+        verify(model, expected=spoil(verify(model)))
+
+
+@pytest.mark.parametrize("kind", ["model", "key"])
+def test_a_signature_replaces_neither_model_nor_key(model: Path, key: Path, kind: str) -> None:
+    """Whatever they are called."""
+    taken = (model if kind == "model" else key).rename(model.with_suffix(".sig"))
+    before = taken.read_bytes()
+    with pytest.raises(UsageError, match=f"would replace the {kind}"):
+        sign(taken if kind == "model" else model, taken if kind == "key" else key)
+    assert taken.read_bytes() == before
 
 
 def test_a_missing_signature_is_named(model: Path) -> None:
