@@ -30,8 +30,8 @@ def possible(function: SetFunction) -> list[int]:
 def online_bound(objective: Objective, mask: int) -> float:
     """Return the bound of Thm 4.5 at the set A' = ``mask``, in bits.
 
-    max F <= U(A') + sum of max(0, U(A' + V) - U(A') - lambda C({V})) over V outside A', where
-    U is monotone and submodular and C supermodular; attributes within A' add max(0, -C) = 0.
+    max F <= U(A') + sum of max(0, U(A' + V) - U(A') - lambda C({V})) over all V, where U is
+    monotone and submodular and C supermodular; within A' only a negative cost adds something.
     ValueError where U is not monotone and A' is not empty: then nothing is proven.
     """
     if mask and not objective.monotone_utility:
@@ -40,7 +40,7 @@ def online_bound(objective: Objective, mask: int) -> float:
     base = objective.utility(mask)
     gains = (
         objective.utility(mask | singleton(each)) - base - objective.cost(singleton(each))
-        for each in members(objective.candidates & ~mask)
+        for each in possible(objective)
     )
     return base + sum(max(0.0, gain) for gain in gains)
 

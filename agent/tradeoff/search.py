@@ -146,7 +146,8 @@ def _heuristic(walk: Walk, bound: float = inf, *, hit: bool = False) -> Result:
     """
     claims, value = walk.probe.function.claims_submodularity, walk.probe.value(walk.mask)
     if claims and not walk.violations:
-        bound = min(bound, additive_bound(walk.probe))
+        online = walk.probe.function.online_bound(walk.mask)
+        bound = min(bound, additive_bound(walk.probe), online)
         walk.violations += value > bound + ROUNDING
     if claims and not walk.violations:
         return _result(walk, "if-submodular", max(bound, value), hit=hit)

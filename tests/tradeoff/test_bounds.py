@@ -22,8 +22,16 @@ from tests.tradeoff.test_plugin import conditionally_independent
 from tests.tradeoff.worlds import World, objectives
 
 
+class Rewarding(Objective):
+    """An objective that pays a bit for attribute 0: its cost may be negative."""
+
+    def cost(self, mask: int) -> float:
+        """Return the cost, less the reward."""
+        return super().cost(mask) - (mask & 1)
+
+
 @st.composite
-def assumptions(draw: st.DrawFn) -> Objective:
+def assumptions(draw: st.DrawFn, kind: type[Objective] = Objective) -> Objective:
     """Draw an objective for which the paper's assumptions hold: Thm 3.1 and Thm 3.2.
 
     Attributes are independent given the intent, and the people are all there can be, each as
@@ -37,7 +45,7 @@ def assumptions(draw: st.DrawFn) -> Objective:
     sensitivity = tuple(draw(st.sampled_from([0.0, 0.1])) for _ in chances)
     settings = Settings(world.everything, sensitivity, trade_off)
     crowd = Crowd(Population(codes, weights), world.cards)
-    return Objective(world.utility("plugin", 0.0), crowd, settings)
+    return kind(world.utility("plugin", 0.0), crowd, settings)
 
 
 @given(assumptions())
@@ -71,7 +79,17 @@ def test_search_under_the_paper_s_assumptions(objective: Objective) -> None:
         assert result.proof == "if-submodular"
         assert result.bound is not None
         assert result.bound >= best - 1e-9
+        assert result.bound <= online_bound(objective, result.mask) + 1e-9
+        assert result.bound <= additive_bound(Probe(objective)) + 1e-9
         assert result.value >= (result.certified or 0.0) * best - 1e-9
+
+
+@given(assumptions(Rewarding))
+def test_a_negative_cost_is_no_trap_for_the_online_bound(objective: Objective) -> None:
+    """Attributes within A' may still add what they do not cost (log-maxprob with weights)."""
+    optimum = max(objective.value(mask) for mask in subsets(objective.candidates))
+    for mask in subsets(objective.candidates):
+        assert online_bound(objective, mask) >= optimum - 1e-9
 
 
 @given(objectives(limits=False))
