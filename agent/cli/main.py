@@ -1,6 +1,7 @@
 """The outermost frame: every error is shown here, once, and becomes an exit code."""
 
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,6 +14,7 @@ import click
 
 from agent import __version__
 from agent.cli.groups import Commands, Deferred
+from agent.cli.interrupt import Interrupted, came, listening
 from agent.cli.problems import as_usage_error, show
 from agent.errors import ReticentError
 
@@ -45,10 +47,16 @@ def program(context: click.Context) -> None:
 
 def run() -> None:
     """Run the command line of this process, and end the process."""
+    for name in ("stdout", "stderr"):
+        if (
+            getattr(sys, name) is None
+        ):  # closed, as by >&-: a file opened later would take its place
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show
     code = outcome(sys.argv[1:])
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing to be told any more
     with suppress(OSError):  # a reader that has gone must not be told so at exit
         sys.stdout.flush()
     sys.exit(code)
@@ -61,20 +69,40 @@ def outcome(arguments: Sequence[str]) -> int:
     """
     try:
         # What ends early, such as --help, makes click return its exit code; a command returns None.
-        ended: int | None = program.main([*arguments], prog_name="reticent", standalone_mode=False)
-    except click.Abort:
-        return INTERRUPTED
-    except click.ClickException as error:
-        return show(as_usage_error(error))
-    except ReticentError as error:
-        return show(error)
-    except OSError as error:
-        return show(_refused(error))
+        with listening():
+            ended: int | None = program.main(
+                [*arguments], prog_name="reticent", standalone_mode=False
+            )
+    except (Interrupted, KeyboardInterrupt, click.Abort):
+        return _interrupted()
     except Exception as error:
-        if os.environ.get(DEBUG):
+        if came():  # whatever became of it below
+            return _interrupted()
+        known = _known(error)
+        if known is None and os.environ.get(DEBUG):
             raise
-        return show(_defect(error))
+        return show(known or _defect(error))
     return ended or 0
+
+
+def _interrupted() -> int:
+    """Show that the command was interrupted; return the exit code."""
+    if sys.stderr.isatty():
+        click.echo(err=True)  # the terminal has written ^C into the line
+    show(ReticentError("interrupted", "no file was written; run it again to start anew"))
+    return INTERRUPTED
+
+
+def _known(error: Exception) -> ReticentError | None:
+    """Return the error to show, None for a defect of ours."""
+    match error:
+        case click.ClickException():
+            return as_usage_error(error)
+        case ReticentError():
+            return error
+        case OSError():
+            return _refused(error)
+    return None
 
 
 def _refused(error: OSError) -> ReticentError:

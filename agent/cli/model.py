@@ -8,6 +8,7 @@ import click
 
 from agent.build.options import BuildOptions, Half
 from agent.cli.groups import Commands
+from agent.cli.interrupt import postponed, uninterrupted
 from agent.cli.layout import paragraph
 from agent.cli.model_record import model_record
 from agent.cli.model_text import model_text, summary
@@ -93,12 +94,15 @@ def build(**flags: Unpack[BuildFlags]) -> None:
         licence=flags["licence"],
     )
     try:
-        from agent.build.build import build_model
+        with postponed():
+            from agent.build.build import build_model
     except ModuleNotFoundError as error:
         what = f"building a model needs {error.name}, which is not installed"
         raise BuildError(what, "pip install 'reticent[build]'") from error
     with Progress() as progress:
-        built = write(build_model(options, progress), out)
+        made = build_model(options, progress)
+    with uninterrupted():
+        built = write(made, out)
     click.echo(paragraph(f"Wrote {out}: {summary(built)}"))
     click.echo(f"Look at it with `reticent model info {out}`.")
 

@@ -6,6 +6,8 @@ from typing import Self
 
 import click
 
+from agent.cli.interrupt import check
+
 CELLS, LETTERS = 24, 32
 WIDTH = LETTERS + CELLS + len(" [] 100%")
 
@@ -20,7 +22,8 @@ class Progress:
         return self
 
     def __call__(self, what: str, share: float) -> None:
-        """Draw the line anew."""
+        """Draw the line anew; Interrupted if Ctrl-C has come unnoticed."""
+        check()
         if self._shown:
             full = round(CELLS * share)
             bar = "#" * full + "." * (CELLS - full)

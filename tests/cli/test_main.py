@@ -1,14 +1,17 @@
 """The outermost frame: every failure is one sentence, a hint and an exit code."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import click
 import pytest
 
+from agent.cli.interrupt import Interrupted
 from agent.cli.main import Program, outcome, program
 from agent.model.file import write
 from tests.cli.conftest import Run
@@ -120,10 +123,55 @@ def test_a_defect_shows_its_traceback_on_demand(failing: pytest.MonkeyPatch) -> 
 
 
 def test_an_interruption_has_the_exit_code_of_shells(run: Run, failing: pytest.MonkeyPatch) -> None:
-    """And is no error to explain."""
-    fail_with(KeyboardInterrupt(), failing)
-    ran = run("demo")
-    assert (ran.code, ran.out, ran.err.strip()) == (130, "", "")
+    """And is said in one line."""
+    fail_with(Interrupted(), failing)
+    assert run("demo").refusal(code=130)[0] == "interrupted"
+
+
+def test_an_interruption_that_was_renamed_is_one(run: Run, failing: pytest.MonkeyPatch) -> None:
+    """DuckDB makes a RuntimeError of it; another error after it is not what went wrong."""
+
+    def read(path: Path) -> None:
+        del path
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except Interrupted:
+            raise RuntimeError("query interrupted") from None
+
+    failing.setattr("agent.cli.demo.read", read)
+    assert run("demo").refusal(code=130)[0] == "interrupted"
+    fail_with(KeyError("another time"), failing)
+    assert "unexpected KeyError" in run("demo").refusal(code=1)[0]
+
+
+def test_ctrl_c_ends_a_process_with_one_line() -> None:
+    """As a terminal sends it, to a command that waits."""
+    wait = "import agent.cli.demo as demo, time; demo.read = lambda path: time.sleep(60)"
+    started = [sys.executable, "-c", f"{wait}\nprint(flush=True)\n{START[-1]}", "demo"]
+    with subprocess.Popen(
+        started, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.5)  # until it waits
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines()[0] == "reticent: error: interrupted"
+    assert len(err.splitlines()) == 2
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("command", "code"), [("demo", 0), ("xyzzy", 2)])
+def test_a_closed_output_is_no_defect(closed: str, command: str, code: int) -> None:
+    """What nobody wants to see goes nowhere, and the exit code tells the rest."""
+    shell = f'exec "$0" "$@" {closed}'
+    done = subprocess.run(
+        ["/bin/sh", "-c", shell, *START, command], capture_output=True, check=False
+    )
+    assert done.returncode == code
+    assert b"unexpected" not in done.stderr
+    assert b"Traceback" not in done.stderr
 
 
 def test_what_the_system_refuses_is_said_in_its_words(

@@ -1,12 +1,15 @@
 """`reticent model`: build, describe, sign and verify."""
 
+import signal
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from agent.build.options import BuildOptions
+from agent.cli.interrupt import Interrupted
 from agent.cli.progress import Progress
 from agent.model.file import read
 from agent.model.model import Model
@@ -183,6 +186,22 @@ def test_every_option_of_a_build_reaches_it(
             licence="mine",
         )
     ]
+
+
+def test_an_interruption_that_got_lost_leaves_no_model(
+    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A destructor below us may have swallowed it; nothing is written after it."""
+
+    def deaf(*_: object) -> Model:
+        with suppress(Interrupted):
+            signal.raise_signal(signal.SIGINT)
+        return cli_model()
+
+    monkeypatch.setattr("agent.build.build.build_model", deaf)
+    error, hint = run("model", "build", *tables).refusal(code=130)
+    assert (error, "no file was written" in hint) == ("interrupted", True)
+    assert not Path(tables[-1]).exists()
 
 
 @pytest.mark.parametrize(

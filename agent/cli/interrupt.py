@@ -1,0 +1,73 @@
+"""Ctrl-C: noted when it comes, since what runs below us may lose it or rename it.
+
+DuckDB makes a RuntimeError of an exception that a signal raised, and a destructor swallows it.
+"""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, current_thread, main_thread
+from types import FrameType
+
+_came = Event()
+
+Handler = Callable[[int, FrameType | None], object] | signal.Handlers
+
+
+class Interrupted(BaseException):
+    """Somebody pressed Ctrl-C; unlike KeyboardInterrupt, it passes through click."""
+
+
+@contextmanager
+def listening() -> Iterator[None]:
+    """Note every Ctrl-C from here on, and raise Interrupted where it meets Python."""
+    _came.clear()
+    with _handled_by(_note):
+        yield
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Raise Interrupted if Ctrl-C has come; from here to the end, it does nothing."""
+    with _handled_by(signal.SIG_IGN):
+        check()
+        yield
+
+
+@contextmanager
+def postponed() -> Iterator[None]:
+    """Raise Interrupted at the end only: some libraries abort the process during import."""
+    with _handled_by(lambda _number, _frame: _came.set()):
+        yield
+    check()
+
+
+def came() -> bool:
+    """Return whether Ctrl-C has come, even if nobody was told."""
+    return _came.is_set()
+
+
+def check() -> None:
+    """Raise Interrupted if Ctrl-C has come, even if nobody was told."""
+    if came():
+        raise Interrupted
+
+
+@contextmanager
+def _handled_by(handler: Handler) -> Iterator[None]:
+    """Handle the signal so for a while; leave it alone where it is ignored, as under nohup."""
+    before = signal.getsignal(signal.SIGINT)
+    if before in (None, signal.SIG_IGN) or current_thread() is not main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _note(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    _came.set()
+    raise Interrupted
