@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
+from unicodedata import category
 
 from agent.errors import UsageError
 from agent.model.checks import MAX_SHRINKAGE, MIN_SHRINKAGE
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from agent.tradeoff.utility import Estimator
 
     Progress = Callable[[str, float], None]
+
+MAX_USERS = 2**32  # of a query (FORMAT.md)
+MAX_TEXT = 200  # characters
+_UNSHOWN = ("Cc", "Cs")  # control characters, and bytes that are no text
 
 Half = Literal["A", "B"]
 
@@ -44,12 +49,28 @@ class BuildOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "titles", MappingProxyType(dict(self.titles)))
-        if self.min_users < 1:
-            what = f"at least {self.min_users} users per query are none"
-            raise UsageError(what, "give a number from 1 on")
+        if not 1 <= self.min_users <= MAX_USERS:
+            which = "none" if self.min_users < 1 else "more than a model can hold"
+            what = f"at least {self.min_users} users per query are {which}"
+            raise UsageError(what, f"give a number from 1 to {MAX_USERS}")
+        for name in ("id", "source", "licence"):
+            _check_text(name, getattr(self, name))
+        for name, title in self.titles.items():
+            _check_text(f"title of {name}", title)
+        if not self.id.strip():
+            raise UsageError("the id of the model is empty", "give it a name")
         plain = self.estimator == "plugin" and self.shrinkage == 0
         beta = MIN_SHRINKAGE if self.shrinkage is None else self.shrinkage
         if not (plain or MIN_SHRINKAGE <= beta <= MAX_SHRINKAGE):
             zero = ", or 0" if self.estimator == "plugin" else ""
             hint = f"give a number of rows from {MIN_SHRINKAGE:g} to {MAX_SHRINKAGE:g}{zero}"
             raise UsageError(f"a shrinkage of {beta:g} cannot be computed with", hint)
+
+
+def _check_text(name: str, text: str) -> None:
+    """Refuse what cannot be shown on one line of a terminal."""
+    if len(text) > MAX_TEXT:
+        raise UsageError(f"the {name} has {len(text)} characters", f"use at most {MAX_TEXT}")
+    if any(category(each) in _UNSHOWN for each in text):
+        what = f"the {name} {text[:40]!r} has a control character"
+        raise UsageError(what, "use characters that can be shown")

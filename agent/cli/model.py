@@ -1,6 +1,7 @@
 """`reticent model`: build, describe, sign and verify a model."""
 
 import json
+import os
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -21,6 +22,7 @@ from agent.tradeoff.utility import Estimator
 
 PATH = click.Path(path_type=Path)
 SUFFIX = ".safetensors"
+MAX_NAME = 240  # bytes; while it is written, a file has a longer name
 
 
 class BuildFlags(TypedDict):
@@ -89,7 +91,7 @@ def build(**flags: Unpack[BuildFlags]) -> None:
         shrinkage=flags["shrinkage"],
         min_users=flags["min_users"],
         half=flags["half"],
-        id=flags["id"] or out.stem,
+        id=out.stem if flags["id"] is None else flags["id"],
         source=flags["source"],
         licence=flags["licence"],
     )
@@ -164,5 +166,13 @@ def _check_place(out: Path) -> None:
     if out.suffix != SUFFIX:
         hint = f"call it {out.with_suffix(SUFFIX)}" if out.name else f"call it NAME{SUFFIX}"
         raise UsageError(f"the name of a model ends in {SUFFIX}", hint, str(out))
+    if len(os.fsencode(out.name)) > MAX_NAME:
+        what = f"the name of the model has more than {MAX_NAME} bytes"
+        raise UsageError(what, "choose a shorter one", str(out))
     if not out.parent.is_dir():
         raise UsageError("there is no such folder", "make it first", str(out.parent))
+    if out.exists() and not out.is_file():
+        raise UsageError("this is not a file", "choose another name", str(out))
+    if not os.access(out.parent, os.W_OK | os.X_OK):
+        hint = "choose a folder that you can write to"
+        raise UsageError("nothing can be written to this folder", hint, str(out.parent))

@@ -211,6 +211,13 @@ def test_an_interruption_that_got_lost_leaves_no_model(
         (["--half", "a"], "unknown value of --half 'a'", "did you mean 'A'?"),
         (["--shrinkage", "car"], "'car' is not a number", "write auto, or a number of rows"),
         (["--min-users", "0"], "at least 0 users", "from 1"),
+        (["--min-users", "9" * 23], "more than a model can hold", "from 1 to"),
+        (["--id", ""], "the id of the model is empty", "give it a name"),
+        (["--id", " "], "the id of the model is empty", "give it a name"),
+        (["--id", "x" * 201], "the id has 201 characters", "use at most 200"),
+        (["--source", "a\x1b[2Jb"], "source 'a\\x1b[2Jb' has a control character", "shown"),
+        (["--licence", "a\udcff"], "licence 'a\\udcff' has a control character", "shown"),
+        (["--out", "x" * 241 + ".safetensors"], "more than 240 bytes", "shorter"),
         (["--out", "model.csv"], "model.csv: the name of a model ends in .safetensors", "call it"),
         (["--out", "no/m.safetensors"], "no: there is no such folder", "make it first"),
         (["--users", str(TABLES / "user.csv")], "there is no such file", "users.csv"),
@@ -226,6 +233,18 @@ def test_a_build_that_cannot_be_says_why(
     assert error in said.err
     assert hint in said.err
     assert not Path(tables[-1]).exists()
+
+
+def test_a_place_that_cannot_be_written_is_refused_first(
+    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of that name, or a folder of somebody else."""
+    monkeypatch.setattr("agent.build.build.build_model", None)  # it is not even called
+    folder = Path(tables[-1]).parent
+    monkeypatch.setattr("os.access", lambda path, _mode: Path(path) != folder)
+    assert "nothing can be written" in run("model", "build", *tables).refusal()[0]
+    Path(tables[-1]).mkdir()
+    assert "this is not a file" in run("model", "build", *tables).refusal()[0]
 
 
 def test_without_the_extra_a_build_says_what_to_install(
