@@ -10,6 +10,7 @@ import ibis
 import numpy as np
 
 from agent.build import tables
+from agent.build.clean import clean
 from agent.build.population import People, arranged, counts_table
 from agent.build.queries import Events, Observed, observed
 from agent.build.users import Users, read_users
@@ -55,6 +56,7 @@ def observe(source: Source, options: BuildOptions) -> Observations:
     fewer than ``options.min_users`` different users are dropped.
     Raises BuildError if the tables cannot make a model, UsageError for the title of no attribute.
     """
+    source = clean(source)
     attributes = attributes_of(source, options.titles)
     persons = {each.name: each.values for each in attributes if each.scope == "person"}
     requests = {each.name: each.values for each in attributes if each.scope == "request"}

@@ -40,8 +40,9 @@ class Source:
 
 
 def tidy(table: ibis.Table) -> ibis.Table:
-    """Return the table with every column as text, empty text as NULL."""
-    return table.select(**{name: table[name].cast("string").nullif("") for name in table.columns})
+    """Return the table with every column as text without outer spaces, empty text as NULL."""
+    texts = {name: table[name].cast("string").strip() for name in table.columns}
+    return table.select(**{name: text.nullif("") for name, text in texts.items()})
 
 
 def distinct_values(table: ibis.Table, names: Sequence[str]) -> ibis.Table:

@@ -38,6 +38,18 @@ def contents(seen: Observations) -> object:
     return seen.attributes, query.text, query.intents, seen.dropped, *(a.tolist() for a in arrays)
 
 
+def test_a_value_is_composed_so_that_it_can_be_named(tmp_path: Path) -> None:
+    """One word, typed on two machines (UAX 15, NFC)."""
+    composed, apart = "Z\u00fcrich", "Zu\u0308rich"
+    users = USERS.replace("coast", composed).replace("hills", apart)
+    events = EVENTS.replace("green", composed).replace("white", apart).replace("yes", apart)
+    seen = opened(tmp_path, users, events)
+    region, again = seen.attributes
+    assert region.values == ("unspecified", composed)
+    assert again.values == ("unspecified", composed, "no")
+    assert seen.queries[0].intents == (composed, "black")
+
+
 @pytest.mark.parametrize(
     ("users", "events"),
     [
@@ -47,6 +59,9 @@ def contents(seen: Observations) -> object:
         (USERS.rstrip("\n"), EVENTS.rstrip("\n")),
         ("region,user\ncoast,1\nunspecified,2\nhills,3\n", EVENTS),
         (USERS, EVENTS.replace("tea", "TEA ")),
+        (USERS.replace("coast", " coast\t").replace("2,", " 2 ,"), EVENTS),
+        (USERS.replace("coast", "\u2003coast\u3000").replace("2,", "2,\u2003"), EVENTS),
+        (USERS, EVENTS.replace("black", "\u00a0black ").replace("yes", " yes")),
     ],
 )
 def test_the_same_table_written_otherwise(tmp_path: Path, users: str, events: str) -> None:
