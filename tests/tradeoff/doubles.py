@@ -1,7 +1,7 @@
 """Set functions given by a table, and generators of ones known to be submodular.
 
-All numbers are whole and small, so that floating point is exact: what holds, holds without a
-tolerance, and ties are ties.
+All numbers are small and whole, or quarters, so that floating point is exact: what holds, holds
+without a tolerance, and ties are ties.
 """
 
 from collections.abc import Callable, Sequence
@@ -178,7 +178,8 @@ def directed_cut(draw: st.DrawFn, attributes: int) -> Tabulated:
 def arbitrary(draw: st.DrawFn, *, most: int = 5) -> Tabulated:
     """Draw any table with F(0) = 0: nothing is submodular, and any set may be forbidden."""
     size = 1 << draw(st.integers(0, most))
-    values = st.lists(st.integers(-9, 9).map(float), min_size=size - 1, max_size=size - 1)
+    quarters = st.integers(-16, 16).map(lambda number: number / 4)
+    values = st.lists(quarters, min_size=size - 1, max_size=size - 1)
     costs = draw(st.just([0.0] * (size - 1)) | values)
     free = st.just([True] * (size - 1))
     allowed = draw(free | st.lists(st.booleans(), min_size=size - 1, max_size=size - 1))

@@ -103,6 +103,15 @@ def test_a_node_limit_is_reported(function: Tabulated, nodes: int) -> None:
     assert not (result.node_limit_hit and result.exact)
 
 
+def test_branch_and_bound_tells_of_the_violations_it_sees() -> None:
+    """Local search saw no gain grow here; the nodes that were visited before the limit do."""
+    function = table(0, -1, 2, 3, 2, -1, 3, 1, -2, -1, 4, -3, 1, -1, -2, 3)
+    assert search(function, "lls").proof == "if-submodular"
+    result = search(function, "exact", EPSILON, 2)
+    assert (result.node_limit_hit, result.proof) == (True, "none")
+    assert result.violations > 0
+
+
 class Watched:
     """A set function that notes every set it is evaluated at."""
 
