@@ -12,7 +12,7 @@ from agent.cli.groups import Commands
 from agent.cli.interrupt import postponed, uninterrupted
 from agent.cli.layout import paragraph
 from agent.cli.model_record import model_record
-from agent.cli.model_text import model_text, summary
+from agent.cli.model_text import dropped, model_text, summary
 from agent.cli.parameters import OneOf, shrinkage
 from agent.cli.progress import Progress
 from agent.errors import BuildError, UsageError
@@ -106,6 +106,9 @@ def build(**flags: Unpack[BuildFlags]) -> None:
     with uninterrupted():
         built = write(made, out)
     click.echo(paragraph(f"Wrote {out}: {summary(built)}"))
+    left = dropped(built)
+    if left:
+        click.echo(paragraph(f"Dropped from the tables: {left}."))
     click.echo(f"Look at it with `reticent model info {out}`.")
 
 

@@ -16,6 +16,14 @@ QUERIES = (
     Column("predicted", right=True),
     Column("held out", right=True),
 )
+DROP = "dropped_"  # how the options of a model begin that say what was
+DROPPED = {
+    "unknown_user": ("row of an unknown user", "rows of unknown users"),
+    "no_query": ("row without a query", "rows without a query"),
+    "no_intent": ("row without an intent", "rows without an intent"),
+    "thin_queries": ("query of too few users", "queries of too few users"),
+    "thin_rows": ("row of such a query", "rows of such queries"),
+}
 ATTRIBUTES = (
     Column("attribute"),
     Column("scope"),
@@ -47,12 +55,24 @@ def summary(model: Model) -> str:
     return f"{model.id} knows {counts}, learned from {model.population.people:,} people."
 
 
+def dropped(model: Model) -> str:
+    """Return what of the tables a model was not built from, in words; empty if it has all."""
+    shown = []
+    for name, (one, many) in DROPPED.items():
+        count = model.options.get(DROP + name, 0)
+        if isinstance(count, int) and count:
+            shown.append(f"{count:,} {one if count == 1 else many}")
+    return ", ".join(shown)
+
+
 def _facts(model: Model) -> list[tuple[str, str]]:
+    options = {name: each for name, each in model.options.items() if not name.startswith(DROP)}
     return [
         ("source", model.source or "not stated"),
         ("licence", model.licence or "not stated"),
         ("estimator", model.estimator),
-        ("options", _figures(model.options)),
+        ("options", _figures(options)),
+        ("dropped", dropped(model) or "nothing"),
         ("validation", _figures(model.validation)),
         ("digest", model.digest),
     ]

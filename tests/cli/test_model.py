@@ -1,7 +1,6 @@
-"""`reticent model`: build, describe, sign and verify."""
+"""`reticent model`: build and describe."""
 
 import signal
-import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -85,56 +84,6 @@ def test_without_a_name_it_is_the_shipped_model(run: Run) -> None:
     )
 
 
-def test_who_signed_is_who_made_the_key(run: Run, village: Path, tmp_path: Path) -> None:
-    """From the key to the check; the key is the owner's only."""
-    key, model = tmp_path / "maker.pem", tmp_path / "m.safetensors"
-    model.write_bytes(village.read_bytes())
-    public = run("model", "key", key).out.splitlines()[-1]
-    assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    signed = run("model", "sign", model, "--key", key)
-    assert signed.code == 0
-    assert str(model.with_suffix(".sig")) in signed.out
-    checked = run("model", "verify", model)
-    assert (checked.code, checked.out.splitlines()[-1]) == (0, public)
-    assert public.startswith("ed25519:")
-    expected = run("model", "verify", model, "--key", public)
-    assert (expected.code, expected.out.splitlines()[-1]) == (0, public)
-
-
-def test_a_key_that_did_not_sign_fails(run: Run, village: Path, tmp_path: Path) -> None:
-    """One exit code for another's signature, another for what is no key."""
-    model = tmp_path / "m.safetensors"
-    model.write_bytes(village.read_bytes())
-    run("model", "key", tmp_path / "maker.pem")
-    run("model", "sign", model, "--key", tmp_path / "maker.pem")
-    other = "ed25519:" + "0" * 64
-    error, _ = run("model", "verify", model, "--key", other).refusal(code=1)
-    assert "the model is signed with another key" in error
-    assert "not a public key" in run("model", "verify", model, "--key", "ed25519").refusal()[0]
-
-
-def test_what_does_not_verify_is_an_error(run: Run, village: Path, tmp_path: Path) -> None:
-    """Not signed, or signed for another file; the exit code is that of an error."""
-    assert "the model is not signed" in run("model", "verify", village).refusal(code=1)[0]
-    model = tmp_path / "m.safetensors"
-    model.write_bytes(village.read_bytes())
-    model.with_suffix(".sig").write_text("{}")
-    assert "does not fit the format" in run("model", "verify", model).refusal(code=1)[0]
-
-
-def test_a_key_is_never_written_over(run: Run, tmp_path: Path) -> None:
-    """It may be the only one."""
-    key = tmp_path / "maker.pem"
-    key.write_text("precious")
-    assert "there is such a file already" in run("model", "key", key).refusal()[0]
-    assert key.read_text() == "precious"
-
-
-def test_a_model_is_no_key(run: Run, village: Path) -> None:
-    """Nor the other way round."""
-    assert "not a private key" in run("model", "sign", village, "--key", village).refusal()[0]
-
-
 @pytest.fixture
 def tables(tmp_path: Path) -> list[str | Path]:
     """The options that name the tables of the README, and where the model goes."""
@@ -156,6 +105,33 @@ def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) 
         assert record["disclose"] == [helpful]
         assert record["identifiability"] >= 1 / 300
         assert record["identifiability_cost"] >= 0
+
+
+@builds
+def test_a_build_says_what_it_dropped(run: Run, tables: list[str | Path], tmp_path: Path) -> None:
+    """In words, after it is done and whenever the model is described; nothing if all was used."""
+    assert "Dropped" not in run("model", "build", *tables).out
+    assert "dropped     nothing" in run("model", "info", tables[-1]).out
+    events = tmp_path / "events.csv"
+    lines = (TABLES / "events.csv").read_text().splitlines()
+    cells = lines[1].split(",")
+    place = {name: lines[0].split(",").index(name) for name in ("user", "query", "intent")}
+    spoilt = {"user": ["nobody"], "query": [""], "intent": ["", ""]}
+    for name, values in spoilt.items():
+        for value in values:
+            lines.append(",".join((*cells[: place[name]], value, *cells[place[name] + 1 :])))
+    rare = [*cells]
+    rare[place["query"]] = "rare"
+    events.write_text("\n".join([*lines, ",".join(rare)]) + "\n")
+    expected = (
+        "1 row of an unknown user, 1 row without a query, 2 rows without an intent, "
+        "1 query of too few users, 1 row of such a query"
+    )
+    built = run("model", "build", *tables, "--events", events)
+    assert f"Dropped from the tables: {expected}." in " ".join(built.out.split())
+    page = " ".join(run("model", "info", tables[-1]).out.split())
+    assert f"dropped {expected} validation" in page
+    assert "dropped_" not in page
 
 
 def test_every_option_of_a_build_reaches_it(
