@@ -10,11 +10,11 @@ from agent.build.halves import VALIDATION_KEY
 from agent.build.observe import observe
 from agent.build.read import open_tables
 from agent.build.shrinkage import fit
-from agent.build.validate import validate
+from agent.build.validate import MANY_ROWS, validate
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.crowd import Crowd
-from agent.tradeoff.sets import singleton
+from agent.tradeoff.sets import pairs, singleton
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +38,7 @@ class _Summary(NamedTuple):
     shrinkage: float
     prior_entropy_bits: float
     single_utilities: tuple[float, ...]
+    pair_utilities: tuple[float, ...] | None
 
 
 def build_model(options: BuildOptions, progress: Progress) -> Model:
@@ -59,9 +60,10 @@ def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model
     seen = observe(source, options)
     progress("counting", 1.0)
     crowd = Crowd(seen.population, seen.cards)
+    pairs_too = sum(len(query.rows.user) for query in seen.queries) < MANY_ROWS
     summaries = []
     for query in seen.queries:
-        summaries.append(_summary(query, crowd, options))
+        summaries.append(_summary(query, crowd, options, pairs_too=pairs_too))
         progress("choosing the shrinkage", len(summaries) / len(seen.queries))
     validation = validate(
         seen,
@@ -83,11 +85,20 @@ def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model
     )
 
 
-def _summary(query: Observed, crowd: Crowd, options: BuildOptions) -> _Summary:
+def _summary(query: Observed, crowd: Crowd, options: BuildOptions, *, pairs_too: bool) -> _Summary:
     """Choose beta for a query, and compute what follows from it."""
     fitted = fit(query.rows, crowd, options.estimator, options.shrinkage)
-    singles = (fitted.objective.utility(singleton(each)) for each in range(len(crowd.cards)))
-    return _Summary(fitted.shrinkage, fitted.utility.limit, tuple(singles))
+    count = len(crowd.cards)
+    singles = (fitted.objective.utility(singleton(each)) for each in range(count))
+    paired = None
+    if pairs_too:
+        paired = tuple(
+            bits
+            for each in range(count)
+            for bits in fitted.utility.extensions(singleton(each), range(each + 1, count))
+        )
+        fitted.utility.forget()
+    return _Summary(fitted.shrinkage, fitted.utility.limit, tuple(singles), paired)
 
 
 def _queries(
@@ -110,19 +121,23 @@ def _queries(
 
 def _tables(seen: Observations, summaries: Sequence[_Summary], crowd: Crowd) -> Tables:
     rows = [query.rows for query in seen.queries]
+    count = len(crowd.cards)
+    paired = all(summary.pair_utilities is not None for summary in summaries)
     singles = Singles(
-        np.array([summary.single_utilities for summary in summaries]), _single_costs(crowd)
+        utilities=np.array([summary.single_utilities for summary in summaries]),
+        costs=_costs(crowd, [singleton(each) for each in range(count)]),
+        pair_utilities=np.array([each.pair_utilities for each in summaries]) if paired else None,
+        pair_costs=_costs(crowd, pairs(count)) if paired else None,
     )
     weights = np.array([len(each.user) for each in rows], dtype=np.float64)
     return gather(seen.population, rows, weights, singles)
 
 
-def _single_costs(crowd: Crowd) -> Floats:
-    """Return I({V}) of each attribute by each of COST_METRICS, shape (3, n)."""
-    sets = [singleton(each) for each in range(len(crowd.cards))]
+def _costs(crowd: Crowd, sets: Sequence[int]) -> Floats:
+    """Return I of each set by each of COST_METRICS, shape (3, sets)."""
     return np.array(
         [[crowd.identifiability(each, metric, 1) for each in sets] for metric in COST_METRICS]
-    )
+    ).reshape(len(COST_METRICS), len(sets))
 
 
 def _stated(seen: Observations, options: BuildOptions) -> dict[str, Figure]:

@@ -28,9 +28,8 @@ class Choice(NamedTuple):
 
 def choose(case: Case, query: int, terms: Terms, model: Model) -> Choice:
     """Return the best set for this query (paper 9.5.2)."""
-    utility = model.utility(query)
-    singles = model.tables.singles.utilities[query]
-    objective = Objective(utility, case.crowd, case.settings, singles.tolist())
+    utility, computed = model.utility(query), model.computed_utilities(query)
+    objective = Objective(utility, case.crowd, case.settings, computed)
     result = _search(objective, terms)
     return Choice(result.mask, result.order, objective, result)
 
@@ -57,9 +56,7 @@ def choose_standing(case: Case, request: Request, terms: Terms, model: Model) ->
 
 def _standing(request: Request, terms: Terms, model: Model) -> Choice:
     case = case_of(request, terms, Knowledge(), model)
-    weights = model.tables.query_weights
-    singles = weights @ model.tables.singles.utilities / weights.sum()
-    objective = Objective(model.mean_utility(), case.crowd, case.settings, singles.tolist())
+    objective = Objective(model.mean_utility(), case.crowd, case.settings)
     result = _search(objective, terms)
     return Choice(result.mask, result.order, objective, result)
 

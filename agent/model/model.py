@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agent.errors import UsageError
 from agent.model.lookup import Match, QueryIndex
 from agent.model.memory import Recent
-from agent.model.tables import COST_METRICS
+from agent.model.tables import COST_METRICS, Singles
 from agent.tradeoff.crowd import Crowd
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
 
@@ -125,6 +125,11 @@ class Model:
         """Return the utility of sets of attributes for a query, in bits."""
         return self._memory.utilities.get(query, lambda: self._utility(query))
 
+    def computed_utilities(self, query: int) -> Mapping[int, float]:
+        """Return U of the sets whose utility the model holds, by mask, in bits."""
+        key = (Singles.utilities_of, query)
+        return self.remember(key, lambda: self.tables.singles.utilities_of(query))
+
     def mean_utility(self) -> Utility:
         """Return the utility averaged over the queries by weight: the a-priori case (9.5.1)."""
         return self.remember(MeanUtility, self._mean_utility)
@@ -145,8 +150,8 @@ class Model:
     def _crowd(self, known: tuple[tuple[int, int], ...]) -> Crowd:
         crowd = Crowd(self.population, self.cards, known)
         if not known:
-            for metric, costs in zip(COST_METRICS, self.tables.singles.costs, strict=True):
-                crowd.learn(metric, costs.tolist())
+            for metric in COST_METRICS:
+                crowd.learn(metric, self.tables.singles.costs_of(metric))
         return crowd
 
     def _utility(self, query: int) -> Utility:

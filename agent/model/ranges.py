@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Tensors = Mapping[str, NDArray[Any]]
 
+FIGURES = {"attributes.costs", "attributes.utilities", "pairs.costs", "pairs.utilities"}
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9  # beyond, a sum of them loses the small ones or overflows
 
 _BLOCK = 64  # rows whose codes are compared at once
@@ -35,7 +36,7 @@ def check_ranges(
     _check_counts(tensors, attributes[len(persons) :])
     _check_members(tensors, "rows.user", queries, [query.users for query in queries])
     _check_members(tensors, "rows.intent", queries, [len(query.intents) for query in queries])
-    for name in ("attributes.costs", "attributes.utilities"):
+    for name in tensors.keys() & FIGURES:
         if not np.isfinite(tensors[name]).all():
             raise damaged(f"tensor {name!r} has a number that is not finite")
     for name in ("queries.weights", "population.weights"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from agent.tradeoff.losses import Metric
+from agent.tradeoff.sets import pairs, singleton
 from agent.tradeoff.tables import Population, QueryRows
 
 if TYPE_CHECKING:
@@ -27,15 +28,26 @@ COST_METRICS: tuple[Metric, ...] = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Singles:
-    """What each attribute does alone; it prunes the search.
+    """What each attribute does alone, and two do together; it saves the search its first steps.
 
     ``utilities``: float64, shape (Q, n), bits, per query. ``costs``: float64, shape (3, n), I of
     the attribute itself, not less I(0), for a recipient that knows nothing, by the metrics of
-    COST_METRICS (entropy in bits).
+    COST_METRICS (entropy in bits). ``pair_utilities``, ``pair_costs``: the same for two
+    attributes, in the order of ``sets.pairs``, or None in a model too large for them.
     """
 
     utilities: Floats
     costs: Floats
+    pair_utilities: Floats | None = None
+    pair_costs: Floats | None = None
+
+    def utilities_of(self, query: int) -> dict[int, float]:
+        """Return U of every set whose utility is stored, by mask, in bits."""
+        return _by_set(self.utilities, self.pair_utilities, query)
+
+    def costs_of(self, metric: Metric) -> dict[int, float]:
+        """Return I of every set whose cost is stored, by mask; ``metric``: of COST_METRICS."""
+        return _by_set(self.costs, self.pair_costs, COST_METRICS.index(metric))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,8 +101,12 @@ class Tables:
         """Return every tensor by its name in the file (FORMAT.md)."""
         people = self.population
         counts = np.hstack([np.zeros((people.people, 0), np.uint8), *people.request_counts])
-        weights = {} if people.weights is None else {"population.weights": people.weights}
-        return weights | {
+        optional = {
+            "population.weights": people.weights,
+            "pairs.costs": self.singles.pair_costs,
+            "pairs.utilities": self.singles.pair_utilities,
+        }
+        return {name: tensor for name, tensor in optional.items() if tensor is not None} | {
             "attributes.costs": self.singles.costs,
             "attributes.utilities": self.singles.utilities,
             "population.codes": people.codes,
@@ -118,7 +134,12 @@ class Tables:
             request=tensors["rows.request"],
             person=tensors["users.person"],
         )
-        singles = Singles(tensors["attributes.utilities"], tensors["attributes.costs"])
+        singles = Singles(
+            tensors["attributes.utilities"],
+            tensors["attributes.costs"],
+            tensors.get("pairs.utilities"),
+            tensors.get("pairs.costs"),
+        )
         return cls(population, rows, tensors["queries.weights"], singles)
 
 
@@ -139,6 +160,16 @@ def gather(
     built = Tables(population, rows, weights, singles).tensors()
     tensors = {name: read_only(array) for name, array in built.items()}
     return Tables.of_tensors(tensors, [counts.shape[1] for counts in population.request_counts])
+
+
+def _by_set(single: Floats, pair: Floats | None, line: int) -> dict[int, float]:
+    """Return one line of figures for single attributes, and for pairs if any, by mask."""
+    count = single.shape[1]
+    sets = [singleton(attribute) for attribute in range(count)]
+    figures = dict(zip(sets, single[line].tolist(), strict=True))
+    if pair is not None:
+        figures.update(zip(pairs(count), pair[line].tolist(), strict=True))
+    return figures
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

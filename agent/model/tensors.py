@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from agent.model.model import Query
 
 _CODE, _UINT, _FLOAT = ("U8",), ("U8", "U16", "U32"), ("F64",)
-_WEIGHTS = "population.weights"  # the one tensor that may be missing
 _LITTLE_ENDIAN = {"U8": "<u1", "U16": "<u2", "U32": "<u4", "F64": "<f8"}
 
 
@@ -48,8 +47,8 @@ def unpack(
         raise damaged(f"the model is not a safetensors file: {error}") from error
     people = [*entries.get("population.codes", {"shape": []})["shape"], 0][0]
     forms = _forms(attributes, queries, max(people, 1))
-    if _WEIGHTS in entries:
-        forms[_WEIGHTS] = _Form(_FLOAT, (max(people, 1),))
+    optional = _optional(len(attributes), len(queries), max(people, 1))
+    forms |= {name: form for name, form in optional.items() if name in entries}
     for name in sorted(entries.keys() ^ forms.keys()):
         raise damaged(f"tensor {name!r} is {'missing' if name in forms else 'unknown'}")
     return {name: _array(name, entries[name], form) for name, form in forms.items()}
@@ -83,6 +82,16 @@ def _forms(
         "rows.request": _Form(_CODE, (rows, len(requests))),
         "rows.user": _Form(_UINT, (rows,)),
         "users.person": _Form(_CODE, (users, persons)),
+    }
+
+
+def _optional(count: int, queries: int, people: int) -> dict[str, _Form]:
+    """Return the form of every tensor that may be missing."""
+    pairs = count * (count - 1) // 2
+    return {
+        "pairs.costs": _Form(_FLOAT, (len(COST_METRICS), pairs)),
+        "pairs.utilities": _Form(_FLOAT, (queries, pairs)),
+        "population.weights": _Form(_FLOAT, (people,)),
     }
 
 

@@ -17,7 +17,7 @@ from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.sums import mass_of, ordered_sum, plogp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from agent.tradeoff.losses import Metric
     from agent.tradeoff.tables import Population
@@ -84,10 +84,10 @@ class Crowd:
             _key(metric, k, fresh), lambda: self._identifiability(fresh, metric, k)
         )
 
-    def learn(self, metric: Metric, losses_of_singles: Sequence[float]) -> None:
-        """Take I of every single attribute, computed before, instead of computing it."""
-        for attribute, loss in enumerate(losses_of_singles):
-            self._memory[_key(metric, 1, singleton(attribute))] = loss
+    def learn(self, metric: Metric, computed: Mapping[int, float]) -> None:
+        """Take I of these sets, by mask, instead of computing it; not for k-anonymity."""
+        for mask, loss in computed.items():
+            self._memory[_key(metric, 1, mask)] = loss
 
     def survey(self, mask: int, attributes: Sequence[int], measures: Measures) -> None:
         """Make ready I of ``mask`` with each attribute added, by (metric, k) in ``measures``."""
@@ -103,6 +103,8 @@ class Crowd:
             if open_ >> each & 1
             and any(_key(*which, base | singleton(each)) not in self._memory for which in measures)
         ]
+        if not new:
+            return
         for each, sizes in zip(new, self._partitions.beside(base, new), strict=True):
             for metric, k in measures:
                 loss = losses.counted(metric, sizes.ravel(), self._population.people, k)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     Indexes = NDArray[np.intp]
 
+KEYS = 1 << 40
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kinds:
@@ -55,6 +57,9 @@ def kinds_of(rows: QueryRows, request: int) -> Kinds:
     for fact in facts:
         span = int(fact.max(initial=0)) + 1
         key, size = key * span + fact, size * span
+        if size > KEYS:  # before the next fact makes it overflow
+            key, used = number(key, size)
+            size = len(used)
     of_row, used = number(key, size)
     example = np.empty(len(used), dtype=np.intp)
     example[of_row] = np.arange(len(of_row))

@@ -10,7 +10,7 @@ from agent.tradeoff.crowd import COMBINATIONS
 from agent.tradeoff.sets import members, singleton, union
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from agent.tradeoff.crowd import Crowd
     from agent.tradeoff.settings import Settings
@@ -39,13 +39,11 @@ class Objective:
         utility: Utility,
         crowd: Crowd,
         settings: Settings,
-        single_utilities: Sequence[float] | None = None,
+        computed: Mapping[int, float] | None = None,
     ) -> None:
-        """Join the two; ``single_utilities``, in bits, saves computing U of single attributes."""
+        """Join the two; ``computed``: U of sets by mask, in bits, that need no computing."""
         self._utility, self._crowd, self._settings = utility, crowd, settings
-        self._utilities: dict[int, float] = {0: 0.0}
-        for attribute, bits in enumerate(() if single_utilities is None else single_utilities):
-            self._utilities[singleton(attribute)] = float(bits)
+        self._utilities: dict[int, float] = {0: 0.0, **(computed or {})}
         sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
         self._sensitive = union(sensitive) & ~crowd.known
         self._costs: dict[int, float] = {}

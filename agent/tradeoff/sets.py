@@ -31,6 +31,11 @@ def members(mask: int) -> Iterator[int]:
         mask ^= lowest
 
 
+def pairs(count: int) -> list[int]:
+    """Return the sets of two of ``count`` attributes: {0, 1}, {0, 2}, ..., {1, 2} and so on."""
+    return [1 << one | 1 << other for one in range(count) for other in range(one + 1, count)]
+
+
 def highest(mask: int) -> int:
     """Return the largest attribute of a set that is not empty."""
     return mask.bit_length() - 1

@@ -56,12 +56,15 @@ def test_what_is_stored_of_single_attributes_is_what_is_computed(world: World) -
         rows = model.rows(query)
         utility = query_utility(rows, model.cards, "louo", stored.shrinkage)
         assert stored.prior_entropy_bits == utility.limit
-        for attribute, bits in enumerate(model.tables.singles.utilities[query]):
-            assert utility.value(1 << attribute) == bits
+        computed = model.computed_utilities(query)
+        assert len(computed) == len(model.cards) * (len(model.cards) + 1) // 2
+        for mask, bits in computed.items():
+            assert utility.value(mask) == bits
     for metric, costs in zip(COST_METRICS, model.tables.singles.costs, strict=True):
         for attribute, cost in enumerate(costs):
-            alone = crowd.identifiability(1 << attribute, metric, 1)
-            assert alone - crowd.identifiability(0, metric, 1) == cost
+            assert crowd.identifiability(1 << attribute, metric, 1) == cost
+        for mask, cost in model.tables.singles.costs_of(metric).items():
+            assert crowd.identifiability(mask, metric, 1) == cost
 
 
 def test_a_model_says_with_what_it_was_built() -> None:

@@ -42,7 +42,12 @@ def small_model() -> Model:
         weights=np.array([1.0, 2.0, 1.0, 0.5]),
         request_counts=(np.array([[0, 1, 300], [0, 0, 2], [1, 0, 0], [0, 0, 0]], np.uint16),),
     )
-    singles = Singles(np.arange(6.0).reshape(2, 3) / 8, np.arange(9.0).reshape(3, 3) / 16)
+    singles = Singles(
+        utilities=np.arange(6.0).reshape(2, 3) / 8,
+        costs=np.arange(9.0).reshape(3, 3) / 16,
+        pair_utilities=np.arange(6.0).reshape(2, 3) / 4,
+        pair_costs=np.arange(9.0).reshape(3, 3) / 8,
+    )
     return Model(
         id="small",
         source="invented",

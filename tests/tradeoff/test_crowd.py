@@ -146,6 +146,6 @@ def test_stored_figures_are_the_figures(world: World, metric: Metric) -> None:
     """What a model has computed before may be handed over instead of computed again."""
     plain, told = world.crowd(), world.crowd()
     singles = [singleton(each) for each in range(len(world.cards))]
-    told.learn(metric, [plain.identifiability(each, metric, 1) for each in singles])
+    told.learn(metric, {each: plain.identifiability(each, metric, 1) for each in singles})
     for mask in (0, *singles, world.everything):
         assert told.identifiability(mask, metric, 1) == plain.identifiability(mask, metric, 1)

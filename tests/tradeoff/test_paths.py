@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent.tradeoff.losses import METRICS
 from agent.tradeoff.objective import Objective
-from agent.tradeoff.sets import members, singleton, subsets
+from agent.tradeoff.sets import members, pairs, singleton, subsets
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility
 from tests.tradeoff.worlds import ESTIMATORS, World, known, rich_worlds, settings_for
 
@@ -84,8 +84,9 @@ def test_the_objective_is_the_same_by_every_path(world: World, data: st.DataObje
     """Surveys, memories of other people's demands, and stored figures included."""
     settings = data.draw(settings_for(world))
     crowd = world.crowd()
-    singles = [world.utility().value(singleton(each)) for each in members(world.everything)]
-    first = Objective(world.utility(), crowd, data.draw(settings_for(world)), singles)
+    sets = [singleton(each) for each in members(world.everything)]
+    stored = {each: world.utility().value(each) for each in (*sets, *pairs(len(sets)))}
+    first = Objective(world.utility(), crowd, data.draw(settings_for(world)), stored)
     used = first.given(crowd, settings)
     for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=10)):
         used.survey(mask, list(members(world.everything & ~mask)))
