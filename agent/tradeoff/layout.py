@@ -39,11 +39,14 @@ class Layout:
         self.prior = (others + 0.5) / (len(rows.intent) - kinds.own_total + rows.intents / 2)
         self.divisions = Divisions(undivided(kinds), self._divide, CELLS_KEPT)
         self.shared = False
-        self._counted: OrderedDict[tuple[int, ...], Counts] = OrderedDict()
+        # The order of cells depends on the path to a set: counts keep the cells they are of.
+        self._counted: OrderedDict[tuple[int, ...], tuple[Cells, Counts]] = OrderedDict()
         self._room = COUNTS_KEPT
 
-    def beside(self, mask: int, attributes: Sequence[int]) -> Iterator[tuple[Counts, list[int]]]:
-        """Yield the counts for each of these attributes beside ``mask``, in batches.
+    def beside(
+        self, mask: int, attributes: Sequence[int]
+    ) -> Iterator[tuple[Cells, Counts, list[int]]]:
+        """Yield cells and counts for each of these attributes beside ``mask``, in batches.
 
         With each batch, which line of its counts is the first of each attribute.
         """
@@ -51,7 +54,7 @@ class Layout:
         for first in range(0, len(attributes), batch):
             part = attributes[first : first + batch]
             cards = [self._columns.column(each).card for each in part]
-            yield self._counts(mask, part), list(accumulate(cards[:-1], initial=0))
+            yield *self._counts(mask, part), list(accumulate(cards[:-1], initial=0))
 
     def merged(self, mask: int) -> Counts | None:
         """Return the counts in the cells of the focus, if ``mask`` lacks one person attribute.
@@ -71,17 +74,18 @@ class Layout:
         self._counted.clear()
         self._room = COUNTS_KEPT
 
-    def _counts(self, mask: int, attributes: Sequence[int]) -> Counts:
+    def _counts(self, mask: int, attributes: Sequence[int]) -> tuple[Cells, Counts]:
         key = (mask, *attributes)
         found = self._counted.get(key)
         if found is None:
             columns = [self._columns.column(each) for each in attributes]
-            found = count(self.divisions[mask], columns)
+            cells = self.divisions[mask]
+            found = cells, count(cells, columns)
             if self.shared:
                 self._counted[key] = found
-                self._room -= found.rows.size
+                self._room -= found[1].rows.size
         while self._room < 0:
-            self._room += self._counted.popitem(last=False)[1].rows.size
+            self._room += self._counted.popitem(last=False)[1][1].rows.size
         return found
 
     def _divide(self, parent: Cells, attribute: int) -> Cells:

@@ -58,7 +58,7 @@ class Scoring:
         """Return the mean score in bits when a set that is not empty divides the rows."""
         merged = self.layout.merged(mask)
         if merged is not None:
-            sums = self._sums(self.layout.divisions.focus, merged)
+            sums = self._sums(self.layout.divisions[self.layout.divisions.focus], merged)
             return float(sums.sum()) / self._total
         last = self.layout.divisions.last_step(mask)
         return self.extensions(mask & ~singleton(last), [last])[0]
@@ -66,8 +66,8 @@ class Scoring:
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return the mean score in bits for ``mask`` with each of these attributes added."""
         scores: list[float] = []
-        for counts, firsts in self.layout.beside(mask, attributes):
-            sums = np.add.reduceat(self._sums(mask, counts), firsts)
+        for cells, counts, firsts in self.layout.beside(mask, attributes):
+            sums = np.add.reduceat(self._sums(cells, counts), firsts)
             scores.extend((sums / self._total).tolist())
         return scores
 
@@ -95,9 +95,9 @@ class Scoring:
         spread = max(0.0, most - 1 + self._shrinkage * (float(peaks.sum()) - 1))
         return np.log2(1 + spread / (np.maximum(sizes, most) - most + self._shrinkage))
 
-    def _sums(self, mask: int, counts: Counts) -> Floats:
-        """Return the sum of scores, in bits, of each line of ``counts``, in the cells of a set."""
-        pulls = self._pulls(self.layout.divisions[mask])
+    def _sums(self, cells: Cells, counts: Counts) -> Floats:
+        """Return the sum of scores, in bits, of each line of ``counts``, which are of ``cells``."""
+        pulls = self._pulls(cells)
         scores = counts.pair + pulls.pair
         others = counts.group + pulls.group
         others *= pulls.prior

@@ -13,9 +13,11 @@ from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.tradeoff.objective import Objective
-from agent.tradeoff.search import search
+from agent.tradeoff.search import EPSILON, search
 from tests.bench.lazy import everything
 from tests.bench.plain import PlainObjective
+
+TERMS = Terms()
 
 
 def figures() -> Iterator[str]:
@@ -36,7 +38,9 @@ def _fresh(model: Model) -> Iterator[str]:
     queries = [query.text for query in model.queries]
     first = [_timed(partial(_decide, text, read(shipped_model()))) for text in queries]
     yield f"the first decision of a new process: p50 {_ms(first, 50)} ms, p99 {_ms(first, 99)}"
-    fresh, again = [], []
+    fresh, again, priced = [], [], []
+    # another epsilon is another request to the model's memory, and the same search
+    other_terms = Terms(epsilon=EPSILON * (1 + 1e-9))
     for text in queries:
         warm = read(shipped_model())
         for other in queries:
@@ -45,9 +49,14 @@ def _fresh(model: Model) -> Iterator[str]:
         warm.utility(warm.match(text).query or 0)
         fresh.append(_timed(partial(_decide, text, warm)))
         again.append(_timed(partial(_decide, text, warm)))
+        priced.append(_timed(partial(_decide, text, warm, other_terms)))
     yield (
         f"one fresh decision, the other queries asked before: p50 {_ms(fresh, 50)} ms, "
         f"p99 {_ms(fresh, 99)} (bars: 5 and 40)"
+    )
+    yield (
+        f"the same, every cost remembered from earlier requests: p50 {_ms(priced, 50)} ms, "
+        f"p99 {_ms(priced, 99)}"
     )
     yield f"the same request again: p50 {_ms(again, 50)} ms, p99 {_ms(again, 99)} (bar: 0.1)"
 
@@ -73,8 +82,8 @@ def _plain(model: Model) -> Iterator[str]:
     )
 
 
-def _decide(text: str, model: Model) -> None:
-    decide(Request(text), Terms(), Knowledge(), model)
+def _decide(text: str, model: Model, terms: Terms = TERMS) -> None:
+    decide(Request(text), terms, Knowledge(), model)
 
 
 def _timed(run: Callable[[], object]) -> float:

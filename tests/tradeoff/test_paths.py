@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agent.tradeoff.losses import METRICS
 from agent.tradeoff.objective import Objective
 from agent.tradeoff.sets import members, pairs, singleton, subsets
-from agent.tradeoff.utility import Estimator, MeanUtility, Utility
+from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
 from tests.tradeoff.worlds import ESTIMATORS, World, known, rich_worlds, settings_for
 
 Step = tuple[Literal["value", "focus", "ceiling", "extensions", "forget"], int]
@@ -114,3 +114,18 @@ def test_what_is_remembered_never_shows(
         walk(utility, steps, world.everything)
         forgetful = Objective(utility, crowd, settings)
         assert [forgetful.parts(mask) for mask in everything] == expected
+
+
+@given(rich_worlds(), STEPS)
+def test_shrinkages_that_share_their_counts_do_not_show(world: World, steps: list[Step]) -> None:
+    """Counts made for one are right for the next, though cells were divided anew in between."""
+    sets = list(subsets(world.everything))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agent.tradeoff.layout.CELLS_KEPT", 1)
+        first = query_utility(world.rows, world.cards, "louo", 5.0)
+        for shrinkage in (5.0, 20.0, 200.0):
+            shared = first.at(shrinkage)
+            walk(shared, steps, world.everything)
+            for mask in (*sets, *reversed(sets)):
+                fresh = query_utility(world.rows, world.cards, "louo", shrinkage)
+                assert shared.value(mask) == fresh.value(mask)
