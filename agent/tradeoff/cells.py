@@ -42,15 +42,18 @@ class Cells(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Rows counted for each value of other attributes and each cell, shape (values, cells).
+    """Rows counted by cell and by value of other attributes; an entry for each that has any.
 
-    ``rows``: rows of the cell; ``pair``: of its pair, c(g,x); ``group``: of its group, c(g). Whole
-    numbers, in float64 for the arithmetic that follows.
+    One per entry, whole numbers in float64 for the arithmetic that follows: ``rows`` of the
+    cell with that value; ``pair``, those of its pair, c(g,x); ``group``, those of its group,
+    c(g). ``kind``: intp, one per entry. ``first``: intp, the first entry of each attribute.
     """
 
     rows: Floats
     pair: Floats
     group: Floats
+    kind: Indexes
+    first: Indexes
 
 
 def undivided(kinds: Kinds) -> Cells:
@@ -62,10 +65,25 @@ def undivided(kinds: Kinds) -> Cells:
 
 def count(cells: Cells, columns: Sequence[Column]) -> Counts:
     """Count the rows for every value of each of several attributes, one after the other."""
-    rows = np.concatenate(tally(cells.row, len(cells.kind), columns)).astype(np.float64)
-    pairs = np.add.reduceat(rows, cells.pairs, axis=1)
-    groups = np.add.reduceat(pairs, cells.groups, axis=1)
-    return Counts(rows, pairs.take(cells.pair, axis=1), groups.take(cells.group, axis=1))
+    table = np.concatenate(tally(cells.row, len(cells.kind), columns))
+    used, (values, size) = table != 0, table.shape
+    entries = np.count_nonzero(used, axis=1)  # of each value
+    value = np.arange(values)
+    entry = np.flatnonzero(used)
+    cell = entry - np.repeat(value * size, entries)
+    pair = cells.pair.take(cell) + np.repeat(value * len(cells.pairs), entries)
+    rows = table.ravel().take(entry).astype(np.float64)
+    pairs = mass_of(pair, rows, values * len(cells.pairs))
+    groups = np.add.reduceat(pairs.reshape(values, -1), cells.groups, axis=1)
+    group_of_pair = groups.take(cells.group[cells.pairs], axis=1).ravel()
+    first_value = np.cumsum([0, *(column.card for column in columns[:-1])])
+    return Counts(
+        rows,
+        pairs.take(pair),
+        group_of_pair.take(pair),
+        cells.kind.take(cell),
+        (np.cumsum(entries) - entries)[first_value],
+    )
 
 
 def split(cells: Cells, kinds: Kinds, column: Column) -> Cells:
@@ -89,7 +107,7 @@ def merge(cells: Cells, kinds: Kinds, into: Indexes) -> Counts:
     pair = group * intents + kinds.intent[cells.kind]
     pairs = mass_of(pair, rows, 0)
     groups = mass_of(group, rows, 0)
-    return Counts(rows[np.newaxis], pairs[pair][np.newaxis], groups[group][np.newaxis])
+    return Counts(rows, pairs[pair], groups[group], cells.kind, np.zeros(1, dtype=np.intp))
 
 
 def _sorted_cells(row: Indexes, kind: Indexes, intent: Indexes, group: Indexes) -> Cells:

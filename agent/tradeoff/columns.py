@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     Indexes = NDArray[np.intp]
     Codes = NDArray[np.unsignedinteger]
 
-KEYS = 1 << 40  # combined codes stay below this times one more attribute's values
+EVERY = slice(None)
+KEYS = 1 << 48  # combined codes stay below this
 
 
 class Column(NamedTuple):
@@ -27,6 +28,13 @@ class Column(NamedTuple):
 
     codes: Codes
     card: int
+
+
+class Grouping(NamedTuple):
+    """Which group each item is in: ``labels`` (intp, shape (items,)) lie in 0..size-1."""
+
+    labels: Indexes
+    size: int
 
 
 class Columns:
@@ -41,16 +49,27 @@ class Columns:
         """Return one attribute."""
         return Column(self._codes[attribute], self._cards[attribute])
 
+    def all(self) -> list[Column]:
+        """Return every attribute."""
+        return [self.column(attribute) for attribute in range(len(self._codes))]
+
     def groups(self, items: Indexes, mask: int) -> Indexes:
         """Number the groups by ``mask`` that these items are in, 0, 1, 2 and so on."""
-        keys, size = np.zeros(len(items), dtype=np.intp), 1
+        undivided = Grouping(np.zeros(len(items), dtype=np.intp), 1)
+        return number(*self.refined(undivided, mask, items)).numbers
+
+    def refined(self, groups: Grouping, mask: int, items: Indexes | slice = EVERY) -> Grouping:
+        """Divide groups of these items by more attributes; many labels may be out of use."""
+        labels, size = groups
         for attribute in members(mask):
-            keys = keys * self._cards[attribute] + self._codes[attribute, items]
-            size *= self._cards[attribute]
-            if size > KEYS:
-                keys, used = number(keys, size)
+            card = self._cards[attribute]
+            if size * card > KEYS:
+                labels, used = number(labels, size)
                 size = len(used)
-        return number(keys, size).numbers
+            labels = labels * card
+            labels += self._codes[attribute, items]
+            size *= card
+        return Grouping(labels, size)
 
 
 def row_columns(rows: QueryRows, cards: Sequence[int]) -> Columns:

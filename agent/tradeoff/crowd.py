@@ -105,6 +105,12 @@ class Crowd:
         ]
         if not new:
             return
+        if all(metric == "maxprob" for metric, _ in measures):
+            classes = self._partitions.classes_beside(base)
+            for each in new:
+                key = _key("maxprob", 1, base | singleton(each))
+                self._remember(key, losses.expected_peak(classes[each], self.people))
+            return
         for each, sizes in zip(new, self._partitions.beside(base, new), strict=True):
             for metric, k in measures:
                 loss = losses.counted(metric, sizes.ravel(), self._population.people, k)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from agent.tradeoff.sets import highest, members, singleton
+from agent.tradeoff.sets import EMPTY, highest, members, singleton
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,7 +14,7 @@ Division = TypeVar("Division")
 
 
 class Divisions(Generic[Division]):
-    """Divisions by sets of attributes, each made from one with an attribute less.
+    """Divisions by sets of attributes, each made from the nearest coarser one remembered.
 
     Which of them are remembered decides how fast an answer comes, never what it is.
     """
@@ -22,7 +22,7 @@ class Divisions(Generic[Division]):
     def __init__(
         self, start: Division, divide: Callable[[Division, int], Division], kept: int
     ) -> None:
-        """Begin with the undivided table; ``divide`` refines by one more attribute."""
+        """Begin with the undivided table; ``divide`` refines by a set of more attributes."""
         self._start, self._divide, self._limit = start, divide, kept
         self._kept: OrderedDict[int, Division] = OrderedDict()
         self.focus = 0
@@ -34,13 +34,17 @@ class Divisions(Generic[Division]):
             return self._start
         found = self._kept.get(mask)
         if found is None:
-            last = self.last_step(mask)
-            found = self._kept[mask] = self._divide(self[mask & ~singleton(last)], last)
+            found = self._kept[mask] = self._divided(mask)
             if len(self._kept) > self._limit:
                 self._kept.popitem(last=False)
         else:
             self._kept.move_to_end(mask)
         return found
+
+    def _divided(self, mask: int) -> Division:
+        coarser = (each for each in self._kept if not each & ~mask)
+        base = max(coarser, key=int.bit_count, default=EMPTY)
+        return self._divide(self._kept[base] if base else self._start, mask & ~base)
 
     def last_step(self, mask: int) -> int:
         """Return the attribute to divide by last: what the focus lacks, or what is at hand."""

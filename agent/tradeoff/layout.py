@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,9 @@ import numpy as np
 from agent.tradeoff.cells import Cells, Counts, count, merge, split, undivided
 from agent.tradeoff.divisions import Divisions
 from agent.tradeoff.kinds import kinds_of
+from agent.tradeoff.numbering import SPARSE
+from agent.tradeoff.sets import members
+from agent.tradeoff.tally import BYTE, bundles, joint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
     from agent.tradeoff.columns import Columns
     from agent.tradeoff.tables import QueryRows
 
-BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds
+BATCH = 1 << 14  # cells, times attributes, counted in one go: what a cache holds
 CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
-COUNTS_KEPT = 1 << 22  # counts remembered where several shrinkages share a layout, 24 bytes each
+COUNTS_KEPT = 1 << 22  # counts remembered where several shrinkages share a layout, 32 bytes each
 
 
 class Layout:
@@ -39,25 +41,17 @@ class Layout:
         self.prior = (others + 0.5) / (len(rows.intent) - kinds.own_total + rows.intents / 2)
         self.divisions = Divisions(undivided(kinds), self._divide, CELLS_KEPT)
         self.shared = False
-        # The order of cells depends on the path to a set: counts keep the cells they are of.
-        self._counted: OrderedDict[tuple[int, ...], tuple[Cells, Counts]] = OrderedDict()
+        self._counted: OrderedDict[tuple[int, ...], Counts] = OrderedDict()
         self._room = COUNTS_KEPT
 
-    def beside(
-        self, mask: int, attributes: Sequence[int]
-    ) -> Iterator[tuple[Cells, Counts, list[int]]]:
-        """Yield cells and counts for each of these attributes beside ``mask``, in batches.
-
-        With each batch, which line of its counts is the first of each attribute.
-        """
-        batch = max(1, BATCH // len(self.divisions[mask].kind))
+    def beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Counts]:
+        """Yield the counts for each of these attributes beside ``mask``, in batches."""
+        batch = max(1, BATCH // len(self.divisions[mask].kind)) if attributes else 1
         for first in range(0, len(attributes), batch):
-            part = attributes[first : first + batch]
-            cards = [self._columns.column(each).card for each in part]
-            yield *self._counts(mask, part), list(accumulate(cards[:-1], initial=0))
+            yield self._counts(mask, attributes[first : first + batch])
 
     def merged(self, mask: int) -> Counts | None:
-        """Return the counts in the cells of the focus, if ``mask`` lacks one person attribute.
+        """Return the counts from the cells of the focus, if ``mask`` lacks one person attribute.
 
         That only merges groups. (A request attribute less would also change what belongs
         together when a user is left out.)
@@ -74,22 +68,28 @@ class Layout:
         self._counted.clear()
         self._room = COUNTS_KEPT
 
-    def _counts(self, mask: int, attributes: Sequence[int]) -> tuple[Cells, Counts]:
+    def _counts(self, mask: int, attributes: Sequence[int]) -> Counts:
         key = (mask, *attributes)
         found = self._counted.get(key)
         if found is None:
             columns = [self._columns.column(each) for each in attributes]
-            cells = self.divisions[mask]
-            found = cells, count(cells, columns)
+            found = count(self.divisions[mask], columns)
             if self.shared:
                 self._counted[key] = found
-                self._room -= found[1].rows.size
+                self._room -= len(found.rows)
         while self._room < 0:
-            self._room += self._counted.popitem(last=False)[1][1].rows.size
+            self._room += len(self._counted.popitem(last=False)[1].rows)
         return found
 
-    def _divide(self, parent: Cells, attribute: int) -> Cells:
-        return split(parent, self.kinds, self._columns.column(attribute))
+    def _divide(self, parent: Cells, attributes: int) -> Cells:
+        """Divide by more attributes, as many in one go as there are rows for."""
+        cells, rest = parent, [self._columns.column(each) for each in members(attributes)]
+        while rest:
+            most = SPARSE * len(cells.row) // len(cells.kind)
+            first = bundles(rest, min(most, BYTE))[0]
+            cells = split(cells, self.kinds, joint([rest[place] for place in first]))
+            rest = [column for place, column in enumerate(rest) if place not in first]
+        return cells
 
 
 class Layouts:

@@ -26,6 +26,11 @@ def certainty(metric: Metric, population: int, k: int) -> float:
     return 0.0 if metric == "entropy" else 1.0
 
 
+def expected_peak(classes: int, people: int) -> float:
+    """Return ``maxprob`` where all people are equally likely: the classes' share of them."""
+    return classes / people
+
+
 def counted(metric: Metric, sizes: NDArray[np.intp], population: int, k: int) -> float:
     """Return the expected loss where all people are equally likely.
 
@@ -34,7 +39,7 @@ def counted(metric: Metric, sizes: NDArray[np.intp], population: int, k: int) ->
     """
     people = int(sizes.sum())
     if metric == "maxprob":
-        return int(np.count_nonzero(sizes)) / people
+        return expected_peak(int(np.count_nonzero(sizes)), people)
     if metric == "k-anonymity":
         return int(sizes[sizes < k].sum()) / people
     size, classes = np.unique(sizes[sizes > 0], return_counts=True)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Indexes = NDArray[np.intp]
 
-SPARSE = 16  # keys may span so many times their number before sorting them is quicker
+SPARSE = 12  # keys may span so many times their number before sorting them is quicker
 
 
 class Numbered(NamedTuple):
@@ -28,7 +28,10 @@ def number(keys: Indexes, size: int) -> Numbered:
         return Numbered(numbers, used)
     present = np.zeros(size, dtype=bool)
     present[keys] = True
-    return Numbered((np.cumsum(present) - 1)[keys], np.flatnonzero(present))
+    used = np.flatnonzero(present)
+    numbers = np.empty(size, dtype=np.intp)
+    numbers[used] = np.arange(len(used))
+    return Numbered(numbers[keys], used)
 
 
 def multiplicity(keys: Indexes, size: int) -> Indexes:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from agent.tradeoff.settings import Settings
     from agent.tradeoff.utility import Utility
 
+FIRST_FEW = 4  # attributes that are priced together to rule a large set out
+
 
 class Parts(NamedTuple):
     """The terms of F for one set, all in bits but ``identifiability_cost`` (unit of the metric)."""
@@ -183,11 +185,12 @@ class Objective:
     def may_exceed(self, mask: int, level: float) -> bool:
         """Say whether F(A) can be above ``level``, without evaluating U and mostly without C."""
         room = self._utility.limit - level
-        prefix = 0
-        for attribute in self._coarse_first(mask):
-            prefix |= singleton(attribute)
-            if self.cost_floor(prefix) >= room:
+        attributes = self._coarse_first(mask)
+        taken = FIRST_FEW
+        while taken < 2 * len(attributes):
+            if self.cost_floor(union(attributes[:taken])) >= room:
                 return False
+            taken *= 2
         return True
 
     def _coarse_first(self, mask: int) -> list[int]:

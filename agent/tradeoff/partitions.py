@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from agent.tradeoff.columns import Grouping
 from agent.tradeoff.divisions import Divisions
-from agent.tradeoff.numbering import number
+from agent.tradeoff.numbering import SPARSE, number
+from agent.tradeoff.presence import Presence
+from agent.tradeoff.sets import singleton
 from agent.tradeoff.tally import tally
 
 if TYPE_CHECKING:
@@ -18,13 +21,6 @@ if TYPE_CHECKING:
     from agent.tradeoff.columns import Columns
 
 KEPT = 24  # partitions remembered, 8 bytes an item each
-
-
-class Grouping(NamedTuple):
-    """Which group each item is in: ``labels`` (intp, shape (items,)) lie in 0..size-1."""
-
-    labels: NDArray[np.intp]
-    size: int
 
 
 class Partitions:
@@ -40,6 +36,7 @@ class Partitions:
         start = Grouping(np.zeros(columns.items, dtype=np.intp), 1)
         self.dense = Divisions(start, self._split, KEPT)
         """The partition by each set, every label in use."""
+        self._presence: Presence | None = None
 
     def of(self, mask: int) -> Grouping:
         """Return the partition by ``mask``; not every label need be in use."""
@@ -50,8 +47,9 @@ class Partitions:
             sample = np.empty(finer.size, dtype=np.intp)
             sample[finer.labels] = np.arange(len(finer.labels))
             return Grouping(self._columns.groups(sample, mask)[finer.labels], finer.size)
-        last = self.dense.last_step(mask)
-        return self._refined(self.dense[mask & ~(1 << last)], last)
+        last = singleton(self.dense.last_step(mask))
+        finer = self._columns.refined(self.dense[mask & ~last], last)
+        return finer if finer.size <= SPARSE * len(finer.labels) else self.dense[mask]
 
     def beside(self, mask: int, attributes: Sequence[int]) -> list[NDArray[np.intp]]:
         """Return, for ``mask`` with each of these attributes added, the sizes of the groups.
@@ -61,13 +59,13 @@ class Partitions:
         labels, size = self.dense[mask]
         return tally(labels, size, [self._columns.column(each) for each in attributes])
 
-    def _refined(self, parent: Grouping, attribute: int) -> Grouping:
-        column, card = self._columns.column(attribute)
-        labels = parent.labels * card
-        labels += column
-        return Grouping(labels, parent.size * card)
+    def classes_beside(self, mask: int) -> list[int]:
+        """Return how many groups there are with each attribute added to ``mask``."""
+        if self._presence is None:
+            self._presence = Presence(self._columns.all())
+        return self._presence.classes(self.dense[mask])
 
-    def _split(self, parent: Grouping, attribute: int) -> Grouping:
-        """Refine by one attribute and renumber the labels in use 0, 1, 2 and so on."""
-        numbers, used = number(*self._refined(parent, attribute))
+    def _split(self, parent: Grouping, attributes: int) -> Grouping:
+        """Refine by more attributes and renumber the labels in use 0, 1, 2 and so on."""
+        numbers, used = number(*self._columns.refined(parent, attributes))
         return Grouping(numbers, len(used))

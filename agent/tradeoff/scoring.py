@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from agent.tradeoff.cells import Cells, Counts
+    from agent.tradeoff.cells import Counts
     from agent.tradeoff.layout import Layout
 
     Indexes = NDArray[np.intp]
@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 
 NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
 SCORE_BITS = 6  # a row's score is below 2**6 bits
-
-
-class _Pulls(NamedTuple):
-    """What the formula adds to the counts of each cell (float64, one per cell)."""
-
-    cells: Cells
-    pair: Floats  # beta p0-u(x) - n_u(g,x)
-    group: Floats  # beta - n_u(g)
-    prior: Floats  # p0-u(x)
 
 
 class Scoring:
@@ -46,30 +37,26 @@ class Scoring:
         kinds = layout.kinds
         self._total = len(kinds.of_row)
         nudge = 2.0 ** (self._total.bit_length() - NUDGE_BITS)
+        # What the formula adds to the counts of a pair and of a group, one per kind.
         self._pair_pull = _never_whole(shrinkage * layout.prior - kinds.same, nudge)
         self._group_pull = _never_whole(shrinkage - kinds.own.astype(np.float64), nudge)
         self._quantum = 1.5 * 2.0 ** (SCORE_BITS + self._total.bit_length())
         rows_of_kind = np.bincount(kinds.of_row, minlength=len(kinds.intent))
         self.limit = float(-(np.log2(layout.prior) * rows_of_kind).sum()) / self._total
         """Bits that no utility exceeds: the entropy of the prior, -mean log2 p0-u(x)."""
-        self._latest: _Pulls | None = None
 
     def value(self, mask: int) -> float:
         """Return the mean score in bits when a set that is not empty divides the rows."""
         merged = self.layout.merged(mask)
         if merged is not None:
-            sums = self._sums(self.layout.divisions[self.layout.divisions.focus], merged)
-            return float(sums.sum()) / self._total
+            return self._means(merged)[0]
         last = self.layout.divisions.last_step(mask)
         return self.extensions(mask & ~singleton(last), [last])[0]
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return the mean score in bits for ``mask`` with each of these attributes added."""
-        scores: list[float] = []
-        for cells, counts, firsts in self.layout.beside(mask, attributes):
-            sums = np.add.reduceat(self._sums(cells, counts), firsts)
-            scores.extend((sums / self._total).tolist())
-        return scores
+        batches = self.layout.beside(mask, attributes)
+        return [score for counts in batches for score in self._means(counts)]
 
     def ceiling(self, mask: int) -> float:
         """Return a bound, in bits, on the mean score for every subset of ``mask``.
@@ -95,28 +82,18 @@ class Scoring:
         spread = max(0.0, most - 1 + self._shrinkage * (float(peaks.sum()) - 1))
         return np.log2(1 + spread / (np.maximum(sizes, most) - most + self._shrinkage))
 
-    def _sums(self, cells: Cells, counts: Counts) -> Floats:
-        """Return the sum of scores, in bits, of each line of ``counts``, which are of ``cells``."""
-        pulls = self._pulls(cells)
-        scores = counts.pair + pulls.pair
-        others = counts.group + pulls.group
-        others *= pulls.prior
+    def _means(self, counts: Counts) -> list[float]:
+        """Return the mean score in bits for each attribute that was counted."""
+        scores = counts.pair + self._pair_pull.take(counts.kind)
+        others = counts.group + self._group_pull.take(counts.kind)
+        others *= self.layout.prior.take(counts.kind)
         scores /= others
-        np.abs(scores, out=scores)  # negative only where there is no row to be scored
         np.log2(scores, out=scores)
         scores += self._quantum
         scores -= self._quantum
         scores *= counts.rows
-        sums: Floats = scores.sum(axis=1)
-        return sums
-
-    def _pulls(self, cells: Cells) -> _Pulls:
-        latest = self._latest
-        if latest is None or latest.cells is not cells:
-            kind, prior = cells.kind, self.layout.prior
-            latest = _Pulls(cells, self._pair_pull[kind], self._group_pull[kind], prior[kind])
-            self._latest = latest
-        return latest
+        means: list[float] = (np.add.reduceat(scores, counts.first) / self._total).tolist()
+        return means
 
 
 def _never_whole(pulls: Floats, nudge: float) -> Floats:

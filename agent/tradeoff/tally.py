@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from agent.tradeoff.columns import Column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from agent.tradeoff.columns import Column
 
     Indexes = NDArray[np.intp]
     Codes = NDArray[np.unsignedinteger]
@@ -28,10 +27,19 @@ def tally(labels: Indexes, size: int, columns: Sequence[Column]) -> list[Indexes
     """
     tables: dict[int, Indexes] = {}
     spare = len(labels) // max(1, size)  # so many more counts cost less than a pass over items
-    for bundle in _bundles(columns, min(spare, BYTE)):
+    for bundle in bundles(columns, min(spare, BYTE)):
         marginals = _marginals(labels, size, [columns[place] for place in bundle])
         tables.update(zip(bundle, marginals, strict=True))
     return [tables[place] for place in range(len(columns))]
+
+
+def joint(bundle: Sequence[Column]) -> Column:
+    """Return several attributes as one, whose value is the combination of theirs."""
+    codes, card = bundle[0]
+    for column in bundle[1:]:
+        codes = np.multiply(codes, column.card, dtype=np.uint8) + column.codes
+        card *= column.card
+    return Column(codes, card)
 
 
 def keys(labels: Indexes, size: int, codes: Codes) -> Indexes:
@@ -41,26 +49,23 @@ def keys(labels: Indexes, size: int, codes: Codes) -> Indexes:
     return combined
 
 
-def _bundles(columns: Sequence[Column], most: int) -> list[list[int]]:
+def bundles(columns: Sequence[Column], most: int) -> list[list[int]]:
     """Bundle the places of attributes, smallest first, up to ``most`` combinations of values."""
-    bundles: list[list[int]] = []
+    found: list[list[int]] = []
     combinations = 0
     for place in sorted(range(len(columns)), key=lambda each: columns[each].card):
         combinations *= columns[place].card
         if not 0 < combinations <= most:
-            bundles.append([])
+            found.append([])
             combinations = columns[place].card
-        bundles[-1].append(place)
-    return bundles
+        found[-1].append(place)
+    return found
 
 
 def _marginals(labels: Indexes, size: int, bundle: Sequence[Column]) -> list[Indexes]:
     """Count the items by value and group for each attribute of a bundle, in one pass."""
-    codes = bundle[0].codes
-    for column in bundle[1:]:
-        codes = np.multiply(codes, column.card, dtype=np.uint8) + column.codes
-    cards = [column.card for column in bundle]
-    counts = np.bincount(keys(labels, size, codes), minlength=prod(cards) * size)
-    joint = counts.reshape(*cards, size)
+    codes, card = joint(bundle)
+    counts = np.bincount(keys(labels, size, codes), minlength=card * size)
+    table = counts.reshape(*(column.card for column in bundle), size)
     axes = range(len(bundle))
-    return [joint.sum(axis=tuple(other for other in axes if other != own)) for own in axes]
+    return [table.sum(axis=tuple(other for other in axes if other != own)) for own in axes]
