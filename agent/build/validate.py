@@ -84,7 +84,9 @@ class _Training(NamedTuple):
         if heldout is None:
             return None
         cost = objective.identifiability_cost(mask)
-        return Trial(objective.utility(mask), heldout, mask.bit_count(), cost)
+        trial = Trial(objective.utility(mask), heldout, mask.bit_count(), cost)
+        objective.forget()
+        return trial
 
 
 def validate(

@@ -14,6 +14,7 @@ from agent.cli.terms import METRIC_K, DecideOptions, knowledge_of, terms_of
 from agent.decision.decide import decide as decide_request
 from agent.decision.request import Request
 from agent.decision.terms import Terms
+from agent.errors import UsageError
 from agent.model.file import read
 from agent.model.shipped import shipped_model
 from agent.tradeoff.losses import METRICS
@@ -100,6 +101,9 @@ def decide(**options: Unpack[DecideOptions]) -> None:
     Enough to be served well, too little to be recognised. No profile is read: the decision
     depends on the query, the terms and what the recipient holds, never on values it does not.
     """
+    if not options["query"].strip():
+        hint = "write what is asked, as in --query 'version control'"
+        raise UsageError("the query is empty", hint)
     terms = terms_of(options)
     model = read(options["model"] or shipped_model())
     knowledge = knowledge_of(options["know"], model)

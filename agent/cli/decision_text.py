@@ -34,7 +34,7 @@ def _nearest(decision: Decision) -> list[str]:
         nearest = f", the nearest query (similarity {match.similarity:.2f})"
         return [f"Read as {decision.matched_query!r}{nearest if match.similarity < 1 else ''}."]
     if match.kind == "unknown":
-        return ["`reticent model info` lists the queries that the shipped model knows."]
+        return ["`reticent model info` lists the queries of the shipped model, or of one you name."]
     return []
 
 

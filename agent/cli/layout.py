@@ -10,6 +10,7 @@ import click
 WIDTH = 80
 INDENT = "  "
 GAP = "  "
+LARGE = 1e6  # bits; from here on decimals say nothing
 
 
 class Column(NamedTuple):
@@ -76,9 +77,11 @@ def listed(names: Sequence[str]) -> str:
 
 
 def bits(number: float | None, *, signed: bool = False) -> str:
-    """Return a number of bits with three decimals, a dash where there is none."""
+    """Return a number of bits with three decimals or three digits, a dash where there is none."""
     if number is None:
         return "-"
+    if abs(number) >= LARGE:
+        return f"{number:+.3g}" if signed else f"{number:.3g}"
     rounded = round(number, 3) + 0.0  # no negative zero
     return f"{rounded:+.3f}" if signed and rounded else f"{rounded:.3f}"
 

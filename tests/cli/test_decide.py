@@ -132,6 +132,13 @@ def test_an_unknown_query_gets_nothing_and_is_told_so(run: Run, village: Path) -
     assert ran.out.startswith("Disclose nothing: the model knows no query like it")
 
 
+def test_a_huge_price_still_fits_the_page(run: Run, village: Path) -> None:
+    """Three hundred digits of a cost help nobody."""
+    ran = run("decide", "--model", village, "--query", "weather", "--lambda", "1e300")
+    assert ran.code == 0
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
 def test_the_page_has_one_plain_sentence_on_top(run: Run, village: Path) -> None:
     """Then every attribute with its figures, and what is proven."""
     ran = run("decide", "--model", village, "--query", "WEATHER")
@@ -203,6 +210,7 @@ def test_a_misspelt_query_is_read_as_the_nearest(run: Run, village: Path) -> Non
         (["--sensitivity", "hobby=-1"], "--sensitivity: the sensitivity of hobby", "from 0"),
         (["--guard", "hobby=-1"], "--guard: the guard on hobby", "from 0"),
         (["--know", "at_work=yes"], "'at_work' is set anew for every request", "only attributes"),
+        (["--query", " "], "the query is empty", "write what is asked"),
         (["extra"], "unexpected extra argument", "see `reticent decide --help`"),
     ],
 )

@@ -69,7 +69,8 @@ def test_identifiability_is_the_same_by_every_path(world: World, data: st.DataOb
     for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=20)):
         used.focus(data.draw(st.integers(0, world.everything)))
         near = data.draw(st.integers(0, world.everything))
-        used.survey(near, list(members(world.everything & ~near)), [(m, 3) for m in METRICS])
+        measures = data.draw(st.sampled_from([METRICS, METRICS[:1]]))
+        used.survey(near, list(members(world.everything & ~near)), [(m, 3) for m in measures])
         fresh = world.crowd(what)
         for metric in METRICS:
             expected = fresh.identifiability(mask, metric, 3)
