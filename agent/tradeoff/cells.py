@@ -65,14 +65,14 @@ def undivided(kinds: Kinds) -> Cells:
 
 def count(cells: Cells, columns: Sequence[Column]) -> Counts:
     """Count the rows for every value of each of several attributes, one after the other."""
-    table = np.concatenate(tally(cells.row, len(cells.kind), columns))
+    table = np.concatenate(tally(cells.row, len(cells.kind), columns), dtype=np.float64)
     used, (values, size) = table != 0, table.shape
     entries = np.count_nonzero(used, axis=1)  # of each value
     value = np.arange(values)
     entry = np.flatnonzero(used)
     cell = entry - np.repeat(value * size, entries)
     pair = cells.pair.take(cell) + np.repeat(value * len(cells.pairs), entries)
-    rows = table.ravel().take(entry).astype(np.float64)
+    rows = table.ravel().take(entry)
     pairs = mass_of(pair, rows, values * len(cells.pairs))
     groups = np.add.reduceat(pairs.reshape(values, -1), cells.groups, axis=1)
     group_of_pair = groups.take(cells.group[cells.pairs], axis=1).ravel()

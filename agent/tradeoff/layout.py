@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.tradeoff.columns import Columns
     from agent.tradeoff.tables import QueryRows
 
-BATCH = 1 << 14  # cells, times attributes, counted in one go: what a cache holds
+BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds
 CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
 COUNTS_KEPT = 1 << 22  # counts remembered where several shrinkages share a layout, 32 bytes each
 

@@ -25,5 +25,5 @@ def plogp(probabilities: Floats) -> Floats:
 
 def mass_of(labels: NDArray[np.intp], masses: Floats, groups: int) -> Floats:
     """Return the mass of each group, float64, shape (groups,), added in the order of items."""
-    totals: Floats = np.bincount(labels, weights=masses, minlength=groups).astype(np.float64)
-    return totals
+    totals = np.bincount(labels, weights=masses, minlength=groups)
+    return totals.astype(np.float64, copy=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     Indexes = NDArray[np.intp]
     Codes = NDArray[np.unsignedinteger]
+    Labels = TypeVar("Labels", Indexes, NDArray[np.uint16])
 
+SMALL = 1 << 16  # keys below this are made in 16 bits, four times as many at once
 BYTE = 255  # a bundle's codes are bytes, and so is every number of values they are made with
 
 
@@ -26,9 +28,15 @@ def tally(labels: Indexes, size: int, columns: Sequence[Column]) -> list[Indexes
     have few values are bundled: their joint table is counted, and summed up for each of them.
     """
     tables: dict[int, Indexes] = {}
+    short = labels.astype(np.uint16)  # of use only where the labels fit
     spare = len(labels) // max(1, size)  # so many more counts cost less than a pass over items
     for bundle in bundles(columns, min(spare, BYTE)):
-        marginals = _marginals(labels, size, [columns[place] for place in bundle])
+        parts = [columns[place] for place in bundle]
+        codes, card = joint(parts)
+        small = size * card <= SMALL
+        items = keys(short, size, codes) if small else keys(labels, size, codes)
+        counts = np.bincount(items, minlength=card * size)
+        marginals = _marginals(counts.reshape(*(part.card for part in parts), size))
         tables.update(zip(bundle, marginals, strict=True))
     return [tables[place] for place in range(len(columns))]
 
@@ -42,9 +50,9 @@ def joint(bundle: Sequence[Column]) -> Column:
     return Column(codes, card)
 
 
-def keys(labels: Indexes, size: int, codes: Codes) -> Indexes:
-    """Return code * size + label for each item."""
-    combined = np.multiply(codes, size, dtype=np.intp)
+def keys(labels: Labels, size: int, codes: Codes) -> Labels:
+    """Return code * size + label for each item, in the type of the labels."""
+    combined = np.multiply(codes, size, dtype=labels.dtype)
     combined += labels
     return combined
 
@@ -62,10 +70,9 @@ def bundles(columns: Sequence[Column], most: int) -> list[list[int]]:
     return found
 
 
-def _marginals(labels: Indexes, size: int, bundle: Sequence[Column]) -> list[Indexes]:
-    """Count the items by value and group for each attribute of a bundle, in one pass."""
-    codes, card = joint(bundle)
-    counts = np.bincount(keys(labels, size, codes), minlength=card * size)
-    table = counts.reshape(*(column.card for column in bundle), size)
-    axes = range(len(bundle))
+def _marginals(table: Indexes) -> list[Indexes]:
+    """Sum a table of shape (values of each attribute ..., groups) up for each attribute."""
+    axes = range(table.ndim - 1)
+    if len(axes) == 1:
+        return [table]
     return [table.sum(axis=tuple(other for other in axes if other != own)) for own in axes]
