@@ -33,7 +33,7 @@ def tally(labels: Indexes, size: int, columns: Sequence[Column]) -> list[Indexes
     for bundle in bundles(columns, min(spare, BYTE)):
         parts = [columns[place] for place in bundle]
         codes, card = joint(parts)
-        small = size * card <= SMALL
+        small = size * card < SMALL
         items = keys(short, size, codes) if small else keys(labels, size, codes)
         counts = np.bincount(items, minlength=card * size)
         marginals = _marginals(counts.reshape(*(part.card for part in parts), size))
