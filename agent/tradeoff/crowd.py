@@ -49,7 +49,8 @@ class Crowd:
         """How many people agree with what is known, m."""
         self._senders = Senders(population, rows)
         self._columns = population.columns.take(rows, axis=1) if known else population.columns
-        self._persons = (1 << population.persons) - 1
+        self.persons = (1 << population.persons) - 1
+        """The set of all person attributes."""
         self._partitions = Partitions(Columns(self._columns, self.cards))
         self._guards: dict[int, Guard] = {}
         self._memory: dict[Hashable, float] = {}
@@ -57,11 +58,11 @@ class Crowd:
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        self._partitions.dense.focus = mask & ~self.known & self._persons
+        self._partitions.dense.focus = mask & ~self.known & self.persons
 
     def combinations(self, mask: int) -> int:
         """Return how many combinations of request values a set has."""
-        requested = mask & ~self._persons
+        requested = mask & ~self.persons
         return prod(self.cards[attribute] for attribute in members(requested)) if requested else 1
 
     def monotone(self, metric: Metric, mask: int) -> bool:
@@ -96,7 +97,7 @@ class Crowd:
         if task == self._surveyed or self.people <= 1 or not self._senders.even(base):
             return
         self._surveyed = task
-        open_ = self._persons & ~self.known & ~base
+        open_ = self.persons & ~self.known & ~base
         new = [
             each
             for each in attributes
@@ -118,7 +119,7 @@ class Crowd:
 
     def people_left(self, mask: int) -> float:
         """Return how many people are expected to agree with d and with the answer to A."""
-        fresh = mask & ~self.known & self._persons
+        fresh = mask & ~self.known & self.persons
         if not self.people:
             return 0.0
         return self._remembered(("people", fresh), lambda: self._people_left(fresh))
@@ -153,7 +154,7 @@ class Crowd:
             return losses.counted(metric, sizes, people, k)
         if metric == "entropy":
             return self._information(mask)
-        labels, groups = self._partitions.dense[mask & self._persons]
+        labels, groups = self._partitions.dense[mask & self.persons]
         order = stable_order(labels)
         starts = np.searchsorted(labels[order], np.arange(groups))
         total = 0.0
@@ -168,7 +169,7 @@ class Crowd:
 
     def _information(self, mask: int) -> float:
         """Return H(Y|d) - H(Y|A,d) in bits, whatever the people's weights."""
-        labels, groups = self._partitions.dense[mask & self._persons]
+        labels, groups = self._partitions.dense[mask & self.persons]
         total = -float(plogp(self._senders.prior()).sum())
         for mass in self._senders.joint(mask):
             total += float(plogp(mass).sum()) - ordered_sum(plogp(mass_of(labels, mass, groups)))

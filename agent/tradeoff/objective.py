@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.tradeoff.bounds import online_bound
-from agent.tradeoff.crowd import COMBINATIONS
+from agent.tradeoff.limits import HardLimits
 from agent.tradeoff.sets import members, singleton, union
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class Objective:
     ) -> None:
         """Join the two; ``computed``: U of sets by mask, in bits, that need no computing."""
         self._utility, self._crowd, self._settings = utility, crowd, settings
+        self._limits = HardLimits(crowd, settings)
         self._utilities: dict[int, float] = {0: 0.0, **(computed or {})}
         sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
         self._sensitive = union(sensitive) & ~crowd.known
@@ -161,26 +162,16 @@ class Objective:
         )
 
     def feasible(self, mask: int) -> bool:
-        """Say whether A keeps every hard limit; adding nothing new always does (DESIGN.md 2.4)."""
-        return not mask & ~self._crowd.known or (self._in_reach(mask) and self._keeps_k(mask))
+        """Say whether A keeps every hard limit.
+
+        Nothing at all always does, and what adds nothing new breaks at most ``most``: a limit
+        on what is sent, not on what is told (DESIGN.md 2.4).
+        """
+        return self._limits.kept(mask)
 
     def hopeless(self, mask: int) -> bool:
         """Say True only where neither A nor a set that contains it keeps every hard limit."""
-        if not mask & ~self._crowd.known:
-            return False
-        lasting = self._crowd.monotone("k-anonymity", self.candidates)
-        return not self._in_reach(mask) or (lasting and not self._keeps_k(mask))
-
-    def _in_reach(self, mask: int) -> bool:
-        """Say whether A keeps the limits that no larger set keeps either once A breaks them."""
-        crowd, risk = self._crowd, self._settings.max_risk
-        if crowd.people <= 1 or crowd.combinations(mask) > COMBINATIONS:
-            return False
-        return risk is None or crowd.identifiability(mask, "maxprob", 1) <= risk
-
-    def _keeps_k(self, mask: int) -> bool:
-        k, share = self._settings.k, self._settings.max_violations
-        return k is None or self._crowd.identifiability(mask, "k-anonymity", k) <= share
+        return self._limits.hopeless(mask)
 
     def may_exceed(self, mask: int, level: float) -> bool:
         """Say whether F(A) can be above ``level``, without evaluating U and mostly without C."""

@@ -16,8 +16,9 @@ class Settings:
     ``candidates``: mask of the attributes that may be disclosed; ``trade_off``: lambda, bits
     per unit of ``metric``; ``sensitivity``: bits, one per attribute; ``guards``: (attribute,
     weight) pairs; ``metric_k``: the k of the metric k-anonymity. Hard limits: ``k`` people with
-    a tolerated share ``max_violations`` of people in smaller classes, and ``max_risk``, the
-    expected success of one guess.
+    a tolerated share ``max_violations`` of people in smaller classes; ``max_risk``, the expected
+    success of one guess; ``most`` >= 0 attributes in a set, and ``most_new`` >= 0 person
+    attributes in it that the recipient does not hold.
     """
 
     candidates: int
@@ -29,6 +30,8 @@ class Settings:
     k: int | None = None
     max_violations: float = 0.0
     max_risk: float | None = None
+    most: int | None = None
+    most_new: int | None = None
 
     @property
     def measures(self) -> list[tuple[Metric, int]]:

@@ -23,8 +23,14 @@ ALGORITHM = st.sampled_from(ALGORITHMS)
 def keeps_limits(world: World, what: Known, settings: Settings, mask: int) -> bool:
     """Say whether a set is allowed, from the definitions; a hair's breadth counts as kept."""
     crowd = world.crowd(what)
-    if not mask & ~crowd.known:
+    new = [each for each in members(mask) if not crowd.known >> each & 1]
+    if settings.most is not None and len(list(members(mask))) > settings.most:
+        return False
+    if not new:
         return True
+    new_persons = [each for each in new if each < world.persons]
+    if settings.most_new is not None and len(new_persons) > settings.most_new:
+        return False
     if crowd.people <= 1 or crowd.combinations(mask) > COMBINATIONS:
         return False
     told = mask | crowd.known

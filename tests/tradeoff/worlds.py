@@ -140,6 +140,8 @@ def settings_for(draw: st.DrawFn, world: World, *, limits: bool = True) -> Setti
         k=draw(st.none() | st.integers(1, 5)) if limits else None,
         max_violations=draw(st.sampled_from([0.0, 0.1, 0.4])),
         max_risk=draw(st.sampled_from([None, 0.15, 0.3, 0.6])) if limits else None,
+        most=draw(st.sampled_from([None, None, None, 0, 1, 2, 3])) if limits else None,
+        most_new=draw(st.sampled_from([None, None, None, 0, 1, 2])) if limits else None,
     )
 
 

@@ -1,0 +1,64 @@
+"""Hard limits: the sets that may be chosen at all (DESIGN.md 2.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.tradeoff.crowd import COMBINATIONS
+
+if TYPE_CHECKING:
+    from agent.tradeoff.crowd import Crowd
+    from agent.tradeoff.settings import Settings
+
+
+class HardLimits:
+    """Which sets keep every limit of one person's settings for one crowd."""
+
+    def __init__(self, crowd: Crowd, settings: Settings) -> None:
+        """Join the two."""
+        self._crowd, self._settings = crowd, settings
+        self._known = crowd.known
+        self._countable = crowd.persons & ~crowd.known
+        self._capped = settings.most is not None or settings.most_new is not None
+        self._recognised = crowd.people <= 1
+        self._k_lasts = crowd.monotone("k-anonymity", settings.candidates)
+        self._measured = settings.k is not None or settings.max_risk is not None
+
+    def kept(self, mask: int) -> bool:
+        """Say whether A keeps every limit."""
+        if self._capped and not self._few_enough(mask):
+            return False
+        if not mask & ~self._known:
+            return True
+        if self._recognised or self._crowd.combinations(mask) > COMBINATIONS:
+            return False
+        return not self._measured or (self._keeps_risk(mask) and self._keeps_k(mask))
+
+    def hopeless(self, mask: int) -> bool:
+        """Say True only where neither A nor a set that contains it keeps every limit.
+
+        Caps and the expected peak only get harder to keep; k does where all are equally likely.
+        """
+        if self._capped and not self._few_enough(mask):
+            return True
+        if not mask & ~self._known:
+            return False
+        if self._recognised or self._crowd.combinations(mask) > COMBINATIONS:
+            return True
+        return self._measured and not (
+            self._keeps_risk(mask) and (not self._k_lasts or self._keeps_k(mask))
+        )
+
+    def _few_enough(self, mask: int) -> bool:
+        most, most_new = self._settings.most, self._settings.most_new
+        if most is not None and mask.bit_count() > most:
+            return False
+        return most_new is None or (mask & self._countable).bit_count() <= most_new
+
+    def _keeps_risk(self, mask: int) -> bool:
+        risk = self._settings.max_risk
+        return risk is None or self._crowd.identifiability(mask, "maxprob", 1) <= risk
+
+    def _keeps_k(self, mask: int) -> bool:
+        k, share = self._settings.k, self._settings.max_violations
+        return k is None or self._crowd.identifiability(mask, "k-anonymity", k) <= share
