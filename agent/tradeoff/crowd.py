@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from agent.tradeoff.partitions import Partitions
 from agent.tradeoff.senders import Senders
 from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.sums import mass_of, ordered_sum, plogp
+from agent.tradeoff.tables import UNSPECIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
 
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
 REMEMBERED = 50_000  # values; then the memory starts afresh
+
+
+class OwnClass(NamedTuple):
+    """The people who look like the user: how many, and the success of the best guess at one."""
+
+    people: int
+    peak: float
 
 
 class Crowd:
@@ -123,6 +131,18 @@ class Crowd:
         if not self.people:
             return 0.0
         return self._remembered(("people", fresh), lambda: self._people_left(fresh))
+
+    def own_class(self, mask: int, own: Mapping[int, int]) -> OwnClass:
+        """Return those who agree with d and with ``own`` on the person attributes of A.
+
+        ``own``: code by person attribute, 0 where it is missing. Values that contradict what is
+        known leave nobody, at peak 1. It is not remembered: a crowd outlives the request, and
+        whose codes they are must not.
+        """
+        agree = np.ones(self.people, dtype=bool)
+        for each in members(mask & self.persons):
+            agree &= self._columns[each] == own.get(each, UNSPECIFIED)
+        return OwnClass(int(np.count_nonzero(agree)), self._senders.peak(agree))
 
     def guard_bits(self, guarded: int, mask: int) -> float:
         """Return G_v(A|d): bits that A tells about person attribute v (``guarded``)."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent.tradeoff.crowd import COMBINATIONS
 
 if TYPE_CHECKING:
-    from agent.tradeoff.crowd import Crowd
+    from agent.tradeoff.crowd import Crowd, OwnClass
     from agent.tradeoff.settings import Settings
 
 
@@ -23,6 +23,9 @@ class HardLimits:
         self._recognised = crowd.people <= 1
         self._k_lasts = crowd.monotone("k-anonymity", settings.candidates)
         self._measured = settings.k is not None or settings.max_risk is not None
+        self._even = crowd.monotone("k-anonymity", 0)
+        self._own = dict(settings.own) if settings.own is not None and self._measured else None
+        self._own_classes: dict[int, OwnClass] = {}
 
     def kept(self, mask: int) -> bool:
         """Say whether A keeps every limit."""
@@ -32,12 +35,15 @@ class HardLimits:
             return True
         if self._recognised or self._crowd.combinations(mask) > COMBINATIONS:
             return False
-        return not self._measured or (self._keeps_risk(mask) and self._keeps_k(mask))
+        return not self._measured or (
+            self._keeps_risk(mask) and self._keeps_k(mask) and self._keeps_own(mask)
+        )
 
     def hopeless(self, mask: int) -> bool:
         """Say True only where neither A nor a set that contains it keeps every limit.
 
         Caps and the expected peak only get harder to keep; k does where all are equally likely.
+        The user's own class only gets smaller, but with weights its largest share may fall.
         """
         if self._capped and not self._few_enough(mask):
             return True
@@ -46,7 +52,9 @@ class HardLimits:
         if self._recognised or self._crowd.combinations(mask) > COMBINATIONS:
             return True
         return self._measured and not (
-            self._keeps_risk(mask) and (not self._k_lasts or self._keeps_k(mask))
+            self._keeps_risk(mask)
+            and (not self._k_lasts or self._keeps_k(mask))
+            and self._keeps_own(mask, lasting=True)
         )
 
     def _few_enough(self, mask: int) -> bool:
@@ -62,3 +70,23 @@ class HardLimits:
     def _keeps_k(self, mask: int) -> bool:
         k, share = self._settings.k, self._settings.max_violations
         return k is None or self._crowd.identifiability(mask, "k-anonymity", k) <= share
+
+    def _keeps_own(self, mask: int, *, lasting: bool = False) -> bool:
+        """Say whether k and the risk hold for the people like the user; nobody is certainty.
+
+        With ``lasting``, whether they might for a larger set. Of a set with request attributes
+        only the person part counts.
+        """
+        if self._own is None:
+            return True
+        k, risk = self._settings.k, self._settings.max_risk
+        people, peak = self._own_class(mask & self._crowd.persons)
+        if not people or (k is not None and people < k):
+            return False
+        return risk is None or peak <= risk or (lasting and not self._even)
+
+    def _own_class(self, mask: int) -> OwnClass:
+        found = self._own_classes.get(mask)
+        if found is None:
+            found = self._own_classes[mask] = self._crowd.own_class(mask, self._own or {})
+        return found

@@ -43,6 +43,15 @@ class Senders:
         shares: Floats = mine / mine.sum()
         return shares
 
+    def peak(self, some: NDArray[np.bool_]) -> float:
+        """Return max P(y|d, some) for bool, shape (people,): 1 where nobody is left to be it."""
+        weights = self._population.weights
+        if weights is None:
+            return 1 / max(int(np.count_nonzero(some)), 1)
+        mine: Floats = weights[self._rows[some]]
+        total = float(mine.sum())
+        return float(mine.max()) / total if total > 0 else 1.0
+
     def joint(self, mask: int) -> Iterator[Floats]:
         """Yield P(y|d) times the product of P_j(a_j|y), for each combination of request values."""
         requested = members(mask >> self._population.persons)

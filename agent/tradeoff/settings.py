@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ class Settings:
     weight) pairs; ``metric_k``: the k of the metric k-anonymity. Hard limits: ``k`` people with
     a tolerated share ``max_violations`` of people in smaller classes; ``max_risk``, the expected
     success of one guess; ``most`` >= 0 attributes in a set, and ``most_new`` >= 0 person
-    attributes in it that the recipient does not hold.
+    attributes in it that the recipient does not hold. ``own``: the user's own (person attribute,
+    code) pairs, code 0 for the rest; where given, ``k`` and ``max_risk`` are kept for the people
+    like the user too.
     """
 
     candidates: int
@@ -32,6 +34,7 @@ class Settings:
     max_risk: float | None = None
     most: int | None = None
     most_new: int | None = None
+    own: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
 
     @property
     def measures(self) -> list[tuple[Metric, int]]:

@@ -116,6 +116,14 @@ def identifiability(
     return total
 
 
+def own_weights(population: Population, mask: int, known: Known, own: Known) -> list[float]:
+    """Return the weights of the people who agree with d and, on A, with one person's codes."""
+    mine = {i: dict(own).get(i, 0) for i in members(mask) if i < population.persons}
+    alike = set(agreeing(population, known)) & set(agreeing(population, [*mine.items()]))
+    weights = [1.0] * population.people if population.weights is None else population.weights
+    return [float(weights[y]) for y in alike]
+
+
 def _loss(metric: Metric, peak: float, people: int, k: int) -> float:
     if metric == "maxprob":
         return peak

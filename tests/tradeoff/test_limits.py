@@ -37,11 +37,22 @@ def keeps_limits(world: World, what: Known, settings: Settings, mask: int) -> bo
     limits: list[tuple[Metric, int, float | None]] = [("maxprob", 1, settings.max_risk)]
     if settings.k is not None:
         limits.append(("k-anonymity", settings.k, settings.max_violations))
-    return all(
+    return keeps_own(world, what, settings, mask) and all(
         limit is None
         or naive.identifiability(world.population, told, what, metric, k) <= limit + 1e-9
         for metric, k, limit in limits
     )
+
+
+def keeps_own(world: World, what: Known, settings: Settings, mask: int) -> bool:
+    """Say whether the limits hold for the user's own class, counted one by one."""
+    k, risk = settings.k, settings.max_risk
+    if settings.own is None or k is risk is None:
+        return True
+    alike = naive.own_weights(world.population, mask, what, settings.own)
+    if not alike or (k is not None and len(alike) < k):
+        return False
+    return risk is None or max(alike) / sum(alike) <= risk + 1e-9
 
 
 @given(rich_worlds(requests=1, people=25), st.data())

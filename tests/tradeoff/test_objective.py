@@ -66,8 +66,8 @@ def test_nothing_is_worth_nothing(objective: Objective) -> None:
 def test_what_is_known_is_free_to_send(world: World, data: st.DataObject) -> None:
     """Neither sensitivity nor identifiability nor a guard is charged a second time."""
     crowd = world.crowd(data.draw(known(world)))
-    drawn = data.draw(settings_for(world))
-    settings = replace(drawn, candidates=world.everything, most=None)  # which counts what is sent
+    drawn = replace(data.draw(settings_for(world)), candidates=world.everything)
+    settings = replace(drawn, most=None, own=None)  # which look at what is sent
     objective = Objective(world.utility(), crowd, settings)
     for mask in subsets(world.everything):
         fresh = mask & ~crowd.known
