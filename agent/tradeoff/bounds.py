@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from agent.tradeoff.sets import members, singleton
 
 if TYPE_CHECKING:
-    from agent.tradeoff.objective import Objective
-    from agent.tradeoff.probe import Probe, SetFunction
+    from agent.tradeoff.probe import Divided, Probe, SetFunction
 
 CEILING_MOST = 16  # attributes in a set whose ceiling is computed
 
@@ -27,7 +26,7 @@ def possible(function: SetFunction) -> list[int]:
     return [each for each in members(function.candidates) if not function.hopeless(singleton(each))]
 
 
-def online_bound(objective: Objective, mask: int) -> float:
+def online_bound(objective: Divided, mask: int) -> float:
     """Return the bound of Thm 4.5 at the set A' = ``mask``, in bits.
 
     max F <= U(A') + sum of max(0, U(A' + V) - U(A') - lambda C({V})) over all V, where U is

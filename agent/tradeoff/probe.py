@@ -65,6 +65,19 @@ class SetFunction(Protocol):
         ...
 
 
+class Divided(SetFunction, Protocol):
+    """A set function F = U - C whose utility can be asked for by itself."""
+
+    @property
+    def monotone_utility(self) -> bool:
+        """Whether U never falls when a set grows."""
+        ...
+
+    def utility(self, mask: int) -> float:
+        """Return U(A)."""
+        ...
+
+
 class Probe:
     """A set function that is evaluated at most once for a set."""
 

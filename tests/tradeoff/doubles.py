@@ -6,9 +6,11 @@ without a tolerance, and ties are ties.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from hypothesis import strategies as st
 
+from agent.tradeoff.bounds import online_bound
 from agent.tradeoff.sets import members, singleton, subsets
 
 Table = tuple[float, ...]
@@ -18,7 +20,7 @@ Table = tuple[float, ...]
 class Tabulated:
     """F = utility - cost, looked up by mask; ``allowed`` says which sets may be chosen."""
 
-    utility: Table
+    utilities: Table
     costs: Table
     allowed: tuple[bool, ...]
     claims_submodularity: bool = True
@@ -26,16 +28,29 @@ class Tabulated:
     @property
     def everything(self) -> int:
         """The set of all attributes, which are the candidates."""
-        return len(self.utility) - 1
+        return len(self.utilities) - 1
 
     @property
     def candidates(self) -> int:
         """The attributes to choose from."""
         return self.everything
 
+    @cached_property
+    def monotone_utility(self) -> bool:
+        """Whether no larger set has less utility."""
+        return all(
+            self.utilities[mask] <= self.utilities[mask | singleton(each)]
+            for mask in subsets(self.everything)
+            for each in members(self.everything)
+        )
+
     def value(self, mask: int) -> float:
         """Return F."""
-        return self.utility[mask] - self.costs[mask]
+        return self.utilities[mask] - self.costs[mask]
+
+    def utility(self, mask: int) -> float:
+        """Return the utility."""
+        return self.utilities[mask]
 
     def cost(self, mask: int) -> float:
         """Return the cost."""
@@ -63,16 +78,15 @@ class Tabulated:
     @property
     def utility_limit(self) -> float:
         """The largest utility of all."""
-        return max(self.utility)
+        return max(self.utilities)
 
     def utility_ceiling(self, mask: int) -> float:
         """Return the largest utility of a subset."""
-        return max(self.utility[each] for each in subsets(mask))
+        return max(self.utilities[each] for each in subsets(mask))
 
     def online_bound(self, mask: int) -> float:
-        """Return infinity: the utility is not known to be monotone."""
-        del mask
-        return float("inf")
+        """Return Thm 4.5's bound where the utility is monotone, else infinity."""
+        return online_bound(self, mask) if self.monotone_utility else float("inf")
 
     def cost_floor(self, mask: int) -> float:
         """Return the smallest cost of a superset."""
@@ -86,13 +100,13 @@ class Tabulated:
 
     def relabelled(self, names: Sequence[int]) -> "Tabulated":
         """Return the function whose attribute ``names[i]`` is our attribute i."""
-        old = [0] * len(self.utility)
-        for mask in range(len(self.utility)):
+        old = [0] * len(self.utilities)
+        for mask in range(len(self.utilities)):
             old[renamed(mask, names)] = mask
-        tables = ([table[mask] for mask in old] for table in (self.utility, self.costs))
-        utility, costs = map(tuple, tables)
+        tables = ([table[mask] for mask in old] for table in (self.utilities, self.costs))
+        utilities, costs = map(tuple, tables)
         return replace(
-            self, utility=utility, costs=costs, allowed=tuple(self.allowed[m] for m in old)
+            self, utilities=utilities, costs=costs, allowed=tuple(self.allowed[m] for m in old)
         )
 
 
@@ -127,10 +141,10 @@ def submodular(draw: st.DrawFn, *, most: int = 7, ties: bool = True) -> Tabulate
 
 def untied(function: Tabulated) -> Tabulated:
     """Return a function in which all sets differ: each attribute costs its own power of two."""
-    scale = len(function.utility)
+    scale = len(function.utilities)
     return replace(
         function,
-        utility=tuple(scale * value for value in function.utility),
+        utilities=tuple(scale * value for value in function.utilities),
         costs=tuple(scale * cost + mask for mask, cost in enumerate(function.costs)),
     )
 

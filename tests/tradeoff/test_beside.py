@@ -1,0 +1,228 @@
+"""A search beside a fixed set is a search like any other, of the contracted function."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.tradeoff.beside import Beside, forced
+from agent.tradeoff.bounds import additive_bound, free_bound, online_bound
+from agent.tradeoff.objective import Objective
+from agent.tradeoff.probe import Divided, Probe
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, search
+from agent.tradeoff.sets import members, singleton, subsets, union
+from tests.tradeoff.doubles import Tabulated, arbitrary, submodular, tabulate
+from tests.tradeoff.test_bounds import assumptions
+from tests.tradeoff.test_search_any import check_moves, check_result, optimum
+from tests.tradeoff.worlds import World, known, objectives, rich_worlds, settings_for
+
+ALGORITHM = st.sampled_from(ALGORITHMS)
+NODES = st.sampled_from([0, 3, 5000])
+ROUNDING = 1e-8  # bits
+
+
+@st.composite
+def bases(draw: st.DrawFn, function: Divided) -> int:
+    """Draw a feasible set."""
+    return draw(st.sampled_from([*filter(function.feasible, subsets(function.candidates))]))
+
+
+@st.composite
+def besides(draw: st.DrawFn, function: Divided) -> tuple[Beside, int]:
+    """Draw a base and some candidates, which it may share."""
+    base = draw(bases(function))
+    candidates = draw(
+        st.just(function.candidates) | st.sampled_from([*subsets(function.candidates)])
+    )
+    return Beside(function, base, candidates), base
+
+
+@st.composite
+def restricted(draw: st.DrawFn) -> Tabulated:
+    """Draw a submodular function of whose sets any may be forbidden."""
+    function = draw(submodular(most=5))
+    some = st.lists(st.booleans(), min_size=function.everything, max_size=function.everything)
+    allowed = draw(st.just(function.allowed) | some.map(lambda each: (True, *each)))
+    return replace(function, allowed=allowed)
+
+
+def check_contraction(function: Divided, beside: Beside, base: int) -> None:
+    """Check everything that a search relies on against the sets themselves."""
+    assert beside.candidates & base == 0
+    for mask in subsets(beside.candidates):
+        assert beside.value(mask) == function.value(base | mask) - function.value(base)
+        assert beside.value(mask) == pytest.approx(beside.utility(mask) - beside.cost(mask))
+        assert beside.feasible(mask) == function.feasible(base | mask)
+        assert beside.may_exceed(mask, beside.value(mask) - 1e-6)
+        assert beside.utility(mask) <= beside.utility_limit + ROUNDING
+        for less in subsets(mask):
+            assert beside.utility(less) <= beside.utility_ceiling(mask) + ROUNDING
+            assert beside.cost(mask) >= beside.cost_floor(less) - ROUNDING
+            assert not (beside.hopeless(less) and beside.feasible(mask))
+            assert beside.value(mask) <= free_bound(beside, less, mask & ~less) + ROUNDING
+    assert beside.value(0) == beside.utility(0) == beside.cost(0) == 0.0
+    assert beside.feasible(0)
+
+
+@given(objectives(), st.data())
+def test_what_is_carried_over(objective: Objective, data: st.DataObject) -> None:
+    """Values, limits and bounds are those of sets with the base."""
+    check_contraction(objective, *data.draw(besides(objective)))
+
+
+@given(arbitrary(), st.data())
+def test_what_is_carried_over_of_any_function(function: Tabulated, data: st.DataObject) -> None:
+    """Whatever it is like: a contraction assumes nothing."""
+    check_contraction(function, *data.draw(besides(function)))
+
+
+@given(objectives(), st.data(), ALGORITHM, NODES)
+def test_a_search_beside_any_base(
+    objective: Objective, data: st.DataObject, algorithm: Algorithm, nodes: int
+) -> None:
+    """What every result owes its reader, it owes beside a base too."""
+    beside, base = data.draw(besides(objective))
+    result = search(beside, algorithm, EPSILON, nodes)
+    check_result(beside, result, algorithm)
+    check_moves(beside, result, algorithm)
+    assert objective.feasible(base | result.mask)
+    assert result.value == objective.value(base | result.mask) - objective.value(base)
+
+
+@given(arbitrary(), st.data(), ALGORITHM, st.integers(0, 12))
+def test_a_search_beside_any_base_of_any_function(
+    function: Tabulated, data: st.DataObject, algorithm: Algorithm, nodes: int
+) -> None:
+    """Any table of numbers, any sets forbidden, branch and bound cut off anywhere."""
+    beside, base = data.draw(besides(function))
+    result = search(beside, algorithm, EPSILON, nodes)
+    check_result(beside, result, algorithm)
+    check_moves(beside, result, algorithm)
+    assert function.feasible(base | result.mask)
+    if result.exact:
+        assert result.value == result.bound == optimum(beside)
+
+
+@given(st.one_of(objectives(), arbitrary()), ALGORITHM, NODES)
+def test_beside_nothing_it_is_the_search_itself(
+    function: Divided, algorithm: Algorithm, nodes: int
+) -> None:
+    """The same set, order, value, evaluations, violations, proof and bound, to the last bit."""
+    alone = search(function, algorithm, EPSILON, nodes)
+    assert search(Beside(function, 0, function.candidates), algorithm, EPSILON, nodes) == alone
+
+
+@given(restricted(), st.data(), ALGORITHM, st.integers(0, 8))
+def test_the_bound_is_above_the_optimum_beside_the_base(
+    function: Tabulated, data: st.DataObject, algorithm: Algorithm, nodes: int
+) -> None:
+    """A contraction of a submodular function is submodular: its bounds are no promise too much."""
+    beside, _ = data.draw(besides(function))
+    best = optimum(beside)
+    result = search(beside, algorithm, EPSILON, nodes)
+    assert result.proof in ("enumerated", "if-submodular")
+    assert result.bound is not None
+    assert result.bound >= best
+    assert result.certified is not None
+    assert result.value >= result.certified * best - 1e-9
+    if algorithm in ("exact", "exhaustive") and not result.node_limit_hit:
+        assert result.value == best
+
+
+@given(restricted(), st.data())
+def test_theorem_4_5_holds_for_a_contraction(function: Tabulated, data: st.DataObject) -> None:
+    """At every set, with what its attributes cost beside the base and not by themselves."""
+    beside, _ = data.draw(besides(function))
+    for mask in subsets(beside.candidates):
+        assert beside.online_bound(mask) >= optimum(beside)
+    assert additive_bound(Probe(beside)) >= optimum(beside)
+
+
+@given(assumptions(), st.data())
+def test_bounds_beside_a_base_under_the_paper_s_assumptions(
+    objective: Objective, data: st.DataObject
+) -> None:
+    """The real objective, where Thm 3.1 and Thm 3.2 make it submodular and U monotone."""
+    beside, _ = data.draw(besides(objective))
+    best = optimum(beside)
+    for mask in subsets(beside.candidates):
+        assert beside.online_bound(mask) == online_bound(beside, mask)
+        assert beside.online_bound(mask) >= best - 1e-9
+    for algorithm in ALGORITHMS:
+        result = search(beside, algorithm)
+        assert result.violations == 0
+        assert result.bound is not None
+        assert result.bound >= best - 1e-9
+
+
+def test_what_is_gained_beside_the_base_differs_from_what_is_gained_alone() -> None:
+    """Two attributes that say the same, and a dear pair: bounds of the plain function are wrong."""
+    function = tabulate(
+        2, lambda mask: 4.0 * bool(mask & 1) + 2.0 * bool(mask & 2), lambda mask: 1.0 * (mask == 3)
+    )
+    beside = Beside(function, 0b01, 0b10)
+    assert beside.online_bound(0) == beside.value(0b10) == 1.0
+    assert function.online_bound(0b01) == 6.0
+
+
+@given(rich_worlds(people=30), st.data(), ALGORITHM)
+def test_preparing_does_not_change_the_answers(
+    world: World, data: st.DataObject, algorithm: Algorithm
+) -> None:
+    """What a search left behind has the value that it has afresh."""
+    settings, what = data.draw(settings_for(world)), data.draw(known(world))
+    objective, fresh = (Objective(world.utility(), world.crowd(what), settings) for _ in range(2))
+    beside, base = data.draw(besides(objective))
+    search(beside, algorithm)
+    for mask in subsets(beside.candidates):
+        assert objective.parts(base | mask) == fresh.parts(base | mask)
+        assert objective.feasible(base | mask) == fresh.feasible(base | mask)
+
+
+@given(submodular(), st.data())
+def test_beside_what_is_beside(function: Tabulated, data: st.DataObject) -> None:
+    """A base in two parts is a base."""
+    first, second = data.draw(bases(function)), data.draw(bases(function))
+    outer = Beside(function, first, function.candidates)
+    inner = Beside(outer, second & ~first, outer.candidates)
+    whole = Beside(function, first | second, function.candidates)
+    for algorithm in ALGORITHMS:
+        assert search(inner, algorithm) == search(whole, algorithm)
+
+
+def test_a_base_that_breaks_a_limit() -> None:
+    """There is no feasible set to fall back on."""
+    function = replace(tabulate(2, float), allowed=(True, False, True, True))
+    with pytest.raises(ValueError, match="breaks a limit"):
+        Beside(function, 0b01, 0b10)
+
+
+@pytest.mark.parametrize(("base", "candidates"), [(0b100, 0b011), (0b001, 0b110)])
+def test_attributes_that_are_no_candidates(base: int, candidates: int) -> None:
+    """The function's bounds are about its candidates, and no others."""
+    with pytest.raises(ValueError, match="candidates of the function"):
+        Beside(tabulate(2, float), base, candidates)
+
+
+@given(st.one_of(objectives(), arbitrary()), st.data())
+def test_what_is_forced_is_feasible(function: Divided, data: st.DataObject) -> None:
+    """All that was asked for is in or refused, and each refused for a reason."""
+    attributes = [*members(data.draw(st.sampled_from([*subsets(function.candidates)])))]
+    taken, refused = forced(function, attributes)
+    assert function.feasible(taken)
+    assert taken | refused == union(attributes)
+    assert not taken & refused
+    for each in members(refused):
+        earlier = taken & (singleton(each) - 1)
+        assert not function.feasible(earlier | singleton(each))
+    shuffled = data.draw(st.permutations(attributes))
+    assert forced(function, [*shuffled, *shuffled]) == (taken, refused)
+
+
+def test_the_first_are_taken_first() -> None:
+    """Where not all fit, the smallest indexes are in, and a later one that fits as well."""
+    allowed = tuple(mask in (0, 0b001, 0b101) for mask in range(8))
+    function = replace(tabulate(3, float), allowed=allowed)
+    assert forced(function, [2, 1, 0]) == (0b101, 0b010)
+    assert forced(function, []) == (0, 0)
