@@ -6,7 +6,8 @@
     │   ├── DamagedModelError  truncated, altered, or holding what cannot be
     │   ├── VersionError       in a format that this version does not read
     │   └── SignatureError     not signed, or not with the expected key
-    └── BuildError             tables from which no model can be made
+    ├── BuildError             tables from which no model can be made
+    └── PolicyError            a policy that must not be used, with all that is wrong with it
 
 An error says what is wrong, where (if there is a place) and how to mend it, each in lower
 case and without a full stop. Only the command line shows it, and shows it once.
@@ -14,7 +15,7 @@ case and without a full stop. Only the command line shows it, and shows it once.
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 
 class ReticentError(Exception):
@@ -64,6 +65,33 @@ class SignatureError(ModelError):
 
 class BuildError(ReticentError):
     """No model can be made from the tables given."""
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong with a policy.
+
+    ``line``: from 1; ``key``: dotted, empty where the file as a whole is meant.
+    """
+
+    line: int
+    key: str
+    what: str
+    hint: str
+
+
+class PolicyError(ReticentError):
+    """A policy must not be used; ``problems``: all that is wrong, in the order of the file."""
+
+    exit_code = 1
+
+    def __init__(self, source: str, problems: Iterable[Problem]) -> None:
+        self.source = source
+        self.problems = tuple(sorted(problems))
+        first = self.problems[0]
+        more = len(self.problems) - 1
+        what = f"{first.key}: {first.what}" if first.key else first.what
+        what += f" (and {more} more)" if more else ""
+        super().__init__(what, first.hint, f"{source}:{first.line}")
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

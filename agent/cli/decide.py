@@ -112,7 +112,7 @@ def decide(**options: Unpack[DecideOptions]) -> None:
     decision = decide_request(request, terms, knowledge, model)
     elapsed_ms = 1000 * (perf_counter() - start)
     if options["as_json"]:
-        record = decision_record(decision, terms, elapsed_ms)
+        record = decision_record(decision, elapsed_ms)
         click.echo(json.dumps(record, indent=2, allow_nan=False))
     else:
-        click.echo(decision_text(decision, terms))
+        click.echo(decision_text(decision))

@@ -15,7 +15,8 @@ from agent.cli.demo_ledger import (
     told,
 )
 from agent.cli.demo_text import comparison_text, recipients_text, request_text
-from agent.cli.layout import bits, paragraph, people
+from agent.cli.layout import paragraph
+from agent.decision.phrases import bits, people
 from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
 from agent.model.attributes import UNSPECIFIED

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent.cli.decision_words import at_least, net, resent
 from agent.cli.demo_ledger import Entry, known_to, people_who_fit, values_held
-from agent.cli.layout import Column, bits, facts, people, strong, table
+from agent.cli.layout import Column, facts, strong, table
+from agent.decision.phrases import bits, people
+from agent.decision.words import at_least, net, resent
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 

@@ -1,4 +1,4 @@
-"""Plain text for a terminal of 80 columns: paragraphs, tables, numbers."""
+"""Plain text for a terminal of 80 columns: paragraphs, tables."""
 
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,6 @@ import click
 WIDTH = 80
 INDENT = "  "
 GAP = "  "
-LARGE = 1e6  # bits; from here on decimals say nothing
 
 
 class Column(NamedTuple):
@@ -67,30 +66,6 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
             )
         )
     return "\n".join(lines)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as a sentence has them: a, b and c."""
-    if len(names) < 2:  # noqa: PLR2004
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def bits(number: float | None, *, signed: bool = False) -> str:
-    """Return a number of bits with three decimals or three digits, a dash where there is none."""
-    if number is None:
-        return "-"
-    if abs(number) >= LARGE:
-        return f"{number:+.3g}" if signed else f"{number:.3g}"
-    rounded = round(number, 3) + 0.0  # no negative zero
-    return f"{rounded:+.3f}" if signed and rounded else f"{rounded:.3f}"
-
-
-def people(number: float) -> str:
-    """Return how many people, an expected number with a decimal where it is small."""
-    if number >= 10 or number == int(number):  # noqa: PLR2004
-        return f"{round(number):,}"
-    return f"{number:.1f}"
 
 
 def _cell(column: Column, width: int, text: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from agent.cli.layout import Column, bits, facts, paragraph, strong, table
+from agent.cli.layout import Column, facts, paragraph, strong, table
+from agent.decision.phrases import bits
 from agent.model.attributes import Attribute
 from agent.model.model import Figure, Model, Query
 

@@ -8,15 +8,19 @@ from agent.decision.settings import Case, case_of
 from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.model import Model
+from agent.tradeoff.beside import Beside, forced
 from agent.tradeoff.exact import EXHAUSTIVE
 from agent.tradeoff.objective import Objective
+from agent.tradeoff.probe import SetFunction
 from agent.tradeoff.search import Result, search
+from agent.tradeoff.sets import members
 
 
 class Choice(NamedTuple):
     """The chosen set and its attributes in order, the objective, and the search's result.
 
-    ``standing``: the set was chosen for all queries, before anything was known.
+    ``standing``: the set was chosen for all queries, before anything was known; ``pending``: what
+    is worth adding and waits for the user, in the order chosen.
     """
 
     mask: int
@@ -24,14 +28,15 @@ class Choice(NamedTuple):
     objective: Objective
     result: Result
     standing: bool = False
+    pending: tuple[int, ...] = ()
 
 
 def choose(case: Case, query: int, terms: Terms, model: Model) -> Choice:
     """Return the best set for this query (paper 9.5.2)."""
     utility, computed = model.utility(query), model.computed_utilities(query)
     objective = Objective(utility, case.crowd, case.settings, computed)
-    result = _search(objective, terms)
-    return Choice(result.mask, result.order, objective, result)
+    choice = _best(objective, case, terms)
+    return choice._replace(pending=_waiting(choice, case, terms))
 
 
 def choose_standing(case: Case, request: Request, terms: Terms, model: Model) -> Choice:
@@ -41,8 +46,9 @@ def choose_standing(case: Case, request: Request, terms: Terms, model: Model) ->
     break a limit today, only what the recipient holds already is sent again. What is proven of
     it was proven for a recipient that knows nothing, and is not claimed for another.
     """
-    key = (choose_standing, request.asked, terms)
-    found = model.remember(key, lambda: _standing(request, terms, model))
+    everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
+    key = (choose_standing, request.asked, everyone)
+    found = model.remember(key, lambda: _standing(request, everyone, model))
     objective = found.objective.given(case.crowd, case.settings)
     mask = found.mask
     if not objective.feasible(mask):
@@ -51,19 +57,43 @@ def choose_standing(case: Case, request: Request, terms: Terms, model: Model) ->
     result = found.result
     if case.crowd.known or mask != found.mask:
         result = replace(result, proof="none", bound=None)
-    return Choice(mask, order, objective, result, standing=True)
+    choice = Choice(mask, order, objective, result, standing=True)
+    return choice._replace(pending=_waiting(choice, case, terms))
 
 
 def _standing(request: Request, terms: Terms, model: Model) -> Choice:
     case = case_of(request, terms, Knowledge(), model)
-    objective = Objective(model.mean_utility(), case.crowd, case.settings)
-    result = _search(objective, terms)
-    return Choice(result.mask, result.order, objective, result)
+    return _best(Objective(model.mean_utility(), case.crowd, case.settings), case, terms)
 
 
-def _search(objective: Objective, terms: Terms) -> Result:
-    count = objective.candidates.bit_count()
+def _best(objective: Objective, case: Case, terms: Terms) -> Choice:
+    """Return the best set that has what always leaves, as far as limits allow, and asks nobody."""
+    base, _ = forced(objective, case.forced)
+    if not base and case.free == objective.candidates:
+        result = _search(objective, terms)
+        return Choice(result.mask, result.order, objective, result)
+    result = _search(Beside(objective, base, case.free), terms)
+    level, mask = objective.value(base), base | result.mask
+    result = replace(
+        result,
+        mask=mask,
+        order=(*members(base), *result.order),
+        value=objective.value(mask),
+        bound=None if result.bound is None else result.bound + level,
+    )
+    return Choice(mask, result.order, objective, result)
+
+
+def _waiting(choice: Choice, case: Case, terms: Terms) -> tuple[int, ...]:
+    """Return what waits for the user and is worth adding to what leaves without asking."""
+    if not case.asked:
+        return ()
+    return _search(Beside(choice.objective, choice.mask, case.asked), terms).order
+
+
+def _search(function: SetFunction, terms: Terms) -> Result:
+    count = function.candidates.bit_count()
     if terms.algorithm == "exhaustive" and count > EXHAUSTIVE:
         what = f"exhaustive search takes at most {EXHAUSTIVE} candidates, and there are {count}"
         raise UsageError(what, "allow fewer attributes, or use the algorithm 'exact'")
-    return search(objective, terms.algorithm, terms.epsilon)
+    return search(function, terms.algorithm, terms.epsilon)

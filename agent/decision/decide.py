@@ -3,49 +3,60 @@
 from dataclasses import replace
 
 from agent.decision.choice import Choice, choose, choose_standing
-from agent.decision.decision import Decision, Evidence, Figures, Guarded
+from agent.decision.decision import Decision, Evidence, Figures, Guarded, Pending, Status
 from agent.decision.reasons import candidate
 from agent.decision.request import Knowledge, Request
-from agent.decision.settings import Case, case_of
+from agent.decision.settings import Case, Own, case_of
 from agent.decision.terms import Terms
 from agent.model.lookup import Match
 from agent.model.model import Model
 from agent.tradeoff.objective import Objective
 from agent.tradeoff.search import Result
+from agent.tradeoff.sets import union
 
 
-def decide(request: Request, terms: Terms, knowledge: Knowledge, model: Model) -> Decision:
+def decide(
+    request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: Own | None = None
+) -> Decision:
     """Choose which attributes to disclose with a request.
 
-    A pure function that never sees the user's values (DESIGN.md 2.6); what it computed for one
-    request the model remembers for the next. An unknown query gets nothing, and a recipient to
-    whom at most one person is left nothing new. UsageError where terms or knowledge name what
-    the model has not. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
+    A pure function that never sees the user's values (DESIGN.md 2.6), but for ``own``, their
+    codes by attribute, which only terms that protect this user read. What it computed for one
+    request the model remembers for the next. An unknown or blocked query gets nothing, and a
+    recipient to whom at most one person is left nothing new. UsageError where terms or knowledge
+    name what the model has not. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
     """
     match = model.match(request.query)
-    key = (decide, match.query, request.asked, terms, knowledge)
-    decision = model.remember(key, lambda: _decide(request, match, terms, knowledge, model))
-    return replace(decision, request=request, match=match)
+    if terms.limits.protect == "me":
+        return _decide(request, match, terms, case_of(request, terms, knowledge, model, own), model)
+    capped = terms.limits.new_per_week is not None
+    held = knowledge if capped else replace(knowledge, recent=0)  # what else might matter
+    key = (decide, match.query, request.asked, terms, held)
+    decision = model.remember(
+        key,
+        lambda: _decide(request, match, terms, case_of(request, terms, knowledge, model), model),
+    )
+    return replace(decision, request=request, match=match, terms=terms)
 
 
-def _decide(
-    request: Request, match: Match, terms: Terms, knowledge: Knowledge, model: Model
-) -> Decision:
-    case = case_of(request, terms, knowledge, model)
-    if match.query is None:
-        return _unknown(request, match, terms, case)
-    if terms.mode == "standing":
+def _decide(request: Request, match: Match, terms: Terms, case: Case, model: Model) -> Decision:
+    if terms.nothing:
+        return _silent(request, match, terms, case, "blocked")
+    if match.query is None and terms.unknown_queries == "nothing":
+        return _silent(request, match, terms, case, "unknown query")
+    if match.query is None or terms.mode == "standing":
         choice = choose_standing(case, request, terms, model)
     else:
         choice = choose(case, match.query, terms, model)
     choice.objective.focus(choice.mask)
     decision = Decision(
         request=request,
+        terms=terms,
         status=case.status,
-        mode=terms.mode,
+        mode="standing" if choice.standing else "dynamic",
         match=match,
-        matched_query=model.queries[match.query].text,
-        disclosed=tuple(model.attributes[index].name for index in choice.order),
+        matched_query=None if match.query is None else model.queries[match.query].text,
+        disclosed=_names(choice.order, model),
         figures=_figures(choice.objective, choice.mask, case, terms),
         evidence=_evidence(choice.result, case),
         candidates=tuple(
@@ -53,18 +64,20 @@ def _decide(
             for index, attribute in enumerate(model.attributes)
         ),
         guarded=_guarded(case, choice, model),
+        pending=_pending(choice, case, terms, model),
     )
     choice.objective.forget()
     return decision
 
 
-def _unknown(request: Request, match: Match, terms: Terms, case: Case) -> Decision:
-    """Return the decision to send nothing: nothing is known of what it would help."""
+def _silent(request: Request, match: Match, terms: Terms, case: Case, status: Status) -> Decision:
+    """Return the decision to send nothing, without a look at what would help."""
     reached = case.crowd.identifiability(0, terms.metric, terms.metric_k)
     people = case.crowd.people
     return Decision(
         request=request,
-        status="unknown query",
+        terms=terms,
+        status=status,
         mode=terms.mode,
         match=match,
         matched_query=None,
@@ -74,6 +87,10 @@ def _unknown(request: Request, match: Match, terms: Terms, case: Case) -> Decisi
         candidates=(),
         guarded=(),
     )
+
+
+def _names(order: tuple[int, ...], model: Model) -> tuple[str, ...]:
+    return tuple(model.attributes[index].name for index in order)
 
 
 def _figures(objective: Objective, mask: int, case: Case, terms: Terms) -> Figures:
@@ -89,6 +106,14 @@ def _figures(objective: Objective, mask: int, case: Case, terms: Terms) -> Figur
         people=case.crowd.people,
         people_left=case.crowd.people_left(mask),
     )
+
+
+def _pending(choice: Choice, case: Case, terms: Terms, model: Model) -> Pending | None:
+    if not choice.pending:
+        return None
+    everything = choice.mask | union(choice.pending)
+    figures = _figures(choice.objective, everything, case, terms)
+    return Pending(_names(choice.pending, model), figures)
 
 
 def _evidence(result: Result, case: Case) -> Evidence:

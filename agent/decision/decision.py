@@ -4,16 +4,23 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.decision.request import Request
-from agent.decision.terms import Mode
+from agent.decision.terms import Mode, Terms
 from agent.model.lookup import Match
 from agent.tradeoff.losses import Metric
 from agent.tradeoff.search import Proof
 
 Status = Literal[
-    "decided", "unknown query", "recognised", "outside the model", "past a limit already"
+    "decided",
+    "unknown query",
+    "blocked",
+    "recognised",
+    "outside the model",
+    "past a limit already",
 ]
 Reason = Literal[
     "worth it",
+    "always",
+    "waits for you",
     "in the standing set",
     "not in the standing set",
     "known to the recipient",
@@ -21,6 +28,7 @@ Reason = Literal[
     "would break a limit",
     "not asked for",
     "not allowed",
+    "never",
     "guarded",
     "recognised",
     "outside the model",
@@ -90,16 +98,26 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
+class Pending:
+    """What waits for the user: the names, in the order chosen, and the figures with all of them."""
+
+    names: tuple[str, ...]
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """What is disclosed for one request (names, in the order chosen), and everything about it.
 
-    ``status``: only "decided" is the ordinary case. Else the query is unknown; or one person
-    ("recognised") or nobody ("outside the model") agrees with what the recipient holds, and
-    nothing new leaves; or what it holds breaks a limit, before anything is added.
-    ``matched_query``: the known query that was meant, None where there is none.
+    ``status``: only "decided" is the ordinary case. Else the query is unknown; or a rule blocks
+    the request; or one person ("recognised") or nobody ("outside the model") agrees with what the
+    recipient holds, and nothing new leaves; or what it holds breaks a limit, before anything is
+    added. ``matched_query``: the known query that was meant, None where there is none.
+    ``pending``: what is worth disclosing beside this, but waits for the user; None where nothing.
     """
 
     request: Request
+    terms: Terms
     status: Status
     mode: Mode
     match: Match
@@ -109,3 +127,4 @@ class Decision:
     evidence: Evidence
     candidates: tuple[Candidate, ...]
     guarded: tuple[Guarded, ...]
+    pending: Pending | None = None

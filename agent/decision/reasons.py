@@ -4,7 +4,7 @@ from agent.decision.choice import Choice
 from agent.decision.decision import Candidate, Reason
 from agent.decision.settings import Case
 from agent.tradeoff.crowd import COMBINATIONS
-from agent.tradeoff.sets import singleton
+from agent.tradeoff.sets import singleton, union
 
 
 def candidate(case: Case, choice: Choice, index: int, name: str) -> Candidate:
@@ -29,6 +29,8 @@ def candidate(case: Case, choice: Choice, index: int, name: str) -> Candidate:
 def _why_in(case: Case, choice: Choice, own: int) -> Reason:
     if case.crowd.known & own:
         return "known to the recipient"
+    if own & union(case.forced):
+        return "always"
     return "in the standing set" if choice.standing else "worth it"
 
 
@@ -36,11 +38,13 @@ def _why_out(case: Case, choice: Choice, own: int, worth: float) -> Reason:
     with_it = choice.mask | own
     if case.crowd.known & own:
         return "known to the recipient"
+    if own & union(choice.pending):
+        return "waits for you"
     if not choice.objective.feasible(with_it):
         if case.status == "recognised":
             return "recognised"
         if case.status == "outside the model":
             return "outside the model"
-        if worth > 0:
+        if worth > 0 or own & union(case.forced):
             return "would break a limit"
     return "not in the standing set" if choice.standing else "costs more than it helps"

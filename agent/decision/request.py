@@ -21,10 +21,12 @@ class Request:
 class Knowledge:
     """What a recipient holds: person attributes with the value codes disclosed to it so far.
 
-    ``codes``: (name, code) pairs, each name once, in ascending order.
+    ``codes``: (name, code) pairs, each name once, in ascending order; ``recent``: how many facts
+    it learned within the last seven days.
     """
 
     codes: tuple[tuple[str, int], ...] = ()
+    recent: int = 0
 
     @property
     def names(self) -> frozenset[str]:
@@ -36,4 +38,5 @@ class Knowledge:
 
         Only person attributes belong here: request attributes are not knowledge (DESIGN.md 2.2).
         """
-        return Knowledge(tuple(sorted({**dict(self.codes), **codes}.items())))
+        known = sorted({**dict(self.codes), **codes}.items())
+        return Knowledge(tuple(known), self.recent)

@@ -1,5 +1,6 @@
 """From names to indexes: terms, knowledge and model as the mathematics wants them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent.decision.decision import Reason, Status
@@ -8,37 +9,58 @@ from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.tradeoff.crowd import Crowd
-from agent.tradeoff.sets import singleton
+from agent.tradeoff.sets import union
 from agent.tradeoff.settings import Settings
+from agent.tradeoff.tables import UNSPECIFIED
+
+Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not specified
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One request, ready to be decided: the people left, the demands, and who is out already."""
+    """One request, ready to be decided: the people left, the demands, and who is out already.
+
+    ``free``: the attributes to choose from, as a mask; ``forced``: those that always leave, in
+    ascending order; ``asked``: those that wait for the user, a mask.
+    """
 
     crowd: Crowd
     settings: Settings
     barred: dict[int, Reason]
     status: Status
+    free: int
+    forced: tuple[int, ...]
+    asked: int
 
 
-def case_of(request: Request, terms: Terms, knowledge: Knowledge, model: Model) -> Case:
+def case_of(
+    request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: Own | None = None
+) -> Case:
     """Return the case; UsageError where terms or knowledge name what the model has not."""
-    crowd = model.crowd(_known(knowledge, model))
+    crowd = model.crowd(_known(knowledge, terms, model))
     guards = tuple((_person(name, model), weight) for name, weight in terms.guards)
     barred = _barred(request, terms, {index for index, _ in guards}, model)
+    open_ = union(index for index in range(len(model.attributes)) if index not in barred)
+    always = _indexes(terms.always, model) & open_
+    asked = _indexes(terms.ask, model) & open_ & ~always & ~crowd.known
+    limits = terms.limits
     settings = Settings(
-        candidates=sum(singleton(i) for i in range(len(model.attributes)) if i not in barred),
+        candidates=open_,
         sensitivity=_sensitivity(terms, model),
         trade_off=terms.trade_off,
         metric=terms.metric,
         metric_k=terms.metric_k,
         guards=guards,
-        k=terms.limits.k,
-        max_violations=terms.limits.max_violations,
-        max_risk=terms.limits.max_risk,
+        k=limits.k,
+        max_violations=limits.max_violations,
+        max_risk=limits.max_risk,
+        most=limits.per_request,
+        most_new=_left(limits, knowledge),
+        own=_own(own, terms, model),
     )
-    return Case(crowd, settings, barred, _status(crowd, terms.limits))
+    forced = tuple(each for each in range(len(model.attributes)) if always >> each & 1)
+    status = _status(crowd, limits)
+    return Case(crowd, settings, barred, status, open_ & ~always & ~asked, forced, asked)
 
 
 def _status(crowd: Crowd, limits: Limits) -> Status:
@@ -54,7 +76,7 @@ def _status(crowd: Crowd, limits: Limits) -> Status:
     return "decided"
 
 
-def _known(knowledge: Knowledge, model: Model) -> list[tuple[int, int]]:
+def _known(knowledge: Knowledge, terms: Terms, model: Model) -> list[tuple[int, int]]:
     pairs = []
     for name, code in knowledge.codes:
         index = _person(name, model)
@@ -65,7 +87,7 @@ def _known(knowledge: Knowledge, model: Model) -> list[tuple[int, int]]:
         pairs.append((index, code))
     if len({index for index, _ in pairs}) < len(pairs):
         raise UsageError("an attribute is known with two values", "give each attribute once")
-    return pairs
+    return pairs if terms.memory == "remembers" else []
 
 
 def _person(name: str, model: Model) -> int:
@@ -77,17 +99,21 @@ def _person(name: str, model: Model) -> int:
     return index
 
 
+def _indexes(names: frozenset[str], model: Model) -> int:
+    return union(model.index(name) for name in sorted(names))
+
+
 def _barred(request: Request, terms: Terms, guarded: set[int], model: Model) -> dict[int, Reason]:
     """Return the attributes that are no candidates, with the reason for each."""
-    every = frozenset(each.name for each in model.attributes)
-    allowed = every if terms.allowed is None else terms.allowed
-    for name in sorted(allowed | terms.excluded):
+    for name in sorted((terms.allowed or frozenset()) | terms.excluded):
         model.index(name)
     barred: dict[int, Reason] = {}
     for index, attribute in enumerate(model.attributes):
         if index in guarded:
             barred[index] = "guarded"
-        elif attribute.name not in allowed - terms.excluded:
+        elif attribute.name in terms.excluded:
+            barred[index] = "never"
+        elif terms.allowed is not None and attribute.name not in terms.allowed:
             barred[index] = "not allowed"
         elif request.asked is not None and attribute.name not in request.asked:
             barred[index] = "not asked for"
@@ -98,3 +124,23 @@ def _sensitivity(terms: Terms, model: Model) -> tuple[float, ...]:
     """Return bits per attribute: the user's own where given, else the model's default."""
     own = {model.index(name): bits for name, bits in terms.sensitivity}
     return tuple(own.get(i, each.sensitivity) for i, each in enumerate(model.attributes))
+
+
+def _left(limits: Limits, knowledge: Knowledge) -> int | None:
+    """Return how many facts a recipient may still learn this week."""
+    most = limits.new_per_week
+    return None if most is None else max(0, most - knowledge.recent)
+
+
+def _own(own: Own | None, terms: Terms, model: Model) -> tuple[tuple[int, int], ...] | None:
+    """Return the user's own codes where the terms protect the user, and nothing otherwise."""
+    if terms.limits.protect == "everyone":
+        return None
+    if own is None:
+        hint = "give the user's own values, or protect everyone"
+        raise UsageError("the terms protect this user, whose values are not known here", hint)
+    return tuple(
+        (index, own.get(attribute.name, UNSPECIFIED))
+        for index, attribute in enumerate(model.attributes)
+        if attribute.scope == "person"
+    )

@@ -7,10 +7,15 @@ from typing import Literal
 from agent.errors import UsageError
 from agent.tradeoff.losses import METRICS, Metric
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm
+from policy.match import Ruling
 
 Mode = Literal["dynamic", "standing"]
+Protect = Literal["everyone", "me"]
+Unknown = Literal["nothing", "standing"]
+Memory = Literal["remembers", "forgets"]
 Weights = tuple[tuple[str, float], ...]
 FINITE = "a finite number from 0"
+PROTECT = ("everyone", "me")
 WHOLE = "a whole number from 1"
 SHARE = "from 0 to below 1"
 
@@ -20,18 +25,26 @@ class Limits:
     """Hard limits: no set that breaks one is ever disclosed (DESIGN.md 2.4).
 
     ``k``: at least so many people must look alike, but for a share ``max_violations`` of the
-    people; ``max_risk``: the largest expected success of a single guess, above 0 to 1.
+    people; ``max_risk``: the largest expected success of a single guess, above 0 to 1;
+    ``per_request``: the most attributes of one answer; ``new_per_week``: the most facts that a
+    recipient learns within seven days; ``protect``: for whom k and risk are kept (2.6).
     """
 
     k: int | None = None
     max_violations: float = 0.0
     max_risk: float | None = None
+    per_request: int | None = None
+    new_per_week: int | None = None
+    protect: Protect = "everyone"
 
     def __post_init__(self) -> None:
         risk = self.max_risk
         _require(self.k is None or self.k >= 1, "k", self.k, WHOLE)
         _require(0 <= self.max_violations < 1, "a share of violations", self.max_violations, SHARE)
         _require(risk is None or 0 < risk <= 1, "a risk", risk, "above 0 and at most 1")
+        for what, most in (("request", self.per_request), ("week", self.new_per_week)):
+            _require(most is None or most >= 0, f"a cap per {what}", most, "a whole number from 0")
+        _require(self.protect in PROTECT, "protect", self.protect, f"one of {', '.join(PROTECT)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +52,19 @@ class Terms:
     """What may leave, and what it must bring.
 
     ``allowed``: names that may be disclosed, None for all the model has; ``excluded``: names
-    that may not; ``trade_off``: lambda, bits per unit of ``metric``; ``metric_k``: the k of the
+    that never may; ``ask``: names that wait for the user; ``always``: names that leave if no limit
+    forbids it. ``trade_off``: lambda, bits per unit of ``metric``; ``metric_k``: the k of the
     metric k-anonymity; ``sensitivity``: (name, bits) pairs in place of the model's defaults;
-    ``guards``: (name, weight) pairs; ``mode``: decide for each query, or once for all.
+    ``guards``: (name, weight) pairs; ``mode``: decide for each query, or once for all;
+    ``nothing``: the answer is empty; ``unknown_queries``: what goes with one that the model does
+    not know; ``memory``: a recipient that forgets is charged anew for every request. ``ruling``:
+    the policy's words for all of this, where there is one; it changes no decision.
     """
 
     allowed: frozenset[str] | None = None
     excluded: frozenset[str] = frozenset()
+    ask: frozenset[str] = frozenset()
+    always: frozenset[str] = frozenset()
     trade_off: float = 5.12
     metric: Metric = "maxprob"
     metric_k: int = 100
@@ -55,6 +74,10 @@ class Terms:
     mode: Mode = "dynamic"
     algorithm: Algorithm = "lls"
     epsilon: float = EPSILON
+    nothing: bool = False
+    unknown_queries: Unknown = "nothing"
+    memory: Memory = "remembers"
+    ruling: Ruling | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         _require(_weighs(self.trade_off), "lambda", self.trade_off, FINITE)

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.cli.layout import WIDTH, Column, bits, facts, listed, paragraph, people, strong, table
+from agent.cli.layout import WIDTH, Column, facts, paragraph, strong, table
+from agent.decision.phrases import bits, listed, people
 
 WORDS = st.from_regex(r"[a-z]{1,12}", fullmatch=True)
 SENTENCES = st.lists(WORDS, min_size=1, max_size=40).map(" ".join)

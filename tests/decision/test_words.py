@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.cli.decision_words import fitting, guessing, headline, proven, settled
+from agent.decision.words import fitting, guessing, headline, proven, settled
 from agent.decision.decide import decide
 from agent.decision.decision import Decision, Evidence, Figures, Status
 from agent.decision.request import Knowledge, Request
@@ -31,6 +31,7 @@ PAST = decided(limits=Limits(k=PEOPLE))  # the coast has fewer people than that
         (decided(knowledge=Knowledge()), "Disclose region: "),
         (decided(), "Disclose nothing new, and region again: "),
         (decided("music"), "Disclose hobby, and region again: "),
+        (decided(nothing=True), "Disclose nothing: a rule blocks this request."),
         (decided("knees"), "Disclose nothing: the model knows no query like it"),
         (
             decided(knowledge=LAST),
@@ -55,7 +56,7 @@ PAST = decided(limits=Limits(k=PEOPLE))  # the coast has fewer people than that
         ),
         (
             decided(knowledge=Knowledge(), allowed=frozenset()),
-            "Disclose nothing: nothing is allowed to leave.",
+            "Disclose nothing: nothing may leave.",
         ),
     ],
 )
@@ -104,7 +105,7 @@ def test_what_is_proven_is_said_with_its_condition(
 ) -> None:
     """And only an enumeration is without one (DESIGN.md 2.5)."""
     terms = replace(Terms(), **demands)  # type: ignore[arg-type]
-    said = proven(replace(decided(), evidence=evidence), terms)
+    said = proven(replace(decided(), evidence=evidence, terms=terms))
     assert [word for word in words if word not in said] == []
     assert ("which is not proven" in said) == (evidence.proof == "if-submodular")
     assert ("no permitted set is better" in said) == (evidence.proof == "enumerated")
@@ -113,7 +114,7 @@ def test_what_is_proven_is_said_with_its_condition(
 @pytest.mark.parametrize("allowed", [frozenset(), frozenset({"region"})])
 def test_what_compared_nothing_does_not_claim_to_have_seen_it(allowed: frozenset[str]) -> None:
     """Of an empty set, or of a single attribute, no gain was seen to shrink."""
-    said = proven(decided(knowledge=Knowledge(), allowed=allowed), Terms())
+    said = proven(decided(knowledge=Knowledge(), allowed=allowed))
     assert said.startswith("no better set exists if gains shrink")
     assert "on the way" not in said
 
@@ -127,7 +128,7 @@ def test_a_standing_set_claims_nothing_for_this_request(
     decision = decided(knowledge=knowledge, mode="standing", algorithm=algorithm)
     terms = Terms(mode="standing", algorithm=algorithm)  # type: ignore[arg-type]
     assert settled(terms) == "chosen once for all queries, before anything was known"
-    said = proven(decision, terms)
+    said = proven(decision)
     assert "for the average query and a recipient that knows nothing" in said
     if knowledge != Knowledge():
         assert said.startswith("nothing for this request: ")
@@ -180,5 +181,7 @@ def test_a_greedy_search_does_not_claim_what_a_local_one_does() -> None:
 
 def test_the_statuses_above_are_all() -> None:
     """A new one needs its sentence."""
+    blocked = decided(nothing=True)
     seen = {decided(), decided("knees"), decided(knowledge=LAST), decided(knowledge=NOBODY), PAST}
+    seen.add(blocked)
     assert {each.status for each in seen} == set(Status.__args__)  # type: ignore[attr-defined]

@@ -2,8 +2,8 @@
 
 from math import floor
 
-from agent.cli.layout import bits, listed, people
 from agent.decision.decision import Candidate, Decision, Evidence, Figures
+from agent.decision.phrases import bits, listed, people
 from agent.decision.terms import Terms
 from agent.tradeoff.losses import Metric
 
@@ -25,17 +25,20 @@ def headline(decision: Decision) -> str:
     if decision.status == "unknown query":
         known = "the model knows no query like it, so nothing says what would help"
         return f"Disclose nothing: {known}."
+    if decision.status == "blocked":
+        return "Disclose nothing: a rule blocks this request."
     again = resent(decision)
     new = [name for name in decision.disclosed if name not in again]
     what = f"Disclose {listed(new) if new else 'nothing new' if again else 'nothing'}"
     what += f", and {listed(again)} again" if again else ""
     if decision.status != "decided":
         return f"{what}: {SILENT[decision.status]}."
+    waiting = f"; {listed(decision.pending.names)} would wait for you" if decision.pending else ""
     if not decision.disclosed:
-        return f"{what}: {_why_nothing(decision)}."
+        return f"{what}: {_why_nothing(decision)}{waiting}."
     gain = f"{bits(decision.figures.utility)} bits better served"
     gain += " on average" if decision.mode == "standing" else ""
-    return f"{what}: {gain}, and {_people(decision.figures)}."
+    return f"{what}: {gain}, and {_people(decision.figures)}{waiting}."
 
 
 def resent(decision: Decision) -> list[str]:
@@ -49,7 +52,7 @@ def net(candidate: Candidate) -> float:
     return (candidate.gain_bits or 0.0) - (candidate.cost_bits or 0.0)
 
 
-def proven(decision: Decision, terms: Terms) -> str:
+def proven(decision: Decision) -> str:
     """Return what is known of the answer's quality, in words true to its proof.
 
     A standing set was chosen for all queries: of it nothing is claimed for this request.
@@ -59,7 +62,7 @@ def proven(decision: Decision, terms: Terms) -> str:
         if quality is None:
             return f"nothing for this request: the set was chosen {BEFOREHAND}"
         return f"{BEFOREHAND}: {quality}"
-    return f"no bound: {_why_unproven(decision, terms)}" if quality is None else quality
+    return f"no bound: {_why_unproven(decision)}" if quality is None else quality
 
 
 def at_least(share: float) -> str:
@@ -124,9 +127,14 @@ def _quality(evidence: Evidence) -> str | None:
 
 
 def _why_nothing(decision: Decision) -> str:
-    tried = [each for each in decision.candidates if each.gain_bits is not None]
+    waiting = decision.terms.ask
+    tried = [
+        each
+        for each in decision.candidates
+        if each.gain_bits is not None and each.name not in waiting
+    ]
     if not tried:
-        return "nothing is allowed to leave"
+        return "nothing is allowed to leave without asking" if waiting else "nothing may leave"
     if decision.mode == "standing":
         return "nothing in the set for all queries may leave now"
     broken = [each for each in tried if each.reason == "would break a limit"]
@@ -135,7 +143,8 @@ def _why_nothing(decision: Decision) -> str:
     return "nothing helps more than it costs"
 
 
-def _why_unproven(decision: Decision, terms: Terms) -> str:
+def _why_unproven(decision: Decision) -> str:
+    terms = decision.terms
     if decision.evidence.node_limit_hit:
         return "the search reached its limit of nodes before it could prove one"
     if terms.metric in ("entropy", "k-anonymity"):

@@ -1,0 +1,124 @@
+"""A decision in plain lines, for every front: what leaves, what waits, what stays, and why."""
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from agent.decision.decision import Decision, Guarded
+from agent.decision.phrases import bits, listed, people
+from agent.decision.words import fitting, guessing, headline, proven, settled
+from policy.fields import shown
+from policy.match import Verdict
+
+FEW = 12  # attributes that are named one by one
+
+
+class Explanation(NamedTuple):
+    """One sentence that says it all, and lines, each with a label, that say more."""
+
+    headline: str
+    lines: tuple[tuple[str, str], ...]
+
+
+def explain(decision: Decision) -> Explanation:
+    """Return a decision in sentences that are true to what is proven of it."""
+    lines = [*_nearest(decision), *_pending(decision), *_withheld(decision)]
+    lines += [*_figures(decision), *_because(decision)]
+    return Explanation(headline(decision), tuple(lines))
+
+
+def because(decision: Decision, key: str, attribute: str | None = None) -> Verdict | None:
+    """Return the rule behind a setting, or behind one of an attribute; None without a policy."""
+    ruling = decision.terms.ruling
+    if ruling is None:
+        return None
+    verdicts = ruling.settings if attribute is None else ruling.attributes.get(attribute, {})
+    return verdicts.get(key)
+
+
+def _nearest(decision: Decision) -> list[tuple[str, str]]:
+    match = decision.match
+    if match.kind == "nearest":
+        nearest = f", the nearest query (similarity {match.similarity:.2f})"
+        text = f"{decision.matched_query!r}{nearest if match.similarity < 1 else ''}"
+        return [("read as", text)] if decision.matched_query else []
+    if match.kind == "unknown":
+        where = "of the shipped model, or of one you name"
+        return [("known", f"`reticent model info` lists the queries {where}")]
+    return []
+
+
+def _pending(decision: Decision) -> list[tuple[str, str]]:
+    """Return what waits for the user, and what it would do."""
+    pending = decision.pending
+    if pending is None:
+        return []
+    more = pending.figures.utility - decision.figures.utility
+    left = people(pending.figures.people_left)
+    would = f"with it {bits(more, signed=True)} bits, and about {left} people left"
+    return [("waits for you", f"{listed(pending.names)}: {would}")]
+
+
+def _withheld(decision: Decision) -> list[tuple[str, str]]:
+    """Return, by reason, what stays although nothing was computed of it, or although forced."""
+    names: dict[str, list[str]] = defaultdict(list)
+    kept = []
+    for each in decision.candidates:
+        if each.gain_bits is None:
+            names[each.reason].append(each.name)
+        elif not each.disclosed and each.name in decision.terms.always:
+            kept.append(each.name)
+    lines = [("always", f"{_counted(kept)} would break a limit, and so stays")] if kept else []
+    return lines + [(why, _counted(who)) for why, who in names.items()]
+
+
+def _counted(names: list[str]) -> str:
+    """Return a few names, or how many there are."""
+    return ", ".join(names) if len(names) <= FEW else f"{len(names)} attributes"
+
+
+def _figures(decision: Decision) -> list[tuple[str, str]]:
+    figures, evidence, terms = decision.figures, decision.evidence, decision.terms
+    alike = [("people", fitting(figures))]
+    if decision.status in ("unknown query", "blocked"):
+        return alike
+    return [
+        ("objective", _sum(decision)),
+        ("identifiability", guessing(figures, terms.metric_k)),
+        *alike,
+        *((f"guard {each.name}", _told(each)) for each in decision.guarded),
+        ("search", f"{terms.algorithm}, {evidence.evaluations:,} sets; {settled(terms)}"),
+        ("proven", proven(decision)),
+    ]
+
+
+def _told(guarded: Guarded) -> str:
+    """Return what the answer tells about a guarded attribute."""
+    guess = f"the best guess is right for {guarded.best_guess:.0%} of the people"
+    return f"{bits(guarded.bits)} bits are told about it; {guess}"
+
+
+def _sum(decision: Decision) -> str:
+    """Return the objective as the sum that it is."""
+    figures, terms = decision.figures, decision.terms
+    terms_of_it = [
+        f"{bits(figures.utility)} gained",
+        f"{terms.trade_off:g} x {figures.identifiability_cost:.5f} identifiability",
+    ]
+    if terms.guards:
+        terms_of_it.append(f"{bits(figures.guard)} guarded")
+    if figures.sensitivity:
+        terms_of_it.append(f"{bits(figures.sensitivity)} sensitive")
+    mean = ", for the average query" if decision.mode == "standing" else ""
+    return f"{bits(figures.objective)} bits = {' - '.join(terms_of_it)}{mean}"
+
+
+def _because(decision: Decision) -> list[tuple[str, str]]:
+    """Return the rules behind the request's settings, those of the defaults left out."""
+    ruling = decision.terms.ruling
+    if ruling is None:
+        return []
+    by_rule: dict[str, list[str]] = defaultdict(list)
+    for key, verdict in ruling.settings.items():
+        if verdict.rule.layer:
+            by_rule[verdict.rule.name].append(f"{key} = {shown(verdict.value)}")
+    return [("because", f"{name}: {', '.join(what)}") for name, what in by_rule.items()]

@@ -1,0 +1,1 @@
+"""The policy language: what may leave, to whom, and what it must bring (FORMAT.md)."""

@@ -1,0 +1,109 @@
+"""From the text of a policy file to a policy, or to all that is wrong with it. Pure."""
+
+import re
+import tomllib
+from collections.abc import Callable
+from typing import Any
+
+from agent.errors import PolicyError, Problem
+from policy import fields
+from policy.conflicts import note_conflicts
+from policy.fields import Findings
+from policy.groups import read_groups
+from policy.rules import DEFAULT_RULE, Layer, Policy, Rule
+from policy.sections import Reading, read_attributes, read_queries, read_rules
+from policy.settings import SETTINGS
+
+FORMAT = 1
+LARGEST = 1 << 20  # characters
+PRESETS = ("balanced", "generous", "strict")
+PARTS = ("format", "preset", "trusted_keys", "attributes", "groups", "queries", "rule")
+
+Preset = Callable[[str], tuple[Rule, ...]]
+_KEY = re.compile(r"ed25519:[0-9a-f]{64}")
+_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+
+
+def read(text: str, source: str, preset: Preset | None) -> Policy:
+    """Return the policy that a file's text describes.
+
+    ``source``: what to call the file; ``preset``: returns the rules of a shipped preset by name,
+    None where a file is a preset itself. PolicyError with all that is wrong, if anything is.
+    Source: FORMAT.md.
+    """
+    document = _document(text, source)
+    found = Findings()
+    own = Layer.PRESET if preset is None else Layer.FILE
+    groups = read_groups(found, _table(found, document, "groups"))
+    reading = Reading(found, source, own, groups)
+    known = reading.known((), document, (*PARTS, *SETTINGS))
+    _check_format(found, known)
+    rules = [*_started_from(found, known, preset), *_rules(reading, known)]
+    keys = _trusted(found, known)
+    note_conflicts(found, [rule for rule in rules if rule.layer is own], groups)
+    if found:
+        raise PolicyError(source, found.problems(text))
+    return Policy(source, (DEFAULT_RULE, *rules), groups, keys, text)
+
+
+def _document(text: str, source: str) -> dict[str, Any]:
+    if len(text) > LARGEST:
+        problem = Problem(1, "", "the file has over a million characters", "split or shorten it")
+        raise PolicyError(source, [problem])
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        problem = Problem(1, "", "something is nested too deeply", "no part of a policy nests so")
+    except ValueError as error:  # also a number with thousands of digits
+        place = _PLACE.search(str(error))
+        line = int(place[1]) if place and place[1] else text.count("\n") + 1 if place else 1
+        what = _PLACE.sub("", str(error)).lower()
+        problem = Problem(line, "", f"no TOML: {what}", "see toml.io for how TOML is written")
+    raise PolicyError(source, [problem])
+
+
+def _rules(reading: Reading, known: dict[str, Any]) -> list[Rule]:
+    top = {key: value for key, value in known.items() if key in SETTINGS}
+    settings = fields.settings(reading.found, (), top)
+    rules = [reading.rule("the top of the file", (), settings)] if top else []
+    rules += read_attributes(reading, _table(reading.found, known, "attributes"))
+    rules += read_queries(reading, _table(reading.found, known, "queries"))
+    rules += read_rules(reading, known.get("rule", []))
+    return rules
+
+
+def _table(found: Findings, document: dict[str, Any], key: str) -> dict[str, Any]:
+    return dict(fields.table(found, (key,), document.get(key, {})))
+
+
+def _check_format(found: Findings, known: dict[str, Any]) -> None:
+    given = known.get("format", FORMAT)
+    if given != FORMAT or isinstance(given, (bool, float)):
+        what = f"format {fields.shown(given)} is not one that this version reads"
+        found.add(("format",), what, f"write format = {FORMAT}, or use a newer version of reticent")
+
+
+def _started_from(
+    found: Findings, known: dict[str, Any], preset: Preset | None
+) -> tuple[Rule, ...]:
+    name = known.get("preset")
+    if name is None:
+        return ()
+    if preset is None:
+        found.add(("preset",), "a preset starts from no other", "leave it out")
+    elif isinstance(name, str) and name in PRESETS:
+        return preset(name)
+    else:
+        found.unknown(("preset",), "preset", str(name), [*PRESETS])
+    return ()
+
+
+def _trusted(found: Findings, known: dict[str, Any]) -> tuple[str, ...]:
+    if "trusted_keys" not in known:
+        return ()
+    keys = fields.texts(found, ("trusted_keys",), known["trusted_keys"])
+    for key in keys:
+        if not _KEY.fullmatch(key):
+            hint = "`reticent model verify` prints it: ed25519: and 64 hexadecimal digits"
+            found.add(("trusted_keys",), f"{fields.shown(key)} is no public key", hint)
+    return tuple(keys)

@@ -1,0 +1,217 @@
+"""Every setting of the policy language, in one table (FORMAT.md, "Settings")."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from sys import float_info
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, get_args
+
+from msgspec import Meta
+
+Value = str | int | float | bool
+About = Literal["attribute", "request", "recipient"]
+
+Disclose = Literal["always", "auto", "ask", "never"]
+Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
+Mode = Literal["dynamic", "standing"]
+Algorithm = Literal["lls", "ls", "greedy", "exact", "exhaustive"]
+Protect = Literal["everyone", "me"]
+Unknown = Literal["standing", "nothing"]
+Memory = Literal["forgets", "remembers"]
+
+FINITE = float_info.max
+FromZero = Annotated[float, Meta(ge=0, le=FINITE)]
+Whole = Annotated[int, Meta(ge=0, le=10**9)]
+Count = Annotated[int, Meta(ge=1, le=10**9)]
+Share = Annotated[float, Meta(ge=0, lt=1)]
+Risk = Annotated[float, Meta(gt=0, le=1)]
+Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]*\Z", max_length=100)]
+Address = Annotated[str, Meta(pattern=r"^https?://[^\s{}]+\{query\}[^\s{}]*\Z", max_length=2000)]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: its key, the type and the range of its value, and what it is about.
+
+    ``demand``: the range in words; ``means``: what it does, in a line; ``rank``: of a value, the
+    larger the stricter, None where values have no order; ``default``: None where there is none.
+    """
+
+    key: str
+    kind: Any
+    demand: str
+    about: About
+    means: str
+    rank: Callable[[Any], float] | None = None
+    default: Value | None = None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values it can have, where these are names."""
+        return get_args(self.kind) if self.kind in NAMED else ()
+
+
+NAMED = (Disclose, Metric, Mode, Algorithm, Protect, Unknown, Memory)
+
+
+def _larger(value: float) -> float:
+    return value
+
+
+def _smaller(value: float) -> float:
+    return -value
+
+
+def _place(names: object) -> Callable[[str], float]:
+    """Return the order of names that are listed from the most open to the strictest."""
+    return {name: float(place) for place, name in enumerate(get_args(names))}.__getitem__
+
+
+FROM_ZERO = "a number from 0"
+WHOLE_FROM_0 = "a whole number from 0"
+WHOLE_FROM_1 = "a whole number from 1"
+
+_TABLE = (
+    Setting(
+        "disclose",
+        Disclose,
+        "",
+        "attribute",
+        "What may happen to an attribute.",
+        _place(Disclose),
+        "auto",
+    ),
+    Setting(
+        "sensitivity",
+        FromZero,
+        FROM_ZERO,
+        "attribute",
+        "Bits of help that an attribute must bring before it may leave.",
+        _larger,
+    ),
+    Setting(
+        "guard",
+        FromZero,
+        FROM_ZERO,
+        "attribute",
+        "Above 0: never leaves, and what others tell about it costs, by this weight.",
+        _larger,
+    ),
+    Setting(
+        "lambda",
+        FromZero,
+        FROM_ZERO,
+        "request",
+        "Bits of help demanded for being recognised with certainty.",
+        _larger,
+        5.12,
+    ),
+    Setting("cost", Metric, "", "request", "How being recognised is measured.", default="maxprob"),
+    Setting(
+        "cost_k",
+        Count,
+        WHOLE_FROM_1,
+        "request",
+        "The k of the cost k-anonymity.",
+        _larger,
+        100,
+    ),
+    Setting(
+        "mode",
+        Mode,
+        "",
+        "request",
+        "Decide for each query, or once for all.",
+        default="dynamic",
+    ),
+    Setting("algorithm", Algorithm, "", "request", "How the best set is searched.", default="lls"),
+    Setting(
+        "k", Count, WHOLE_FROM_1, "request", "So many people must still look like you.", _larger
+    ),
+    Setting(
+        "violations",
+        Share,
+        "a share from 0 to below 1",
+        "request",
+        "The share of people for whom k may fail.",
+        _smaller,
+        0.0,
+    ),
+    Setting(
+        "risk",
+        Risk,
+        "above 0 and at most 1",
+        "request",
+        "The largest expected success of one guess at who you are.",
+        _smaller,
+    ),
+    Setting(
+        "attributes_per_request",
+        Whole,
+        WHOLE_FROM_0,
+        "request",
+        "No answer carries more attributes.",
+        _smaller,
+    ),
+    Setting(
+        "new_facts_per_week",
+        Whole,
+        WHOLE_FROM_0,
+        "recipient",
+        "A recipient learns no more within seven days.",
+        _smaller,
+    ),
+    Setting(
+        "protect",
+        Protect,
+        "",
+        "request",
+        "For whom k and risk are kept.",
+        default="everyone",
+    ),
+    Setting(
+        "nothing",
+        bool,
+        "true or false",
+        "request",
+        "Whether the answer is empty, whatever else is ruled.",
+        _larger,
+        default=False,
+    ),
+    Setting(
+        "unknown_queries",
+        Unknown,
+        "",
+        "recipient",
+        "What goes with a query that the model does not know.",
+        _place(Unknown),
+        "nothing",
+    ),
+    Setting(
+        "memory",
+        Memory,
+        "",
+        "recipient",
+        "Whether a recipient keeps what it was told.",
+        _place(Memory),
+        "remembers",
+    ),
+    Setting("model", Name, "a name such as 'so2017'", "request", "Which model decides."),
+    Setting(
+        "search",
+        Address,
+        "an address with {query} in it, such as 'https://search.example/find?q={query}'",
+        "recipient",
+        "Where a browser finds the words of a search.",
+    ),
+)
+
+SETTINGS: Mapping[str, Setting] = MappingProxyType({each.key: each for each in _TABLE})
+DEFAULTS: Mapping[str, Value] = MappingProxyType(
+    {each.key: each.default for each in _TABLE if each.default is not None}
+)
+
+
+def stricter(setting: Setting, one: Value, other: Value) -> bool:
+    """Say whether one value is stricter than the other; never where values have no order."""
+    return setting.rank is not None and setting.rank(one) > setting.rank(other)
