@@ -1,6 +1,7 @@
 """`reticent decide`: which facts one request may carry."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Unpack
@@ -10,12 +11,14 @@ import click
 from agent.cli.decision_record import decision_record
 from agent.cli.decision_text import decision_text
 from agent.cli.parameters import OneOf, names, pair, weighted
+from agent.cli.ruled import alone, ruled
 from agent.cli.terms import METRIC_K, DecideOptions, knowledge_of, terms_of
 from agent.decision.decide import decide as decide_request
 from agent.decision.request import Request
 from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.file import read
+from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.tradeoff.losses import METRICS
 from agent.tradeoff.search import ALGORITHMS
@@ -94,8 +97,16 @@ DEFAULTS = Terms()
     help="How the set is searched.",
 )
 @click.option("--standing", is_flag=True, help="The same set for every query.")
+@click.option(
+    "--policy",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A policy file that sets the terms, in place of the options for them.",
+)
+@click.option("--recipient", metavar="HOST", help="Who receives it; a policy's rules need it.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def decide(**options: Unpack[DecideOptions]) -> None:
+@click.pass_context
+def decide(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
     """Decide which few facts a request may carry.
 
     Enough to be served well, too little to be recognised. No profile is read: the decision
@@ -104,10 +115,9 @@ def decide(**options: Unpack[DecideOptions]) -> None:
     if not options["query"].strip():
         hint = "write what is asked, as in --query 'version control'"
         raise UsageError("the query is empty", hint)
-    terms = terms_of(options)
-    model = read(options["model"] or shipped_model())
+    model, terms = _terms(context, options)
     knowledge = knowledge_of(options["know"], model)
-    request = Request(options["query"])
+    request = Request(options["query"], options["recipient"] or "")
     start = perf_counter()
     decision = decide_request(request, terms, knowledge, model)
     elapsed_ms = 1000 * (perf_counter() - start)
@@ -116,3 +126,17 @@ def decide(**options: Unpack[DecideOptions]) -> None:
         click.echo(json.dumps(record, indent=2, allow_nan=False))
     else:
         click.echo(decision_text(decision))
+
+
+def _terms(context: click.Context, options: DecideOptions) -> tuple[Model, Terms]:
+    """Return the model and the terms, of a policy where one is given, else of the options."""
+    policy, recipient = options["policy"], options["recipient"]
+    if policy is None:
+        terms = terms_of(options)
+        return read(options["model"] or shipped_model()), terms
+    alone(context)
+    if recipient is None:
+        hint = "say with --recipient who receives the request, as in books.example"
+        raise UsageError("a policy depends on the recipient", hint)
+    today = datetime.now().astimezone().date()
+    return ruled(policy, recipient, options["query"], options["model"], today)

@@ -6,12 +6,13 @@ from agent.decision.explain import because, explain
 from agent.decision.phrases import bits
 from agent.decision.words import net
 
+RULED = ("always", "waits for you", "would break a limit")  # reasons that a rule may be behind
 COLUMNS = (
     Column("attribute", wraps=True),
     Column("in"),
     Column("gain", right=True),
     Column("cost", right=True),
-    Column("why"),
+    Column("why", wraps=True),
 )
 
 
@@ -35,7 +36,8 @@ def _ordered(tried: list[Candidate], decision: Decision) -> list[Candidate]:
 
 def _row(candidate: Candidate, decision: Decision) -> tuple[str, ...]:
     verdict = because(decision, "disclose", candidate.name)
-    ruled = f" ({verdict.rule.name})" if verdict and verdict.rule.layer else ""
+    mattered = candidate.reason in RULED and verdict is not None and verdict.rule.layer
+    ruled = f" ({verdict.rule.name})" if verdict is not None and mattered else ""
     return (
         candidate.name,
         "yes" if candidate.disclosed else "-",

@@ -10,10 +10,11 @@ import click
 WIDTH = 80
 INDENT = "  "
 GAP = "  "
+NARROWEST = 16  # columns of a cell that wraps, before the one to its left gives way
 
 
 class Column(NamedTuple):
-    """A column of a table: numbers stand to the right, and one column wraps what is too wide."""
+    """A column of a table: numbers stand to the right; what is too wide wraps, the last first."""
 
     title: str
     right: bool = False
@@ -39,9 +40,10 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
         for place, column in enumerate(columns)
     ]
     frame = len(INDENT) + len(GAP) * (len(columns) - 1)
-    for place, column in enumerate(columns):
-        if column.wraps:
-            widths[place] = min(widths[place], WIDTH - frame - sum(widths) + widths[place])
+    for place in reversed(range(len(columns))):
+        if columns[place].wraps:
+            room = WIDTH - frame - sum(widths) + widths[place]
+            widths[place] = min(widths[place], max(room, NARROWEST))
     lines = [_line(columns, widths, [column.title for column in columns])]
     for row in rows:
         cells = [_cell(*each) for each in zip(columns, widths, row, strict=True)]

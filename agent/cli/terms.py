@@ -34,6 +34,8 @@ class DecideOptions(TypedDict):
     guard: tuple[tuple[str, float], ...]
     algorithm: Algorithm
     standing: bool
+    policy: Path | None
+    recipient: str | None
     as_json: bool
 
 

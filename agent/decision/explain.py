@@ -3,7 +3,7 @@
 from collections import defaultdict
 from typing import NamedTuple
 
-from agent.decision.decision import Decision, Guarded
+from agent.decision.decision import Candidate, Decision, Guarded
 from agent.decision.phrases import bits, listed, people
 from agent.decision.words import fitting, guessing, headline, proven, settled
 from policy.fields import shown
@@ -64,11 +64,18 @@ def _withheld(decision: Decision) -> list[tuple[str, str]]:
     kept = []
     for each in decision.candidates:
         if each.gain_bits is None:
-            names[each.reason].append(each.name)
+            names[each.reason].append(each.name + _ruled(decision, each))
         elif not each.disclosed and each.name in decision.terms.always:
             kept.append(each.name)
     lines = [("always", f"{_counted(kept)} would break a limit, and so stays")] if kept else []
     return lines + [(why, _counted(who)) for why, who in names.items()]
+
+
+def _ruled(decision: Decision, candidate: Candidate) -> str:
+    """Return the rule by which an attribute never leaves, in brackets."""
+    key = {"never": "disclose", "guarded": "guard"}.get(candidate.reason)
+    verdict = because(decision, key, candidate.name) if key else None
+    return f" ({verdict.rule.name})" if verdict else ""
 
 
 def _counted(names: list[str]) -> str:

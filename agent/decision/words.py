@@ -77,7 +77,8 @@ def settled(terms: Terms) -> str:
     if terms.algorithm == "exhaustive":
         return "every set was tried"
     move = "addition" if terms.algorithm == "greedy" else "addition or removal"
-    return f"no single {move} improves it"
+    others = " of the others" if terms.always else ""
+    return f"no single {move}{others} improves it"
 
 
 def guessing(figures: Figures, metric_k: int) -> str:

@@ -1,0 +1,58 @@
+"""Deciding under a policy file: the model that it names, and the terms that it sets."""
+
+from datetime import date
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from agent.decision.terms import Terms
+from agent.decision.under import terms_under
+from agent.errors import SignatureError, UsageError
+from agent.model.file import read
+from agent.model.model import Model
+from agent.model.shipped import shipped_model
+from agent.model.signature import verify
+from policy.load import load
+from policy.match import Rulebook
+from policy.rules import Policy
+
+BESIDE = frozenset({"query", "model", "know", "policy", "recipient", "as_json"})
+
+
+def ruled(
+    policy: Path, recipient: str, query: str, named: Path | None, today: date
+) -> tuple[Model, Terms]:
+    """Return the model and the terms for a request; ``named``: a model the policy does not choose.
+
+    UsageError where a file or a recipient cannot be, PolicyError for a policy that is wrong,
+    SignatureError for a model whose maker the policy does not trust.
+    """
+    rules = load(policy)
+    model = _model(rules, recipient, query, named, today)
+    names = [attribute.name for attribute in model.attributes]
+    return model, terms_under(Rulebook(rules, names).match(recipient, query, today), model)
+
+
+def alone(context: click.Context) -> None:
+    """Refuse options that say what a policy says; UsageError names the first."""
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        if given and name not in BESIDE:
+            hint = "write it into the policy, or leave --policy out"
+            raise UsageError(f"{parameter.opts[0]} does not go with --policy", hint)
+
+
+def _model(rules: Policy, recipient: str, query: str, named: Path | None, today: date) -> Model:
+    shipped = shipped_model()
+    if named is None:
+        verdict = Rulebook(rules, ()).match(recipient, query, today).settings.get("model")
+        if verdict is not None and verdict.value != shipped.stem:
+            what = f"{verdict.rule.name!r} asks for the model {verdict.value!r}"
+            raise UsageError(what, "say with --model where its file is")
+        return read(shipped)
+    if rules.trusted_keys and (key := verify(named)) not in rules.trusted_keys:
+        hint = "add it to trusted_keys only if you trust its owner"
+        raise SignatureError(f"the policy does not trust its maker, {key}", hint, str(named))
+    return read(named)

@@ -1,0 +1,147 @@
+"""`reticent decide --policy`: the decision under a policy file."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent.model.signature import generate_key, sign, signature_path
+from tests.cli.conftest import Run
+
+Decide = Callable[..., tuple[str | Path, ...]]
+
+
+@pytest.fixture
+def ask(village: Path, tmp_path: Path) -> Decide:
+    """Write a policy, and return a request that is decided under it."""
+
+    def arguments(text: str, query: str = "weather", recipient: str = "shop.example") -> tuple:  # type: ignore[type-arg]
+        policy = tmp_path / "policy.toml"
+        policy.write_text(text)
+        where = ("--policy", policy, "--recipient", recipient)
+        return ("decide", "--model", village, "--query", query, *where)
+
+    return arguments
+
+
+def test_the_answer_is_that_of_the_rules(run: Run, ask: Decide) -> None:
+    """Never, ask, always and auto, each with the rule behind it."""
+    text = """
+        [attributes]
+        region = "ask"
+        hobby = "never"
+        [[rule]]
+        name = "size is fine"
+        recipient = "shop.example"
+        attribute = "shoe_size"
+        disclose = "always"
+    """
+    record = run(*ask(text), "--json").record
+    assert record["disclose"] == ["shoe_size"]
+    by_name = {each["name"]: each for each in record["per_attribute"]}
+    assert by_name["hobby"]["reason"] == "never"
+    assert by_name["hobby"]["because"] == {
+        "value": "never",
+        "rule": "attributes.hobby",
+        "lost": ["the defaults"],
+    }
+    assert by_name["shoe_size"]["reason"] == "always"
+    assert by_name["shoe_size"]["because"]["rule"] == "size is fine"
+    assert record["because"]["lambda"] == {"value": 5.12, "rule": "the defaults", "lost": []}
+
+
+def test_what_waits_is_said_with_what_it_would_do(run: Run, ask: Decide) -> None:
+    """In the object, and on the page."""
+    text = '[attributes]\nregion = "ask"'
+    record = run(*ask(text), "--json").record
+    assert record["disclose"] == []
+    assert record["pending"]["names"] == ["region"]
+    assert record["pending"]["people_left"] == 20
+    assert record["pending"]["utility_bits"] > 0.9
+    page = run(*ask(text)).out
+    sentence = " ".join(page.partition("\n\n")[0].split())
+    assert sentence.endswith("; region would wait for you.")
+    assert "waits for you (attributes.region)" in page
+
+
+def test_a_block_is_said_and_shows_nothing_else(run: Run, ask: Decide) -> None:
+    """Not what the query would have been worth either."""
+    page = run(*ask('[queries]\nblock = ["weath*"]')).out
+    assert page.startswith("Disclose nothing: a rule blocks this request.")
+    assert "queries.block: nothing = true" in page
+    record = run(*ask('[queries]\nblock = ["weath*"]'), "--json").record
+    assert (record["status"], record["disclose"]) == ("blocked", [])
+
+
+def test_a_recipient_that_forgets_knows_nothing(run: Run, ask: Decide) -> None:
+    """What it was told is charged again."""
+    known = ("--know", "region=coast", "--json")
+    assert run(*ask(""), *known).record["people"] == 20
+    assert run(*ask('memory = "forgets"'), *known).record["people"] == 60
+
+
+def test_limits_of_the_policy_are_kept(run: Run, ask: Decide) -> None:
+    """Regions have 20 people each."""
+    assert run(*ask("k = 20"), "--json").record["disclose"] == ["region"]
+    assert run(*ask("k = 21"), "--json").record["disclose"] == []
+    assert run(*ask("attributes_per_request = 0"), "--json").record["disclose"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "error", "hint"),
+    [
+        ("", ["--k", "3"], "--k does not go with --policy", "write it into the policy"),
+        ("", ["--standing"], "--standing does not go with --policy", "leave --policy out"),
+        ("", ["--recipient", "a b"], "'a b'", ""),
+        ('protect = "me"\nk = 2', [], "values are not known here", "protect everyone"),
+    ],
+)
+def test_a_mistake_is_one_sentence(
+    run: Run, ask: Decide, text: str, more: list[str], error: str, hint: str
+) -> None:
+    """With exit code 2."""
+    said = run(*ask(text), *more).refusal()
+    assert error in said[0]
+    assert hint in said[1]
+
+
+def test_a_policy_needs_a_recipient_and_a_file(run: Run, ask: Decide, village: Path) -> None:
+    """And says so."""
+    *without, _, _ = ask("")
+    assert run(*without).refusal()[0] == "a policy depends on the recipient"
+    missing = ("--policy", village.with_name("none.toml"), "--recipient", "shop.example")
+    ran = run("decide", "--model", village, "--query", "weather", *missing)
+    assert "cannot be read: no such file" in ran.refusal()[0]
+
+
+def test_a_wrong_policy_decides_nothing(run: Run, ask: Decide) -> None:
+    """Whatever else is right in it; with exit code 1, since the command was right."""
+    ran = run(*ask('lambda = 2\n[attributes]\nregion = "nevr"'))
+    assert (ran.code, ran.out) == (1, "")
+    assert "policy.toml:3: attributes.region: 'nevr' is not one of" in ran.err
+    assert "did you mean 'never'?" in ran.err
+
+
+def test_a_model_that_is_not_at_hand_is_asked_for(run: Run, ask: Decide) -> None:
+    """By the rule that wants it."""
+    _, _, _, *rest = ask('model = "elsewhere"')
+    said = run("decide", *rest).refusal()
+    assert said == (
+        "'the top of the file' asks for the model 'elsewhere'",
+        "say with --model where its file is",
+    )
+
+
+def test_only_trusted_makers_are_believed(
+    run: Run, ask: Decide, village: Path, tmp_path: Path
+) -> None:
+    """A hostile model could make every fact look useful."""
+    trusted, other = (generate_key(tmp_path / f"{name}.pem") for name in ("maker", "other"))
+    sign(village, tmp_path / "maker.pem")
+    try:
+        assert run(*ask(f'trusted_keys = ["{trusted}"]'), "--json").record["disclose"] == ["region"]
+        error, hint = run(*ask(f'trusted_keys = ["{other}"]')).refusal(code=1)
+        assert "the policy does not trust its maker" in error
+        assert "only if you trust its owner" in hint
+    finally:
+        signature_path(village).unlink()
