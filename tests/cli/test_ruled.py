@@ -88,21 +88,27 @@ def test_limits_of_the_policy_are_kept(run: Run, ask: Decide) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "more", "error", "hint"),
+    ("more", "error", "hint"),
     [
-        ("", ["--k", "3"], "--k does not go with --policy", "write it into the policy"),
-        ("", ["--standing"], "--standing does not go with --policy", "leave --policy out"),
-        ("", ["--recipient", "a b"], "'a b'", ""),
-        ('protect = "me"\nk = 2', [], "values are not known here", "protect everyone"),
+        (["--k", "3"], "--k does not go with --policy", "write it into the policy"),
+        (["--standing"], "--standing does not go with --policy", "leave --policy out"),
+        (["--recipient", "a b"], "'a b'", ""),
     ],
 )
 def test_a_mistake_is_one_sentence(
-    run: Run, ask: Decide, text: str, more: list[str], error: str, hint: str
+    run: Run, ask: Decide, more: list[str], error: str, hint: str
 ) -> None:
     """With exit code 2."""
-    said = run(*ask(text), *more).refusal()
+    said = run(*ask(""), *more).refusal()
     assert error in said[0]
     assert hint in said[1]
+
+
+def test_protecting_oneself_needs_oneself(run: Run, ask: Decide) -> None:
+    """Without the user's values the limits cannot be kept for the user's own class."""
+    error, hint = run(*ask('protect = "me"\nk = 2')).refusal()
+    assert "values are not known here" in error
+    assert "protect everyone" in hint
 
 
 def test_a_policy_needs_a_recipient_and_a_file(run: Run, ask: Decide, village: Path) -> None:
