@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from keyword import iskeyword
 from typing import ClassVar, NamedTuple
 
 import click
@@ -19,9 +20,12 @@ class Deferred(NamedTuple):
 
 
 class Commands(click.Group):
-    """A group that says what it has when called alone, and which name was probably meant."""
+    """A group that says what it has when called alone, and which name was probably meant.
 
-    deferred: ClassVar[Mapping[str, Deferred]] = {}  # in its module, each has the same name
+    In its module each deferred command has the same name, or try_ where that is a keyword.
+    """
+
+    deferred: ClassVar[Mapping[str, Deferred]] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in alphabetical order."""
@@ -31,7 +35,8 @@ class Commands(click.Group):
         """Return a command, imported now if it is a deferred one."""
         if cmd_name not in self.deferred:
             return super().get_command(ctx, cmd_name)
-        found = getattr(import_module(self.deferred[cmd_name].module), cmd_name)
+        variable = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        found = getattr(import_module(self.deferred[cmd_name].module), variable)
         return found if isinstance(found, click.Command) else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -29,6 +29,7 @@ class Program(Commands):
         "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
         "demo": Deferred("agent.cli.demo", "Show eight requests of a fictional developer."),
         "model": Deferred("agent.cli.model", "Build, describe, sign and verify a model."),
+        "policy": Deferred("agent.cli.policy", "Check a policy file, and see what it rules."),
     }
 
 

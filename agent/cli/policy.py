@@ -1,0 +1,23 @@
+"""`reticent policy`: check a policy file, and see what it rules."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import click
+
+from agent.cli.groups import Commands, Deferred
+
+
+class PolicyCommands(Commands):
+    """The commands about policy files; each is in a module of its own."""
+
+    deferred: ClassVar[Mapping[str, Deferred]] = {
+        "check": Deferred("agent.cli.policy_check", "Say what is wrong with policy files."),
+        "explain": Deferred("agent.cli.policy_explain", "Say which rules decide a request."),
+        "show": Deferred("agent.cli.policy_show", "Show what holds, and where it comes from."),
+    }
+
+
+@click.group(cls=PolicyCommands)
+def policy() -> None:
+    """Check a policy file, and see what it rules."""

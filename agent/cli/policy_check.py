@@ -1,0 +1,8 @@
+"""`reticent policy check`."""
+
+import click
+
+
+@click.command()
+def check() -> None:
+    """Do nothing yet."""

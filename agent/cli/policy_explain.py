@@ -1,0 +1,8 @@
+"""`reticent policy explain`."""
+
+import click
+
+
+@click.command()
+def explain() -> None:
+    """Do nothing yet."""

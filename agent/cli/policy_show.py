@@ -1,0 +1,8 @@
+"""`reticent policy show`."""
+
+import click
+
+
+@click.command()
+def show() -> None:
+    """Do nothing yet."""
