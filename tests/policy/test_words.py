@@ -1,0 +1,237 @@
+"""Which queries have the words of a pattern."""
+
+import re
+import time
+from contextlib import suppress
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from agent.errors import UsageError
+from agent.model.lookup import normalise
+from policy.words import Words, normal
+
+ASCII = st.text("ab1_ +-.*", max_size=10)
+MIXED = st.text("ab_ +*é\u0301\u093f\u094dहन漢字กิテ\u0340ß", max_size=10)
+ANY_TEXT = st.text(max_size=20)
+STAR = st.sampled_from(["", "*"])
+UNSPACED = re.compile("[漢ก\u0e34テ]")
+
+
+@st.composite
+def words(draw: st.DrawFn) -> Words:
+    """Draw a pattern of one to three words, each with or without ``*``, and punctuation."""
+    letters = draw(st.sampled_from(["ab1_", "abé\u0301\u093f\u094dह漢กิテß"]))
+    word = st.builds(
+        "{}{}{}".format,
+        st.sampled_from([each for each in letters if each.isalnum()]),
+        st.text(letters, max_size=2),
+        STAR,
+    )
+    text = draw(st.sampled_from(["", "+", "."])) + draw(word)
+    for _ in range(draw(st.integers(0, 2))):
+        text += draw(st.sampled_from([" ", "+", "-", ". "])) + draw(word)
+    return Words.parse(text + draw(st.sampled_from(["", "+", " ."])))
+
+
+QUERIES = (ASCII | MIXED | ANY_TEXT).map(normal)
+
+
+@given(ANY_TEXT | MIXED)
+@example("\u1e9b\u0323")
+@example("e\u200b\u0301 \u0390 İ ß Ǆ")
+@example("\u200b a\x00b\u00a0c\u2028 \x07")
+def test_a_text_is_compared_as_the_model_compares_it(text: str) -> None:
+    """Or a policy would see another query than the model."""
+    assert normal(text) == normalise(text)
+
+
+def test_every_character_is_compared_as_the_model_compares_it() -> None:
+    """All that normalising changes, between letters and before an accent."""
+    everything = [each for each in map(chr, range(0x110000)) if normal(each) != each]
+    for text in ("a".join(everything), "\u0301 ".join(everything)):
+        assert normal(text) == normalise(text)
+
+
+@given(words(), QUERIES)
+@example(Words.parse("a*"), "ab")
+@example(Words.parse("a* b"), "ab b")
+@example(Words.parse("+a"), "b+a")
+def test_matching_is_as_a_regular_expression_says(pattern: Words, query: str) -> None:
+    """In ASCII, where it is easily said."""
+    assume(pattern.text.isascii() and query.isascii())
+    pieces = map(re.escape, pattern.text.split("*"))
+    edge, rest = r"(?:(?<!\w)|(?!\w))", r"\w*(?!\w)"
+    assert pattern.matches(query) == bool(re.search(edge + rest.join(pieces) + edge, query))
+
+
+@given(words(), QUERIES, QUERIES, st.sampled_from(["", "b", "_1", "\u0301"]))
+def test_words_are_found_wherever_they_stand_whole(
+    pattern: Words, before: str, after: str, rest: str
+) -> None:
+    """Between other words, and with any rest where it may differ."""
+    assume(not (rest and UNSPACED.search(pattern.text)))  # there a letter is no rest of a word
+    standing = pattern.text.replace("*", rest)
+    assert pattern.matches(standing)
+    assert pattern.matches(f"{before} {standing} {after}")
+    assert pattern.matches(f"+{standing}.")
+
+
+@given(words(), st.sampled_from(["b", "1", "_", "\u0301", "हि"]))
+def test_a_word_that_goes_on_is_another(pattern: Words, more: str) -> None:
+    """Unless ``*`` allows it, or its script has no spaces."""
+    first, last = pattern.text[0], pattern.text[-1]
+    assume("*" not in pattern.text)
+    if re.match(r"[ab1_é]", last):
+        assert not pattern.matches(pattern.text + more)
+        with suppress(UsageError):
+            assert Words.parse(f"{pattern.text}*").matches(pattern.text + more)
+    if re.match(r"[ab1_é]", first) and more not in pattern.text:
+        assert not pattern.matches(more + pattern.text)
+
+
+@given(words(), words(), QUERIES)
+@example(Words.parse("a"), Words.parse("a*"), "ab")
+@example(Words.parse("漢"), Words.parse("漢*"), "漢\u0301")
+@example(Words.parse("a*"), Words.parse("ab* a"), "abb a")
+def test_whoever_covers_matches_whatever_the_other_matches(
+    one: Words, other: Words, query: str
+) -> None:
+    """For any query, and for those that are made for the other."""
+    if not one.covers(other):
+        return
+    for rest in ("", "b", "_", "\u0301", "漢", "กิ"):
+        for before, after in (("", ""), ("a ", " b"), ("+", "+"), (query, query)):
+            made = normal(before + other.text.replace("*", rest) + after)
+            assert one.matches(made) or not other.matches(made)
+    assert one.matches(query) or not other.matches(query)
+
+
+@given(words())
+def test_a_pattern_covers_itself_and_reads_its_own_text(pattern: Words) -> None:
+    """It is canonical."""
+    assert pattern.covers(pattern)
+    assert pattern.covers(Words.parse(pattern.text.replace("*", "")))
+    assert pattern.covers(Words.parse(f"b {pattern.text} a"))
+    again = Words.parse(pattern.text)
+    assert again == pattern
+    assert hash(again) == hash(pattern)
+
+
+@given(words())
+def test_the_rank_is_how_much_is_fixed(pattern: Words) -> None:
+    """Characters that are neither ``*`` nor white space."""
+    assert pattern.rank == len(re.sub(r"[*\s]", "", pattern.text))
+
+
+@given(st.text() | MIXED)
+def test_every_text_is_a_pattern_or_a_usage_error(text: str) -> None:
+    """Nothing else is raised."""
+    with suppress(UsageError):
+        pattern = Words.parse(text)
+        assert pattern.matches(pattern.text.replace("*", ""))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "query"),
+    [
+        ("symptoms of", "Symptoms  of flu"),
+        ("pregnan*", "am I pregnant"),
+        ("pregnan*", "pregnan"),
+        ("Schwangerschaft*", "SCHWANGERSCHAFTSTEST"),
+        ("pre*-natal care*", "prenatal pre-natal cares"),
+        ("café", "CAFE\u0301!"),
+        ("straße", "STRASSE 5"),
+        ("c++", "learn c++"),
+        ("c++", "c++11"),
+        ("c", "c++"),
+        ("c#", "C# or F#"),
+        (".net", "asp.net core"),
+        ("don't", "I don't know"),
+        ("avortement", "l'avortement"),
+        ("怀孕", "我怀孕了"),
+        ("妊娠*", "妊娠検査薬"),
+        ("ท้อง", "ฉันท้องแล้ว"),
+        ("हिन्दी", "हिन्दी में"),
+        ("임신*", "임신은"),
+        ("debt＊", "debts"),
+    ],
+)
+def test_examples_that_match(pattern: str, query: str) -> None:
+    """Languages with and without spaces, and names of programming languages."""
+    assert Words.parse(pattern).matches(normal(query))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "query"),
+    [
+        ("symptoms of", "symptoms often"),
+        ("symptoms of", "of symptoms"),
+        ("symptoms of", "symptoms, of"),
+        ("debt", "indebted"),
+        ("pregnan*", "impregnant"),
+        ("c++", "c"),
+        ("c++", "abc++"),
+        ("c#", "c"),
+        (".net", ".network"),
+        (".net", "net"),
+        ("don't", "don t"),
+        ("version", "version_control"),
+        ("हिन", "हिन्दी"),
+        ("ท", "ท้อง"),
+        ("怀孕", "怀了孕"),
+        ("cafe", "café"),
+    ],
+)
+def test_examples_that_do_not_match(pattern: str, query: str) -> None:
+    """Parts of words, other orders, other marks."""
+    assert not Words.parse(pattern).matches(normal(query))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "no letter"),
+        ("++", "no letter"),
+        ("*", "no letter"),
+        ("_ _", "no letter"),
+        ("a" * 201, "more than 200"),
+        ("\ufdfa" * 20, "more than 200"),
+        ("*nancy", r"has \*"),
+        ("preg*nancy", r"has \*"),
+        ("a *", r"has \*"),
+        ("a**", r"has \*"),
+        ("c+*", r"has \*"),
+    ],
+)
+def test_examples_of_what_is_no_pattern(text: str, why: str) -> None:
+    """Each says why."""
+    with pytest.raises(UsageError, match=why):
+        Words.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "covers"),
+    [
+        ("pregnan*", "pregnant", True),
+        ("pregnan*", "pregnant* test*", True),
+        ("test*", "pregnancy test", True),
+        ("symptoms of", "symptoms", False),
+        ("pregnan", "pregnan*", False),
+        ("pregnant", "pregnan*", False),
+        ("test", "pregnan* test", True),
+    ],
+)
+def test_examples_of_covering(one: str, other: str, covers: bool) -> None:
+    """A pattern within another, whole."""
+    assert Words.parse(one).covers(Words.parse(other)) == covers
+
+
+@pytest.mark.parametrize("pattern", ["a* " * 60 + "b", "a a " * 49 + "b", "-a*" * 60 + "-b"])
+def test_no_pattern_takes_long(pattern: str) -> None:
+    """Not on the text that fits it best, and longer than any query."""
+    query = normal((pattern[:-1] * 20).replace("*", "aa"))
+    started = time.perf_counter()
+    assert not Words.parse(pattern).matches(query)
+    assert time.perf_counter() - started < 2
