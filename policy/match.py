@@ -9,7 +9,7 @@ from policy.groups import SIGN, pool_of
 from policy.hosts import host_of, suffixes
 from policy.rules import ANY, GROUP, Policy, Reach, Rule
 from policy.settings import SETTINGS, Setting, Value, stricter
-from policy.words import normal
+from policy.words import spoken
 
 PER_ATTRIBUTE = tuple(key for key, each in SETTINGS.items() if each.about == "attribute")
 NOTHING = "nothing"
@@ -78,7 +78,7 @@ class Rulebook:
         pool = self._pools.get(host)
         if pool is None:
             pool = self._pools[host] = pool_of(host, self.policy.groups)
-        holding = tuple(self._holding(host, pool, normal(query), today))
+        holding = tuple(self._holding(host, pool, spoken(query), today))
         found = self._rulings.get(holding)
         if found is None:
             found = self._rulings[holding] = (_settings(holding), self._attributes(holding))

@@ -16,6 +16,9 @@ _UNSPACED = re.compile(
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 
+_SPOKEN = {ord(each): " " for each in "_-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"}
+_SPOKEN |= {ord(each): "'" for each in "\u2018\u2019\u02bc"}
+
 
 def normal(text: str) -> str:
     """Return a text as it is compared: NFKC, case folded, white space collapsed and stripped.
@@ -38,11 +41,19 @@ def normal(text: str) -> str:
     return " ".join(folded.split())
 
 
+def spoken(text: str) -> str:
+    """Return the words of a text: normal, with ``_`` and hyphens as spaces, ``'`` for apostrophes.
+
+    Whatever is written in more than one way must not slip past a block. Idempotent.
+    """
+    return " ".join(normal(text).translate(_SPOKEN).split())
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """Words that stand side by side in a query, whole; ``*`` ends a word that may go on.
 
-    A word is a run of letters, digits, ``_`` and the marks on them; in scripts without spaces
+    A word is a run of letters, digits and the marks on them; in scripts without spaces
     every letter is one. Punctuation stands in the query as in the pattern, and is whole
     anywhere: ``c`` and ``c++`` are both found in "c++11", ``.net`` in "asp.net".
     """
@@ -53,7 +64,7 @@ class Words:
     @classmethod
     def parse(cls, text: str) -> "Words":
         """Return the pattern; UsageError where no query could match, or ``*`` ends no word."""
-        words = normal(text)
+        words = spoken(text)
         if len(words) > MOST_CHARACTERS:
             what = f"a query of a policy has more than {MOST_CHARACTERS} characters"
             raise UsageError(what, "write fewer words, or several patterns")
@@ -69,14 +80,14 @@ class Words:
         """How specific it is: its characters that are neither ``*`` nor white space."""
         return len(self.text) - self.text.count("*") - self.text.count(" ")
 
-    def matches(self, normalised: str) -> bool:
-        """Say whether a query, as `normal` returns it, has the words."""
+    def matches(self, query: str) -> bool:
+        """Say whether a query, as `spoken` returns it, has the words."""
         head = self._pieces[0]
-        at = normalised.find(head)
+        at = query.find(head)
         while at >= 0:
-            if not _joined(normalised, at) and self._stand(normalised, at + len(head)):
+            if not _joined(query, at) and self._stand(query, at + len(head)):
                 return True
-            at = normalised.find(head, at + 1)
+            at = query.find(head, at + 1)
         return False
 
     def covers(self, other: "Words") -> bool:
@@ -114,7 +125,7 @@ def _joined(text: str, at: int) -> bool:
 
 
 def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_" or _is_mark(character)
+    return character.isalnum() or _is_mark(character)
 
 
 def _is_mark(character: str) -> bool:
