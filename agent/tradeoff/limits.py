@@ -24,7 +24,7 @@ class HardLimits:
         self._k_lasts = crowd.monotone("k-anonymity", settings.candidates)
         self._measured = settings.k is not None or settings.max_risk is not None
         self._even = crowd.monotone("k-anonymity", 0)
-        self._own = dict(settings.own) if settings.own is not None and self._measured else None
+        self._own = None if settings.own is None else dict(settings.own)
         self._own_classes: dict[int, OwnClass] = {}
 
     def kept(self, mask: int) -> bool:

@@ -1,6 +1,7 @@
 """A search beside a fixed set is a search like any other, of the contracted function."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given
@@ -40,11 +41,11 @@ def besides(draw: st.DrawFn, function: Divided) -> tuple[Beside, int]:
 
 @st.composite
 def restricted(draw: st.DrawFn) -> Tabulated:
-    """Draw a submodular function of whose sets any may be forbidden."""
+    """Draw a submodular function, and sets that may not be chosen, nor any that contains one."""
     function = draw(submodular(most=5))
-    some = st.lists(st.booleans(), min_size=function.everything, max_size=function.everything)
-    allowed = draw(st.just(function.allowed) | some.map(lambda each: (True, *each)))
-    return replace(function, allowed=allowed)
+    forbidden = draw(st.lists(st.integers(1, function.everything), max_size=3))
+    allowed = (not any(each & mask == each for each in forbidden) for mask in range(32))
+    return replace(function, allowed=tuple(allowed)[: len(function.allowed)])
 
 
 def check_contraction(function: Divided, beside: Beside, base: int) -> None:
@@ -75,6 +76,51 @@ def test_what_is_carried_over(objective: Objective, data: st.DataObject) -> None
 def test_what_is_carried_over_of_any_function(function: Tabulated, data: st.DataObject) -> None:
     """Whatever it is like: a contraction assumes nothing."""
     check_contraction(function, *data.draw(besides(function)))
+
+
+@given(objectives(), st.data())
+def test_no_bound_is_looser_than_the_function_s(objective: Objective, data: st.DataObject) -> None:
+    """What is known of the sets with the base is all that is known, and no less."""
+    beside, base = data.draw(besides(objective))
+    value, utility = objective.value(base), objective.utility(base)
+    for mask in subsets(beside.candidates):
+        both = base | mask
+        assert beside.hopeless(mask) == objective.hopeless(both)
+        at_most = beside.utility_limit - beside.cost_floor(mask)
+        for level in (at_most - 0.1, at_most + 0.1):
+            assert beside.may_exceed(mask, level) == objective.may_exceed(both, level + value)
+        ceiling = objective.utility_ceiling(both) - utility
+        assert beside.utility_ceiling(mask) == pytest.approx(ceiling, abs=ROUNDING)
+        floor = objective.cost_floor(both) - objective.cost(base)
+        assert beside.cost_floor(mask) == pytest.approx(floor, abs=ROUNDING)
+    assert beside.utility_limit == pytest.approx(objective.utility_limit - utility)
+    assert beside.claims_submodularity == objective.claims_submodularity
+    assert beside.monotone_utility == objective.monotone_utility
+
+
+@dataclass(frozen=True)
+class Prepared(Tabulated):
+    """A table that notes what it was asked to make ready."""
+
+    asked: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+
+    def focus(self, mask: int) -> None:
+        """Note the set."""
+        self.asked.append((mask, ()))
+
+    def survey(self, mask: int, attributes: Sequence[int]) -> None:
+        """Note the set and the attributes."""
+        self.asked.append((mask, tuple(attributes)))
+
+
+def test_what_is_made_ready_is_beside_the_base() -> None:
+    """Of a removal, too, the set it is removed from has the base."""
+    plain = tabulate(4, float)
+    function = Prepared(plain.utilities, plain.costs, plain.allowed)
+    beside = Beside(function, 0b0001, 0b1111)
+    beside.survey(0b0100, [1, 2, 3])
+    beside.focus(0b0010)
+    assert function.asked == [(0b0101, (1, 2, 3)), (0b0011, ())]
 
 
 @given(objectives(), st.data(), ALGORITHM, NODES)

@@ -61,6 +61,8 @@ def test_it_only_takes_away(world: World, data: st.DataObject) -> None:
         if mine.hopeless(mask):
             more = subsets(world.everything & ~mask)
             assert not any(mine.feasible(mask | each) for each in more)
+        if crowd.monotone("k-anonymity", world.everything):
+            assert mine.hopeless(mask) == (not mine.feasible(mask))
 
 
 @given(rich_worlds(), st.data(), ALGORITHM)
@@ -105,6 +107,16 @@ def test_a_rare_value_is_withheld_though_few_have_it(
     settings = Settings(0b11, (0.0, 0.0), k=3, max_violations=0.2, max_risk=0.2, own=own)
     objective = Objective(rare().utility(), rare().crowd(), settings)
     assert [mask for mask in subsets(0b11) if objective.feasible(mask)] == feasible
+    assert [mask for mask in subsets(0b11) if not objective.hopeless(mask)] == feasible
+
+
+def test_nobody_is_no_class_at_all() -> None:
+    """A risk of 1 lets a single person be recognised, but not one whom the model has not."""
+    settings = Settings(0b11, (0.0, 0.0), max_risk=1.0, own=((0, 1), (1, 1)))
+    crowd = rare().crowd()
+    assert Objective(rare().utility(), crowd, settings).feasible(0b11)
+    nobody = replace(settings, own=((0, 0), (1, 1)))
+    assert not Objective(rare().utility(), crowd, nobody).feasible(0b11)
 
 
 def test_values_that_contradict_what_is_known_leave_nobody() -> None:
