@@ -1,0 +1,174 @@
+"""Which rules of a policy file do nothing: they never match, or others always win. Pure.
+
+Nothing is said that is not so; that nothing is said of a rule proves nothing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from agent.errors import nearest
+from policy.cover import everywhere, names_meet, specific
+from policy.fields import dotted, shown
+from policy.names import NamePattern
+from policy.positions import Key, line_of, lines_of
+from policy.rules import Layer, Path, Policy, Rule
+from policy.shadow import Shadows
+
+
+class Remark(NamedTuple):
+    """What a rule does not do: the line and the key, what is so, and what one may do about it.
+
+    ``settings``: those of the rule that have no effect; all of them, where it has none at all.
+    """
+
+    line: int
+    key: str
+    what: str
+    hint: str
+    rule: Rule
+    settings: tuple[str, ...] = ()
+
+
+def audit(policy: Policy, names: Sequence[str] | None, today: date) -> tuple[Remark, ...]:
+    """Return remarks on the rules of the file, in its order.
+
+    ``names``: the attributes of the model, None to leave out what depends on it. Without all that
+    is remarked on, every request has the same outcome, on this day and after it.
+    """
+    auditor = _Auditor(policy, names, today)
+    remarks = [each for rule in policy.rules for each in auditor.remarks(rule)]
+    return tuple(sorted(remarks, key=lambda each: (each.line, each.key, each.what)))
+
+
+class _Auditor:
+    """A policy with what is asked again and again about its rules."""
+
+    def __init__(self, policy: Policy, names: Sequence[str] | None, today: date) -> None:
+        self._groups, self._names, self._today = policy.groups, names, today
+        self._lines: Mapping[Key, int] = lines_of(policy.text)
+        valid = [rule for rule in policy.rules if not _over(rule, today)]
+        self._shadows = Shadows(valid, policy.groups)
+        self._blocks = [rule for rule in valid if rule.blocks]
+        self._guards = [rule for rule in valid if _guard(rule) > 0]
+        self._unguarded = [rule for rule in valid if _guard(rule) == 0]
+
+    def remarks(self, rule: Rule) -> Iterator[Remark]:
+        """Yield what there is to say of one rule."""
+        if rule.layer is not Layer.FILE:
+            return
+        if _over(rule, self._today):
+            yield self._expired(rule)
+            return
+        unknown = self._unknown(rule)
+        yield from unknown
+        if any(each.settings for each in unknown):
+            return
+        blocked = self._blocked(rule)
+        yield from blocked or (*self._shadowed(rule), *self._guarded(rule))
+
+    def _remark(
+        self, rule: Rule, path: Path, settings: Sequence[str], what: str, hint: str
+    ) -> Remark:
+        line = line_of(self._lines, path)
+        return Remark(line, dotted(path), what, hint, rule, tuple(settings))
+
+    def _expired(self, rule: Rule) -> Remark:
+        hint = "delete the rule, or give it a later day"
+        what = f"expired on {rule.expires}"
+        return self._remark(rule, (*rule.path, "expires"), [*rule.settings], what, hint)
+
+    def _unknown(self, rule: Rule) -> list[Remark]:
+        """Return what there is to say of each attribute that the model does not have."""
+        names = self._names
+        if names is None or not rule.attributes:
+            return []
+        known = [each for each in rule.attributes if any(map(each.matches, names))]
+        path = rule.path if rule.path[0] == "attributes" else (*rule.path, "attribute")
+        settings = () if known else tuple(rule.settings)
+        return [
+            self._remark(rule, path, settings, *_no_attribute(each, names))
+            for each in rule.attributes
+            if each not in known
+        ]
+
+    def _blocked(self, rule: Rule) -> list[Remark]:
+        """Return what there is to say of a rule for requests that are all blocked."""
+        if not rule.queries or rule.blocks:
+            return []
+        blocks = everywhere(self._blocks, rule, self._groups)
+        if not blocks:
+            return []
+        what = f"has no effect: {self._listed(blocks)} blocks all of its queries"
+        hint = "delete the rule, or block fewer queries"
+        return [self._remark(rule, rule.path, [*rule.settings], what, hint)]
+
+    def _shadowed(self, rule: Rule) -> Iterator[Remark]:
+        """Yield what there is to say of settings that never decide."""
+        found = self._shadows.over(rule)
+        if len({*found.values()}) == 1 and len(found) == len(rule.settings) and rule.path:
+            (other, same), *_ = found.values()
+            yield self._remark(rule, rule.path, [*found], *self._beaten(other, "", same=same))
+            return
+        for key, (other, same) in found.items():
+            path = (*rule.path, key)
+            yield self._remark(rule, path, [key], *self._beaten(other, key, same=same))
+
+    def _beaten(self, other: Rule, key: str, *, same: bool) -> tuple[str, str]:
+        place = self._place(other, key)
+        if not same:
+            what = f"never decides: {place} wins wherever this matches"
+            return what, "delete it, or make it more specific"
+        if other.layer is Layer.PRESET:
+            hint = "leave it out, unless it is to stay whatever the preset becomes"
+            return f"repeats {place}", hint
+        return f"repeats {place}", "delete one of the two"
+
+    def _guarded(self, rule: Rule) -> Iterator[Remark]:
+        """Yield what there is to say of a rule that lets out what never leaves, for its guard."""
+        disclose = rule.settings.get("disclose", "never")
+        if disclose == "never" or any(names_meet(each, rule) for each in self._unguarded):
+            return
+        guards = (each for each in self._guards if specific(each, rule, self._groups) is not None)
+        guard = next(guards, None)
+        if guard is None:
+            return
+        where = "this rule" if guard is rule else self._place(guard, "guard")
+        what = f"{shown(disclose)} has no effect: {where} guards it, so that it never leaves"
+        preset = guard.layer is Layer.PRESET
+        hint = "set guard = 0 as well, if it may leave" if preset else "leave out one of the two"
+        path = rule.path if self._is_short(rule) else (*rule.path, "disclose")
+        yield self._remark(rule, path, ["disclose"], what, hint)
+
+    def _is_short(self, rule: Rule) -> bool:
+        """Say whether a rule is an attribute with a text, and so has no key for its setting."""
+        return rule.path[:1] == ("attributes",) and (*rule.path, "disclose") not in self._lines
+
+    def _listed(self, rules: Sequence[Rule]) -> str:
+        return " with ".join(self._place(rule) for rule in rules)
+
+    def _place(self, rule: Rule, key: str = "") -> str:
+        """Return what to call another rule, with the line of a setting in it if in the file."""
+        if rule.layer is not Layer.FILE:
+            return rule.name
+        return f"{rule.name!r} (line {line_of(self._lines, (*rule.path, key))})"
+
+
+def _over(rule: Rule, today: date) -> bool:
+    return rule.expires is not None and rule.expires < today
+
+
+def _guard(rule: Rule) -> float:
+    """Return the guard that a rule sets; less than any where it sets none."""
+    return float(rule.settings.get("guard", -1))
+
+
+def _no_attribute(pattern: NamePattern, names: Sequence[str]) -> tuple[str, str]:
+    near = nearest(pattern.text.replace("*", ""), names)
+    what = f"no attribute of the model is {shown(pattern.text)}"
+    if near is None:
+        return what, "`reticent model info` lists its attributes"
+    return (
+        what,
+        f"did you mean {near!r}?" if "*" not in pattern.text else f"the nearest is {near!r}",
+    )

@@ -1,0 +1,95 @@
+"""Which settings of a rule never decide, because another rule always wins or says the same."""
+
+from collections.abc import Iterator, Sequence
+
+from policy.cover import LESS, MORE, SAME, names_meet, spans, specific
+from policy.groups import Groups
+from policy.names import EXACT
+from policy.rules import Layer, Rule
+from policy.settings import SETTINGS, stricter
+
+NOTHING = "nothing"
+
+
+class Shadows:
+    """The rules of a policy that hold on one day, made ready to find what shadows each."""
+
+    def __init__(self, rules: Sequence[Rule], groups: Groups) -> None:
+        """Take the rules that have not expired, in their order."""
+        self._groups = groups
+        self._place = {rule: place for place, rule in enumerate(rules)}
+        self._by_text: dict[str, list[Rule]] = {}
+        self._setting: dict[str, list[Rule]] = {key: [] for key in SETTINGS}
+        for rule in rules:
+            for key in rule.settings:
+                self._setting[key].append(rule)
+            hosts = [each.text for each in rule.recipients]
+            for text in {*hosts, *(each.text for each in rule.attributes)}:
+                self._by_text.setdefault(text, []).append(rule)
+
+    def over(self, rule: Rule) -> dict[str, tuple[Rule, bool]]:
+        """Return the settings that never decide, each with the rule that does, and if it repeats.
+
+        Taking all of these settings out of a policy changes no value of any request.
+        """
+        found: dict[str, tuple[Rule, bool]] = {}
+        for other in self._near(rule):
+            grade = specific(other, rule, self._groups)
+            for key in rule.settings.keys() & other.settings.keys() - found.keys():
+                if grade is not None and self._beats(other, rule, key, grade):
+                    same = grade < MORE and other.settings[key] == rule.settings[key]
+                    found[key] = other, same
+        return {key: found[key] for key in rule.settings if key in found}
+
+    def _near(self, rule: Rule) -> Iterator[Rule]:
+        """Yield the rules that may be as specific wherever this one holds, or block all of it.
+
+        Such a rule names the same domains and the same attributes, where these are no patterns.
+        """
+        exact = [each.text for each in rule.attributes if each.rank == EXACT]
+        texts = [*exact, *(each.text for each in rule.recipients)]
+        near = self._by_text[texts[0]] if texts and not rule.blocks else self._place
+        return (each for each in near if each is not rule)
+
+    def _beats(self, other: Rule, rule: Rule, key: str, grade: int) -> bool:
+        """Say whether another rule, which holds wherever this does, leaves a setting no effect."""
+        if key == NOTHING and rule.blocks and not other.blocks:
+            return False
+        if key == NOTHING and rule.blocks:
+            back = specific(rule, other, self._groups)
+            return back is None or self._place[other] < self._place[rule]
+        if grade == LESS:
+            return False
+        value, own = other.settings[key], rule.settings[key]
+        if other.layer is Layer.DEFAULTS:  # to write one down is no mistake
+            return False
+        if other.layer is Layer.PRESET:
+            return grade == SAME and value == own and self._repeats(rule, other, key)
+        if grade == MORE or stricter(SETTINGS[key], value, own):
+            return True
+        twins = specific(rule, other, self._groups) == SAME
+        return value == own and (not twins or self._place[other] < self._place[rule])
+
+    def _repeats(self, rule: Rule, preset: Rule, key: str) -> bool:
+        """Say whether a rule of the file has no effect beside one of the preset with its value.
+
+        It would, where it wins over the preset for being of the file: where a third rule meets
+        both, and is neither more nor less specific.
+        """
+        if specific(rule, preset, self._groups) != SAME:
+            return False
+        third = (each for each in self._setting[key] if each not in (rule, preset))
+        return all(
+            each.layer is Layer.DEFAULTS or not names_meet(each, rule) or _ranked(each, rule)
+            for each in third
+        )
+
+
+def _ranked(one: Rule, other: Rule) -> bool:
+    """Say whether one of two rules is more specific than the other wherever both hold."""
+    pairs = [*zip(spans(one), spans(other), strict=True)]
+    above = all(own[0] >= its[1] for own, its in pairs)
+    below = all(own[1] <= its[0] for own, its in pairs)
+    return (above and any(own[0] > its[1] for own, its in pairs)) or (
+        below and any(own[1] < its[0] for own, its in pairs)
+    )
