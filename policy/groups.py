@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from itertools import combinations
 from typing import Any
 
 from policy import fields
 from policy.fields import Findings
-from policy.hosts import HostPattern, site_of
+from policy.hosts import HostPattern, site_of, suffixes
 
 Groups = Mapping[str, tuple[HostPattern, ...]]
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
@@ -22,7 +21,7 @@ def read_groups(found: Findings, given: Mapping[str, Any]) -> Groups:
         path = ("groups", name)
         if not _NAME.fullmatch(name) or name == LOCAL:
             hint = "a name has small letters, digits, _ and -, and is not localhost"
-            found.add(path, f"{name!r} is no name of a group", hint)
+            found.add(path, f"{fields.shown(name)} is no name of a group", hint)
         patterns = fields.parsed(found, path, members, HostPattern.parse)
         groups[name] = tuple(_widened(each) for each in patterns)
     _apart(found, groups)
@@ -31,11 +30,32 @@ def read_groups(found: Findings, given: Mapping[str, Any]) -> Groups:
 
 def pool_of(host: str, groups: Groups) -> str:
     """Return who remembers what a host is told: ``@`` and its group, or its domain."""
-    site = site_of(host)
-    for name, members in groups.items():
-        if any(member.matches(site) for member in members):
-            return SIGN + name
-    return site
+    return Pools(groups).of(host)
+
+
+class Pools:
+    """Who pools with whom, made ready to be asked often."""
+
+    def __init__(self, groups: Groups) -> None:
+        """Take the groups, which have no recipient in common."""
+        self._members: dict[str, list[tuple[HostPattern, str]]] = {}
+        for name, members in groups.items():
+            for member in members:
+                self._members.setdefault(member.key, []).append((member, name))
+
+    def of(self, host: str) -> str:
+        """Return who remembers what a host is told: ``@`` and its group, or its domain."""
+        site = site_of(host)
+        group = self.group(site) if self._members else None
+        return site if group is None else SIGN + group
+
+    def group(self, host: str) -> str | None:
+        """Return the group that a host belongs to, whoever registered it."""
+        for domain in suffixes(host):
+            for member, name in self._members.get(domain, ()):
+                if member.matches(host):
+                    return name
+        return None
 
 
 def _widened(member: HostPattern) -> HostPattern:
@@ -46,9 +66,19 @@ def _widened(member: HostPattern) -> HostPattern:
 
 
 def _apart(found: Findings, groups: Groups) -> None:
-    """Note groups that have a recipient in common."""
-    for (one, its), (other, others) in combinations(groups.items(), 2):
-        shared = [each for each in others if any(each.meets(member) for member in its)]
-        if shared:
-            what = f"{shared[0].text} is in {one!r} as well"
-            found.add(("groups", other), what, "put it into one group, or make the two groups one")
+    """Note groups that have a recipient in common: then one domain is, or is below, the other."""
+    at: dict[str, str] = {}
+    above: dict[str, str] = {}
+    for name, members in groups.items():
+        shared: dict[str, HostPattern] = {}
+        for member in members:
+            domains = suffixes(member.key)
+            others = [at.get(each) for each in domains] + [above.get(member.key)]
+            shared |= {each: member for each in others if each and each not in shared}
+        for other, member in shared.items():
+            what = f"{member.text} is in {other!r} as well"
+            found.add(("groups", name), what, "put it into one group, or make the two groups one")
+        for member in members:
+            at.setdefault(member.key, name)
+            for each in suffixes(member.key):
+                above.setdefault(each, name)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from policy.groups import SIGN, pool_of
+from policy.groups import SIGN, Pools
 from policy.hosts import host_of, suffixes
 from policy.rules import ANY, GROUP, Policy, Reach, Rule
 from policy.settings import SETTINGS, Setting, Value, stricter
@@ -66,6 +66,7 @@ class Rulebook:
                 self._by_group.setdefault(group, []).append(rule)
         self._ranks = {rule: _ranks(rule, self._names) for rule in policy.rules if rule.attributes}
         self._pools: dict[str, str] = {}
+        self._of = Pools(policy.groups)
         self._rulings: dict[Holding, tuple[Verdicts, dict[str, Verdicts]]] = {}
 
     def match(self, recipient: str, query: str, today: date) -> Ruling:
@@ -77,7 +78,7 @@ class Rulebook:
         host = host_of(recipient)
         pool = self._pools.get(host)
         if pool is None:
-            pool = self._pools[host] = pool_of(host, self.policy.groups)
+            pool = self._pools[host] = self._of.of(host)
         holding = tuple(self._holding(host, pool, spoken(query), today))
         found = self._rulings.get(holding)
         if found is None:

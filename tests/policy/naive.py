@@ -1,0 +1,208 @@
+"""What a policy rules, written from FORMAT.md alone: every rule compared with every other."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from datetime import date
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path as File
+from typing import Any, NamedTuple
+
+from tests.policy.strategies import Asked
+
+Document = Mapping[str, Any]
+Path = tuple[str | int, ...]
+Part = str | list[str] | None
+
+POLICIES = File(__file__).parents[2] / "policy"
+PER_ATTRIBUTE = ("disclose", "sensitivity", "guard")
+LARGER = ("sensitivity", "guard", "lambda", "cost_k", "k", "nothing")
+SMALLER = ("violations", "risk", "attributes_per_request", "new_facts_per_week")
+FROM_OPEN_TO_STRICT = {
+    "disclose": ("always", "auto", "ask", "never"),
+    "unknown_queries": ("standing", "nothing"),
+    "memory": ("forgets", "remembers"),
+}
+NOT_SETTINGS = {
+    *("format", "preset", "trusted_keys", "attributes", "groups", "queries", "rule"),
+    *("recipient", "attribute", "query", "name", "expires"),
+}
+
+
+class Entry(NamedTuple):
+    """A rule as it stands in one of the places for rules."""
+
+    layer: int  # 0: the defaults, 1: the preset, 2: the file
+    path: Path
+    settings: Document
+    recipient: Part = None
+    attribute: Part = None
+    query: Part = None
+    expires: date | None = None
+
+
+class Claim(NamedTuple):
+    """An entry that matches, how specific it is, and its value of one setting."""
+
+    entry: Entry
+    reach: tuple[float, float, float]
+    value: Any
+
+
+def entries(document: Document) -> list[Entry]:
+    """Return every rule of a document, of its preset and of the defaults."""
+    preset = _entries(_preset(document["preset"]), 1) if "preset" in document else ()
+    return [Entry(0, (), defaults()), *preset, *_entries(document, 2)]
+
+
+@cache
+def defaults() -> Document:
+    """Return the defaults as FORMAT.md lists them."""
+    text = (POLICIES / "FORMAT.md").read_text().split("## Defaults")[1]
+    listed = tomllib.loads(text.split("```toml\n")[1].split("```")[0])
+    return _settings(listed)
+
+
+@cache
+def _preset(name: str) -> Document:
+    return tomllib.loads((POLICIES / "presets" / f"{name}.toml").read_text())
+
+
+def _entries(document: Document, layer: int) -> Iterator[Entry]:
+    yield Entry(layer, (), _settings(document))
+    for name, entry in document.get("attributes", {}).items():
+        table = entry if isinstance(entry, dict) else {"disclose": entry}
+        path, last = ("attributes", name), table.get("expires")
+        yield Entry(layer, path, _settings(table), attribute=name, expires=last)
+    if "block" in document.get("queries", {}):
+        words = document["queries"]["block"]
+        yield Entry(layer, ("queries", "block"), {"nothing": True}, query=words)
+    for number, rule in enumerate(document.get("rule", [])):
+        parts = {key: rule.get(key) for key in ("recipient", "attribute", "query", "expires")}
+        yield Entry(layer, ("rule", number), _settings(rule), **parts)
+
+
+def _settings(table: Document) -> Document:
+    return {key: value for key, value in table.items() if key not in NOT_SETTINGS}
+
+
+def claims(document: Document, asked: Asked, key: str, name: str | None) -> list[Claim]:
+    """Return every rule that has a setting and matches a request, and an attribute if given."""
+    found = []
+    for entry in entries(document):
+        if key not in entry.settings or (entry.expires and asked.today > entry.expires):
+            continue
+        reach = (
+            recipient_rank(entry.recipient, asked.recipient, document.get("groups", {})),
+            _attribute(entry.attribute, name),
+            query_rank(entry.query, asked.query),
+        )
+        if None not in reach:
+            found.append(Claim(entry, reach, entry.settings[key]))  # type: ignore[arg-type]
+    return found
+
+
+def undominated(found: list[Claim]) -> list[Claim]:
+    """Return the claims that no other beats: more specific, or else of a later layer."""
+    return [claim for claim in found if not any(_beats(other, claim) for other in found)]
+
+
+def _beats(one: Claim, other: Claim) -> bool:
+    if more_specific(one, other) or more_specific(other, one):
+        return more_specific(one, other)
+    return one.entry.layer > other.entry.layer
+
+
+def more_specific(one: Claim, other: Claim) -> bool:
+    """Say whether a claim is at least as specific in every part, and more in one."""
+    pairs = [*zip(one.reach, other.reach, strict=True)]
+    return all(mine >= its for mine, its in pairs) and any(mine > its for mine, its in pairs)
+
+
+def decided(found: list[Claim], key: str) -> list[Claim]:
+    """Return the claims that might be said to decide: equals, of which it does not matter."""
+    blocks = [claim for claim in found if key == "nothing" and claim.value and claim.entry.query]
+    if blocks:
+        return blocks
+    best = undominated(found)
+    strictest = max(strictness(key, claim.value) for claim in best)
+    return [claim for claim in best if strictness(key, claim.value) == strictest]
+
+
+def strictness(key: str, value: Any) -> float:  # noqa: ANN401  # of any setting
+    """Return how strict a value is; the same for all where there is no order."""
+    if key in FROM_OPEN_TO_STRICT:
+        return FROM_OPEN_TO_STRICT[key].index(value)
+    return float(value) if key in LARGER else -float(value) if key in SMALLER else 0.0
+
+
+def recipient_rank(part: Part, recipient: str, groups: Mapping[str, list[str]]) -> float | None:
+    """Return how specific a part is for a host, None where it does not match."""
+    host = _host(recipient)
+    ranks = [_rank(each, host, groups) for each in _listed(part)]
+    return 0.0 if part is None else max((rank for rank in ranks if rank), default=None)
+
+
+def _rank(text: str, host: str, groups: Mapping[str, list[str]]) -> float:
+    if text in groups:
+        return 0.5 if pool(host, groups) == f"@{text}" else 0.0
+    domain = text.removeprefix("*.")
+    if host == domain:
+        return 0.0 if text != domain else len(domain.split("."))
+    below = host.endswith(f".{domain}") and not domain.replace(".", "").isdigit()
+    return len(domain.split(".")) + (0.5 if text != domain else 0.0) if below else 0.0
+
+
+def pool(host: str, groups: Mapping[str, list[str]]) -> str:
+    """Return who remembers what a host is told."""
+    site = _site(host)
+    names = [
+        name
+        for name, members in groups.items()
+        if any(_site(member.removeprefix("*.")) == site for member in members)
+    ]
+    return f"@{names[0]}" if names else site
+
+
+def _site(host: str) -> str:
+    """Return the registered domain, by the few public suffixes that are generated."""
+    if ":" in host or host.replace(".", "").isdigit():
+        return host
+    return ".".join(host.split(".")[-3 if host.endswith(".co.uk") else -2 :])
+
+
+def _host(recipient: str) -> str:
+    """Return the host in the few forms of URLs that are generated."""
+    if recipient.count(":") > 2:
+        return recipient
+    return recipient.removeprefix("https://").split("/")[0].split(":")[0].lower().rstrip(".")
+
+
+def _attribute(part: Part, name: str | None) -> float | None:
+    if part is None or name is None:
+        return 0.0 if part is None else None
+    ranks = [
+        1.0 + len(each.replace("*", "")) if "*" in each else 1000.0
+        for each in _listed(part)
+        if fnmatchcase(name, each)
+    ]
+    return max(ranks, default=None)
+
+
+def query_rank(part: Part, query: str) -> float | None:
+    """Return how specific a part is for a query, None where it does not match."""
+    words = query.casefold().split()
+    ranks = [
+        float(len(each.replace("*", "").replace(" ", "")))
+        for each in _listed(part)
+        if any(_begin(words[start:], each.split()) for start in range(len(words)))
+    ]
+    return 0.0 if part is None else max(ranks, default=None)
+
+
+def _begin(words: list[str], pattern: list[str]) -> bool:
+    return len(words) >= len(pattern) and all(map(fnmatchcase, words, pattern))
+
+
+def _listed(part: Part) -> list[str]:
+    return [] if part is None else part if isinstance(part, list) else [part]

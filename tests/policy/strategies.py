@@ -1,0 +1,197 @@
+"""Policies that are valid by FORMAT.md, and requests that meet their rules."""
+
+import json
+from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+from hypothesis import strategies as st
+
+Document = dict[str, Any]
+
+TODAY = date(2027, 3, 1)
+NAMES = ("age", "region", "gender", "salary", "dev_web", "dev_ops")
+DOMAINS = (
+    "shop.example",
+    "www.shop.example",
+    "*.shop.example",
+    "*.example",
+    "*.www.shop.example",
+    "books.example",
+    "ads.test",
+    "*.co.uk",
+    "a.co.uk",
+    "192.0.2.7",
+    "localhost",
+)
+MEMBERS: Mapping[str, tuple[str, ...]] = {
+    "adverts": ("ads.test", "*.track.test", "www.ads.test", "shop.example"),
+    "others": ("www.a.co.uk", "192.0.2.7", "*.books.example"),
+}
+PATTERNS = ("*", "dev_*", "*_ops", "d*v_*", "age", "region", "dev_web", "height")
+WORDS = ("flu", "debt", "fl*", "shoe*", "new shoes", "new sho*", "de* new")
+SAMPLES = ("flu", "flux", "debt", "debts", "shoes", "new", "new shoes", "NEW  Shoes", "debt new")
+HOSTS = (
+    *("shop.example", "www.shop.example", "a.www.shop.example", "m.shop.example", "other.example"),
+    *("books.example", "ads.test", "x.ads.test", "track.test", "b.a.co.uk", "c.co.uk", "192.0.2.7"),
+    *("localhost", "WWW.Shop.Example.", "https://a.co.uk:8443/x?y#z", "2001:db8::1"),
+)
+
+WHOLE, NUMBERS = st.integers(0, 50), st.integers(0, 9) | st.floats(0, 50, width=16)
+PER_ATTRIBUTE: Mapping[str, st.SearchStrategy[Any]] = {
+    "disclose": st.sampled_from(["never", "ask", "auto", "always"]),
+    "sensitivity": NUMBERS,
+    "guard": NUMBERS,
+}
+ORDERED: Mapping[str, st.SearchStrategy[Any]] = {
+    "lambda": NUMBERS,
+    "cost_k": st.integers(1, 200),
+    "k": st.integers(1, 200),
+    "violations": st.floats(0, 0.75, width=16),
+    "risk": st.floats(0.01, 1),
+    "attributes_per_request": WHOLE,
+    "nothing": st.booleans(),
+}
+OF_RECIPIENTS: Mapping[str, st.SearchStrategy[Any]] = {
+    "new_facts_per_week": WHOLE,
+    "unknown_queries": st.sampled_from(["nothing", "standing"]),
+    "memory": st.sampled_from(["remembers", "forgets"]),
+}
+UNORDERED: Mapping[str, st.SearchStrategy[Any]] = {
+    "cost": st.sampled_from(["maxprob", "log-maxprob", "k-anonymity", "entropy"]),
+    "mode": st.sampled_from(["dynamic", "standing"]),
+    "algorithm": st.sampled_from(["lls", "ls", "greedy", "exact", "exhaustive"]),
+    "protect": st.sampled_from(["everyone", "me"]),
+    "model": st.sampled_from(["so2017", "other-1.0"]),
+}
+CALLED = ("mine", "für", 'a "b" [c]')
+SEARCH = "https://www.shop.example/find?q={query}"
+DAYS = st.integers(-2, 2).map(lambda days: TODAY + timedelta(days=days))
+
+
+class Asked(NamedTuple):
+    """A request as a rulebook is asked about it."""
+
+    recipient: str
+    query: str
+    today: date
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> Asked:
+    """Draw a request; most of them meet some rule."""
+    query = draw(st.lists(st.sampled_from((*SAMPLES, "of")), max_size=3))
+    return Asked(draw(st.sampled_from(HOSTS)), " ".join(query), draw(DAYS))
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    """Draw what a policy says; what has no order has one value in all of it."""
+    fixed = {key: st.just(draw(values)) for key, values in UNORDERED.items()}
+    whole = {**ORDERED, **fixed}
+    document: Document = draw(_some({**whole, **OF_RECIPIENTS, **PER_ATTRIBUTE}, 3))
+    document.update(draw(_parts()))
+    groups = draw(st.sets(st.sampled_from(sorted(MEMBERS))))
+    if groups:
+        document["groups"] = {name: draw(_some_of(MEMBERS[name])) for name in sorted(groups)}
+    rules = draw(st.lists(_rules(whole, sorted(groups)), max_size=6))
+    for number, rule in enumerate(rules):
+        if draw(st.integers(0, 3)) == 0:
+            rule["name"] = f"{draw(st.sampled_from(CALLED))} {number}"
+    return {**document, "rule": rules} if rules else document
+
+
+@st.composite
+def _parts(draw: st.DrawFn) -> Document:
+    """Draw the parts of a policy that are neither settings, groups nor rules."""
+    parts: Document = {}
+    if draw(st.booleans()):
+        parts["preset"] = draw(st.sampled_from(["balanced", "generous", "strict"]))
+    if draw(st.integers(0, 4)) == 0:
+        parts["format"] = 1
+        parts["trusted_keys"] = draw(
+            st.sampled_from([f"ed25519:{'0a' * 32}", [f"ed25519:{'f' * 64}"]])
+        )
+    if draw(st.booleans()):
+        parts["queries"] = {"block": draw(_one_or_more(WORDS))}
+    entries = PER_ATTRIBUTE["disclose"] | _some(PER_ATTRIBUTE, 2, least=1)
+    attributes = draw(st.dictionaries(st.sampled_from(PATTERNS), entries, max_size=4))
+    for entry in attributes.values():
+        if isinstance(entry, dict) and draw(st.integers(0, 2)) == 0:
+            entry["expires"] = draw(DAYS)
+    return {**parts, "attributes": attributes} if attributes else parts
+
+
+@st.composite
+def _rules(
+    draw: st.DrawFn, whole: Mapping[str, st.SearchStrategy[Any]], groups: list[str]
+) -> Document:
+    """Draw a rule that sets something it may."""
+    rule: Document = {}
+    may = {**PER_ATTRIBUTE}
+    if draw(st.integers(0, 3)):
+        rule["recipient"] = draw(_one_or_more((*DOMAINS, *groups)))
+    if draw(st.booleans()):
+        rule["query"] = draw(_one_or_more(WORDS))
+    if draw(st.booleans()):
+        rule["attribute"] = draw(_one_or_more(PATTERNS))
+    else:
+        may |= whole if "query" in rule else {**whole, **OF_RECIPIENTS}
+    rule |= draw(_some(may, 3, least=1))
+    if rule.get("recipient") == "shop.example" and not rule.keys() & {"query", "attribute"}:
+        rule["search"] = SEARCH
+    if draw(st.integers(0, 2)) == 0:
+        rule["expires"] = draw(DAYS)
+    return rule
+
+
+def rendered(document: Mapping[str, Any]) -> str:
+    """Return a document as TOML: what stands at the top first, then one part after the other."""
+    top = {key: value for key, value in document.items() if not _is_part(value)}
+    text = _pairs(top)
+    for key, value in document.items():
+        if isinstance(value, dict):
+            text += f"\n[{key}]\n{_pairs(value)}"
+        elif _is_part(value):
+            text += "".join(f"\n[[{key}]]\n{_pairs(each)}" for each in value)
+    return text
+
+
+def _is_part(value: object) -> bool:
+    return isinstance(value, dict) or (
+        isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+    )
+
+
+def _pairs(table: Mapping[str, Any]) -> str:
+    return "".join(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())
+
+
+def _key(key: str) -> str:
+    return key if key.replace("_", "").isalnum() and key.isascii() else _value(key)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_key(key)} = {_value(each)}' for key, each in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return value.isoformat() if isinstance(value, date) else repr(value).lower()
+
+
+def _some(
+    values: Mapping[str, st.SearchStrategy[Any]], most: int, *, least: int = 0
+) -> st.SearchStrategy[Document]:
+    """Draw a few keys, each with one of its values."""
+    keys = st.lists(st.sampled_from(sorted(values)), min_size=least, max_size=most, unique=True)
+    return keys.flatmap(lambda drawn: st.fixed_dictionaries({key: values[key] for key in drawn}))
+
+
+def _some_of(texts: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(texts), min_size=1, max_size=3, unique=True)
+
+
+def _one_or_more(texts: tuple[str, ...]) -> st.SearchStrategy[str | list[str]]:
+    return st.sampled_from(texts) | _some_of(texts)

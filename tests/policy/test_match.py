@@ -1,0 +1,223 @@
+"""Which rule decides: as FORMAT.md says, and whatever the order of the file."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy.load import preset
+from policy.match import Rulebook, Ruling, Verdict
+from policy.read import read
+from policy.settings import SETTINGS
+from tests.policy import naive
+from tests.policy.naive import PER_ATTRIBUTE, claims, decided
+from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
+
+WHOLE = tuple(key for key in SETTINGS if key not in PER_ATTRIBUTE)
+REQUESTS = st.lists(requests(), min_size=1, max_size=6)
+
+
+GROUP = 'groups.all = "shop.example"\n'
+
+
+def rule(recipient: str, trade_off: float) -> str:
+    """Return a rule for one recipient, called after both."""
+    name = f"{recipient} {trade_off}"
+    return f'[[rule]]\nname = "{name}"\nrecipient = "{recipient}"\nlambda = {trade_off}\n'
+
+
+def book(text: str) -> Rulebook:
+    """Return a policy's text as a rulebook."""
+    return Rulebook(read(text, "test", preset), NAMES)
+
+
+def ruled(text: str, recipient: str = "shop.example", query: str = "") -> Ruling:
+    """Return what a policy's text rules for one request."""
+    return book(text).match(recipient, query, TODAY)
+
+
+def verdicts(ruling: Ruling) -> Mapping[tuple[str, str | None], Verdict]:
+    """Return every verdict of a ruling by its setting, and its attribute where it has one."""
+    found: dict[tuple[str, str | None], Verdict] = {
+        (k, None): v for k, v in ruling.settings.items()
+    }
+    for name, each in ruling.attributes.items():
+        found |= {(key, name): verdict for key, verdict in each.items()}
+    return found
+
+
+def values(ruling: Ruling) -> dict[tuple[str, str | None], Any]:
+    """Return what is ruled, without who rules it."""
+    return {place: verdict.value for place, verdict in verdicts(ruling).items()}
+
+
+@given(documents(), REQUESTS)
+def test_it_is_as_the_document_says(document: Document, asked: list[Asked]) -> None:
+    """Value, deciding rule and losers are those of a comparison of all rules with all."""
+    rulebook = book(rendered(document))
+    for each in asked:
+        ruling = rulebook.match(*each)
+        found = verdicts(ruling)
+        for key, name in [*((key, None) for key in WHOLE), *_each_attribute()]:
+            expected = claims(document, each, key, name)
+            verdict = found.get((key, name))
+            assert (verdict is None) == (not expected)
+            if verdict is not None:
+                _assert_is(verdict, expected, key)
+
+
+def _each_attribute() -> list[tuple[str, str]]:
+    return [(key, name) for key in PER_ATTRIBUTE for name in NAMES]
+
+
+def _assert_is(verdict: Verdict, expected: list[naive.Claim], key: str) -> None:
+    best = decided(expected, key)
+    assert verdict.value == best[0].value
+    assert type(verdict.value) in (type(best[0].value), float)
+    own = (int(verdict.rule.layer), verdict.rule.path)
+    assert own in [(claim.entry.layer, claim.entry.path) for claim in best]
+    others = {(claim.entry.layer, claim.entry.path) for claim in expected} - {own}
+    assert {(int(rule.layer), rule.path) for rule in verdict.lost} == others
+    assert len(verdict.lost) == len(others)
+
+
+@given(documents(), REQUESTS, st.randoms(use_true_random=False))
+def test_order_does_not_matter(document: Document, asked: list[Asked], rng: Any) -> None:  # noqa: ANN401
+    """Neither that of the rules nor that of keys; who decides is the same, up to equals."""
+    rules = [dict(each) for each in document.get("rule", [])]
+    for number, rule in enumerate(rules):
+        rule.setdefault("name", f"number {number}")
+    keys = [key for key in document if key != "rule"]
+    first = {key: document[key] for key in keys} | {"rule": rules}
+    rng.shuffle(rules)
+    rng.shuffle(keys)
+    second = {key: document[key] for key in keys} | {"rule": [_turned(rule) for rule in rules]}
+    one, other = book(rendered(first)), book(rendered(second))
+    for each in asked:
+        before, after = verdicts(one.match(*each)), verdicts(other.match(*each))
+        assert values(one.match(*each)) == values(other.match(*each))
+        for (key, name), verdict in before.items():
+            best = decided(claims(first, each, key, name), key)
+            if len(best) == 1:
+                assert after[key, name].rule.name == verdict.rule.name
+
+
+def _turned(table: Document) -> Document:
+    return dict(reversed(table.items()))
+
+
+@given(documents(), REQUESTS)
+def test_memory_changes_nothing(document: Document, asked: list[Asked]) -> None:
+    """A rulebook that has answered other requests rules as a new one does."""
+    used, text = book(rendered(document)), rendered(document)
+    for each in (*asked, *asked):
+        one, other = used.match(*each), book(text).match(*each)
+        assert (one.host, one.pool) == (other.host, other.pool)
+        assert values(one) == values(other)
+
+
+@given(documents(), requests())
+def test_who_pools_and_what_is_the_host(document: Document, asked: Asked) -> None:
+    """The pool is the registered domain, or the group that has any host of it as a member."""
+    ruling = book(rendered(document)).match(*asked)
+    assert ruling.pool == naive.pool(ruling.host, document.get("groups", {}))
+
+
+@given(documents(), requests(), st.sampled_from(["", "www.", "a.b."]))
+def test_a_site_is_in_a_group_or_is_not(document: Document, asked: Asked, below: str) -> None:
+    """Whatever stands below a registered domain, its owner is one adversary."""
+    rulebook = book(rendered(document))
+    site = rulebook.match(*asked).pool
+    if not site.startswith("@") and ":" not in site and not site[-1].isdigit():
+        assert rulebook.match(below + site, "", TODAY).pool == site
+
+
+@given(documents(), requests())
+def test_what_has_expired_counts_for_nothing(document: Document, asked: Asked) -> None:
+    """The day after, a policy rules as one without the rules that ended, and not on the day."""
+    left = {key: each for key, each in document.items() if key not in ("rule", "attributes")}
+    left["attributes"] = {
+        name: each
+        for name, each in document.get("attributes", {}).items()
+        if not isinstance(each, dict) or each.get("expires", asked.today) >= asked.today
+    }
+    left["rule"] = [
+        rule for rule in document.get("rule", []) if rule.get("expires", asked.today) >= asked.today
+    ]
+    one, other = book(rendered(document)).match(*asked), book(rendered(left)).match(*asked)
+    assert values(one) == values(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "name"),
+    [
+        ("lambda = 5", 5, "the top of the file"),
+        ('preset = "strict"', 20, "preset strict"),
+        ("", 5.12, "the defaults"),
+        ('preset = "strict"\nlambda = 1', 1, "the top of the file"),
+        ("lambda = 9\n" + rule("shop.example", 1), 1, "shop.example 1"),
+        (rule("*.example", 9) + rule("shop.example", 2), 2, "shop.example 2"),
+        (rule("shop.example", 9) + rule("shop.example", 2), 9, "shop.example 9"),
+        (rule("shop.example", 2) + rule("shop.example", 9), 9, "shop.example 9"),
+        (GROUP + rule("all", 9) + rule("*.example", 2), 2, "*.example 2"),
+        (GROUP + "lambda = 9\n" + rule("all", 2), 2, "all 2"),
+    ],
+)
+def test_one_request_many_rules(text: str, value: float, name: str) -> None:
+    """More specific wins, then the file, then the preset, then the stricter."""
+    verdict = ruled(text).settings["lambda"]
+    assert (verdict.value, verdict.rule.name) == (value, name)
+
+
+def test_a_block_wins_over_everything() -> None:
+    """However specific the rule is that allows."""
+    allowed = '[[rule]]\nrecipient = "www.shop.example"\nquery = "my flu shot"\nnothing = false\n'
+    text = f'[queries]\nblock = "flu"\n{allowed}'
+    verdict = ruled(text, "www.shop.example", "my flu shot").settings["nothing"]
+    assert (verdict.value, verdict.rule.name) == (True, "queries.block")
+    assert [rule.name for rule in verdict.lost] == ["the defaults", "rule 1"]
+    assert ruled(text, query="my shot").settings["nothing"].value is False
+    own = allowed.replace("false", "true").replace("my flu", "other") + allowed
+    assert (
+        ruled(own, "www.shop.example", "other shot my flu shot").settings["nothing"].value is True
+    )
+
+
+def test_the_last_day_counts() -> None:
+    """A rule holds on the day that it expires."""
+    rulebook = book("[[rule]]\nlambda = 1\nexpires = 2027-03-01")
+    days = [TODAY + timedelta(days=days) for days in (-1, 0, 1, 0)]
+    found = [rulebook.match("shop.example", "", day).settings["lambda"].value for day in days]
+    assert found == [1, 1, 5.12, 1]
+
+
+def test_members_of_a_group_are_one_recipient() -> None:
+    """One pool for all of them, with all that their owners have registered."""
+    rulebook = book('[groups]\nads = ["www.ads.test", "*.track.test", "192.0.2.7"]')
+    hosts = [
+        "ads.test",
+        "x.www.ads.test",
+        "track.test",
+        "a.track.test",
+        "192.0.2.7",
+        "[::ffff:192.0.2.7]",
+    ]
+    assert {rulebook.match(host, "", TODAY).pool for host in hosts} == {"@ads"}
+    others = ["test", "bads.test", "192.0.2.70", "ads.test.example"]
+    assert {rulebook.match(host, "", TODAY).pool for host in others} == {
+        "test",
+        "bads.test",
+        "192.0.2.70",
+        "test.example",
+    }
+
+
+def test_presets_have_rules_about_attributes_alone() -> None:
+    """So that who wins never goes round in circles between a preset and a file."""
+    for name in ("balanced", "generous", "strict"):
+        rules = preset(name)
+        assert not any(rule.recipients or rule.groups or rule.queries for rule in rules)
+        assert not any(rule.expires for rule in rules)
