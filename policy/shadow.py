@@ -53,16 +53,12 @@ class Shadows:
 
     def _beats(self, other: Rule, rule: Rule, key: str, grade: int) -> bool:
         """Say whether another rule, which holds wherever this does, leaves a setting no effect."""
-        if key == NOTHING and rule.blocks and not other.blocks:
-            return False
         if key == NOTHING and rule.blocks:
             back = specific(rule, other, self._groups)
-            return back is None or self._place[other] < self._place[rule]
-        if grade == LESS:
+            return other.blocks and (back is None or self._place[other] < self._place[rule])
+        if grade == LESS or other.layer is Layer.DEFAULTS:  # to write one down is no mistake
             return False
         value, own = other.settings[key], rule.settings[key]
-        if other.layer is Layer.DEFAULTS:  # to write one down is no mistake
-            return False
         if other.layer is Layer.PRESET:
             return grade == SAME and value == own and self._repeats(rule, other, key)
         if grade == MORE or stricter(SETTINGS[key], value, own):
