@@ -1,0 +1,122 @@
+"""Policies, requests of the past and histories, drawn or made by deciding."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from hypothesis import strategies as st
+
+from agent.decision.compared import Outcome
+from agent.decision.decide import decide
+from agent.decision.knowledge import Told, knowledge_of
+from agent.decision.past import Codes, Past, worlds_of
+from agent.decision.replay import replay
+from agent.decision.request import Request
+from agent.decision.under import terms_under
+from agent.model.model import Model
+from policy.groups import pool_of
+from policy.load import preset
+from policy.match import Rulebook
+from policy.read import read
+from policy.rules import Policy
+from tests.decision.made import CARDS, NAMES, PERSONS, made_model
+
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+QUERIES = ("python today", "restaurants today", "zebra crossing")
+HOSTS = ("a.example", "b.example", "www.a.example")
+MODELS = [made_model(seed) for seed in range(4)]
+
+models = st.sampled_from(MODELS)
+people = st.tuples(*(st.integers(0, card - 1) for card in CARDS)).map(
+    lambda codes: dict(zip(NAMES, codes, strict=True))
+)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A policy, and whose values its limits look at."""
+
+    policy: Policy
+    protects_me: bool
+
+
+@st.composite
+def policies(draw: st.DrawFn, protect: Sequence[str] = ("everyone", "me")) -> Rules:
+    """Draw a policy of every kind of setting that replaying has to respect."""
+    lines = [f"lambda = {draw(st.sampled_from([0, 0.05, 0.5, 5.12]))}"]
+    lines += [f"k = {draw(st.integers(1, 6))}"] if draw(st.booleans()) else []
+    for cap in ("new_facts_per_week", "attributes_per_request"):
+        lines += [f"{cap} = {draw(st.integers(0, 3))}"] if draw(st.booleans()) else []
+    lines.append(f'mode = "{draw(st.sampled_from(["dynamic", "standing"]))}"')
+    lines.append(f'memory = "{draw(st.sampled_from(["remembers", "forgets"]))}"')
+    protected = draw(st.sampled_from(protect))
+    lines.append(f'protect = "{protected}"')
+    ruled = st.dictionaries(
+        st.sampled_from(NAMES), st.sampled_from(["never", "ask", "auto", "always"])
+    )
+    lines += ["[attributes]", *(f'{name} = "{what}"' for name, what in draw(ruled).items())]
+    lines += ["[groups]", 'both = ["a.example", "b.example"]'] if draw(st.booleans()) else []
+    lines += ["[[rule]]", 'recipient = "b.example"', "lambda = 0.01"] if draw(st.booleans()) else []
+    return Rules(policy("\n".join(lines)), protected == "me")
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> tuple[Past, ...]:
+    """Draw requests in order of time, which carry nothing yet."""
+    asked = st.none() | st.frozensets(st.sampled_from(NAMES))
+    size = draw(st.integers(1, 8))
+    hours = sorted(draw(st.lists(st.integers(0, 400), min_size=size, max_size=size)))
+    return tuple(
+        Past(
+            START + timedelta(hours=hour),
+            draw(st.sampled_from(HOSTS)),
+            draw(st.sampled_from(QUERIES)),
+            draw(asked),
+            (),
+        )
+        for hour in hours
+    )
+
+
+@st.composite
+def told(draw: st.DrawFn, person: Codes) -> tuple[Past, ...]:
+    """Draw a history in which a person's values left in any way."""
+    names = st.lists(st.sampled_from(NAMES), unique=True)
+    return tuple(
+        replace(past, disclosed=tuple((name, person[name]) for name in draw(names)))
+        for past in draw(streams())
+    )
+
+
+def policy(text: str) -> Policy:
+    """Return the policy that a text describes."""
+    return read(text, "policy.toml", preset)
+
+
+def lived(
+    stream: Sequence[Past], rules: Rules, persons: Sequence[Codes], model: Model
+) -> tuple[Past, ...]:
+    """Return the history of a person, given at each request, whose agent decided by a policy."""
+    rulebook = Rulebook(rules.policy, NAMES)
+    pools = partial(pool_of, groups=rules.policy.groups)
+    events: list[Told] = []
+    history = []
+    for past, person in zip(stream, persons, strict=True):
+        ruling = rulebook.match(past.recipient, past.query, past.at.date())
+        known = knowledge_of(events, ruling.pool, pools, past.at)
+        request = Request(past.query, past.recipient, past.asked)
+        own = person if rules.protects_me else None
+        decision = decide(request, terms_under(ruling, model), known, model, own)
+        codes = tuple((name, person[name]) for name in decision.disclosed)
+        lasting = tuple(pair for pair in codes if pair[0] in NAMES[:PERSONS])
+        events.append(Told(past.at, ruling.host, lasting))
+        history.append(replace(past, disclosed=codes))
+    return tuple(history)
+
+
+def tried(
+    history: Sequence[Past], rules: Rules, model: Model, profile: Codes | None = None
+) -> list[Outcome]:
+    """Return the outcomes of a replay."""
+    return [*replay(history, rules.policy, model, worlds_of(history, model, profile))]

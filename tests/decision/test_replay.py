@@ -1,0 +1,204 @@
+"""Laws of replaying the past under another policy."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.decision.compared import mean, summary_of
+from agent.decision.past import Codes, Past, worlds_of
+from agent.decision.replay import replay
+from agent.model.model import Model
+from tests.decision.histories import (
+    HOSTS,
+    MODELS,
+    QUERIES,
+    START,
+    Rules,
+    lived,
+    models,
+    people,
+    policies,
+    policy,
+    streams,
+    told,
+    tried,
+)
+from tests.decision.made import NAMES
+
+
+@given(models, streams(), policies(), people)
+def test_the_same_policy_changes_nothing(
+    model: Model, stream: tuple[Past, ...], rules: Rules, person: Codes
+) -> None:
+    """Whatever it rules, and whether the person's values are given or only in the history."""
+    history = lived(stream, rules, [person] * len(stream), model)
+    for profile in (person, None):
+        if profile is None and rules.protects_me:
+            continue  # there values decide that nobody was told
+        outcomes = tried(history, rules, model, profile)
+        assert [each.past for each in outcomes] == [*history]
+        for each in outcomes:
+            assert (each.newly_disclosed, each.newly_withheld) == ((), ())
+            assert each.bits.was == each.bits.would_be
+            assert each.people_left.was == each.people_left.would_be
+            assert not each.expected
+        assert summary_of(outcomes).changed == 0
+
+
+@given(models, streams(), policies(["everyone"]), people, people)
+def test_the_same_policy_changes_nothing_for_a_person_who_changed(
+    model: Model, stream: tuple[Past, ...], rules: Rules, before: Codes, after: Codes
+) -> None:
+    """What changed is new to whoever holds the old value, and counts as such."""
+    half = len(stream) // 2
+    persons = [before] * half + [after] * (len(stream) - half)
+    history = lived(stream, rules, persons, model)
+    for each in tried(history, rules, model):
+        assert not each.changed
+        assert each.people_left.was == each.people_left.would_be
+
+
+def test_something_was_disclosed_at_all() -> None:
+    """The law above is not about silence: a generous policy discloses, and to a few people."""
+    model = MODELS[0]
+    stream = [Past(START, "a.example", query, None, ()) for query in QUERIES]
+    rules = Rules(policy("lambda = 0.01"), protects_me=False)
+    person = dict(zip(NAMES, (*model.population.codes[0].tolist(), 1), strict=True))
+    outcomes = tried(lived(stream, rules, [person] * len(stream), model), rules, model)
+    assert outcomes[0].past.disclosed
+    assert outcomes[0].bits.was > 0
+    assert outcomes[0].people_left.was < model.population.people
+    assert outcomes[-1].bits.was == 0
+
+
+@given(models, policies(), people, st.sampled_from(NAMES), st.data())
+def test_what_may_never_leave_is_never_newly_disclosed(
+    model: Model, rules: Rules, person: Codes, name: str, data: st.DataObject
+) -> None:
+    """And wherever it did leave, it is newly withheld for certain."""
+    text = rules.policy.text + f'\n[[rule]]\nattribute = "{name}"\ndisclose = "never"'
+    stricter = Rules(policy(text), rules.protects_me)
+    history = data.draw(told(person))
+    for each in tried(history, stricter, model):
+        assert name not in dict(each.newly_disclosed)
+        left = name in dict(each.past.disclosed)
+        assert dict(each.newly_withheld).get(name, 0) == left
+
+
+@given(models, policies(), people, st.data())
+def test_one_pool_of_recipients_does_not_know_what_another_was_told(
+    model: Model, rules: Rules, person: Codes, data: st.DataObject
+) -> None:
+    """Its outcomes are those of a history without any other recipient."""
+    history = data.draw(told(person))
+    outcomes = tried(history, rules, model, person)
+    for pool in {each.pool for each in outcomes}:
+        its = [each for each in outcomes if each.pool == pool]
+        assert tried([each.past for each in its], rules, model, person) == its
+
+
+@given(models, people, st.sampled_from([0.01, 0.1, 1]), st.data())
+def test_a_group_is_one_recipient(
+    model: Model, person: Codes, trade_off: float, data: st.DataObject
+) -> None:
+    """It does not matter which of its members was asked."""
+    text = f'lambda = {trade_off}\n[groups]\nboth = ["a.example", "b.example"]'
+    rules = Rules(policy(text), protects_me=False)
+    history = data.draw(told(person))
+    merged = [replace(past, recipient="a.example") for past in history]
+    one, other = (tried(each, rules, model, person) for each in (history, merged))
+    assert {each.pool for each in one} == {"@both"}
+    same = (replace(each, past=history[0], host="") for each in one)
+    assert [*same] == [replace(each, past=history[0], host="") for each in other]
+
+
+@given(models, policies(), people, st.data())
+def test_where_all_values_are_known_nobody_has_to_stand_for_the_person(
+    model: Model, rules: Rules, person: Codes, data: st.DataObject
+) -> None:
+    """The expectation over people, whoever they are, is then the plain replay."""
+    everything = tuple(person.items())
+    somebody = Past(START, "z.example", "zebra crossing", None, everything)
+    history = (somebody, *data.draw(told(person)))
+    plain = tried(history, rules, model, person)
+    assert tried(history, rules, model) == plain
+    worlds = worlds_of(history, model, person)
+    rows = tuple(row for each in MODELS for row in worlds_of((), each).rows)
+    many = replace(worlds, rows=rows)
+    assert [*replay(history, rules.policy, model, many)] == plain
+    assert not any(each.expected for each in plain)
+
+
+@given(models, policies(), st.integers(0, 39), st.data())
+def test_an_expectation_is_the_mean_over_people(
+    model: Model, rules: Rules, row: int, data: st.DataObject
+) -> None:
+    """Each of whom is replayed as if the profile were theirs."""
+    person = dict(zip(NAMES, (*model.population.codes[row].tolist(), 1), strict=True))
+    history = data.draw(told(person))
+    worlds = worlds_of(history, model)
+    assert worlds.alike
+    replays = [tried(history, rules, model, {**each, "hours": 1}) for each in worlds.rows]
+    for place, each in enumerate(tried(history, rules, model)):
+        alone = [outcomes[place] for outcomes in replays]
+        assert each.bits.would_be == mean([one.bits.would_be for one in alone])
+        assert each.people_left.would_be == mean([one.people_left.would_be for one in alone])
+        for field in ("newly_disclosed", "newly_withheld", "would_ask"):
+            shares = {
+                name: sum(name in dict(getattr(one, field)) for one in alone) / len(alone)
+                for name in NAMES
+            }
+            assert dict(getattr(each, field)) == {n: share for n, share in shares.items() if share}
+
+
+def test_a_recipient_holds_the_latest_value() -> None:
+    """In the actual world as in the others."""
+    model = MODELS[0]
+    values: list[dict[str, int]] = [{"region": 1}, {"region": 2}, {}]
+    history = [Past(START, "a.example", "", None, tuple(each.items())) for each in values]
+    outcomes = tried(history, Rules(policy("nothing = true"), protects_me=False), model)
+    left = [model.crowd([(model.index("region"), code)]).people for code in (1, 2, 2)]
+    assert [each.people_left.was for each in outcomes] == left
+    assert left[0] != left[1]
+
+
+def test_limits_for_the_person_need_all_values() -> None:
+    """Where they are not known, what stays is an expectation as well."""
+    history = [Past(START, "a.example", QUERIES[0], None, ())]
+    rules = Rules(policy('protect = "me"\nk = 1000'), protects_me=True)
+    person = dict.fromkeys(NAMES, 1)
+    for profile, expected in ((None, True), (person, False)):
+        (outcome,) = tried(history, rules, MODELS[0], profile)
+        assert not outcome.changed
+        assert outcome.expected == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "field"),
+    [
+        ("nothing = true", "lambda = 0.01", "newly_disclosed"),
+        ("lambda = 0.01", "nothing = true", "newly_withheld"),
+    ],
+)
+def test_a_summary_counts_requests(before: str, after: str, field: str) -> None:
+    """The most frequent attribute first, and each pool as it was left."""
+    model = MODELS[0]
+    one, other = (Rules(policy(text), protects_me=False) for text in (before, after))
+    person = dict(zip(NAMES, (*model.population.codes[0].tolist(), 1), strict=True))
+    stream = [Past(START, host, query, None, ()) for host in HOSTS for query in QUERIES]
+    outcomes = tried(lived(stream, one, [person] * len(stream), model), other, model, person)
+    summary = summary_of(outcomes)
+    counts: dict[str, Any] = dict(getattr(summary, field))
+    assert counts
+    for name, count in counts.items():
+        assert count == sum(name in dict(getattr(each, field)) for each in outcomes)
+    assert [*counts.values()] == sorted(counts.values(), reverse=True)
+    assert [(each.pool, each.requests) for each in summary.pools] == [
+        ("a.example", 6),
+        ("b.example", 3),
+    ]
+    assert summary.pools[0].people_left == outcomes[-1].people_left
+    assert summary_of([]).bits is None
