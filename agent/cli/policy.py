@@ -15,6 +15,7 @@ class PolicyCommands(Commands):
         "check": Deferred("agent.cli.policy_check", "Say what is wrong with policy files."),
         "explain": Deferred("agent.cli.policy_explain", "Say which rules decide a request."),
         "show": Deferred("agent.cli.policy_show", "Show what holds, and where it comes from."),
+        "try": Deferred("agent.cli.policy_try", "Show what a policy would have disclosed."),
     }
 
 

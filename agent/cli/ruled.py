@@ -14,7 +14,7 @@ from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.model.signature import verify
 from policy.load import load
-from policy.match import Rulebook
+from policy.match import Rulebook, Verdicts
 from policy.rules import Policy
 
 BESIDE = frozenset({"query", "model", "know", "policy", "recipient", "as_json"})
@@ -44,15 +44,24 @@ def alone(context: click.Context) -> None:
             raise UsageError(f"{parameter.opts[0]} does not go with --policy", hint)
 
 
-def _model(rules: Policy, recipient: str, query: str, named: Path | None, today: date) -> Model:
-    shipped = shipped_model()
-    if named is None:
-        verdict = Rulebook(rules, ()).match(recipient, query, today).settings.get("model")
-        if verdict is not None and verdict.value != shipped.stem:
-            what = f"{verdict.rule.name!r} asks for the model {verdict.value!r}"
-            raise UsageError(what, "say with --model where its file is")
-        return read(shipped)
+def trusted(rules: Policy, named: Path) -> Model:
+    """Return a model that is named; SignatureError if the policy does not trust its maker."""
     if rules.trusted_keys and (key := verify(named)) not in rules.trusted_keys:
         hint = "add it to trusted_keys only if you trust its owner"
         raise SignatureError(f"the policy does not trust its maker, {key}", hint, str(named))
     return read(named)
+
+
+def expect_shipped(settings: Verdicts) -> None:
+    """Refuse a request for which the policy asks for another model than the shipped one."""
+    verdict = settings.get("model")
+    if verdict is not None and verdict.value != shipped_model().stem:
+        what = f"{verdict.rule.name!r} asks for the model {verdict.value!r}"
+        raise UsageError(what, "say with --model where its file is")
+
+
+def _model(rules: Policy, recipient: str, query: str, named: Path | None, today: date) -> Model:
+    if named is not None:
+        return trusted(rules, named)
+    expect_shipped(Rulebook(rules, ()).match(recipient, query, today).settings)
+    return read(shipped_model())

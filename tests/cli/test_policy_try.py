@@ -1,0 +1,235 @@
+"""`reticent policy try`: past requests under another policy, and every way to name them wrongly."""
+
+from pathlib import Path
+
+import pytest
+
+from agent.model.signature import generate_key, sign, signature_path
+from tests.cli.conftest import Run, Try
+from tests.cli.examples import PEOPLE
+from tests.cli.history_lines import EXAMPLES, line
+
+REQUEST_KEYS = [
+    *("at", "recipient", "host", "pool", "query", "matched_query", "bits_was", "bits_would_be"),
+    *("people_left_was", "people_left_would_be", "newly_disclosed", "newly_withheld"),
+    *("would_have_asked", "expected"),
+]
+SUMMARY_KEYS = [
+    *("requests", "changed", "would_have_asked", "mean_bits_was", "mean_bits_would_be", "pools"),
+    *("newly_disclosed", "newly_withheld", "expected", "worlds", "like_the_history", "sorted"),
+]
+
+
+def test_the_object_has_these_keys(attempt: Try) -> None:
+    """Others read it, so that a key may be added, and none may change or go."""
+    record = attempt("", line(), line(recipient="b.example")).record
+    assert [*record] == ["requests", "summary"]
+    assert [[*each] for each in record["requests"]] == [REQUEST_KEYS] * 2
+    assert [*record["summary"]] == SUMMARY_KEYS
+
+
+def test_what_a_policy_would_have_disclosed(attempt: Try) -> None:
+    """To a recipient that holds it from then on, and at the price of people."""
+    lines = line(), line(query="knee pain"), line(recipient="b.example", query="music")
+    record = attempt("", *lines, profile='region = "coast"\nhobby = "yes"').record
+    first, unknown, other = record["requests"]
+    assert first["newly_disclosed"] == [{"name": "region", "share": 1.0}]
+    assert (first["bits_was"], first["people_left_was"]) == (0, PEOPLE)
+    assert first["bits_would_be"] > 0.9
+    assert (first["people_left_would_be"], unknown["people_left_would_be"]) == (20, 20)
+    assert (unknown["matched_query"], unknown["bits_would_be"]) == (None, 0)
+    assert other["newly_disclosed"] == [{"name": "hobby", "share": 1.0}]
+    summary = record["summary"]
+    assert (summary["requests"], summary["changed"], summary["worlds"]) == (3, 2, 1)
+    assert [each["pool"] for each in summary["pools"]] == ["a.example", "b.example"]
+    assert summary["mean_bits_would_be"] == pytest.approx(
+        (first["bits_would_be"] + other["bits_would_be"]) / 3
+    )
+
+
+def test_what_a_policy_would_have_withheld(attempt: Try) -> None:
+    """And what would have waited, which is no disclosure."""
+    told = line(disclosed={"region": "coast"}), line(disclosed={"region": "coast"})
+    record = attempt('[attributes]\nregion = "ask"', *told).record
+    for each in record["requests"]:
+        assert each["newly_withheld"] == [{"name": "region", "share": 1.0}]
+        assert each["would_have_asked"] == [{"name": "region", "share": 1.0}]
+        assert (each["bits_would_be"], each["people_left_would_be"]) == (0, PEOPLE)
+    assert record["summary"]["newly_withheld"] == [{"name": "region", "requests": 2}]
+    assert record["summary"]["would_have_asked"] == 2
+
+
+def test_what_the_recipient_asked_for_holds_as_well(attempt: Try) -> None:
+    """A policy cannot disclose what nobody could use."""
+    (request,) = attempt("", line(asked=["hobby"])).record["requests"]
+    assert request["newly_disclosed"] == []
+
+
+def test_a_substitute_is_in_one_row_with_what_it_replaces(attempt: Try) -> None:
+    """The attribute that was disclosed may not be any more, and so another is worth it."""
+    forced = '[attributes]\nregion = "never"\nhobby = "always"'
+    page = attempt(forced, line(disclosed={"region": "coast"}), json=False).out
+    rows = page.partition("people left")[2].splitlines()[1:4]
+    assert rows[0].split()[:3] == ["2026-03-02", "a.example", "weather"]
+    assert [row.split()[:2] for row in rows[1:]] == [["newly", "disclosed"], ["newly", "withheld"]]
+    assert [row.split()[2] for row in rows[1:]] == ["hobby", "region"]
+
+
+def test_rules_hold_as_on_the_day(attempt: Try) -> None:
+    """A rule that has expired since held then; the day is that of the line's own zone."""
+    text = '[[rule]]\nnothing = true\nrecipient = "a.example"\nexpires = 2026-03-02'
+    late, early = "2026-03-02T23:30:00-05:00", "2026-03-03T00:30:00+14:00"
+    record = attempt(text, line(at=early), line(at=late)).record
+    changed = {each["at"]: bool(each["newly_disclosed"]) for each in record["requests"]}
+    assert changed == {early: True, late: False}
+
+
+def test_values_that_nobody_knows_are_means(attempt: Try) -> None:
+    """Over people of the model, and the page says so; a profile makes an end of it."""
+    text = '[attributes]\nshoe_size = "always"'
+    ran = attempt(text, line(), json=False)
+    assert "those of 20 people of the model who agree with the rest" in " ".join(ran.out.split())
+    assert attempt(text, line()).record["summary"]["expected"]
+    known = attempt(text, line(), profile="", json=False)
+    assert "people of the model" not in known.out
+
+
+def test_shares_are_shown_where_worlds_differ(attempt: Try) -> None:
+    """With limits for the person's own class, what leaves depends on values that nobody knows."""
+    text = 'protect = "me"\nk = 20\nviolations = 0.9\n[attributes]\nat_work = "never"'
+    (request,) = attempt(text, line(query="music")).record["requests"]
+    assert request["newly_disclosed"] == [{"name": "hobby", "share": 0.9}]  # six have none
+    assert "hobby (90%)" in attempt(text, line(query="music"), json=False).out
+
+
+def test_a_person_like_nobody_is_said(attempt: Try) -> None:
+    """Nobody in the village lives on the coast and wears this."""
+    told = line(disclosed={"region": "coast", "shoe_size": "s2"})
+    text = '[attributes]\nhobby = "always"'
+    assert not attempt(text, told).record["summary"]["like_the_history"]
+    page = " ".join(attempt(text, told, json=False).out.split())
+    assert "The model knows nobody like the history." in page
+    assert "drawn evenly from all of it" in page
+
+
+def test_an_empty_history_is_said(attempt: Try) -> None:
+    """That is no mistake; white space is nothing."""
+    assert attempt("", json=False).out.startswith("The history is empty")
+    record = attempt("", "", "  ").record
+    assert record["requests"] == []
+    assert record["summary"]["mean_bits_was"] is None
+
+
+def test_lines_out_of_order_are_sorted_and_it_is_said(attempt: Try) -> None:
+    """By time, whatever the zone; of equal times the first stays first."""
+    early, same = "2026-03-02T09:30:00+02:00", "2026-03-02T08:00:00Z"
+    lines = line(query="one"), line(at=same, query="two"), line(at=early, query="three")
+    record = attempt("", *lines).record
+    assert [each["query"] for each in record["requests"]] == ["three", "one", "two"]
+    assert record["summary"]["sorted"]
+    assert "were sorted" in attempt("", *lines, json=False).out
+    assert not attempt("", *lines[:2]).record["summary"]["sorted"]
+
+
+def test_nothing_changes_under_the_policy_of_the_history(attempt: Try) -> None:
+    """And the page says it in one sentence."""
+    told = line(disclosed={"region": "hills"}), line(query="knee pain")
+    assert attempt("", *told).record["summary"]["changed"] == 0
+    page = attempt("", *told, json=False).out
+    assert page.startswith("Nothing would change: ")
+    assert "->" not in page
+
+
+def test_the_page_fits_80_columns(attempt: Try) -> None:
+    """Whatever was asked, and nothing in it steers the terminal."""
+    query = "we\u2028\x1b[2Jather\n" + "x" * 500
+    names = {"region": "coast", "hobby": "no", "shoe_size": "s1", "at_work": "yes"}
+    host = ".".join(["sub" * 10] * 6) + ".example"
+    lines = line(query=query, recipient=host, disclosed=names), line(query="")
+    ran = attempt("nothing = true", *lines, json=False)
+    assert ran.code == 0
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert ran.out.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("policy", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+def test_the_example_runs_under_every_example_policy(run: Run, policy: Path) -> None:
+    """In words of the shipped model, in 80 columns of ASCII."""
+    ran = run("policy", "try", policy, "--history", EXAMPLES / "history.jsonl")
+    assert (ran.code, ran.err) == (0, "")
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert ran.out.isascii()
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "hint"),
+    [
+        ("region = ", "profile.toml: this is no TOML", "write lines such as"),
+        ('regoin = "coast"', "profile.toml: unknown attribute 'regoin'", "'region'?"),
+        ('region = "Coats"', "profile.toml: unknown value of region 'Coats'", "'coast'?"),
+        ("hobby = true", "profile.toml: the value of hobby is not text", 'hobby = "yes"'),
+        ('[region]\nvalue = "coast"', "profile.toml: the value of region is not text", "quotes"),
+    ],
+)
+def test_a_mistake_in_a_profile_is_named(attempt: Try, text: str, error: str, hint: str) -> None:
+    """And no value of it is shown but one that cannot be."""
+    said = attempt("", line(), profile=text).refusal()
+    assert error in said[0]
+    assert hint in said[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ([], "missing argument 'FILE'"),
+        (["P"], "missing option '--history'"),
+        (["missing.toml", "--history", "H"], "missing.toml"),
+        (["P", "--history", "missing.jsonl"], "missing.jsonl: there is no such file"),
+        (["P", "--history", "H", "--profile", "missing.toml"], "missing.toml: there is no such"),
+        (["P", "--history", "H", "--model", "missing"], "missing: there is no such file"),
+        (["P", "--history", "."], "is a directory"),
+        (["P", "--history", "H", "--hstory", "H"], "unknown option '--hstory'"),
+    ],
+)
+def test_what_is_not_there_is_named(
+    run: Run, tmp_path: Path, arguments: list[str], error: str
+) -> None:
+    """Files and options, as in every command."""
+    (tmp_path / "P").write_text("")
+    (tmp_path / "H").write_text("")
+    given = [each if each.startswith("--") else tmp_path / each for each in arguments]
+    assert error in run("policy", "try", *given).refusal()[0]
+
+
+def test_a_policy_that_is_wrong_is_not_tried(attempt: Try) -> None:
+    """It has an exit code of its own, even where there is nothing to try it on."""
+    error, hint = attempt("lamda = 5").refusal(code=1)
+    assert "policy.toml:1: lamda: unknown key 'lamda'" in error
+    assert hint == "did you mean 'lambda'?"
+
+
+def test_another_model_has_to_be_named(run: Run, tmp_path: Path) -> None:
+    """Where the policy asks for one, for any of the requests."""
+    policy, history = tmp_path / "policy.toml", tmp_path / "history.jsonl"
+    policy.write_text('[[rule]]\nrecipient = "b.example"\nmodel = "village"')
+    history.write_text(line())
+    ask = ("policy", "try", policy, "--history", history)
+    assert run(*ask).code == 0
+    history.write_text(f"{line()}\n{line(recipient='b.example')}")
+    error, hint = run(*ask).refusal()
+    assert "asks for the model 'village'" in error
+    assert "--model" in hint
+
+
+def test_a_model_that_the_policy_does_not_trust_is_refused(
+    attempt: Try, village: Path, tmp_path: Path
+) -> None:
+    """As `decide` does."""
+    key = tmp_path / "maker.key"
+    trusted = generate_key(key)
+    assert "not signed" in attempt(f'trusted_keys = ["{trusted}"]', line()).refusal(code=1)[0]
+    sign(village, key)
+    try:
+        assert attempt(f'trusted_keys = ["{trusted}"]', line()).code == 0
+    finally:
+        signature_path(village).unlink()
