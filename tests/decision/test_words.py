@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from agent.decision.words import fitting, guessing, headline, proven, settled
 from agent.decision.decide import decide
 from agent.decision.decision import Decision, Evidence, Figures, Status
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
+from agent.decision.words import fitting, guessing, headline, proven, settled
 from agent.tradeoff.losses import METRICS, Metric
 from tests.cli.examples import PEOPLE, cli_model
 
