@@ -1,8 +1,47 @@
-"""`reticent policy explain`."""
+"""`reticent policy explain`: which rules decide about one request, and which lose to them."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import TypedDict, Unpack
 
 import click
 
+from agent.cli.policy_options import json_option, model_option, names_of, policy_option
+from agent.cli.policy_record import explained_record
+from agent.cli.policy_text import Explained, explained_text
+from agent.errors import UsageError
+from policy.load import load
+from policy.match import Rulebook
+
+
+class ExplainOptions(TypedDict):
+    """The options of `reticent policy explain`, as click hands them over."""
+
+    recipient: str
+    query: str
+    file: Path
+    model: Path | None
+    as_json: bool
+
 
 @click.command()
-def explain() -> None:
-    """Do nothing yet."""
+@click.option("--recipient", required=True, metavar="HOST", help="Who receives the request.")
+@click.option("--query", required=True, metavar="TEXT", help="What is asked.")
+@policy_option
+@model_option
+@json_option
+def explain(**options: Unpack[ExplainOptions]) -> None:
+    """Say which rules of a policy decide about one request, and which lose to them, and why."""
+    if not options["query"].strip():
+        hint = "write what is asked, as in --query 'version control'"
+        raise UsageError("the query is empty", hint)
+    today = datetime.now().astimezone().date()
+    policy = load(options["file"])
+    rulebook = Rulebook(policy, names_of(options["model"]))
+    ruling = rulebook.match(options["recipient"], options["query"], today)
+    explained = Explained(policy, ruling, options["query"], today)
+    if options["as_json"]:
+        click.echo(json.dumps(explained_record(explained), indent=2, allow_nan=False))
+    else:
+        click.echo(explained_text(explained))

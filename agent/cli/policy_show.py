@@ -1,8 +1,30 @@
-"""`reticent policy show`."""
+"""`reticent policy show`: what holds under a policy, and where each value comes from."""
+
+import json
+from datetime import datetime
+from pathlib import Path
 
 import click
 
+from agent.cli.policy_options import json_option, model_option, names_of, policy_option
+from agent.cli.policy_record import shown_record
+from agent.cli.policy_shown import shown_of, shown_text
+from policy.load import load
+
 
 @click.command()
-def show() -> None:
-    """Do nothing yet."""
+@click.option("--recipient", metavar="HOST", help="For whom. By default whoever no rule names.")
+@policy_option
+@model_option
+@json_option
+def show(recipient: str | None, file: Path, model: Path | None, *, as_json: bool) -> None:
+    """Show what a policy, its preset and the defaults rule together, and which of them does.
+
+    Rules that hold for some requests only are listed below.
+    """
+    today = datetime.now().astimezone().date()
+    shown = shown_of(load(file), names_of(model), recipient, today)
+    if as_json:
+        click.echo(json.dumps(shown_record(shown), indent=2, allow_nan=False))
+    else:
+        click.echo(shown_text(shown))

@@ -2,14 +2,24 @@
 
 import click
 
-from agent.errors import ReticentError, UsageError, nearest
+from agent.errors import PolicyError, ReticentError, UsageError, nearest
 
 
 def show(error: ReticentError) -> int:
-    """Show an error once, on the error stream, and return the exit code that it asks for."""
-    click.echo(f"reticent: error: {_printable(str(error))}", err=True)
-    click.echo(f"reticent: hint: {_printable(error.hint)}", err=True)
+    """Show an error once, on the error stream, and return the exit code that it asks for.
+
+    Of a policy all that is wrong is shown, each with its hint.
+    """
+    parts = _parts(error) if isinstance(error, PolicyError) else (error,)
+    for part in parts:
+        click.echo(f"reticent: error: {printable(str(part))}", err=True)
+        click.echo(f"reticent: hint: {printable(part.hint)}", err=True)
     return error.exit_code
+
+
+def _parts(error: PolicyError) -> tuple[PolicyError, ...]:
+    """Return an error for each problem of a policy."""
+    return tuple(PolicyError(error.source, [problem]) for problem in error.problems)
 
 
 def as_usage_error(error: click.ClickException) -> ReticentError:
@@ -38,6 +48,6 @@ def _options(context: click.Context) -> list[str]:
     return [name for each in options for name in each.opts if name.startswith("-")]
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Return a text in which nothing steers the terminal."""
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)

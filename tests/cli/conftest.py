@@ -10,6 +10,7 @@ import pytest
 from agent.cli.main import outcome
 from agent.model.file import write
 from tests.cli.examples import cli_model, no_constant
+from tests.cli.policies import DEAD, RIGHT, WRONG
 
 # Ibis 12 calls what DuckDB 2 has renamed.
 builds = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
@@ -81,3 +82,20 @@ def attempt(run: Run, village: Path, tmp_path: Path) -> Try:
         return run("policy", "try", file, *options, *(["--json"] if json else []))
 
     return tried
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own to be in, with a policy."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policy.toml").write_text(RIGHT)
+    (tmp_path / "wrong.toml").write_text(WRONG)
+    (tmp_path / "dead.toml").write_text(DEAD)
+    return tmp_path
+
+
+@pytest.fixture
+def asked(run: Run, folder: Path, village: Path) -> Run:
+    """Run a command about the policy of the folder with a small model."""
+    assert folder.is_dir()
+    return lambda *options: run("policy", *options, "--model", village)

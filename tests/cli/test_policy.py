@@ -1,0 +1,157 @@
+"""`reticent policy check`, and what all commands about policies refuse."""
+
+from pathlib import Path
+
+import pytest
+
+from policy.settings import DEFAULTS
+from tests.cli.conftest import Run
+from tests.house.tree import ROOT
+
+NEVER = "'nevr' is not one of always, auto, ask, never (did you mean 'never'?)"
+APART = (
+    "a rule for some attributes cannot set it (leave out attribute, or make it a rule of its own)"
+)
+
+
+def test_a_good_policy_has_no_problems(asked: Run) -> None:
+    """The one in the folder, where none is named."""
+    assert asked("check") == (0, "policy.toml: 8 rules, no problems\n", "")
+    record = asked("check", "--json").record
+    assert record == {"files": [{"file": "policy.toml", "rules": 8, "problems": [], "remarks": []}]}
+
+
+def test_all_that_is_wrong_is_said(asked: Run) -> None:
+    """Each on a line of its own that editors can jump to, and the other files all the same."""
+    said = asked("check", "wrong.toml", "policy.toml")
+    assert (said.code, said.err) == (1, "")
+    assert said.out.splitlines() == [
+        "wrong.toml:1: preset: unknown preset 'balnaced' (did you mean 'balanced'?)",
+        "wrong.toml:2: lamda: unknown key 'lamda' (did you mean 'lambda'?)",
+        f"wrong.toml:7: rule[1].disclose: {NEVER}",
+        f"wrong.toml:8: rule[1].k: {APART}",
+        "wrong.toml: 4 problems, so it is not used",
+        "policy.toml: 8 rules, no problems",
+    ]
+
+
+def test_what_does_nothing_is_noted_and_no_problem(asked: Run) -> None:
+    """Unknown attributes, rules that are over, and rules to which others win."""
+    said = asked("check", "dead.toml")
+    assert (said.code, said.err) == (0, "")
+    lines = said.out.splitlines()
+    assert lines[0] == (
+        "dead.toml:2: note: attributes.regoin: no attribute of the model is 'regoin' "
+        "(did you mean 'region'?)"
+    )
+    assert [line.split(":")[1] for line in lines] == [
+        "2",
+        "6",
+        "8",
+        " 4 rules, no problems, 3 notes",
+    ]
+    (file,) = asked("check", "dead.toml", "--json").record["files"]
+    assert [[*each] for each in file["remarks"]] == [
+        ["line", "key", "rule", "settings", "what", "hint"]
+    ] * 3
+    assert [each["settings"] for each in file["remarks"]] == [["disclose"], ["lambda"], ["k"]]
+
+
+def test_the_shipped_policies_are_without_notes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the shipped model, as long as the examples last."""
+    monkeypatch.chdir(ROOT / "examples/policies")
+    names = sorted(path.name for path in Path().glob("*.toml"))
+    said = run("policy", "check", *names)
+    assert (said.code, said.err) == (0, "")
+    assert [line.split(": ")[0] for line in said.out.splitlines()] == names
+
+
+def test_problems_are_objects_too(run: Run, folder: Path) -> None:
+    """With the same exit code."""
+    said = run("policy", "check", folder / "wrong.toml", "--json")
+    assert said.code == 1
+    record = said._replace(code=0).record
+    assert record["files"][0]["file"] == str(folder / "wrong.toml")
+    first = {"line": 1, "key": "preset", "what": "unknown preset 'balnaced'"}
+    assert record["files"][0]["problems"][0] == {**first, "hint": "did you mean 'balanced'?"}
+
+
+@pytest.mark.parametrize(
+    "command", [["show"], ["explain", "--recipient", "a.test", "--query", "x"]]
+)
+def test_a_wrong_policy_is_shown_with_all_its_problems(
+    run: Run, folder: Path, command: list[str]
+) -> None:
+    """Each with its place and its hint."""
+    assert folder.is_dir()
+    said = run("policy", *command, "--policy", "wrong.toml")
+    assert (said.code, said.out) == (1, "")
+    lines = said.err.splitlines()
+    assert lines[:2] == [
+        "reticent: error: wrong.toml:1: preset: unknown preset 'balnaced'",
+        "reticent: hint: did you mean 'balanced'?",
+    ]
+    assert [line.split(":")[1] for line in lines] == [" error", " hint"] * 4
+
+
+BROKEN = {
+    "none.toml": (None, "none.toml cannot be read: no such file or directory"),
+    "binary.toml": (bytes(range(256)), "binary.toml is not UTF-8 text, line 2"),
+    "folder": ("", "folder cannot be read: is a directory"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("command", [["check"], ["show", "--policy"]])
+def test_what_is_no_text_is_refused(run: Run, folder: Path, name: str, command: list[str]) -> None:
+    """A file that is not there, one of bytes, and a folder."""
+    data, error = BROKEN[name]
+    if isinstance(data, bytes):
+        (folder / name).write_bytes(data)
+    elif data is not None:
+        (folder / name).mkdir()
+    assert run("policy", *command, name).refusal()[0] == error
+
+
+def test_an_empty_file_is_a_policy(asked: Run, folder: Path) -> None:
+    """That of the defaults."""
+    (folder / "empty.toml").write_text("")
+    assert asked("check", "empty.toml").out == "empty.toml: 0 rules, no problems\n"
+    record = asked("show", "--policy", "empty.toml", "--json").record
+    held = {key: each["value"] for key, each in record["settings"].items()}
+    assert held == {key: each for key, each in DEFAULTS.items() if key != "disclose"}
+
+
+def test_nothing_in_a_file_steers_the_terminal(asked: Run, folder: Path) -> None:
+    """Neither a key nor a comment."""
+    (folder / "odd.toml").write_text('"\\u001b[2Jx" = 3\n')
+    for said in (asked("check", "odd.toml"), asked("show", "--policy", "odd.toml")):
+        assert said.code == 1
+        assert "\x1b" not in said.out + said.err
+        assert "unknown key" in said.out + said.err
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["explain", "--recipient", "a.test"], "missing option '--query'"),
+        (["explain", "--query", "x"], "missing option '--recipient'"),
+        (["explain", "--recipient", "a.test", "--query", " "], "the query is empty"),
+        (["explain", "--recipient", "a b", "--query", "x"], "'a b' is no host"),
+        (["show", "--recipient", ""], "'' is no host"),
+        (["show", "policy.toml"], "unexpected extra argument"),
+        (["check", "--model", "none.safetensors"], "none.safetensors: there is no such file"),
+        (["chek"], "unknown command 'chek'"),
+    ],
+)
+def test_a_wrong_call_is_refused(run: Run, folder: Path, options: list[str], error: str) -> None:
+    """In a sentence, with how to mend it."""
+    assert folder.is_dir()
+    assert error in run("policy", *options).refusal()[0]
+
+
+def test_alone_it_says_what_it_has(run: Run) -> None:
+    """On the error stream, as it is a mistake."""
+    said = run("policy")
+    assert (said.code, said.out) == (2, "")
+    assert all(f"  {command}  " in said.err for command in ("check", "explain", "show"))

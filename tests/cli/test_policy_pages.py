@@ -1,0 +1,100 @@
+"""`reticent policy explain` and `show`: what holds, by which rule, and over which."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from tests.cli.conftest import Run
+
+ORIGIN = ("rule", "from", "source", "line")
+
+
+def fits(page: str) -> bool:
+    """Say whether a page fits a terminal, and has no line that ends in white space."""
+    return all(len(line) <= 80 and line == line.rstrip() for line in page.splitlines())
+
+
+def test_a_request_is_explained(asked: Run) -> None:
+    """Who decided each value, which rules lost, and why."""
+    said = asked("explain", "--recipient", "www.books.example", "--query", "a Novella")
+    assert (said.code, said.err, fits(said.out)) == (0, "", True)
+    page = " ".join(said.out.split())
+    assert "of 4 attributes, 2 may leave, 1 waits for you, 1 never leaves." in page
+    lost = "more specific than preset strict (20), the top of the file (line 2: 25)"
+    assert f"lambda 30 rule 2 (line 23); {lost}; stricter than books (line 18: 3)" in page
+    assert "ask, for 0.25 bits or more: hobby by attributes.hobby (line 12)" in page
+    assert "guarded (weight 1): shoe_size guard by attributes.shoe_size (line 13)" in page
+    assert "auto: at_work by books (line 19); more specific than preset strict (ask)" in page
+    assert "books 15 disclose of at_work" in page
+    assert "adverts" not in page
+
+
+def test_an_explanation_has_these_keys(asked: Run) -> None:
+    """Others read it, so that a key may be added, and none may change or go."""
+    record = asked("explain", "--recipient", "ads.example", "--query", "my debt", "--json").record
+    assert [*record] == [
+        *("policy", "recipient", "pool", "query", "today", "matching", "settings", "attributes"),
+    ]
+    assert record["pool"] == "@adverts"
+    nothing = record["settings"]["nothing"]
+    assert [*nothing] == ["value", *ORIGIN, "lost"]
+    assert [nothing[key] for key in ORIGIN] == ["queries.block", "file", "policy.toml", 8]
+    reasons = [(each["rule"], each["because"]) for each in nothing["lost"]]
+    assert reasons == [("the defaults", "block"), ("rule 3", "block")]
+    assert [*record["attributes"]["hobby"]] == ["disclose", "sensitivity"]
+    assert [*record["matching"][0]] == [*ORIGIN, "for", "expired", "settings"]
+
+
+def test_a_blocked_request_says_so_first(asked: Run) -> None:
+    """And which rule it is that blocks."""
+    page = asked("explain", "--recipient", "books.example", "--query", "my debt").out
+    assert page.startswith("To books.example nothing leaves: so rules queries.block (line 8).")
+
+
+def test_what_holds_is_shown_with_its_origin(asked: Run) -> None:
+    """The file, the preset or the defaults; and what some requests have beside."""
+    said = asked("show")
+    assert (said.code, said.err, fits(said.out)) == (0, "", True)
+    page = " ".join(said.out.split())
+    assert "lambda 25 the top of the file, policy.toml:2" in page
+    assert "k 50 preset strict" in page
+    assert "cost maxprob the defaults" in page
+    assert "auto: region from attributes.region, policy.toml:11" in page
+    assert "ask: at_work from preset strict" in page
+    assert "groups adverts (ads.example)" in page
+    assert "books, policy.toml:15 recipient books.example: lambda 3, disclose auto" in page
+    assert "queries.block, policy.toml:8 query debt: nothing true" in page
+
+
+def test_what_holds_for_a_recipient_is_shown(asked: Run) -> None:
+    """Its own rules are in what holds, and only those for queries are left to list."""
+    record = asked("show", "--recipient", "https://www.books.example/x", "--json").record
+    assert [*record] == [
+        *("policy", "recipient", "pool", "today", "trusted_keys", "groups", "settings"),
+        *("attributes", "rules"),
+    ]
+    assert (record["recipient"], record["pool"]) == ("www.books.example", "books.example")
+    value: dict[str, Any] = record["settings"]["lambda"]
+    assert [value[key] for key in ("value", *ORIGIN)] == [3, "books", "file", "policy.toml", 18]
+    assert record["attributes"]["at_work"]["disclose"]["rule"] == "books"
+    assert [each["rule"] for each in record["rules"]] == ["queries.block", "rule 2"]
+    page = " ".join(asked("show", "--recipient", "ads.example").out.split())
+    assert "remembers the group adverts remembers what it is told" in page
+    assert "nothing true rule 3, policy.toml:27" in page
+
+
+def test_rules_that_are_over_count_for_nothing(asked: Run, folder: Path) -> None:
+    """By the day of the machine; they are listed all the same."""
+    today = datetime.now().astimezone().date()
+    for days, value in ((1, 3), (-1, 5.12)):
+        last = today + timedelta(days=days)
+        rule = f'[[rule]]\nquery = "flu"\nlambda = 3\nexpires = {last}\n'
+        (folder / "ends.toml").write_text(rule)
+        ends = ("--policy", "ends.toml", "--json")
+        request = ("--recipient", "a.test", "--query", "flu")
+        record = asked("explain", *request, *ends).record
+        assert record["settings"]["lambda"]["value"] == value
+        assert len(record["matching"]) == (days > 0)
+        (listed,) = asked("show", *ends).record["rules"]
+        assert listed["expired"] == (days < 0)
+    assert "rule 1, ends.toml:1 (expired)" in asked("show", "--policy", "ends.toml").out

@@ -1,0 +1,74 @@
+"""Why a rule lost: the reasons agree with who won, and with FORMAT.md."""
+
+from hypothesis import given
+
+from policy.load import preset
+from policy.match import Rulebook
+from policy.read import read
+from policy.settings import SETTINGS, stricter
+from policy.why import Place, losses, reach_of
+from policy.words import spoken
+from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
+
+
+@given(documents(), requests())
+def test_every_loss_has_a_reason_that_holds(document: Document, asked: Asked) -> None:
+    """Of what has two values, at the place where one of them decided."""
+    ruling = Rulebook(read(rendered(document), "test", preset), NAMES).match(*asked)
+    place = Place(ruling.host, ruling.pool, spoken(asked.query))
+    places = {place: ruling.settings}
+    for name, each in ruling.attributes.items():
+        places[place._replace(attribute=name)] = each
+    for here, key in [(here, key) for here, verdicts in places.items() for key in verdicts]:
+        verdict = places[here][key]
+        assert reach_of(verdict.rule, here) is not None
+        found = losses(key, verdict, here)
+        assert tuple(loss.rule for loss in found) == verdict.lost
+        for loss in found:
+            assert loss.value == loss.rule.settings[key]
+            own, its = reach_of(loss.winner, here), reach_of(loss.rule, here)
+            assert own is not None
+            assert its is not None
+            match loss.why:
+                case "block":
+                    assert verdict.rule.blocks
+                case "more specific":
+                    assert own.within(its)
+                case "later layer":
+                    assert loss.winner.layer > loss.rule.layer
+                    assert not its.within(own)
+                case "stricter":
+                    assert stricter(SETTINGS[key], verdict.value, loss.value)
+                case "the same":
+                    assert loss.value == verdict.value
+
+
+@given(documents(), requests())
+def test_a_rule_that_decides_or_loses_matches(document: Document, asked: Asked) -> None:
+    """And one that does neither, though it sets something of the request, does not."""
+    policy = read(rendered(document), "test", preset)
+    ruling = Rulebook(policy, ()).match(*asked)
+    place = Place(ruling.host, ruling.pool, spoken(asked.query))
+    holding = {
+        rule for verdict in ruling.settings.values() for rule in (verdict.rule, *verdict.lost)
+    }
+    for rule in policy.rules:
+        if rule.expires is None or rule.expires >= asked.today:
+            whole = any(SETTINGS[key].about != "attribute" for key in rule.settings)
+            assert (rule in holding) == (whole and reach_of(rule, place) is not None)
+
+
+def test_a_rule_that_lost_to_one_that_lost() -> None:
+    """A block apart, the stricter wins only among those that no other beats."""
+    text = (
+        '[[rule]]\nname = "wide"\nrecipient = "shop.example"\nlambda = 9\n'
+        '[[rule]]\nname = "both"\nrecipient = "shop.example"\nquery = "flu"\nlambda = 1\n'
+        '[[rule]]\nname = "words"\nquery = "flu shot"\nlambda = 3\n'
+    )
+    ruling = Rulebook(read(text, "test", preset), NAMES).match("shop.example", "flu shot", TODAY)
+    verdict = ruling.settings["lambda"]
+    place = Place(ruling.host, ruling.pool, "flu shot")
+    found = {each.rule.name: each for each in losses("lambda", verdict, place)}
+    assert verdict.rule.name == "words"
+    assert (found["wide"].winner.name, found["wide"].why) == ("both", "more specific")
+    assert found["both"].why == "stricter"
