@@ -1,30 +1,22 @@
 """Which rules hold for one request, and which of them decides what (FORMAT.md). Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
 from policy.groups import SIGN, Pools
-from policy.hosts import host_of, suffixes
-from policy.rules import ANY, GROUP, Policy, Reach, Rule
-from policy.settings import SETTINGS, Setting, Value, stricter
-from policy.words import spoken
+from policy.hosts import host_of
+from policy.queries import Queries
+from policy.reached import Reached
+from policy.ruled import Held, Ruled
+from policy.rules import ANY, Policy, Rule
+from policy.verdicts import Verdict, Verdicts
+from policy.words import normal
 
-PER_ATTRIBUTE = tuple(key for key, each in SETTINGS.items() if each.about == "attribute")
-NOTHING = "nothing"
+__all__ = ["Rulebook", "Ruling", "Verdict", "Verdicts"]
 
-
-class Verdict(NamedTuple):
-    """A value, the rule that decided it, and the rules that lost to it."""
-
-    value: Value
-    rule: Rule
-    lost: tuple[Rule, ...] = ()
-
-
-Verdicts = Mapping[str, Verdict]
-Holding = tuple[tuple[Rule, Reach], ...]  # the rules that hold, and how specific each is
+KEPT = 4096  # recipients, and combinations of rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,32 +34,32 @@ class Ruling:
     attributes: Mapping[str, Verdicts]
 
 
-class _Claim(NamedTuple):
-    """A rule that holds, how specific it is here, and what it sets."""
+class _Recipient(NamedTuple):
+    """A host, who it pools with, and the rules for it, each with how specific it is there."""
 
-    rule: Rule
-    reach: Reach
-    value: Value
+    host: str
+    pool: str
+    reached: tuple[tuple[Rule, int], ...]
 
 
 class Rulebook:
-    """A policy made ready to be asked often, about the same attributes."""
+    """A policy made ready to be asked often, about the same attributes.
+
+    Rules that hold for every request are compared once; those that hold for one join them.
+    """
 
     def __init__(self, policy: Policy, names: Sequence[str]) -> None:
         """Take the policy, and the names of the model's attributes."""
-        self.policy, self._names = policy, tuple(names)
-        self._anywhere = [rule for rule in policy.rules if not (rule.recipients or rule.groups)]
-        self._by_domain: dict[str, list[Rule]] = {}
-        self._by_group: dict[str, list[Rule]] = {}
-        for rule in policy.rules:
-            for key in {pattern.key for pattern in rule.recipients}:
-                self._by_domain.setdefault(key, []).append(rule)
-            for group in rule.groups:
-                self._by_group.setdefault(group, []).append(rule)
-        self._ranks = {rule: _ranks(rule, self._names) for rule in policy.rules if rule.attributes}
-        self._pools: dict[str, str] = {}
-        self._of = Pools(policy.groups)
-        self._rulings: dict[Holding, tuple[Verdicts, dict[str, Verdicts]]] = {}
+        self.policy = policy
+        self._pools = Pools(policy.groups)
+        self._places = {rule: place for place, rule in enumerate(policy.rules)}
+        self._ruled = Ruled(policy.rules, names)
+        some = [rule for rule in policy.rules if not rule.lasting]
+        self._queries = Queries(some)
+        self._anywhere = {rule for rule in some if rule.queries and rule.anywhere}
+        self._reached = Reached(rule for rule in some if rule not in self._anywhere)
+        self._recipients: dict[str, _Recipient] = {}
+        self._rulings: dict[tuple[Held, ...], tuple[Verdicts, Mapping[str, Verdicts]]] = {}
 
     def match(self, recipient: str, query: str, today: date) -> Ruling:
         """Return the ruling for a request.
@@ -75,106 +67,37 @@ class Rulebook:
         ``recipient``: a host or an address; ``today``: for rules that expire. UsageError where
         the recipient is no host.
         """
-        host = host_of(recipient)
-        pool = self._pools.get(host)
-        if pool is None:
-            pool = self._pools[host] = self._of.of(host)
-        holding = tuple(self._holding(host, pool, spoken(query), today))
+        known = self._recipients.get(recipient)
+        if known is None:
+            known = self._met(recipient)
+        holding = tuple(sorted(self._holding(known, normal(query), today)))
         found = self._rulings.get(holding)
         if found is None:
-            found = self._rulings[holding] = (_settings(holding), self._attributes(holding))
-        return Ruling(host, pool, *found)
+            if len(self._rulings) >= KEPT:
+                self._rulings.clear()
+            found = self._rulings[holding] = self._ruled.by(holding)
+        return Ruling(known.host, known.pool, *found)
 
-    def _holding(
-        self, host: str, pool: str, query: str, today: date
-    ) -> Iterator[tuple[Rule, Reach]]:
-        """Yield the rules that hold, with how specific each is but for attributes."""
-        for rule, recipient in self._reaching(host, pool):
-            if rule.expires is not None and rule.expires < today:
-                continue
-            words = ANY
-            if rule.queries:
-                words = max((each.rank for each in rule.queries if each.matches(query)), default=-1)
-                if words < 0:
-                    continue
-            yield rule, Reach(recipient, ANY, words)
+    def _met(self, recipient: str) -> _Recipient:
+        """Return what is known of a recipient from now on."""
+        host = host_of(recipient)
+        pool = self._pools.of(host)
+        group = pool.removeprefix(SIGN) if pool.startswith(SIGN) else None
+        if len(self._recipients) >= KEPT:
+            self._recipients.clear()
+        met = _Recipient(host, pool, tuple(self._reached.by(host, group)))
+        self._recipients[recipient] = met
+        return met
 
-    def _reaching(self, host: str, pool: str) -> Iterable[tuple[Rule, int]]:
-        """Return the rules that match a host, each once, with how specific they are there."""
-        found = dict.fromkeys(self._anywhere, ANY)
-        if pool.startswith(SIGN):
-            found.update(dict.fromkeys(self._by_group.get(pool[1:], ()), GROUP))
-        for domain in suffixes(host):
-            for rule in self._by_domain.get(domain, ()):
-                ranks = [each.rank for each in rule.recipients if each.matches(host)]
-                if ranks:
-                    found[rule] = max(ranks)
-        return found.items()
-
-    def _attributes(self, holding: Sequence[tuple[Rule, Reach]]) -> dict[str, Verdicts]:
-        """Return what is ruled of each attribute; those that no rule names share a verdict."""
-        general: list[tuple[Rule, Reach]] = []
-        named: dict[str, list[tuple[Rule, Reach]]] = {}
-        for rule, reach in holding:
-            if not any(key in rule.settings for key in PER_ATTRIBUTE):
-                continue
-            if not rule.attributes:
-                general.append((rule, reach))
-            for name, rank in self._ranks.get(rule, {}).items():
-                named.setdefault(name, []).append((rule, reach._replace(attribute=rank)))
-        shared = _verdicts(general, PER_ATTRIBUTE)
-        return {
-            name: _verdicts([*general, *named[name]], PER_ATTRIBUTE) if name in named else shared
-            for name in self._names
-        }
-
-
-def _ranks(rule: Rule, names: Iterable[str]) -> dict[str, int]:
-    """Return the names that a rule is about, with how specific it is for each."""
-    found = {}
-    for name in names:
-        ranks = [pattern.rank for pattern in rule.attributes if pattern.matches(name)]
-        if ranks:
-            found[name] = max(ranks)
-    return found
-
-
-def _settings(holding: Sequence[tuple[Rule, Reach]]) -> Verdicts:
-    """Return what is ruled of the request as a whole; a query block wins over everything."""
-    whole = [each for each in holding if not each[0].attributes]
-    keys = [key for key in SETTINGS if key not in PER_ATTRIBUTE]
-    verdicts = dict(_verdicts(whole, keys))
-    blocks = [rule for rule, _ in whole if rule.blocks]
-    if blocks:
-        others = [rule for rule, _ in whole if NOTHING in rule.settings and rule is not blocks[0]]
-        verdicts[NOTHING] = Verdict(value=True, rule=blocks[0], lost=tuple(others))
-    return verdicts
-
-
-def _verdicts(holding: Sequence[tuple[Rule, Reach]], keys: Iterable[str]) -> Verdicts:
-    claims: dict[str, list[_Claim]] = {}
-    for rule, reach in holding:
-        for key, value in rule.settings.items():
-            claims.setdefault(key, []).append(_Claim(rule, reach, value))
-    return {key: _decided(SETTINGS[key], claims[key]) for key in keys if key in claims}
-
-
-def _decided(setting: Setting, claims: Sequence[_Claim]) -> Verdict:
-    """Return the strictest of the claims that no other beats; of equal ones, the first."""
-    best: _Claim | None = None
-    for claim in claims:
-        beaten = len(claims) > 1 and any(_beats(other, claim) for other in claims)
-        if not beaten and (best is None or stricter(setting, claim.value, best.value)):
-            best = claim
-    if best is None:
-        message = "every claim is beaten by another, though beating has no circles"
-        raise AssertionError(message)
-    lost = tuple(claim.rule for claim in claims if claim.rule is not best.rule)
-    return Verdict(best.value, best.rule, lost)
-
-
-def _beats(one: _Claim, other: _Claim) -> bool:
-    """Say whether a claim wins whatever its value: more specific, or of a later layer."""
-    if one.reach.within(other.reach):
-        return True
-    return one.rule.layer > other.rule.layer and not other.reach.within(one.reach)
+    def _holding(self, recipient: _Recipient, query: str, today: date) -> Iterator[Held]:
+        """Yield the rules that hold now and need not always."""
+        asked = self._queries.find(query)
+        for rule, rank in recipient.reached:
+            if rule.expires is None or today <= rule.expires:
+                if not rule.queries:
+                    yield self._places[rule], rank, ANY
+                elif rule in asked:
+                    yield self._places[rule], rank, asked[rule]
+        for rule, words in asked.items():
+            if rule in self._anywhere and (rule.expires is None or today <= rule.expires):
+                yield self._places[rule], ANY, words

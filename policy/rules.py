@@ -57,6 +57,16 @@ class Rule:
     expires: date | None = None
 
     @property
+    def anywhere(self) -> bool:
+        """Whether it names no recipient."""
+        return not (self.recipients or self.groups)
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it holds for every request, on every day."""
+        return self.anywhere and not self.queries and self.expires is None
+
+    @property
     def blocks(self) -> bool:
         """Whether it is a query block, which wins over everything."""
         return bool(self.queries) and self.settings.get("nothing") is True

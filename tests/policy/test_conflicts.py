@@ -130,9 +130,7 @@ FLU = rule("dynamic", query="flu")
         rule("standing", "shop.example", expires="2027-01-01")
         + rule("dynamic", query="flu", expires="2027-01-02")
         + rule("standing", "shop.example", "flu", expires="2027-01-01"),
-        rule("standing", "*.example", query="flu")
-        + SHOP
-        + rule("standing", "shop.example", "flu*"),
+        rule("dynamic", "*.example", "flu") + SHOP + rule("standing", "shop.example", "flu*"),
         SHOP + rule("dynamic", "shop.example", "flu"),
         rule("standing", "*.example", "flu") + rule("dynamic", "www.shop.example", "flu"),
         'preset = "strict"\n' + SHOP,

@@ -1,0 +1,78 @@
+"""Who decides a setting among the rules that hold (FORMAT.md, "Which rule decides")."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from policy.rules import Reach, Rule
+from policy.settings import Value
+
+
+class Verdict(NamedTuple):
+    """A value, the rule that decided it, and the rules that lost to it."""
+
+    value: Value
+    rule: Rule
+    lost: tuple[Rule, ...] = ()
+
+
+Verdicts = Mapping[str, Verdict]
+
+
+class Claim(NamedTuple):
+    """A rule that holds, how specific it is here, what it sets, and how strict that is."""
+
+    rule: Rule
+    reach: Reach
+    value: Value
+    strictness: float
+
+
+class Standing(NamedTuple):
+    """What is decided among the rules that always hold, and which of these no other beats."""
+
+    verdict: Verdict
+    unbeaten: tuple[Claim, ...]
+
+
+def standing(claims: Sequence[Claim]) -> Standing:
+    """Return what is decided by one claim or more."""
+    unbeaten = [*claims]
+    for other in claims:
+        unbeaten = [claim for claim in unbeaten if not _beats(other, claim)]
+    best = max(unbeaten, key=lambda claim: claim.strictness)  # the first of equals
+    lost = tuple(claim.rule for claim in claims if claim is not best)
+    return Standing(Verdict(best.value, best.rule, lost), tuple(unbeaten))
+
+
+def joined(before: Standing | None, claims: Sequence[Claim]) -> Verdict:
+    """Return what is decided when claims join those that always hold.
+
+    What these have beaten stays beaten: a preset has rules about attributes alone, so that
+    whatever a beaten rule of it beats, the rule that beat it beats as well.
+    """
+    if before is None:
+        return standing(claims).verdict
+    if len(claims) == len(before.unbeaten) == 1:  # as nearly always
+        (best, (own,)), (claim,) = before, claims
+        if _beats(claim, own, tied=claim.strictness > own.strictness):
+            return Verdict(claim.value, claim.rule, (best.rule, *best.lost))
+        return Verdict(best.value, best.rule, (*best.lost, claim.rule))
+    return _joined(before, claims)
+
+
+def _joined(before: Standing, claims: Sequence[Claim]) -> Verdict:
+    together = standing((*before.unbeaten, *claims)).verdict
+    present = {claim.rule for claim in before.unbeaten}
+    beaten = [rule for rule in (before.verdict.rule, *before.verdict.lost) if rule not in present]
+    return together._replace(lost=(*beaten, *together.lost))
+
+
+def _beats(one: Claim, other: Claim, *, tied: bool = False) -> bool:
+    """Say whether a claim wins: more specific, or else of a later layer, or else if ``tied``."""
+    (recipient, attribute, query), (its_recipient, its_attribute, its_query) = one[1], other[1]
+    more = recipient >= its_recipient and attribute >= its_attribute and query >= its_query
+    less = recipient <= its_recipient and attribute <= its_attribute and query <= its_query
+    if more != less:
+        return more
+    layer, its_layer = one[0].layer, other[0].layer
+    return layer > its_layer if layer != its_layer else tied
