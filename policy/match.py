@@ -12,7 +12,7 @@ from policy.reached import Reached
 from policy.ruled import Held, Ruled
 from policy.rules import ANY, Policy, Rule
 from policy.verdicts import Verdict, Verdicts
-from policy.words import normal
+from policy.words import spoken
 
 __all__ = ["Rulebook", "Ruling", "Verdict", "Verdicts"]
 
@@ -70,7 +70,7 @@ class Rulebook:
         known = self._recipients.get(recipient)
         if known is None:
             known = self._met(recipient)
-        holding = tuple(sorted(self._holding(known, normal(query), today)))
+        holding = tuple(sorted(self._holding(known, spoken(query), today)))
         found = self._rulings.get(holding)
         if found is None:
             if len(self._rulings) >= KEPT:

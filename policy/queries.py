@@ -25,7 +25,7 @@ class Queries:
         self._sizes = {len(begin) for begin in self._begun}
 
     def find(self, query: str) -> Mapping[Rule, int]:
-        """Return the rules for a normal query, each with how specific it is there."""
+        """Return the rules for a spoken query, each with how specific it is there."""
         found: dict[Rule, int] = {}
         begins = {query[at : at + size] for size in self._sizes for at in range(len(query))}
         for begin in self._begun.keys() & begins:

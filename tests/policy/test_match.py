@@ -186,6 +186,13 @@ def test_a_block_wins_over_everything() -> None:
     )
 
 
+def test_no_way_of_writing_slips_past_a_block() -> None:
+    """A query is compared by its words, and the model reads ``_`` as a space too."""
+    book = Rulebook(read('[queries]\nblock = ["notice-period"]', "policy", preset), ())
+    for query in ("notice period", "Notice_Period", "my notice\u2011period"):
+        assert book.match("shop.example", query, TODAY).settings["nothing"].value is True
+
+
 def test_the_last_day_counts() -> None:
     """A rule holds on the day that it expires."""
     rulebook = book("[[rule]]\nlambda = 1\nexpires = 2027-03-01")
