@@ -1,6 +1,6 @@
 """Which settings of a rule never decide, because another rule always wins or says the same."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from policy.cover import LESS, MORE, SAME, names_meet, spans, specific
 from policy.groups import Groups
@@ -18,13 +18,13 @@ class Shadows:
         """Take the rules that have not expired, in their order."""
         self._groups = groups
         self._place = {rule: place for place, rule in enumerate(rules)}
+        self._blocks = [rule for rule in rules if rule.blocks]
         self._by_text: dict[str, list[Rule]] = {}
         self._setting: dict[str, list[Rule]] = {key: [] for key in SETTINGS}
         for rule in rules:
             for key in rule.settings:
                 self._setting[key].append(rule)
-            hosts = [each.text for each in rule.recipients]
-            for text in {*hosts, *(each.text for each in rule.attributes)}:
+            for text in {*_texts(rule), *(each.text for each in rule.attributes)}:
                 self._by_text.setdefault(text, []).append(rule)
 
     def over(self, rule: Rule) -> dict[str, tuple[Rule, bool]]:
@@ -44,18 +44,22 @@ class Shadows:
     def _near(self, rule: Rule) -> Iterator[Rule]:
         """Yield the rules that may be as specific wherever this one holds, or block all of it.
 
-        Such a rule names the same domains and the same attributes, where these are no patterns.
+        Such a rule names the same domains, the same attributes where these are no patterns, and
+        words of the same letters.
         """
         exact = [each.text for each in rule.attributes if each.rank == EXACT]
-        texts = [*exact, *(each.text for each in rule.recipients)]
-        near = self._by_text[texts[0]] if texts and not rule.blocks else self._place
+        texts = [*exact, *_texts(rule)]
+        if rule.blocks:
+            near: Iterable[Rule] = self._blocks
+        else:
+            near = self._by_text[texts[0]] if texts else self._place
         return (each for each in near if each is not rule)
 
     def _beats(self, other: Rule, rule: Rule, key: str, grade: int) -> bool:
         """Say whether another rule, which holds wherever this does, leaves a setting no effect."""
         if key == NOTHING and rule.blocks:
             back = specific(rule, other, self._groups)
-            return other.blocks and (back is None or self._place[other] < self._place[rule])
+            return back is None or self._place[other] < self._place[rule]
         if grade == LESS or other.layer is Layer.DEFAULTS:  # to write one down is no mistake
             return False
         value, own = other.settings[key], rule.settings[key]
@@ -79,6 +83,12 @@ class Shadows:
             each.layer is Layer.DEFAULTS or not names_meet(each, rule) or _ranked(each, rule)
             for each in third
         )
+
+
+def _texts(rule: Rule) -> list[str]:
+    """Return the domains of a rule, and the letters of its words."""
+    letters = [each.text.replace("*", "").replace(" ", "") for each in rule.queries]
+    return [*(each.text for each in rule.recipients), *letters]
 
 
 def _ranked(one: Rule, other: Rule) -> bool:

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from agent.errors import PolicyError
 from policy.audit import Remark, audit
+from policy.cover import specific
+from policy.groups import Groups
 from policy.load import preset
 from policy.match import Rulebook, Ruling
 from policy.read import read
@@ -264,9 +266,22 @@ def test_the_day_is_an_argument() -> None:
     assert [len(audit(policy, NAMES, day)) for day in days] == [0, 0, 1]
 
 
-def test_a_large_file_is_read_quickly() -> None:
-    """Twenty thousand attributes do not take twenty thousand times as long each."""
-    text = "[attributes]\n" + "".join(f'a{each} = "ask"\n' for each in range(20_000))
-    assert (
-        len(audit(policy_of(text + "a7 = { guard = 1 }\n".replace("a7", "b7")), None, TODAY)) == 0
-    )
+def test_rules_are_compared_with_those_that_may_shadow_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not all with all: a thousand attributes, recipients and words take no million looks."""
+    looks = []
+
+    def counted(one: Rule, other: Rule, groups: Groups) -> int | None:
+        looks.append(one)
+        return specific(one, other, groups)
+
+    monkeypatch.setattr("policy.shadow.specific", counted)
+    text = "[attributes]\n" + "".join(f'a{each} = "ask"\n' for each in range(1000))
+    for each in range(1000):
+        text += f'[[rule]]\nrecipient = "a{each}.example"\ndisclose = "never"\n'
+        text += f'[[rule]]\nquery = "flu {each}"\ndisclose = "never"\n'
+    text += '[[rule]]\nrecipient = "a7.example"\ndisclose = "never"\n'
+    (remark,) = audit(policy_of(text), None, TODAY)
+    assert remark.what == "repeats 'rule 15' (line 1044)"
+    assert len(looks) < 10
