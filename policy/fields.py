@@ -1,5 +1,6 @@
 """Single values of a policy file: their types and ranges, and a sentence for each that fails."""
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from policy.settings import SETTINGS, Setting, Value
 
 T = TypeVar("T")
 MOST_LISTED = 1000  # recipients, attributes or words in one list
+HUGE = 4000  # bits: Python refuses to write larger numbers in decimal
 
 
 class Findings:
@@ -35,6 +37,10 @@ class Findings:
         error = UsageError.unknown(kind, name, names)
         self.add(path, error.what, error.hint)
 
+    def places(self) -> set[Path]:
+        """Return the rules, attributes and other such parts in which something was found."""
+        return {path[:2] for path, _, _ in self._found}
+
     def problems(self, text: str) -> list[Problem]:
         """Return what was found with its lines in the text of the file."""
         lines = lines_of(text)
@@ -52,7 +58,8 @@ def dotted(path: Path) -> str:
             text += f"[{part + 1}]"
         else:
             plain = part.replace("_", "").replace("-", "").isalnum() and part.isascii()
-            text += ("." if text else "") + (part if plain else f'"{part}"')
+            quoted = part if plain else json.dumps(part, ensure_ascii=not part.isprintable())
+            text += ("." if text else "") + quoted
     return text
 
 
@@ -118,6 +125,8 @@ def shown(given: object) -> str:
         return "a table"
     if isinstance(given, list):
         return "a list"
+    if isinstance(given, int) and given.bit_length() > HUGE:
+        return "a huge number"
     text = repr(given) if isinstance(given, str) else str(given)
     return text if len(text) <= 60 else f"{text[:57]}..."  # noqa: PLR2004
 

@@ -40,7 +40,9 @@ def read(text: str, source: str, preset: Preset | None) -> Policy:
     _check_format(found, known)
     rules = [*_started_from(found, known, preset), *_rules(reading, known)]
     keys = _trusted(found, known)
-    note_conflicts(found, [rule for rule in rules if rule.layer is own], groups)
+    wrong = found.places()
+    sound = [rule for rule in rules if rule.layer is own and rule.path not in wrong]
+    note_conflicts(found, sound, groups)
     if found:
         raise PolicyError(source, found.problems(text))
     return Policy(source, (DEFAULT_RULE, *rules), groups, keys, text)
@@ -93,8 +95,11 @@ def _started_from(
         found.add(("preset",), "a preset starts from no other", "leave it out")
     elif isinstance(name, str) and name in PRESETS:
         return preset(name)
+    elif isinstance(name, str):
+        found.unknown(("preset",), "preset", name, [*PRESETS])
     else:
-        found.unknown(("preset",), "preset", str(name), [*PRESETS])
+        what = f"{fields.shown(name)} is no preset"
+        found.add(("preset",), what, f"write one of {', '.join(PRESETS)} in quotes")
     return ()
 
 

@@ -53,7 +53,7 @@ def read_attributes(reading: Reading, given: Mapping[str, Any]) -> Iterator[Rule
             known = reading.known(path, entry, ATTRIBUTE_KEYS)
             expires = _expires(reading, path, known)
             settings = fields.settings(reading.found, path, known)
-            if not entry:
+            if not known and entry.keys() <= {*ATTRIBUTE_KEYS}:
                 reading.found.add(path, "nothing is set", _SET_SOMETHING)
         else:
             expires = None
@@ -81,7 +81,7 @@ def read_rules(reading: Reading, given: object) -> Iterator[Rule]:
     names: set[str] = set()
     for number, entry in enumerate(given):
         rule = _rule(reading, ("rule", number), entry)
-        if rule.name in names:
+        if rule.name and rule.name in names:
             what = f"another rule is called {rule.name!r}"
             reading.found.add((*rule.path, "name"), what, "give each rule a name of its own")
         names.add(rule.name)
@@ -99,7 +99,7 @@ def _rule(reading: Reading, path: Path, entry: Mapping[str, Any]) -> Rule:
         if key in known
     }
     _in_place(reading, path, entry)
-    if not known and len(entry) == len({*entry} & {*RULE_KEYS}):
+    if not known and entry.keys() <= {*RULE_KEYS}:
         reading.found.add(path, "nothing is set", _SET_SOMETHING)
     rule = reading.rule(
         name,

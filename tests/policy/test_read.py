@@ -1,0 +1,262 @@
+"""What is wrong with a policy: all of it at once, each with its place and what would be right."""
+
+import pytest
+
+from agent.errors import PolicyError, Problem
+from policy.load import preset, preset_text
+from policy.match import Rulebook
+from policy.read import LARGEST, PRESETS, read
+from policy.rules import Layer, Policy
+from policy.settings import DEFAULTS, SETTINGS
+from tests.policy import naive
+from tests.policy.strategies import NAMES, TODAY
+
+
+def problems(text: str) -> list[Problem]:
+    """Return what is wrong with a policy that is refused."""
+    with pytest.raises(PolicyError) as raised:
+        read(text, "mine.toml", preset)
+    assert raised.value.source == "mine.toml"
+    return list(raised.value.problems)
+
+
+RULE = '[[rule]]\nrecipient = "shop.example"\n'
+NAMED = "a name has small letters, digits and _; * stands for any of them"
+HOST = "write a host such as books.example, 192.0.2.7 or 2001:db8::1"
+LIST = "no list of up to 1000 texts"
+SET = "say what the rule does, such as disclose = 'never'"
+TABLE = "and its keys below"
+KEY = f"ed25519:{'0a' * 32}"
+LONG = "x" * 201
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key", "what", "hint"),
+    [
+        ("\nlamda = 1", 2, "lamda", "unknown key 'lamda'", "did you mean 'lambda'?"),
+        ("zzz = 1", 1, "zzz", "unknown key 'zzz'", "known: algorithm, attributes,"),
+        ('"a\\u001b" = 1', 1, '"a\\u001b"', "unknown key 'a\\x1b'", ""),
+        ("format = 2", 1, "format", "format 2 is not one that", "write format = 1"),
+        ("format = 1.0", 1, "format", "format 1.0 is not", ""),
+        ("format = true", 1, "format", "format true is not", ""),
+        ('preset = "Strikt"', 1, "preset", "unknown preset 'Strikt'", "did you mean 'strict'?"),
+        ("preset = []", 1, "preset", "a list is no preset", "one of balanced, generous, strict"),
+        ("trusted_keys = 1", 1, "trusted_keys", f"1 is no text, and {LIST}", ""),
+        ('trusted_keys = ["x"]', 1, "trusted_keys", "'x' is no public key", "ed25519: and 64"),
+        (f'trusted_keys = "{KEY.upper()}"', 1, "trusted_keys", "is no public key", ""),
+        ("attributes = 1", 1, "attributes", "1 is no table", f"write [attributes] {TABLE}"),
+        ("queries = []", 1, "queries", "a list is no table", f"write [queries] {TABLE}"),
+        ("groups = 1979-05-27", 1, "groups", "1979-05-27 is no table", ""),
+        ("[rule]\nk = 1", 1, "rule", "a table is no list of tables", "write [[rule]] and"),
+        ("rule = [1]", 1, "rule", "a list is no list of tables", "write [[rule]] and"),
+        # groups
+        ("[groups]\nA = 'a.example'", 2, "groups.A", "'A' is no name of a group", "a name has"),
+        ("[groups]\nlocalhost = 'a.b'", 2, "groups.localhost", "is no name of a group", ""),
+        ("[groups]\na = []", 2, "groups.a", f"a list is no text, and {LIST}", ""),
+        ("[groups]\na = 'https://a.b/'", 2, "groups.a", "has a scheme", "write the host alone"),
+        ("[groups]\na = 'a.*.b'", 2, "groups.a", "has * where it stands for nothing", "write *"),
+        ("[groups]\na = 'a.b'\nb = 'x.a.b'", 3, "groups.b", "a.b is in 'a' as well", "put it"),
+        ("[groups]\na = 'x.com'\nb = '*.com'", 3, "groups.b", "*.com is in 'a' as well", "put it"),
+        # attributes
+        ("[attributes]\nAge = 'ask'", 2, "attributes.Age", "'Age' is no name of", NAMED),
+        ("attributes.age = 'nevr'", 1, "attributes.age", "'nevr' is not one of", "mean 'never'?"),
+        ("attributes.age = 5", 1, "attributes.age", "5 is not one of always,", "in quotes"),
+        ("[attributes]\nage = {}", 2, "attributes.age", "nothing is set", SET),
+        (
+            "[attributes]\nage = { expires = 2027-03-01 }",
+            *(2, "attributes.age", "nothing is set", SET),
+        ),
+        (
+            "[attributes.age]\nsensitivty = 1",
+            *(2, "attributes.age.sensitivty", "unknown key", "did you mean 'sensitivity'?"),
+        ),
+        ("[attributes.age]\nk = 1", 2, "attributes.age.k", "unknown key 'k'", "known: disclose"),
+        # queries
+        ("[queries]\nblok = 'a'", 2, "queries.blok", "unknown key 'blok'", "did you mean 'block'?"),
+        ("[queries]\nblock = ['a', '*']", 2, "queries.block", "has no letter", "write words"),
+        ("[queries]\nblock = 'a *b'", 2, "queries.block", "has * where it is the rest", "write *"),
+        (f"queries.block = '{LONG}'", 1, "queries.block", "more than 200 characters", "fewer"),
+        ("queries.block = []", 1, "queries.block", f"a list is no text, and {LIST}", ""),
+        # rules
+        (f"{RULE}kk = 1", 3, "rule[1].kk", "unknown key 'kk'", "did you mean 'k'?"),
+        (RULE, 1, "rule[1]", "nothing is set", SET),
+        ("[[rule]]", 1, "rule[1]", "nothing is set", SET),
+        (f"{RULE}name = ''\nk = 1", 3, "rule[1].name", "'' is no name", "one line of up to 200"),
+        (f"{RULE}name = 1\nk = 1", 3, "rule[1].name", "1 is no name", ""),
+        (f'{RULE}name = "a\\nb"\nk = 1', 3, "rule[1].name", r"'a\nb' is no name", ""),
+        (f"{RULE}name = '{LONG}'\nk = 1", 3, "rule[1].name", "is no name", ""),
+        (
+            f"{RULE}name = 'a'\nk = 1\n{RULE}\nname = 'a'\nk = 1",
+            *(8, "rule[2].name", "another rule is called 'a'", "give each rule a name of its own"),
+        ),
+        (f"{RULE}k = 1\nexpires = '2027-03-01'", 4, "rule[1].expires", "is no date", "without"),
+        (f"{RULE}k = 1\nexpires = 2027-03-01T00:00:00", 4, "rule[1].expires", "is no date", ""),
+        ("[[rule]]\nrecipient = 1\nk = 1", 2, "rule[1].recipient", f"1 is no text, and {LIST}", ""),
+        ("[[rule]]\nrecipient = 'ads'\nk = 1", 2, "rule[1].recipient", "unknown group 'ads'", ""),
+        (
+            "groups.adverts = 'a.b'\n[[rule]]\nrecipient = 'advert'\nk = 1",
+            *(3, "rule[1].recipient", "unknown group 'advert'", "did you mean 'adverts'?"),
+        ),
+        ("[[rule]]\nrecipient = 'a..b'\nk = 1", 2, "rule[1].recipient", "'a..b' is no host", HOST),
+        (
+            f"{RULE}attribute = 'a b'\nguard = 1",
+            *(3, "rule[1].attribute", "'a b' is no name of an attribute", NAMED),
+        ),
+        (f"{RULE}query = '?'\nk = 1", 3, "rule[1].query", "'?' has no letter", ""),
+        (
+            f"{RULE}attribute = 'age'\nk = 1",
+            *(
+                4,
+                "rule[1].k",
+                "a rule for some attributes cannot set it",
+                "leave out attribute, or",
+            ),
+        ),
+        (
+            f"{RULE}query = 'flu'\nmemory = 'forgets'",
+            *(4, "rule[1].memory", "a rule for some queries cannot set it", "leave out query, or"),
+        ),
+        (
+            f"{RULE}search = 'https://books.example/{{query}}'",
+            *(3, "rule[1].search", "books.example is no recipient of this rule", "write recipient"),
+        ),
+        (
+            f"mode = 'standing'\n{RULE}mode = 'dynamic'\n{RULE}mode = 'standing'",
+            *(7, "rule[2].mode", "'rule 1' sets 'dynamic' for requests that", "set the same"),
+        ),
+        # the file as a whole
+        ("k = 1\nk = 2", 2, "", "no TOML: cannot overwrite a value", "see toml.io"),
+        ("a = ", 1, "", "no TOML: invalid value", "see toml.io"),
+        ("k = 1\nb = [1", 2, "", "no TOML: unclosed array", "see toml.io"),
+        (f"k = {'1' * 5000}", 1, "", "no TOML: exceeds the limit", "see toml.io"),
+        (f"k = {'[' * 5000}", 1, "", "something is nested too deeply", "no part of a policy"),
+        ("#" * (LARGEST + 1), 1, "", "the file has over a million characters", "split or shorten"),
+    ],
+)
+def test_every_kind_of_problem(text: str, line: int, key: str, what: str, hint: str) -> None:
+    """It has its line and key, says what is wrong, and what would be right."""
+    (problem,) = problems(text)
+    assert (problem.line, problem.key) == (line, key)
+    assert what in problem.what
+    assert hint in problem.hint
+    for said in (problem.what, problem.hint):
+        assert said
+        assert not said.endswith(".")
+        assert said.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("key", "given"),
+    [
+        *((key, "inf") for key in ("lambda", "sensitivity", "guard")),
+        *((key, "nan") for key in ("lambda", "sensitivity", "guard", "violations", "risk")),
+        *((key, "-1") for key in ("lambda", "k", "cost_k", "attributes_per_request")),
+        *((key, "-0.1") for key in ("sensitivity", "guard", "violations", "risk")),
+        *((key, "true") for key in SETTINGS if key != "nothing"),
+        *((key, "'1'") for key in SETTINGS if key != "model"),
+        *((key, "2.0") for key in ("k", "cost_k", "attributes_per_request", "new_facts_per_week")),
+        *((key, "[1]") for key in SETTINGS),
+        *((key, "1979-05-27") for key in SETTINGS),
+        *((key, f"0x{'f' * 5000}") for key in SETTINGS),
+        *((key, f"-0x{'f' * 200}") for key in SETTINGS),
+        ("k", "0"),
+        ("violations", "1"),
+        ("risk", "0"),
+        ("risk", "1.5"),
+        ("nothing", "1"),
+        ("nothing", "'true'"),
+        ("model", "'../x'"),
+        ("model", "'a\\n'"),
+        ("search", "'https://a.example/'"),
+        ("search", "'ftp://a.example/{query}'"),
+    ],
+)
+def test_every_setting_has_a_range(key: str, given: str) -> None:
+    """And a sentence for what is outside; nothing is taken for something else."""
+    given = given if given[0] != "-" or "x" not in given else f"{int(given, 16)}"
+    found = problems(f"\n{key} = {given}")
+    assert [(each.line, each.key) for each in found] == [(2, key)]
+    assert "is not" in found[0].what
+    assert len(found[0].what) < 200
+
+
+def test_all_at_once_in_the_order_of_the_file() -> None:
+    """One mistake does not hide another, and none is told twice."""
+    text = """
+preset = "balnaced"
+attributes.gender = "nevr"
+
+[[rule]]
+recipient = "adds"
+k = 0
+kk = 1
+mode = "standing"
+
+[groups]
+ads = ["a.example", "a..b"]
+
+[[rule]]
+name = ""
+mode = "dynamic"
+
+[[rule]]
+name = ""
+query = "?"
+lambda = nan
+"""
+    assert [(each.line, each.key) for each in problems(text)] == [
+        (2, "preset"),
+        (3, "attributes.gender"),
+        (6, "rule[1].recipient"),
+        (7, "rule[1].k"),
+        (8, "rule[1].kk"),
+        (12, "groups.ads"),
+        (15, "rule[2].name"),
+        (19, "rule[3].name"),
+        (20, "rule[3].query"),
+        (21, "rule[3].lambda"),
+    ]
+
+
+def test_too_many_in_a_list() -> None:
+    """A thousand recipients are enough for one rule."""
+    listed = [f"a{number}.example" for number in range(1001)]
+    (problem,) = problems(f"[[rule]]\nk = 1\nrecipient = {listed}")
+    assert (problem.line, problem.what) == (3, f"a list is no text, and {LIST}")
+    read(f"[[rule]]\nk = 1\nrecipient = {listed[1:]}", "test", preset)
+
+
+def plain(policy: Policy) -> dict[str, object]:
+    """Return what a policy rules of a request that no rule is about."""
+    ruling = Rulebook(policy, NAMES).match("elsewhere.example", "", TODAY)
+    return {key: verdict.value for key, verdict in ruling.settings.items()}
+
+
+def test_nothing_at_all_is_a_policy() -> None:
+    """It says what the defaults say, and these are what FORMAT.md lists."""
+    policy = read("", "test", preset)
+    assert [rule.layer for rule in policy.rules] == [Layer.DEFAULTS]
+    assert dict(DEFAULTS) == naive.defaults()
+    whole = {key: each for key, each in DEFAULTS.items() if SETTINGS[key].about != "attribute"}
+    assert plain(policy) == whole
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_load(name: str) -> None:
+    """By name, alone and under a file; none has the one exception to what absence says."""
+    for text in (f'preset = "{name}"', preset_text(name)):
+        policy = read(text, "test", preset)
+        assert plain(policy)["protect"] == "everyone"
+        assert not any(rule.settings.get("protect") == "me" for rule in policy.rules)
+        assert plain(policy)["lambda"] != DEFAULTS["lambda"] or name == "balanced"
+    assert {rule.layer for rule in preset(name)} == {Layer.PRESET}
+    assert {rule.source for rule in preset(name)} == {f"preset {name}"}
+
+
+def test_there_are_three_presets() -> None:
+    """Those that FORMAT.md names, and those that are shipped."""
+    shipped = {path.stem for path in (naive.POLICIES / "presets").iterdir() if path.suffix}
+    assert set(PRESETS) == shipped == {"generous", "balanced", "strict"}
+    with pytest.raises(PolicyError) as raised:
+        read('preset = "strict"', "mine.toml", None)
+    assert raised.value.problems[0].what == "a preset starts from no other"
