@@ -13,7 +13,7 @@ from agent.tradeoff.exact import EXHAUSTIVE
 from agent.tradeoff.objective import Objective
 from agent.tradeoff.probe import SetFunction
 from agent.tradeoff.search import Result, search
-from agent.tradeoff.sets import members
+from agent.tradeoff.sets import members, singleton
 
 
 class Choice(NamedTuple):
@@ -43,17 +43,22 @@ def choose_standing(case: Case, request: Request, terms: Terms, model: Model) ->
     """Return the a-priori optimum over the model's queries (paper 9.5.1).
 
     It is the same set for every request, whatever the recipient holds by now; where it would
-    break a limit today, only what the recipient holds already is sent again. What is proven of
-    it was proven for a recipient that knows nothing, and is not claimed for another.
+    break a limit today, only what the recipient holds already is sent again, and what always
+    leaves, as far as limits allow. What is proven of it was proven for a recipient that knows
+    nothing, and is not claimed for another.
     """
     everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
     key = (choose_standing, request.asked, everyone)
     found = model.remember(key, lambda: _standing(request, everyone, model))
     objective = found.objective.given(case.crowd, case.settings)
-    mask = found.mask
+    base, _ = forced(objective, case.forced)
+    mask = base | found.mask
     if not objective.feasible(mask):
-        mask &= case.crowd.known
-    order = tuple(each for each in found.order if mask >> each & 1)
+        mask = base
+        for each in members(found.mask & case.crowd.known & ~base):
+            mask |= singleton(each) if objective.feasible(mask | singleton(each)) else 0
+    rest = tuple(each for each in found.order if mask & ~base & singleton(each))
+    order = (*members(base), *rest)
     result = found.result
     if case.crowd.known or mask != found.mask:
         result = replace(result, proof="none", bound=None)

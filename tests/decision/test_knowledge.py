@@ -1,0 +1,134 @@
+"""What a recipient holds: a fold over what it, and whoever it pools with, was told."""
+
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.decision.knowledge import WEEK, Forgotten, Told, knowledge_of
+from agent.decision.request import Knowledge
+
+NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)
+POOLS = {"a.ads.test": "@ads", "b.ads.test": "@ads", "shop.example": "shop.example"}
+HOSTS = st.sampled_from(sorted(POOLS))
+CODES = st.dictionaries(st.sampled_from(["age", "region", "job"]), st.integers(0, 2), max_size=3)
+Events = Sequence[Told | Forgotten]
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Told | Forgotten]:
+    """Draw what happened, in order, around the last seven days."""
+    hours = sorted(draw(st.lists(st.integers(-200, 5), max_size=10)))
+    return [
+        Forgotten(NOW + timedelta(hours=each), draw(HOSTS))
+        if draw(st.integers(0, 5)) == 0
+        else Told(NOW + timedelta(hours=each), draw(HOSTS), tuple(draw(CODES).items()))
+        for each in hours
+    ]
+
+
+def known(events: Events, pool: str = "@ads", now: datetime = NOW) -> Knowledge:
+    """Return what a pool holds."""
+    return knowledge_of(events, pool, POOLS.__getitem__, now)
+
+
+def own(events: Events) -> list[Told | Forgotten]:
+    """Return what happened to the members of the group."""
+    return [each for each in events if POOLS[each.host] == "@ads"]
+
+
+def since_forgotten(events: Events) -> list[Told]:
+    """Return what they were told after the last time that they were made to forget."""
+    left: list[Told] = []
+    for event in own(events):
+        left = [*left, event] if isinstance(event, Told) else []
+    return left
+
+
+def mentions(events: Events, name: str) -> list[int]:
+    """Return the codes that an attribute was told with, in order, and not forgotten."""
+    return [dict(each.codes)[name] for each in since_forgotten(events) if name in dict(each.codes)]
+
+
+@given(histories())
+def test_the_latest_value_counts(events: Events) -> None:
+    """Of all that was told since they last were made to forget, and of nothing else."""
+    latest = {name: mentions(events, name)[-1:] for name in ("age", "region", "job")}
+    assert known(events).codes == tuple(sorted((n, c[0]) for n, c in latest.items() if c))
+
+
+@given(histories())
+def test_what_is_new_within_seven_days_is_recent(events: Events) -> None:
+    """New is what the group did not hold just before, or held with another value."""
+    new = [
+        (name, place)
+        for place, event in enumerate(events)
+        if isinstance(event, Told) and event in own(events)
+        if NOW - timedelta(days=7) < event.at <= NOW
+        for name, code in event.codes
+        if mentions(events[:place], name)[-1:] != [code]
+    ]
+    assert known(events).recent == len(new)
+
+
+@given(histories())
+def test_other_pools_do_not_matter(events: Events) -> None:
+    """Whatever they were told or forgot, and whenever."""
+    assert known(events) == known(own(events))
+    others = [each for each in events if each not in own(events)]
+    assert known(others) == Knowledge()
+    assert known(events, "shop.example") == known(others, "shop.example")
+
+
+@given(histories(), st.randoms(use_true_random=False))
+def test_members_are_one(events: Events, rng: random.Random) -> None:
+    """Which member of a group was told makes no difference."""
+    moved = [
+        type(each)(each.at, rng.choice(["a.ads.test", "b.ads.test"]), *_codes(each))
+        for each in own(events)
+    ]
+    assert known(moved) == known(events)
+
+
+def _codes(event: Told | Forgotten) -> tuple[tuple[tuple[str, int], ...], ...]:
+    return (event.codes,) if isinstance(event, Told) else ()
+
+
+@given(histories(), CODES)
+def test_one_more_answer(events: Events, codes: dict[str, int]) -> None:
+    """It adds what it says to what was held, and to what is recent what of it is new."""
+    before = known(events)
+    after = known([*events, Told(NOW, "a.ads.test", tuple(codes.items()))])
+    assert after.codes == before.learns(codes).codes
+    assert after.recent == before.recent + len(codes.items() - dict(before.codes).items())
+    again = known([*events, *[Told(NOW, "b.ads.test", tuple(codes.items()))] * 2])
+    assert again == after
+
+
+@given(histories())
+def test_who_forgets_has_still_been_told(events: Events) -> None:
+    """Nothing is held any more, and the week's count stays."""
+    after = known([*events, Forgotten(NOW, "b.ads.test")])
+    assert after == Knowledge(recent=known(events).recent)
+
+
+@given(histories(), st.integers(0, 400))
+def test_a_week_only_passes(events: Events, hours: int) -> None:
+    """Time alone takes nothing from what is held, and in the end all from what is recent."""
+    happened = [each for each in events if each.at <= NOW]
+    before, later = known(happened), known(happened, now=NOW + timedelta(hours=hours))
+    assert later.codes == before.codes
+    assert later.recent <= before.recent
+    assert known(happened, now=NOW + WEEK).recent == 0
+
+
+@pytest.mark.parametrize(
+    ("hours", "recent"), [(-168, 0), (-167.99, 1), (-1, 1), (0, 1), (0.01, 0), (-1000, 0)]
+)
+def test_the_seven_days(hours: float, recent: int) -> None:
+    """Up to now, and not the moment a week ago; what is known stays known."""
+    events = [Told(NOW + timedelta(hours=hours), "shop.example", (("age", 1),))]
+    assert known(events, "shop.example") == Knowledge((("age", 1),), recent)

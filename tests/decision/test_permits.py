@@ -1,0 +1,179 @@
+"""What always leaves, what waits, what is capped: what a policy permits is what happens."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.decision.decide import decide
+from agent.decision.decision import Decision
+from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Limits, Terms
+from tests.decision.drawn import World, codes, worlds
+from tests.decision.made import NAMES, PERSONS, made_model
+
+MANY = settings(max_examples=250)
+ROUNDING = 1e-9
+UNKNOWN = "zebra crossing"
+
+
+def remembered(world: World) -> frozenset[str]:
+    """Return what the recipient holds and keeps."""
+    return world.known.names if world.terms.memory == "remembers" else frozenset()
+
+
+def open_to(world: World) -> set[str]:
+    """Return what may leave at all: not never, not guarded, and asked for."""
+    terms, asked = world.terms, world.request.asked
+    barred = terms.excluded | dict(terms.guards).keys()
+    return {name for name in NAMES if name not in barred and (asked is None or name in asked)}
+
+
+def waits(world: World) -> frozenset[str]:
+    """Return what may leave only with a word of the user."""
+    return (world.terms.ask & open_to(world)) - remembered(world)
+
+
+@MANY
+@given(worlds())
+def test_always_is_always_unless_a_limit_forbids(world: World) -> None:
+    """One after the other, each is in unless a limit forbids it beside those before it.
+
+    Also beside a standing set, and where the rest of that would break a limit today.
+    """
+    decision, objective = world.decided(), world.objective()
+    taken: tuple[str, ...] = ()
+    for name in (name for name in NAMES if name in world.terms.always & open_to(world)):
+        allowed = objective.feasible(world.mask((*taken, name)))
+        assert (name in decision.disclosed) == allowed
+        taken += (name,) if allowed else ()
+    assert objective.feasible(world.mask(decision.disclosed))
+
+
+def test_a_standing_set_out_of_reach_takes_nothing_along() -> None:
+    """What always leaves still does: here one more attribute would make the user stand out."""
+    model = made_model(0)
+    terms = Terms(mode="standing", always=frozenset({"gender"}), trade_off=0.0)
+    free = decide(Request("python today"), terms, Knowledge(), model)
+    assert len(free.disclosed) > 1
+    assert free.disclosed[0] == "gender"
+    left = World(model, Request("python today"), terms, Knowledge(), {})
+    limits = Limits(k=_like_the_user(left, ("gender",)), max_violations=0.999, protect="me")
+    decision = left.under(limits=limits).decided()
+    assert decision.disclosed == ("gender",)
+    (reason,) = (each.reason for each in decision.candidates if each.disclosed)
+    assert reason == "always"
+
+
+@MANY
+@given(worlds())
+def test_what_waits_does_not_leave(world: World) -> None:
+    """It is named where it would be worth it together, beside what leaves, within all limits."""
+    decision, objective = world.decided(), world.objective()
+    assert not waits(world) & {*decision.disclosed}
+    if decision.pending is None:
+        return
+    names, figures = decision.pending.names, decision.pending.figures
+    assert set(names) <= waits(world)
+    assert len(set(names)) == len(names) > 0
+    assert objective.feasible(world.mask((*decision.disclosed, *names)))
+    assert figures.objective > decision.figures.objective
+    assert figures.people_left <= decision.figures.people_left + ROUNDING
+    reasons = {each.name: each.reason for each in decision.candidates}
+    assert {reasons[name] for name in names} == {"waits for you"}
+
+
+@MANY
+@given(worlds())
+def test_nobody_is_kept_waiting(world: World) -> None:
+    """The answer without asking is the answer where what waits may never leave."""
+    never = world.under(excluded=world.terms.excluded | waits(world))
+    waiting, without = world.decided(), never.decided()
+    assert waiting.disclosed == without.disclosed
+    assert waiting.figures == without.figures
+    assert waiting.status == without.status
+    assert without.pending is None
+
+
+@MANY
+@given(worlds())
+def test_caps_are_kept(world: World) -> None:
+    """With what waits as without it, so that saying yes breaks none."""
+    limits, decision = world.terms.limits, world.decided()
+    both = decision.disclosed + (decision.pending.names if decision.pending else ())
+    if limits.per_request is not None:
+        assert len(both) <= limits.per_request
+    if limits.new_per_week is not None:
+        new = [name for name in both if name in NAMES[:PERSONS] and name not in remembered(world)]
+        assert len(new) <= max(0, limits.new_per_week - world.known.recent)
+
+
+@given(worlds(), st.sampled_from(["python today", UNKNOWN]))
+def test_nothing_is_nothing(world: World, query: str) -> None:
+    """Whatever else is ruled, also of what always leaves; and nobody is asked."""
+    blocked = world.under(nothing=True)._replace(request=replace(world.request, query=query))
+    decision = blocked.decided()
+    assert (decision.status, decision.disclosed, decision.pending) == ("blocked", (), None)
+
+
+@MANY
+@given(worlds())
+def test_who_forgets_is_told_as_a_stranger(world: World) -> None:
+    """It decides as for a recipient that holds nothing; what it was told this week still counts."""
+    stranger = world.under(memory="remembers")._replace(known=Knowledge(recent=world.known.recent))
+    assert _alike(world.under(memory="forgets").decided(), stranger.decided())
+
+
+@MANY
+@given(worlds())
+def test_an_unknown_query_may_get_the_standing_set(world: World) -> None:
+    """The one that a known query gets where everything is decided beforehand."""
+    unknown = world.under(unknown_queries="standing", mode="dynamic")
+    unknown = unknown._replace(request=replace(world.request, query=UNKNOWN))
+    one, other = unknown.decided(), world.under(mode="standing").decided()
+    assert _alike(one, other)
+    assert (one.mode, one.matched_query) == ("standing", None)
+    silent = unknown.under(unknown_queries="nothing").decided()
+    assert (silent.disclosed, silent.pending) == ((), None)
+
+
+def _alike(one: Decision, other: Decision) -> bool:
+    """Say whether two decisions are the same in all but the request and the terms."""
+    asked = replace(other, request=one.request, terms=one.terms)
+    return one == replace(asked, match=one.match, matched_query=one.matched_query)
+
+
+@MANY
+@given(worlds())
+def test_protecting_me_keeps_my_own_class(world: World) -> None:
+    """With anything new, k people are left who are like the user, and none stands out of them."""
+    mine = world.within(protect="me")
+    decision, limits = mine.decided(), world.terms.limits
+    both = decision.disclosed + (decision.pending.names if decision.pending else ())
+    for names in (decision.disclosed, both):
+        if set(names) - remembered(world):
+            left = _like_the_user(world, names)
+            assert left >= (limits.k or 0)
+            assert limits.max_risk is None or 1 / left <= limits.max_risk
+
+
+def _like_the_user(world: World, names: tuple[str, ...]) -> int:
+    """Return how many agree with what is held and with the user in what is told."""
+    table = world.model.population.codes
+    alike = np.ones(len(table), bool)
+    for name, code in world.known.codes if world.terms.memory == "remembers" else ():
+        alike &= table[:, NAMES.index(name)] == code
+    for name in set(names) & {*NAMES[:PERSONS]}:
+        alike &= table[:, NAMES.index(name)] == world.own.get(name, 0)
+    return int(alike.sum())
+
+
+@MANY
+@given(worlds(), codes())
+def test_protecting_everyone_looks_at_nobody(world: World, other: dict[str, int]) -> None:
+    """The user's codes do not matter; protecting the user changes nothing where nothing is kept."""
+    everyone = world.within(protect="everyone")
+    assert everyone.decided() == everyone._replace(own=other).decided()
+    free = world.within(k=None, max_risk=None, protect="everyone")
+    assert _alike(free.decided(), free.within(protect="me").decided())
