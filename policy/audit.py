@@ -15,6 +15,8 @@ from policy.positions import Key, line_of, lines_of
 from policy.rules import Layer, Path, Policy, Rule
 from policy.shadow import Shadows
 
+MEANT = "did you mean"
+
 
 class Remark(NamedTuple):
     """What a rule does not do: the line and the key, what is so, and what one may do about it.
@@ -41,6 +43,18 @@ def audit(policy: Policy, names: Sequence[str] | None, today: date) -> tuple[Rem
     return tuple(sorted(remarks, key=lambda each: (each.line, each.key, each.what)))
 
 
+def misspelt(policy: Policy, names: Sequence[str]) -> tuple[Remark, ...]:
+    """Return a remark on each name in the file that is probably meant for one of ``names``."""
+    auditor = _Auditor(policy, names, date.min)
+    return tuple(
+        remark
+        for rule in policy.rules
+        if rule.layer is Layer.FILE
+        for remark in auditor.strangers(rule)
+        if remark.hint.startswith(MEANT)
+    )
+
+
 class _Auditor:
     """A policy with what is asked again and again about its rules."""
 
@@ -60,7 +74,7 @@ class _Auditor:
         if _over(rule, self._today):
             yield self._expired(rule)
             return
-        unknown = self._unknown(rule)
+        unknown = self.strangers(rule)
         yield from unknown
         if any(each.settings for each in unknown):
             return
@@ -78,7 +92,7 @@ class _Auditor:
         what = f"expired on {rule.expires}"
         return self._remark(rule, (*rule.path, "expires"), [*rule.settings], what, hint)
 
-    def _unknown(self, rule: Rule) -> list[Remark]:
+    def strangers(self, rule: Rule) -> list[Remark]:
         """Return what there is to say of each attribute that the model does not have."""
         names = self._names
         if names is None or not rule.attributes:
@@ -168,7 +182,4 @@ def _no_attribute(pattern: NamePattern, names: Sequence[str]) -> tuple[str, str]
     what = f"no attribute of the model is {shown(pattern.text)}"
     if near is None:
         return what, "`reticent model info` lists its attributes"
-    return (
-        what,
-        f"did you mean {near!r}?" if "*" not in pattern.text else f"the nearest is {near!r}",
-    )
+    return what, f"the nearest is {near!r}" if "*" in pattern.text else f"{MEANT} {near!r}?"

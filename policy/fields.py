@@ -14,6 +14,8 @@ from policy.settings import SETTINGS, Setting, Value
 
 T = TypeVar("T")
 MOST_LISTED = 1000  # recipients, attributes or words in one list
+LARGE = 1e9
+PER_CENT = 100
 HUGE = 4000  # bits: Python refuses to write larger numbers in decimal
 
 
@@ -86,7 +88,9 @@ def texts(found: Findings, path: Path, given: object) -> list[str]:
     if 0 < len(words) == len(listed) <= MOST_LISTED:
         return words
     what = f"{shown(given)} is no text, and no list of up to {MOST_LISTED} texts"
-    found.add(path, what, 'write "one" or ["one", "another"]')
+    if given == []:
+        what = "the list is empty"
+    found.add(path, what, 'write "one" or ["one", "another"], or leave it out')
     return []
 
 
@@ -131,9 +135,20 @@ def shown(given: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."  # noqa: PLR2004
 
 
+def _way_out(of: Setting, given: object) -> str:
+    """Return how to write what was probably meant."""
+    if isinstance(given, str) and given.strip().replace(".", "", 1).isdigit():
+        return f"write {given.strip()} without quotes"
+    if isinstance(given, float) and given.is_integer() and abs(given) < LARGE:
+        return f"write {int(given)} without decimals"
+    if of.rank is not None and isinstance(given, (int, float)) and 1 <= given <= PER_CENT:
+        return f"for {given:g} % write {given / PER_CENT:g}"
+    return f"write {of.key} = {of.demand}" if of.key == "search" else f"{of.key} is {of.demand}"
+
+
 def _refusal(of: Setting, given: object) -> tuple[str, str]:
     if not of.choices:
-        return f"{shown(given)} is not {of.demand}", f"{of.key} is {of.demand}"
+        return f"{shown(given)} is not {of.demand}", _way_out(of, given)
     near = nearest(given, of.choices) if isinstance(given, str) else None
     hint = f"did you mean {near!r}?" if near else "write one of them in quotes"
     return f"{shown(given)} is not one of {', '.join(of.choices)}", hint

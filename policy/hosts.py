@@ -65,7 +65,7 @@ class HostPattern:
         """Return the pattern in a policy; UsageError where no host can be like that."""
         rest = text.removeprefix("*.")
         if "*" in rest:
-            hint = "write * only as the first label, as in *.books.example"
+            hint = "write * only as the first label, as in *.a.example; leave recipient out for all"
             raise UsageError(f"{text!r} has * where it stands for nothing", hint)
         key = _canonical(_bare(rest))
         if rest == text:

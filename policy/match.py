@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
+from agent.errors import UsageError
 from policy.groups import SIGN, Pools
 from policy.hosts import host_of
 from policy.queries import Queries
@@ -80,6 +81,8 @@ class Rulebook:
 
     def _met(self, recipient: str) -> _Recipient:
         """Return what is known of a recipient from now on."""
+        if recipient in self.policy.groups:
+            raise UsageError(f"{recipient!r} is a group", "name one of its members")
         host = host_of(recipient)
         pool = self._pools.of(host)
         group = pool.removeprefix(SIGN) if pool.startswith(SIGN) else None

@@ -11,15 +11,23 @@ from policy.conflicts import note_conflicts
 from policy.fields import Findings
 from policy.groups import read_groups
 from policy.rules import DEFAULT_RULE, Layer, Policy, Rule
-from policy.sections import Reading, read_attributes, read_queries, read_rules
+from policy.sections import PARTS, Reading, read_attributes, read_queries, read_rules
 from policy.settings import SETTINGS
 
 FORMAT = 1
 LARGEST = 1 << 20  # characters
 PRESETS = ("balanced", "generous", "strict")
-PARTS = ("format", "preset", "trusted_keys", "attributes", "groups", "queries", "rule")
 
 Preset = Callable[[str], tuple[Rule, ...]]
+WAYS_OUT = {  # by what tomllib says
+    "invalid value": 'write text in "quotes", and true or false in small letters',
+    "expected newline": "write one value: 5.12 with a point, 0.05 for 5 %, 2027-03-01 for a day",
+    "expected '='": 'write a key with *, dots or other signs in "quotes"',
+    "invalid statement": 'write a key with *, dots or other signs in "quotes"',
+    "twice": "put all of a table under one [header]",
+    "overwrite": "a key stands twice, or is a table as well: keep one of them",
+    "nul": "save the file as plain text",
+}
 _KEY = re.compile(r"ed25519:[0-9a-f]{64}")
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
@@ -60,8 +68,13 @@ def _document(text: str, source: str) -> dict[str, Any]:
         place = _PLACE.search(str(error))
         line = int(place[1]) if place and place[1] else text.count("\n") + 1 if place else 1
         what = _PLACE.sub("", str(error)).lower()
-        problem = Problem(line, "", f"no TOML: {what}", "see toml.io for how TOML is written")
+        problem = Problem(line, "", f"this is not TOML: {what}", _way_out(what))
     raise PolicyError(source, [problem])
+
+
+def _way_out(what: str) -> str:
+    """Return how to mend what the reader of TOML stumbled over."""
+    return next((hint for sign, hint in WAYS_OUT.items() if sign in what), "see toml.io")
 
 
 def _rules(reading: Reading, known: dict[str, Any]) -> list[Rule]:

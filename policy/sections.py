@@ -15,6 +15,8 @@ from policy.rules import Layer, Path, Rule, frozen
 from policy.settings import SETTINGS, Value
 from policy.words import Words
 
+PARTS = ("format", "preset", "trusted_keys", "attributes", "groups", "queries", "rule")
+TOP = "a table goes on until the next [header]: move it to the top of the file"
 SELECTORS = ("recipient", "attribute", "query")
 RULE_KEYS = (*SELECTORS, "name", "expires", *SETTINGS)
 ATTRIBUTE_KEYS = (*(key for key, each in SETTINGS.items() if each.about == "attribute"), "expires")
@@ -39,7 +41,11 @@ class Reading:
     def known(self, path: Path, given: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
         """Return what is given under known keys, with a finding for every other key."""
         for key in given:
-            if key not in keys:
+            if key in keys:
+                continue
+            if key in SETTINGS or key in PARTS:
+                self.found.add((*path, key), f"{key!r} does not belong here", TOP)
+            else:
                 self.found.unknown((*path, key), "key", key, [*keys])
         return {key: value for key, value in given.items() if key in keys}
 
@@ -48,6 +54,9 @@ def read_attributes(reading: Reading, given: Mapping[str, Any]) -> Iterator[Rule
     """Yield a rule for each entry of ``[attributes]``."""
     for text, entry in given.items():
         path: Path = ("attributes", text)
+        if text in SETTINGS or text in PARTS:
+            reading.found.add(path, f"{text!r} is no attribute", TOP)
+            continue
         patterns = fields.parsed(reading.found, path, text, NamePattern.parse)
         if isinstance(entry, dict):
             known = reading.known(path, entry, ATTRIBUTE_KEYS)

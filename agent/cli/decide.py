@@ -131,6 +131,8 @@ def decide(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
 def _terms(context: click.Context, options: DecideOptions) -> tuple[Model, Terms]:
     """Return the model and the terms, of a policy where one is given, else of the options."""
     policy, recipient = options["policy"], options["recipient"]
+    if policy is None and recipient is not None:
+        raise UsageError("--recipient needs --policy", "only the rules of a policy depend on it")
     if policy is None:
         terms = terms_of(options)
         return read(options["model"] or shipped_model()), terms

@@ -7,7 +7,7 @@ from typing import TypedDict, Unpack
 
 import click
 
-from agent.cli.policy_options import json_option, model_option, names_of, policy_option
+from agent.cli.policy_options import json_option, model_option, names_of, noted, policy_option
 from agent.cli.policy_record import explained_record
 from agent.cli.policy_text import Explained, explained_text
 from agent.errors import UsageError
@@ -37,8 +37,9 @@ def explain(**options: Unpack[ExplainOptions]) -> None:
         hint = "write what is asked, as in --query 'version control'"
         raise UsageError("the query is empty", hint)
     today = datetime.now().astimezone().date()
-    policy = load(options["file"])
-    rulebook = Rulebook(policy, names_of(options["model"]))
+    names = names_of(options["model"])
+    policy = noted(load(options["file"]), names)
+    rulebook = Rulebook(policy, names)
     ruling = rulebook.match(options["recipient"], options["query"], today)
     explained = Explained(policy, ruling, options["query"], today)
     if options["as_json"]:

@@ -1,11 +1,15 @@
 """The options that the commands about policies share."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from agent.cli.problems import printable
 from agent.model.file import read
 from agent.model.shipped import shipped_model
+from policy.audit import misspelt
+from policy.rules import Policy
 
 PATH = click.Path(path_type=Path)
 FILE = Path("policy.toml")
@@ -26,6 +30,14 @@ model_option = click.option(
     help="The model whose attributes are meant. By default the one that comes with reticent.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def noted(policy: Policy, names: Sequence[str]) -> Policy:
+    """Return the policy; what is probably a misspelt attribute is said on the way."""
+    for each in misspelt(policy, names):
+        note = f"{policy.source}:{each.line}: {each.what} ({each.hint})"
+        click.echo(f"reticent: note: {printable(note)}", err=True)
+    return policy
 
 
 def names_of(model: Path | None) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agent.cli.policy_options import json_option, model_option, names_of, policy_option
+from agent.cli.policy_options import json_option, model_option, names_of, noted, policy_option
 from agent.cli.policy_record import shown_record
 from agent.cli.policy_shown import shown_of, shown_text
 from policy.load import load
@@ -23,7 +23,8 @@ def show(recipient: str | None, file: Path, model: Path | None, *, as_json: bool
     Rules that hold for some requests only are listed below.
     """
     today = datetime.now().astimezone().date()
-    shown = shown_of(load(file), names_of(model), recipient, today)
+    names = names_of(model)
+    shown = shown_of(noted(load(file), names), names, recipient, today)
     if as_json:
         click.echo(json.dumps(shown_record(shown), indent=2, allow_nan=False))
     else:

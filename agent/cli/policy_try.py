@@ -9,6 +9,7 @@ import click
 
 from agent.cli.history import read_history
 from agent.cli.own_values import read_values
+from agent.cli.policy_options import noted
 from agent.cli.progress import Progress
 from agent.cli.ruled import expect_shipped, trusted
 from agent.cli.tried import Tried
@@ -44,7 +45,7 @@ class TryOptions(TypedDict):
     type=PATH,
     required=True,
     metavar="L.jsonl",
-    help="Past requests, as `reticent ledger --json` prints them; sorted by time.",
+    help="Past requests, a JSON object a line (policy/FORMAT.md); sorted by time.",
 )
 @click.option(
     "--profile",
@@ -73,6 +74,7 @@ def try_(**options: Unpack[TryOptions]) -> None:
         _expect_shipped(rules, history.requests)
     profile = None if options["profile"] is None else read_values(options["profile"], model)
     worlds = worlds_of(history.requests, model, profile)
+    noted(rules, [each.name for each in model.attributes])
     outcomes = _replayed(history.requests, rules, model, worlds)
     tried = Tried(outcomes, summary_of(outcomes), worlds, history.sorted)
     if options["as_json"]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from agent.cli.policy_options import noted
 from agent.decision.terms import Terms
 from agent.decision.under import terms_under
 from agent.errors import SignatureError, UsageError
@@ -31,7 +32,8 @@ def ruled(
     rules = load(policy)
     model = _model(rules, recipient, query, named, today)
     names = [attribute.name for attribute in model.attributes]
-    return model, terms_under(Rulebook(rules, names).match(recipient, query, today), model)
+    rulebook = Rulebook(noted(rules, names), names)
+    return model, terms_under(rulebook.match(recipient, query, today), model)
 
 
 def alone(context: click.Context) -> None:

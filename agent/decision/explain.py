@@ -43,7 +43,8 @@ def _nearest(decision: Decision) -> list[tuple[str, str]]:
         return [("read as", text)] if decision.matched_query else []
     if match.kind == "unknown":
         where = "of the shipped model, or of one you name"
-        return [("known", f"`reticent model info` lists the queries {where}")]
+        hint = f"`reticent model info` lists the queries {where}"
+        return [("hint", hint)] if decision.status != "blocked" else []
     return []
 
 

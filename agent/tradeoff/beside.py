@@ -103,10 +103,11 @@ class Beside:
 def forced(objective: SetFunction, attributes: Iterable[int]) -> tuple[int, int]:
     """Return what of ``attributes`` can be in the set, and what would break a limit, as masks.
 
-    Each is added, in ascending order, where the set with it is feasible: the first mask is.
+    Each is added where the set with it is feasible, as the first mask always is: the one with the
+    largest F of its own first, of equals the smaller.
     """
     taken = refused = 0
-    for each in sorted(set(attributes)):
+    for each in sorted({*attributes}, key=lambda each: (-objective.value(singleton(each)), each)):
         if objective.feasible(taken | singleton(each)):
             taken |= singleton(each)
         else:

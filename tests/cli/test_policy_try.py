@@ -1,5 +1,6 @@
 """`reticent policy try`: past requests under another policy, and every way to name them wrongly."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from agent.model.signature import generate_key, sign, signature_path
 from tests.cli.conftest import Run, Try
 from tests.cli.examples import PEOPLE
 from tests.cli.history_lines import EXAMPLES, line
+from tests.house.tree import ROOT
 
 REQUEST_KEYS = [
     *("at", "recipient", "host", "pool", "query", "matched_query", "bits_was", "bits_would_be"),
@@ -233,3 +235,14 @@ def test_a_model_that_the_policy_does_not_trust_is_refused(
         assert attempt(f'trusted_keys = ["{trusted}"]', line()).code == 0
     finally:
         signature_path(village).unlink()
+
+
+def test_the_line_in_the_document_is_one(run: Run, tmp_path: Path) -> None:
+    """Of policy/FORMAT.md, on the shipped model."""
+    document = (ROOT / "policy/FORMAT.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```json\n(.*?)```", document, re.DOTALL)
+    history = tmp_path / "past.jsonl"
+    history.write_text(text)
+    policy = ROOT / "examples/policies/developer.toml"
+    record = run("policy", "try", policy, "--history", history, "--json").record
+    assert len(record["requests"]) == 1

@@ -151,3 +151,27 @@ def test_only_trusted_makers_are_believed(
         assert "only if you trust its owner" in hint
     finally:
         signature_path(village).unlink()
+
+
+def test_what_is_probably_misspelt_is_not_passed_over(run: Run, ask: Decide) -> None:
+    """The file may be for several models, but a `never` that rules nothing must be seen."""
+    ran = run(*ask('[attributes]\nreigon = "never"\naltogether_different = "never"'))
+    assert ran.code == 0
+    (note,) = ran.err.splitlines()
+    assert note.startswith("reticent: note: ")
+    assert note.endswith(":2: no attribute of the model is 'reigon' (did you mean 'region'?)")
+
+
+def test_a_group_is_no_recipient(run: Run, ask: Decide) -> None:
+    """Its rules hold for its members."""
+    text = '[groups]\nshops = ["shop.example"]'
+    assert run(*ask(text, recipient="shops")).refusal() == (
+        "'shops' is a group",
+        "name one of its members",
+    )
+
+
+def test_a_recipient_alone_is_not_passed_over(run: Run, village: Path) -> None:
+    """It means nothing without rules."""
+    ran = run("decide", "--model", village, "--query", "weather", "--recipient", "a.example")
+    assert ran.refusal()[0] == "--recipient needs --policy"

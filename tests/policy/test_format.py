@@ -8,8 +8,8 @@ import pytest
 from agent.errors import PolicyError
 from policy.load import preset
 from policy.match import Rulebook
-from policy.read import PARTS, PRESETS, read
-from policy.sections import ATTRIBUTE_KEYS, RULE_KEYS
+from policy.read import PRESETS, read
+from policy.sections import ATTRIBUTE_KEYS, PARTS, RULE_KEYS
 from policy.settings import DEFAULTS, SETTINGS
 from tests.house.tree import ROOT
 from tests.policy.strategies import NAMES, TODAY
@@ -41,7 +41,11 @@ def quoted(text: str) -> list[str]:
 def test_the_document_has_its_examples() -> None:
     """So that the tests of them are tests."""
     assert len(VALID) >= 4
-    assert [kind for kind, _ in BLOCKS if kind != "toml"] == ["toml error", "text"]
+    assert [kind for kind, _ in BLOCKS if kind != "toml"] == [
+        "json",
+        "toml error",
+        "text",
+    ]
 
 
 @pytest.mark.parametrize("example", VALID)
@@ -100,7 +104,7 @@ def test_the_parts_are_those_listed() -> None:
     assert {name.strip("[]") for names in parts for name in names} == {*PARTS}
     keys = [quoted(row[0])[0] for row in rows(section("Rules")) if quoted(row[0])]
     assert keys[: len(RULE_KEYS) - len(SETTINGS)] == [*RULE_KEYS[: -len(SETTINGS)]]
-    (short,) = re.findall(r"the keys of its tables are ([^)]*)\)", " ".join(FORMAT.split()))
+    (short,) = re.findall(r"the keys of its tables are ([^;]*);", " ".join(FORMAT.split()))
     assert quoted(short) == [*ATTRIBUTE_KEYS]
     assert {*re.findall(r'`"([a-z]+)"`', rows(section("Parts"))[1][1])} == {*PRESETS}
 
@@ -111,3 +115,25 @@ def test_the_defaults_are_those_listed() -> None:
     listed = tomllib.loads(block)
     assert listed.pop("format") == 1
     assert [*listed.items()] == [*DEFAULTS.items()]
+
+
+def test_the_table_of_presets_is_what_they_hold() -> None:
+    """Settings as they are written, and attributes with what is ruled of them."""
+    names = re.findall(r"`(\w+)`", section("Presets").splitlines()[4])
+    assert sorted(names) == [*PRESETS]
+    for column, name in enumerate(names, start=1):
+        said = {
+            row[0].strip("`"): row[column] for row in rows(section("Presets")) if row[column] != "-"
+        }
+        held: dict[str, str] = {}
+        for rule in preset(name):
+            if rule.attributes:
+                (pattern,) = rule.attributes
+                guard = f", guard {rule.settings['guard']:g}" if "guard" in rule.settings else ""
+                held[pattern.text] = f"{rule.settings['disclose']}{guard}"
+            else:
+                held |= {
+                    key: f'`"{value}"`' if isinstance(value, str) else f"{value:g}"
+                    for key, value in rule.settings.items()
+                }
+        assert said == held

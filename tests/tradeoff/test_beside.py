@@ -259,16 +259,19 @@ def test_what_is_forced_is_feasible(function: Divided, data: st.DataObject) -> N
     assert function.feasible(taken)
     assert taken | refused == union(attributes)
     assert not taken & refused
+    alone = {each: (-function.value(singleton(each)), each) for each in attributes}
     for each in members(refused):
-        earlier = taken & (singleton(each) - 1)
+        earlier = union(other for other in members(taken) if alone[other] < alone[each])
         assert not function.feasible(earlier | singleton(each))
     shuffled = data.draw(st.permutations(attributes))
     assert forced(function, [*shuffled, *shuffled]) == (taken, refused)
 
 
-def test_the_first_are_taken_first() -> None:
-    """Where not all fit, the smallest indexes are in, and a later one that fits as well."""
-    allowed = tuple(mask in (0, 0b001, 0b101) for mask in range(8))
+def test_the_best_are_taken_first() -> None:
+    """Where not all fit, what is worth most alone is in, and what fits beside it."""
+    allowed = tuple(mask in (0, 0b001, 0b100, 0b101, 0b110) for mask in range(8))
     function = replace(tabulate(3, float), allowed=allowed)
-    assert forced(function, [2, 1, 0]) == (0b101, 0b010)
+    assert forced(function, [2, 1, 0]) == (0b110, 0b001)
+    level = replace(tabulate(3, lambda mask: float(bool(mask))), allowed=allowed)
+    assert forced(level, [2, 1, 0]) == (0b101, 0b010)
     assert forced(function, []) == (0, 0)
