@@ -10,7 +10,7 @@ import msgspec
 from agent.errors import Problem, UsageError, nearest
 from policy.positions import line_of, lines_of
 from policy.rules import Path
-from policy.settings import SETTINGS, Setting, Value
+from policy.settings import SETTINGS, Risk, Setting, Share, Value
 
 T = TypeVar("T")
 MOST_LISTED = 1000  # recipients, attributes or words in one list
@@ -141,7 +141,8 @@ def _way_out(of: Setting, given: object) -> str:
         return f"write {given.strip()} without quotes"
     if isinstance(given, float) and given.is_integer() and abs(given) < LARGE:
         return f"write {int(given)} without decimals"
-    if of.rank is not None and isinstance(given, (int, float)) and 1 <= given <= PER_CENT:
+    of_share = of.kind in (Share, Risk) and not isinstance(given, bool)
+    if of_share and isinstance(given, float | int) and 1 <= given <= PER_CENT:
         return f"for {given:g} % write {given / PER_CENT:g}"
     return f"write {of.key} = {of.demand}" if of.key == "search" else f"{of.key} is {of.demand}"
 

@@ -50,10 +50,12 @@ class World(NamedTuple):
         return case_of(self.request, self.terms, self.known, self.model, self.own)
 
     def objective(self) -> Objective:
-        """Return the objective for this query, with its limits."""
-        query, case = self.model.match(self.request.query).query, self.case()
-        assert query is not None
-        return Objective(self.model.utility(query), case.crowd, case.settings)
+        """Return the objective that the set is chosen by, with its limits."""
+        query, case, model = self.model.match(self.request.query).query, self.case(), self.model
+        if self.terms.mode == "standing" or query is None:
+            return Objective(model.mean_utility(), case.crowd, case.settings)
+        computed = model.computed_utilities(query)
+        return Objective(model.utility(query), case.crowd, case.settings, computed)
 
     def mask(self, names: tuple[str, ...]) -> int:
         """Return a set of names as a mask."""

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy.load import preset
@@ -18,6 +18,7 @@ from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, re
 
 WHOLE = tuple(key for key in SETTINGS if key not in PER_ATTRIBUTE)
 REQUESTS = st.lists(requests(), min_size=1, max_size=6)
+FEW = settings(max_examples=60)
 
 
 GROUP = 'groups.all = "shop.example"\n'
@@ -54,6 +55,7 @@ def values(ruling: Ruling) -> dict[tuple[str, str | None], Any]:
     return {place: verdict.value for place, verdict in verdicts(ruling).items()}
 
 
+@settings(max_examples=200)
 @given(documents(), REQUESTS)
 def test_it_is_as_the_document_says(document: Document, asked: list[Asked]) -> None:
     """Value, deciding rule and losers are those of a comparison of all rules with all."""
@@ -109,6 +111,7 @@ def _turned(table: Document) -> Document:
     return dict(reversed(table.items()))
 
 
+@FEW
 @given(documents(), REQUESTS)
 def test_memory_changes_nothing(document: Document, asked: list[Asked]) -> None:
     """A rulebook that has answered other requests rules as a new one does."""
@@ -119,6 +122,7 @@ def test_memory_changes_nothing(document: Document, asked: list[Asked]) -> None:
         assert values(one) == values(other)
 
 
+@FEW
 @given(documents(), requests())
 def test_who_pools_and_what_is_the_host(document: Document, asked: Asked) -> None:
     """The pool is the registered domain, or the group that has any host of it as a member."""
@@ -126,6 +130,7 @@ def test_who_pools_and_what_is_the_host(document: Document, asked: Asked) -> Non
     assert ruling.pool == naive.pool(ruling.host, document.get("groups", {}))
 
 
+@FEW
 @given(documents(), requests(), st.sampled_from(["", "www.", "a.b."]))
 def test_a_site_is_in_a_group_or_is_not(document: Document, asked: Asked, below: str) -> None:
     """Whatever stands below a registered domain, its owner is one adversary."""
@@ -135,6 +140,7 @@ def test_a_site_is_in_a_group_or_is_not(document: Document, asked: Asked, below:
         assert rulebook.match(below + site, "", TODAY).pool == site
 
 
+@FEW
 @given(documents(), requests())
 def test_what_has_expired_counts_for_nothing(document: Document, asked: Asked) -> None:
     """The day after, a policy rules as one without the rules that ended, and not on the day."""
@@ -170,6 +176,31 @@ def test_one_request_many_rules(text: str, value: float, name: str) -> None:
     """More specific wins, then the file, then the preset, then the stricter."""
     verdict = ruled(text).settings["lambda"]
     assert (verdict.value, verdict.rule.name) == (value, name)
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+@pytest.mark.parametrize(
+    ("key", "parts", "less", "more"),
+    [
+        ("recipient", ["*.example", "shop.example"], "*.example", "www.shop.example"),
+        ("recipient", ["shop.example", "*.shop.example"], "shop.example", "www.shop.example"),
+        ("recipient", ["all", "shop.example"], "*.example", "www.shop.example"),
+        ("query", ["sho*", "my shoes", "shoe*"], "my shoe*", "my red shoes my shoes"),
+        ("attribute", ["a*", "ag*", "*"], "*g*", "age"),
+        ("attribute", ["*g*", "age"], "ag*", "age"),
+    ],
+)
+def test_the_most_specific_part_counts(
+    turn: int, key: str, parts: list[str], less: str, more: str
+) -> None:
+    """Of several that match, in whatever order; so the rule wins over one that is in between."""
+    lenient = f'[[rule]]\n{key} = {parts[::turn]}\nguard = 1\nname = "lenient"\n'
+    strict = f'[[rule]]\n{key} = "{less}"\nguard = 2\nname = "strict"\n'
+    query = more if key == "query" else ""
+    host = more if key == "recipient" else "www.shop.example"
+    for text in (GROUP + lenient + strict, GROUP + strict + lenient):
+        verdict = ruled(text, host, query).attributes["age"]["guard"]
+        assert (verdict.rule.name, [rule.name for rule in verdict.lost]) == ("lenient", ["strict"])
 
 
 def test_a_block_wins_over_everything() -> None:

@@ -49,6 +49,10 @@ LONG = "x" * 201
         ("groups = 1979-05-27", 1, "groups", "1979-05-27 is no table", ""),
         ("[rule]\nk = 1", 1, "rule", "a table is no list of tables", "write [[rule]] and"),
         ("rule = [1]", 1, "rule", "a list is no list of tables", "write [[rule]] and"),
+        ("violations = 1", 1, "violations", "1 is not a share from 0", "for 1 % write 0.01"),
+        ("risk = 2.5", 1, "risk", "2.5 is not above 0", "for 2.5 % write 0.025"),
+        ("risk = true", 1, "risk", "true is not above 0", "risk is above 0 and at most 1"),
+        ("k = 2.5", 1, "k", "2.5 is not a whole number", "k is a whole number from 1"),
         # groups
         ("[groups]\nA = 'a.example'", 2, "groups.A", "'A' is no name of a group", "a name has"),
         ("[groups]\nlocalhost = 'a.b'", 2, "groups.localhost", "is no name of a group", ""),
