@@ -66,13 +66,6 @@ def _meet(one: NamePattern, other: NamePattern) -> bool:
     return one.matches(other.text) or other.matches(one.text)
 
 
-def spans(rule: Rule) -> tuple[tuple[int, int], ...]:
-    """Return from where to where each part of a rule is specific."""
-    hosts = [pattern.rank for pattern in rule.recipients] + [GROUP for _ in rule.groups]
-    parts = (hosts, [each.rank for each in rule.attributes], [each.rank for each in rule.queries])
-    return tuple((min(part, default=0), max(part, default=0)) for part in parts)
-
-
 def _lasts(one: Rule, other: Rule) -> bool:
     """Say whether a rule holds as long as the other."""
     return one.expires is None or (other.expires is not None and one.expires >= other.expires)

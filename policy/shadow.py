@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from policy.cover import LESS, MORE, SAME, names_meet, spans, specific
+from policy.cover import LESS, MORE, SAME, names_meet, specific
 from policy.groups import Groups
 from policy.names import EXACT
 from policy.rules import Layer, Rule
@@ -73,29 +73,22 @@ class Shadows:
     def _repeats(self, rule: Rule, preset: Rule, key: str) -> bool:
         """Say whether a rule of the file has no effect beside one of the preset with its value.
 
-        It would, where it wins over the preset for being of the file: where a third rule meets
-        both, and is neither more nor less specific.
+        It may, where a third rule meets both: those of the file win over those of a preset.
         """
         if specific(rule, preset, self._groups) != SAME:
             return False
         third = (each for each in self._setting[key] if each not in (rule, preset))
-        return all(
-            each.layer is Layer.DEFAULTS or not names_meet(each, rule) or _ranked(each, rule)
-            for each in third
-        )
+        return all(self._aside(each, rule, key) for each in third)
+
+    def _aside(self, third: Rule, rule: Rule, key: str) -> bool:
+        """Say whether it is all the same to a third rule of which layer a rule is."""
+        if third.layer is Layer.PRESET:
+            open_ = stricter(SETTINGS[key], rule.settings[key], third.settings[key])
+            return not (third.attributes and open_)
+        return third.layer is Layer.DEFAULTS or not names_meet(third, rule)
 
 
 def _texts(rule: Rule) -> list[str]:
     """Return the domains of a rule, and the letters of its words."""
     letters = [each.text.replace("*", "").replace(" ", "") for each in rule.queries]
     return [*(each.text for each in rule.recipients), *letters]
-
-
-def _ranked(one: Rule, other: Rule) -> bool:
-    """Say whether one of two rules is more specific than the other wherever both hold."""
-    pairs = [*zip(spans(one), spans(other), strict=True)]
-    above = all(own[0] >= its[1] for own, its in pairs)
-    below = all(own[1] <= its[0] for own, its in pairs)
-    return (above and any(own[0] > its[1] for own, its in pairs)) or (
-        below and any(own[1] < its[0] for own, its in pairs)
-    )

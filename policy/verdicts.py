@@ -47,14 +47,14 @@ def standing(claims: Sequence[Claim]) -> Standing:
 def joined(before: Standing | None, claims: Sequence[Claim]) -> Verdict:
     """Return what is decided when claims join those that always hold.
 
-    What these have beaten stays beaten: a preset has rules about attributes alone, so that
-    whatever a beaten rule of it beats, the rule that beat it beats as well.
+    What these have beaten stays beaten: whatever beats the rule that beat it beats it as well.
     """
     if before is None:
         return standing(claims).verdict
     if len(claims) == len(before.unbeaten) == 1:  # as nearly always
         (best, (own,)), (claim,) = before, claims
-        if _beats(claim, own, tied=claim.strictness > own.strictness):
+        stricter = claim.strictness > own.strictness
+        if _beats(claim, own) or (stricter and not _beats(own, claim)):
             return Verdict(claim.value, claim.rule, (best.rule, *best.lost))
         return Verdict(best.value, best.rule, (*best.lost, claim.rule))
     return _joined(before, claims)
@@ -67,12 +67,14 @@ def _joined(before: Standing, claims: Sequence[Claim]) -> Verdict:
     return together._replace(lost=(*beaten, *together.lost))
 
 
-def _beats(one: Claim, other: Claim, *, tied: bool = False) -> bool:
-    """Say whether a claim wins: more specific, or else of a later layer, or else if ``tied``."""
-    (recipient, attribute, query), (its_recipient, its_attribute, its_query) = one[1], other[1]
-    more = recipient >= its_recipient and attribute >= its_attribute and query >= its_query
-    less = recipient <= its_recipient and attribute <= its_attribute and query <= its_query
-    if more != less:
-        return more
+def _beats(one: Claim, other: Claim) -> bool:
+    """Say whether a claim wins whatever its value. What beats the winner beats the loser too.
+
+    In one file, if it is more specific; over a preset, if it is at least as specific.
+    """
     layer, its_layer = one[0].layer, other[0].layer
-    return layer > its_layer if layer != its_layer else tied
+    if layer < its_layer:
+        return False
+    (recipient, attribute, query), (its_recipient, its_attribute, its_query) = one[1], other[1]
+    as_specific = recipient >= its_recipient and attribute >= its_attribute and query >= its_query
+    return as_specific and (layer > its_layer or one[1] != other[1])

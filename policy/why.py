@@ -67,6 +67,6 @@ def _beats(one: Rule, other: Rule, place: Place) -> Why | None:
     own, its = reach_of(one, place), reach_of(other, place)
     if own is None or its is None:
         return None
-    if own.within(its):
+    if one.layer >= other.layer and own.within(its):
         return "more specific"
-    return "later layer" if one.layer > other.layer and not its.within(own) else None
+    return "later layer" if one.layer > other.layer and own == its else None

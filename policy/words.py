@@ -17,7 +17,8 @@ _UNSPACED = re.compile(
 )
 
 _SPOKEN = {ord(each): " " for each in "_-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"}
-_SPOKEN |= {ord(each): "'" for each in "\u2018\u2019\u02bc"}
+_SPOKEN |= dict.fromkeys((0x034F, *range(0xFE00, 0xFE10)), "")  # joiners, variants: unseen
+_SPOKEN |= {ord(each): "'" for each in "\u2018\u2019\u02bc\u2032`"}
 
 
 def normal(text: str) -> str:
@@ -46,7 +47,8 @@ def spoken(text: str) -> str:
 
     Whatever is written in more than one way must not slip past a block. Idempotent.
     """
-    return " ".join(normal(text).translate(_SPOKEN).split())
+    plain = normal(text).translate(_SPOKEN).replace("i\u0307", "i")  # what a dotted I folds to
+    return " ".join(plain.split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,13 @@ import click
 
 from agent.cli.policy_options import FILE, PATH, json_option, model_option, names_of
 from agent.cli.problems import printable
-from agent.errors import PolicyError, Problem
+from agent.errors import PolicyError, Problem, UsageError
 from policy.audit import Remark, audit
 from policy.load import load
 from policy.rules import Layer
 
 WRONG = PolicyError.exit_code
+UNREAD = UsageError.exit_code
 
 
 class Checked(NamedTuple):
@@ -25,6 +26,7 @@ class Checked(NamedTuple):
     rules: int = 0
     problems: tuple[Problem, ...] = ()
     remarks: tuple[Remark, ...] = ()
+    unread: bool = False
 
 
 @click.command()
@@ -49,7 +51,7 @@ def check(
         for each in checked:
             click.echo("\n".join(printable(line) for line in _lines(each)))
     if any(each.problems for each in checked):
-        context.exit(WRONG)
+        context.exit(UNREAD if any(each.unread for each in checked) else WRONG)
 
 
 def _checked(file: Path, names: tuple[str, ...], today: date) -> Checked:
@@ -57,12 +59,17 @@ def _checked(file: Path, names: tuple[str, ...], today: date) -> Checked:
         policy = load(file)
     except PolicyError as error:
         return Checked(str(file), problems=error.problems)
+    except UsageError as error:
+        return Checked(str(file), problems=(Problem(1, "", error.what, error.hint),), unread=True)
     rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
     return Checked(str(file), rules, remarks=audit(policy, names, today))
 
 
 def _lines(checked: Checked) -> Iterator[str]:
     """Yield a line for each thing to say, and one for the file."""
+    if checked.unread:
+        yield from (f"{each.what} ({each.hint})" for each in checked.problems)
+        return
     for each in checked.problems:
         key = f"{each.key}: " if each.key else ""
         yield f"{checked.file}:{each.line}: {key}{each.what} ({each.hint})"

@@ -32,7 +32,7 @@ def knowledge_of(
     """Return what a pool of recipients holds after these events, in the order they happened.
 
     ``pool_of``: who remembers what a host is told. The latest value of an attribute counts. What
-    was new to the pool within the seven days before ``now`` counts as recent, forgotten or not.
+    was new to the pool since seven days before ``now`` counts as recent, forgotten or not.
     """
     codes: dict[str, int] = {}
     recent = 0
@@ -44,6 +44,6 @@ def knowledge_of(
             continue
         new = [name for name, code in event.codes if codes.get(name) != code]
         codes.update(event.codes)
-        if now - WEEK < event.at <= now:
+        if event.at > now - WEEK:  # also what a clock set back puts into the future
             recent += len(new)
     return Knowledge(tuple(sorted(codes.items())), recent)

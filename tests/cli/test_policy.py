@@ -102,15 +102,19 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-@pytest.mark.parametrize("command", [["check"], ["show", "--policy"]])
-def test_what_is_no_text_is_refused(run: Run, folder: Path, name: str, command: list[str]) -> None:
-    """A file that is not there, one of bytes, and a folder."""
+def test_what_is_no_text_is_refused(run: Run, folder: Path, name: str) -> None:
+    """A file that is not there, one of bytes, and a folder; the others are checked all the same."""
     data, error = BROKEN[name]
     if isinstance(data, bytes):
         (folder / name).write_bytes(data)
     elif data is not None:
         (folder / name).mkdir()
-    assert run("policy", *command, name).refusal()[0] == error
+    assert run("policy", "show", "--policy", name).refusal()[0] == error
+    ran = run("policy", "check", name, "wrong.toml")
+    assert ran.code == 2
+    first, second, *_ = ran.out.splitlines()
+    assert first.startswith(f"{error} (")
+    assert second.startswith("wrong.toml:1: preset: ")
 
 
 def test_an_empty_file_is_a_policy(asked: Run, folder: Path) -> None:

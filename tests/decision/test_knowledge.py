@@ -67,7 +67,7 @@ def test_what_is_new_within_seven_days_is_recent(events: Events) -> None:
         (name, place)
         for place, event in enumerate(events)
         if isinstance(event, Told) and event in own(events)
-        if NOW - timedelta(days=7) < event.at <= NOW
+        if event.at > NOW - timedelta(days=7)  # also where a clock was set back since
         for name, code in event.codes
         if mentions(events[:place], name)[-1:] != [code]
     ]
@@ -126,9 +126,9 @@ def test_a_week_only_passes(events: Events, hours: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hours", "recent"), [(-168, 0), (-167.99, 1), (-1, 1), (0, 1), (0.01, 0), (-1000, 0)]
+    ("hours", "recent"), [(-168, 0), (-167.99, 1), (-1, 1), (0, 1), (30, 1), (-1000, 0)]
 )
 def test_the_seven_days(hours: float, recent: int) -> None:
-    """Up to now, and not the moment a week ago; what is known stays known."""
+    """Not the moment a week ago, and what a clock set back left in the future; all stays known."""
     events = [Told(NOW + timedelta(hours=hours), "shop.example", (("age", 1),))]
     assert known(events, "shop.example") == Knowledge((("age", 1),), recent)

@@ -103,14 +103,16 @@ def claims(document: Document, asked: Asked, key: str, name: str | None) -> list
 
 
 def undominated(found: list[Claim]) -> list[Claim]:
-    """Return the claims that no other beats: more specific, or else of a later layer."""
+    """Return the claims that no other beats: more specific, or as much and of a later layer."""
     return [claim for claim in found if not any(_beats(other, claim) for other in found)]
 
 
 def _beats(one: Claim, other: Claim) -> bool:
-    if more_specific(one, other) or more_specific(other, one):
-        return more_specific(one, other)
-    return one.entry.layer > other.entry.layer
+    if one.entry.layer < other.entry.layer:
+        return False
+    if one.entry.layer > other.entry.layer:
+        return more_specific(one, other) or one.reach == other.reach
+    return more_specific(one, other)
 
 
 def more_specific(one: Claim, other: Claim) -> bool:

@@ -217,6 +217,30 @@ def test_a_block_wins_over_everything() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "disclose"),
+    [
+        ('preset = "balanced"\n[attributes]\n"*" = "never"', "never"),
+        ('preset = "balanced"\ndisclose = "never"', "never"),
+        ('preset = "balanced"\ndisclose = "auto"', "ask"),
+        ('preset = "strict"\n[[rule]]\nrecipient = "a.example"\ndisclose = "auto"', "never"),
+        (
+            """
+            preset = "balanced"
+            attributes."*" = "never"
+            rule = [{recipient = "a.example", disclose = "always"}]
+            """,
+            "never",
+        ),
+        ('preset = "strict"\n[attributes]\nsalary = "auto"', "auto"),
+    ],
+)
+def test_a_preset_opens_nothing_that_the_file_closes(text: str, disclose: str) -> None:
+    """And what it closes stays closed until the file names it."""
+    ruling = Rulebook(read(text, "policy", preset), ("salary",)).match("a.example", "gif", TODAY)
+    assert ruling.attributes["salary"]["disclose"].value == disclose
+
+
 def test_no_way_of_writing_slips_past_a_block() -> None:
     """A query is compared by its words, and the model reads ``_`` as a space too."""
     book = Rulebook(read('[queries]\nblock = ["notice-period"]', "policy", preset), ())
