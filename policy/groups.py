@@ -6,11 +6,10 @@ from typing import Any
 
 from policy import fields
 from policy.fields import Findings
-from policy.hosts import HostPattern, site_of, suffixes
+from policy.hosts import LOCAL, HostPattern, site_of, suffixes
 
 Groups = Mapping[str, tuple[HostPattern, ...]]
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
-LOCAL = "localhost"
 SIGN = "@"  # before the name of a group, where a host may stand as well
 
 

@@ -14,7 +14,7 @@ class NamePattern:
     """The name of an attribute, or a pattern in which ``*`` stands for any characters or none."""
 
     text: str
-    _form: re.Pattern[str] = field(repr=False, compare=False)
+    _pieces: tuple[str, ...] = field(repr=False, compare=False)
 
     @classmethod
     def parse(cls, text: str) -> "NamePattern":
@@ -22,8 +22,7 @@ class NamePattern:
         if not _FORM.fullmatch(text):
             hint = "a name has small letters, digits and _; * stands for any of them"
             raise UsageError(f"{text!r} is no name of an attribute", hint)
-        parts = (re.escape(part) for part in re.split(r"\*+", text))
-        return cls(text, re.compile("[a-z0-9_]*".join(parts)))
+        return cls(text, tuple(text.split("*")))
 
     @property
     def rank(self) -> int:
@@ -31,5 +30,17 @@ class NamePattern:
         return len(self.text.replace("*", "")) + 1 if "*" in self.text else EXACT
 
     def matches(self, name: str) -> bool:
-        """Say whether it is this attribute's name, or stands for it."""
-        return self._form.fullmatch(name) is not None
+        """Say whether it is this attribute's name, or stands for it. Linear in the name."""
+        first, *middle = self._pieces
+        if not middle:
+            return name == first
+        last = middle.pop()
+        at, end = len(first), len(name) - len(last)
+        if at > end or not (name.startswith(first) and name.endswith(last)):
+            return False
+        for piece in middle:
+            found = name.find(piece, at, end)
+            if found < 0:
+                return False
+            at = found + len(piece)
+        return True

@@ -8,8 +8,8 @@ from typing import Any
 from agent.errors import UsageError
 from policy import fields
 from policy.fields import Findings
-from policy.groups import LOCAL, Groups
-from policy.hosts import HostPattern, host_of
+from policy.groups import Groups
+from policy.hosts import LOCAL, HostPattern, host_of
 from policy.names import NamePattern
 from policy.rules import Layer, Path, Rule, frozen
 from policy.settings import SETTINGS, Value

@@ -6,7 +6,7 @@ from agent.decision.explain import because, explain
 from agent.decision.phrases import bits
 from agent.decision.words import net
 
-RULED = ("always", "waits for you", "would break a limit")  # reasons that a rule may be behind
+RULED = ("always", "waits for you")  # reasons that a rule about the attribute is behind
 COLUMNS = (
     Column("attribute", wraps=True),
     Column("in"),

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.decision.request import Request
-from agent.decision.terms import Mode, Terms
+from agent.decision.terms import Terms
 from agent.model.lookup import Match
 from agent.tradeoff.losses import Metric
 from agent.tradeoff.search import Proof
+from policy.settings import Mode
 
 Status = Literal[
     "decided",

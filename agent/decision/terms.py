@@ -2,20 +2,17 @@
 
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Literal
+from typing import get_args
 
 from agent.errors import UsageError
 from agent.tradeoff.losses import METRICS, Metric
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm
 from policy.match import Ruling
+from policy.settings import Memory, Mode, Protect, Unknown
 
-Mode = Literal["dynamic", "standing"]
-Protect = Literal["everyone", "me"]
-Unknown = Literal["nothing", "standing"]
-Memory = Literal["remembers", "forgets"]
 Weights = tuple[tuple[str, float], ...]
 FINITE = "a finite number from 0"
-PROTECT = ("everyone", "me")
+PROTECT = get_args(Protect)
 WHOLE = "a whole number from 1"
 SHARE = "from 0 to below 1"
 
