@@ -1,6 +1,7 @@
 """`reticent decide`: which facts one request may carry."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
@@ -10,6 +11,7 @@ import click
 
 from agent.cli.decision_record import decision_record
 from agent.cli.decision_text import decision_text
+from agent.cli.own_values import read_values
 from agent.cli.parameters import OneOf, names, pair, weighted
 from agent.cli.ruled import alone, ruled
 from agent.cli.terms import METRIC_K, DecideOptions, knowledge_of, terms_of
@@ -104,6 +106,12 @@ DEFAULTS = Terms()
     help="A policy file that sets the terms, in place of the options for them.",
 )
 @click.option("--recipient", metavar="HOST", help="Who receives it; a policy's rules need it.")
+@click.option(
+    "--profile",
+    type=click.Path(path_type=Path),
+    metavar="P.toml",
+    help='Your values, attribute = "value"; read only under protect = "me".',
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def decide(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
@@ -118,8 +126,9 @@ def decide(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
     model, terms = _terms(context, options)
     knowledge = knowledge_of(options["know"], model)
     request = Request(options["query"], options["recipient"] or "")
+    own = _own(options, terms, model)
     start = perf_counter()
-    decision = decide_request(request, terms, knowledge, model)
+    decision = decide_request(request, terms, knowledge, model, own)
     elapsed_ms = 1000 * (perf_counter() - start)
     if options["as_json"]:
         record = decision_record(decision, elapsed_ms)
@@ -142,3 +151,14 @@ def _terms(context: click.Context, options: DecideOptions) -> tuple[Model, Terms
         raise UsageError("a policy depends on the recipient", hint)
     today = datetime.now().astimezone().date()
     return ruled(policy, recipient, options["query"], options["model"], today)
+
+
+def _own(options: DecideOptions, terms: Terms, model: Model) -> Mapping[str, int] | None:
+    """Return the user's own codes where the terms protect the user; nobody else needs them."""
+    profile = options["profile"]
+    if terms.limits.protect == "everyone":
+        return None
+    if profile is None:
+        hint = "name a file of your values with --profile, or protect everyone"
+        raise UsageError("the policy protects you, whose values are not known here", hint)
+    return read_values(profile, model)

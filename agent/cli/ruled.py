@@ -18,7 +18,7 @@ from policy.load import load
 from policy.match import Rulebook, Verdicts
 from policy.rules import Policy
 
-BESIDE = frozenset({"query", "model", "know", "policy", "recipient", "as_json"})
+BESIDE = frozenset({"query", "model", "know", "policy", "recipient", "profile", "as_json"})
 
 
 def ruled(

@@ -36,6 +36,7 @@ class DecideOptions(TypedDict):
     standing: bool
     policy: Path | None
     recipient: str | None
+    profile: Path | None
     as_json: bool
 
 

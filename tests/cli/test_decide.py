@@ -74,9 +74,11 @@ def test_every_option_reaches_the_terms(
     """Each is given a value that is not its default."""
     asked: list[tuple[Terms, Knowledge]] = []
 
-    def spy(request: Request, terms: Terms, knowledge: Knowledge, model: Model) -> Decision:
+    def spy(
+        request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: None
+    ) -> Decision:
         asked.append((terms, knowledge))
-        return decide(request, terms, knowledge, model)
+        return decide(request, terms, knowledge, model, own)
 
     monkeypatch.setattr("agent.cli.decide.decide_request", spy)
     options = "--lambda 2 --cost k-anonymity --k 7 --max-violations 0.25 --max-risk 0.5 "

@@ -108,7 +108,19 @@ def test_protecting_oneself_needs_oneself(run: Run, ask: Decide) -> None:
     """Without the user's values the limits cannot be kept for the user's own class."""
     error, hint = run(*ask('protect = "me"\nk = 2')).refusal()
     assert "values are not known here" in error
-    assert "protect everyone" in hint
+    assert "--profile" in hint
+
+
+def test_one_is_protected_where_others_are_not(run: Run, ask: Decide, tmp_path: Path) -> None:
+    """Six of sixty people have no hobby set: too few, but a tenth of all, which is tolerated."""
+    text = 'k = 10\nviolations = 0.2\n[attributes]\nhobby = "always"\nregion = "never"\n'
+    profile = tmp_path / "me.toml"
+    for values, leaves in (('hobby = "yes"', True), ("", False)):
+        profile.write_text(values)
+        mine = run(*ask('protect = "me"\n' + text), "--profile", profile, "--json").record
+        assert ("hobby" in mine["disclose"]) == leaves
+        everyone = run(*ask(text), "--profile", profile, "--json").record
+        assert "hobby" in everyone["disclose"]
 
 
 def test_a_policy_needs_a_recipient_and_a_file(run: Run, ask: Decide, village: Path) -> None:
