@@ -17,7 +17,7 @@ from policy.match import Rulebook
 from policy.read import read
 from policy.rules import Layer, Policy, Rule
 from policy.settings import SETTINGS
-from policy.words import normal
+from policy.words import spoken
 from tests.policy.strategies import NAMES, TODAY, documents, rendered
 
 Change = Callable[[Random, str], str]
@@ -222,7 +222,7 @@ class Account:
         assert sorted([*hosts, *rule.groups]) == sorted(recipients)
         attributes = listed(left.pop("attribute", attribute or []))
         assert [each.text for each in rule.attributes] == attributes
-        queries = [normal(each) for each in listed(left.pop("query", []))]
+        queries = [spoken(each) for each in listed(left.pop("query", []))]
         assert [each.text for each in rule.queries] == queries
         assert rule.settings.keys() == left.keys() != set()
         for key_, given_ in left.items():
