@@ -61,7 +61,8 @@ def _widened(member: HostPattern) -> HostPattern:
     """Return the pattern for the registered domain of a member, unless it is of many of them."""
     below = f"x.{member.key}"
     site = site_of(below)
-    return member if site in (below, "x") or ":" in member.key else HostPattern.parse(site)
+    several = site in (below, "x") or ":" in member.key
+    return member if several or site == member.text else HostPattern.parse(site)
 
 
 def _apart(found: Findings, groups: Groups) -> None:
@@ -69,15 +70,16 @@ def _apart(found: Findings, groups: Groups) -> None:
     at: dict[str, str] = {}
     above: dict[str, str] = {}
     for name, members in groups.items():
+        domains = [(member, suffixes(member.key)) for member in members]
         shared: dict[str, HostPattern] = {}
-        for member in members:
-            domains = suffixes(member.key)
-            others = [at.get(each) for each in domains] + [above.get(member.key)]
-            shared |= {each: member for each in others if each and each not in shared}
+        for member, its in domains:
+            others = [at[each] for each in its if each in at]
+            if member.key in above:
+                others.append(above[member.key])
+            for other in others:
+                shared.setdefault(other, member)
         for other, member in shared.items():
             what = f"{member.text} is in {other!r} as well"
             found.add(("groups", name), what, "put it into one group, or make the two groups one")
-        for member in members:
-            at.setdefault(member.key, name)
-            for each in suffixes(member.key):
-                above.setdefault(each, name)
+        at.update((member.key, name) for member in members if member.key not in at)
+        above.update((each, name) for _, its in domains for each in its if each not in above)

@@ -279,7 +279,7 @@ def test_members_of_a_group_are_one_recipient() -> None:
 
 
 def test_presets_have_rules_about_attributes_alone() -> None:
-    """So that who wins never goes round in circles between a preset and a file."""
+    """What has no order they set for everybody, so that a file always wins there."""
     for name in ("balanced", "generous", "strict"):
         rules = preset(name)
         assert not any(rule.recipients or rule.groups or rule.queries for rule in rules)
