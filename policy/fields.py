@@ -14,6 +14,7 @@ from policy.settings import SETTINGS, Risk, Setting, Share, Value
 
 T = TypeVar("T")
 MOST_LISTED = 1000  # recipients, attributes or words in one list
+LONGEST, CUT = 60, "..."  # characters of a value in a sentence
 LARGE = 1e9
 PER_CENT = 100
 HUGE = 4000  # bits: Python refuses to write larger numbers in decimal
@@ -132,7 +133,7 @@ def shown(given: object) -> str:
     if isinstance(given, int) and given.bit_length() > HUGE:
         return "a huge number"
     text = repr(given) if isinstance(given, str) else str(given)
-    return text if len(text) <= 60 else f"{text[:57]}..."  # noqa: PLR2004
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - len(CUT)]}{CUT}"
 
 
 def _way_out(of: Setting, given: object) -> str:

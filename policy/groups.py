@@ -27,11 +27,6 @@ def read_groups(found: Findings, given: Mapping[str, Any]) -> Groups:
     return groups
 
 
-def pool_of(host: str, groups: Groups) -> str:
-    """Return who remembers what a host is told: ``@`` and its group, or its domain."""
-    return Pools(groups).of(host)
-
-
 class Pools:
     """Who pools with whom, made ready to be asked often."""
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Unpack
@@ -12,7 +11,7 @@ import click
 from agent.cli.decision_record import decision_record
 from agent.cli.decision_text import decision_text
 from agent.cli.own_values import read_values
-from agent.cli.parameters import OneOf, names, pair, weighted
+from agent.cli.parameters import OneOf, check_asked, names, pair, today, weighted
 from agent.cli.ruled import alone, ruled
 from agent.cli.terms import METRIC_K, DecideOptions, knowledge_of, terms_of
 from agent.decision.decide import decide as decide_request
@@ -120,9 +119,7 @@ def decide(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
     Enough to be served well, too little to be recognised. No profile is read: the decision
     depends on the query, the terms and what the recipient holds, never on values it does not.
     """
-    if not options["query"].strip():
-        hint = "write what is asked, as in --query 'version control'"
-        raise UsageError("the query is empty", hint)
+    check_asked(options["query"])
     model, terms = _terms(context, options)
     knowledge = knowledge_of(options["know"], model)
     request = Request(options["query"], options["recipient"] or "")
@@ -149,8 +146,7 @@ def _terms(context: click.Context, options: DecideOptions) -> tuple[Model, Terms
     if recipient is None:
         hint = "say with --recipient who receives the request, as in books.example"
         raise UsageError("a policy depends on the recipient", hint)
-    today = datetime.now().astimezone().date()
-    return ruled(policy, recipient, options["query"], options["model"], today)
+    return ruled(policy, recipient, options["query"], options["model"], today())
 
 
 def _own(options: DecideOptions, terms: Terms, model: Model) -> Mapping[str, int] | None:

@@ -1,6 +1,7 @@
 """The kinds of values that options take, each with a sentence for what is wrong."""
 
 from collections.abc import Iterable, Sequence
+from datetime import date, datetime
 from math import isfinite
 from typing import TYPE_CHECKING, TypeVar
 
@@ -66,6 +67,19 @@ def once(option: str, pairs: Sequence[tuple[str, V]]) -> dict[str, V]:
 def flat(lists: Iterable[Iterable[str]]) -> frozenset[str]:
     """Return all names of several lists."""
     return frozenset(name for each in lists for name in each)
+
+
+def today() -> date:
+    """Return the day that it is here."""
+    return datetime.now().astimezone().date()
+
+
+def check_asked(query: str) -> None:
+    """Refuse a query without a word; UsageError."""
+    if not query.strip():
+        raise UsageError(
+            "the query is empty", "write what is asked, as in --query 'version control'"
+        )
 
 
 def _number(text: str, hint: str) -> float:

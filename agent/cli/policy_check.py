@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
+from agent.cli.parameters import today
 from agent.cli.policy_options import FILE, PATH, json_option, model_option, names_of
 from agent.cli.problems import printable
 from agent.errors import PolicyError, Problem, UsageError
@@ -41,9 +42,9 @@ def check(
 
     Then what of them does nothing: rules that never match, or to which others always win.
     """
-    today = datetime.now().astimezone().date()
     names = names_of(model)
-    checked = [_checked(file, names, today) for file in files or (FILE,)]
+    day = today()
+    checked = [_checked(file, names, day) for file in files or (FILE,)]
     if as_json:
         record = {"files": [_record(each) for each in checked]}
         click.echo(json.dumps(record, indent=2, allow_nan=False))
@@ -54,7 +55,7 @@ def check(
         context.exit(UNREAD if any(each.unread for each in checked) else WRONG)
 
 
-def _checked(file: Path, names: tuple[str, ...], today: date) -> Checked:
+def _checked(file: Path, names: tuple[str, ...], day: date) -> Checked:
     try:
         policy = load(file)
     except PolicyError as error:
@@ -62,7 +63,7 @@ def _checked(file: Path, names: tuple[str, ...], today: date) -> Checked:
     except UsageError as error:
         return Checked(str(file), problems=(Problem(1, "", error.what, error.hint),), unread=True)
     rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
-    return Checked(str(file), rules, remarks=audit(policy, names, today))
+    return Checked(str(file), rules, remarks=audit(policy, names, day))
 
 
 def _lines(checked: Checked) -> Iterator[str]:

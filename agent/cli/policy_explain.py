@@ -1,16 +1,15 @@
 """`reticent policy explain`: which rules decide about one request, and which lose to them."""
 
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 import click
 
+from agent.cli.parameters import check_asked, today
 from agent.cli.policy_options import json_option, model_option, names_of, noted, policy_option
 from agent.cli.policy_record import explained_record
 from agent.cli.policy_text import Explained, explained_text
-from agent.errors import UsageError
 from policy.load import load
 from policy.match import Rulebook
 
@@ -33,15 +32,13 @@ class ExplainOptions(TypedDict):
 @json_option
 def explain(**options: Unpack[ExplainOptions]) -> None:
     """Say which rules of a policy decide about one request, and which lose to them, and why."""
-    if not options["query"].strip():
-        hint = "write what is asked, as in --query 'version control'"
-        raise UsageError("the query is empty", hint)
-    today = datetime.now().astimezone().date()
+    check_asked(options["query"])
+    day = today()
     names = names_of(options["model"])
     policy = noted(load(options["file"]), names)
     rulebook = Rulebook(policy, names)
-    ruling = rulebook.match(options["recipient"], options["query"], today)
-    explained = Explained(policy, ruling, options["query"], today)
+    ruling = rulebook.match(options["recipient"], options["query"], day)
+    explained = Explained(policy, ruling, options["query"], day)
     if options["as_json"]:
         click.echo(json.dumps(explained_record(explained), indent=2, allow_nan=False))
     else:

@@ -1,11 +1,11 @@
 """`reticent policy show`: what holds under a policy, and where each value comes from."""
 
 import json
-from datetime import datetime
 from pathlib import Path
 
 import click
 
+from agent.cli.parameters import today
 from agent.cli.policy_options import json_option, model_option, names_of, noted, policy_option
 from agent.cli.policy_record import shown_record
 from agent.cli.policy_shown import shown_of, shown_text
@@ -22,9 +22,8 @@ def show(recipient: str | None, file: Path, model: Path | None, *, as_json: bool
 
     Rules that hold for some requests only are listed below.
     """
-    today = datetime.now().astimezone().date()
     names = names_of(model)
-    shown = shown_of(noted(load(file), names), names, recipient, today)
+    shown = shown_of(noted(load(file), names), names, recipient, today())
     if as_json:
         click.echo(json.dumps(shown_record(shown), indent=2, allow_nan=False))
     else:

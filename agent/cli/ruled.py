@@ -13,7 +13,7 @@ from agent.errors import SignatureError, UsageError
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
-from agent.model.signature import verify
+from agent.model.signature import maker
 from policy.load import load
 from policy.match import Rulebook, Verdicts
 from policy.rules import Policy
@@ -48,10 +48,11 @@ def alone(context: click.Context) -> None:
 
 def trusted(rules: Policy, named: Path) -> Model:
     """Return a model that is named; SignatureError if the policy does not trust its maker."""
-    if rules.trusted_keys and (key := verify(named)) not in rules.trusted_keys:
+    model = read(named)
+    if rules.trusted_keys and (key := maker(named, model.digest)) not in rules.trusted_keys:
         hint = "add it to trusted_keys only if you trust its owner"
         raise SignatureError(f"the policy does not trust its maker, {key}", hint, str(named))
-    return read(named)
+    return model
 
 
 def expect_shipped(settings: Verdicts) -> None:

@@ -1,7 +1,7 @@
 """Requests of the past under another policy: a parallel world beside the actual one. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import NamedTuple
 
 from agent.decision.compared import Compared, Outcome, Shares, mean
@@ -14,7 +14,7 @@ from agent.decision.terms import Terms
 from agent.decision.under import terms_under
 from agent.model.model import Model
 from agent.tradeoff.sets import union
-from policy.groups import pool_of
+from policy.groups import Pools
 from policy.match import Rulebook
 from policy.rules import Policy
 
@@ -30,7 +30,7 @@ def replay(
     a search that the model is too large for.
     """
     rulebook = Rulebook(policy, [attribute.name for attribute in model.attributes])
-    pools = cache(partial(pool_of, groups=policy.groups))
+    pools = cache(Pools(policy.groups).of)
     actual, parallel = _Memory(pools), [_Memory(pools) for _ in worlds.rows]
     persons = [attribute.name for attribute in model.attributes[: model.persons]]
     for place, past in enumerate(history):

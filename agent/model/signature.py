@@ -73,19 +73,27 @@ def verify(model: Path, signature: Path | None = None, expected: str | None = No
     or ModelError if the model cannot be used.
     """
     wanted = None if expected is None else check_key(expected)
-    digest = read(model).digest
+    public = maker(model, read(model).digest, signature)
+    if wanted not in (None, public):
+        hint = "use it only if you trust the owner of that key"
+        raise SignatureError(f"the model is signed with another key, {public}", hint, str(model))
+    return public
+
+
+def maker(model: Path, digest: str, signature: Path | None = None) -> str:
+    """Return the public key that signed the model of this digest, which was read from a file.
+
+    ``signature``: by default NAME.sig beside the model. Raises SignatureError if it is missing,
+    damaged or of another file; UsageError if it cannot be read.
+    """
     place = signature_path(model) if signature is None else signature
     if not place.exists():
         what = f"the model is not signed: there is no file {str(place)!r}"
         raise SignatureError(what, "get the signature from its maker", str(model))
     try:
-        public = signer(digest, read_bytes(place, MAX_SIGNATURE_BYTES))
+        return signer(digest, read_bytes(place, MAX_SIGNATURE_BYTES))
     except SignatureError as error:
         raise SignatureError(error.what, error.hint, str(place)) from error
-    if wanted not in (None, public):
-        hint = "use it only if you trust the owner of that key"
-        raise SignatureError(f"the model is signed with another key, {public}", hint, str(model))
-    return public
 
 
 def check_key(text: str) -> str:

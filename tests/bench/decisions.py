@@ -1,7 +1,6 @@
 """Decisions on the shipped model: how long one takes, and what is saved."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -16,6 +15,7 @@ from agent.tradeoff.objective import Objective
 from agent.tradeoff.search import EPSILON, search
 from tests.bench.lazy import everything
 from tests.bench.plain import PlainObjective
+from tests.bench.timing import at, timed
 
 TERMS = Terms()
 
@@ -29,15 +29,15 @@ def figures() -> Iterator[str]:
 
 
 def _opening() -> Iterator[str]:
-    times = [_timed(partial(read, shipped_model())) for _ in range(9)]
-    yield f"opening the shipped model: p50 {_ms(times, 50)} ms, worst {_ms(times, 100)} (bar: 50)"
+    times = [timed(partial(read, shipped_model())) for _ in range(9)]
+    yield f"opening the shipped model: p50 {at(times, 50)} ms, worst {at(times, 100)} (bar: 50)"
 
 
 def _fresh(model: Model) -> Iterator[str]:
     """Time decisions that nobody has asked for yet, by an agent that has just started or not."""
     queries = [query.text for query in model.queries]
-    first = [_timed(partial(_decide, text, read(shipped_model()))) for text in queries]
-    yield f"the first decision of a new process: p50 {_ms(first, 50)} ms, p99 {_ms(first, 99)}"
+    first = [timed(partial(_decide, text, read(shipped_model()))) for text in queries]
+    yield f"the first decision of a new process: p50 {at(first, 50)} ms, p99 {at(first, 99)}"
     fresh, again, priced = [], [], []
     # another epsilon is another request to the model's memory, and the same search
     other_terms = Terms(epsilon=EPSILON * (1 + 1e-9))
@@ -47,18 +47,18 @@ def _fresh(model: Model) -> Iterator[str]:
             if other != text:
                 _decide(other, warm)
         warm.utility(warm.match(text).query or 0)
-        fresh.append(_timed(partial(_decide, text, warm)))
-        again.append(_timed(partial(_decide, text, warm)))
-        priced.append(_timed(partial(_decide, text, warm, other_terms)))
+        fresh.append(timed(partial(_decide, text, warm)))
+        again.append(timed(partial(_decide, text, warm)))
+        priced.append(timed(partial(_decide, text, warm, other_terms)))
     yield (
-        f"one fresh decision, the other queries asked before: p50 {_ms(fresh, 50)} ms, "
-        f"p99 {_ms(fresh, 99)} (bars: 5 and 40)"
+        f"one fresh decision, the other queries asked before: p50 {at(fresh, 50)} ms, "
+        f"p99 {at(fresh, 99)} (bars: 5 and 40)"
     )
     yield (
-        f"the same, every cost remembered from earlier requests: p50 {_ms(priced, 50)} ms, "
-        f"p99 {_ms(priced, 99)}"
+        f"the same, every cost remembered from earlier requests: p50 {at(priced, 50)} ms, "
+        f"p99 {at(priced, 99)}"
     )
-    yield f"the same request again: p50 {_ms(again, 50)} ms, p99 {_ms(again, 99)} (bar: 0.1)"
+    yield f"the same request again: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: 0.1)"
 
 
 def _plain(model: Model) -> Iterator[str]:
@@ -72,8 +72,8 @@ def _plain(model: Model) -> Iterator[str]:
         ours = Objective(
             model.utility(query), model.crowd(), settings, model.computed_utilities(query)
         )
-        quick.append(_timed(partial(search, ours)))
-        slow.append(_timed(partial(search, plain)))
+        quick.append(timed(partial(search, ours)))
+        slow.append(timed(partial(search, plain)))
         same += search(ours).mask == search(plain).mask
     ratio = float(np.median(np.array(slow) / np.array(quick)))
     yield (
@@ -84,14 +84,3 @@ def _plain(model: Model) -> Iterator[str]:
 
 def _decide(text: str, model: Model, terms: Terms = TERMS) -> None:
     decide(Request(text), terms, Knowledge(), model)
-
-
-def _timed(run: Callable[[], object]) -> float:
-    """Return how long a call takes, in milliseconds."""
-    start = time.perf_counter()
-    run()
-    return (time.perf_counter() - start) * 1e3
-
-
-def _ms(times: list[float], percentile: float) -> str:
-    return f"{np.percentile(times, percentile):.3g}"

@@ -1,7 +1,7 @@
 """Policies: how long it takes to load one, and to match a request."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from functools import partial
 from itertools import product
@@ -14,6 +14,7 @@ from policy.load import preset
 from policy.match import Rulebook
 from policy.read import read
 from policy.rules import Policy
+from tests.bench.timing import at, timed
 
 RULES, GROUPS, HOSTS = 300, 25, 400
 REQUESTS, RUNS = 6000, 5
@@ -28,15 +29,15 @@ def figures() -> Iterator[str]:
     """Yield the lines of this benchmark."""
     names = [each.name for each in read_model(shipped_model()).attributes]
     text = written(names)
-    first = _timed(partial(read, text, "written", preset))
-    loads = [_timed(partial(read, text, "written", preset)) for _ in range(30)]
+    first = timed(partial(read, text, "written", preset))
+    loads = [timed(partial(read, text, "written", preset)) for _ in range(30)]
     yield (
-        f"loading a policy of {RULES} rules: p50 {_ms(loads, 50)} ms, p99 {_ms(loads, 99)} "
+        f"loading a policy of {RULES} rules: p50 {at(loads, 50)} ms, p99 {at(loads, 99)} "
         f"(bar: 20); the first of a process, with the public suffixes: {first:.3g}"
     )
     policy = read(text, "written", preset)
-    made = [_timed(partial(Rulebook, policy, names)) for _ in range(30)]
-    yield f"making it ready to match: p50 {_ms(made, 50)} ms, once for a policy"
+    made = [timed(partial(Rulebook, policy, names)) for _ in range(30)]
+    yield f"making it ready to match: p50 {at(made, 50)} ms, once for a policy"
     yield from _matching(policy, names)
 
 
@@ -53,8 +54,8 @@ def _matching(policy: Policy, names: list[str]) -> Iterator[str]:
         times.setdefault(same[0][0], []).append(min(took for _, took in same))
     for which, each in sorted(times.items()):
         yield (
-            f"matching a request, {which} ({len(each)} of them): p50 {_ms(each, 50)} us, "
-            f"p99 {_ms(each, 99)}, worst {_ms(each, 100)} (bar: 50)"
+            f"matching a request, {which} ({len(each)} of them): p50 {at(each, 50)} us, "
+            f"p99 {at(each, 99)}, worst {at(each, 100)} (bar: 50)"
         )
     yield from _read_out(policy, names, requests)
 
@@ -68,12 +69,12 @@ def _read_out(policy: Policy, names: list[str], requests: list[Asked]) -> Iterat
 
     rulebooks = [Rulebook(policy, names) for _ in range(RUNS)]
     best = [
-        min(1e3 * _timed(partial(everything, rulebook, asked)) for rulebook in rulebooks)
+        min(1e3 * timed(partial(everything, rulebook, asked)) for rulebook in rulebooks)
         for asked in requests
     ]
     yield (
         f"all of these, with what is ruled of each of {len(names)} attributes: "
-        f"p50 {_ms(best, 50)} us, p99 {_ms(best, 99)}"
+        f"p50 {at(best, 50)} us, p99 {at(best, 99)}"
     )
 
 
@@ -134,14 +135,3 @@ def _wish(number: int, names: list[str]) -> list[str]:
         [site, 'disclose = "ask"', "expires = 2027-12-31"],
     )
     return kinds[number % len(kinds)]
-
-
-def _timed(run: Callable[[], object]) -> float:
-    """Return how long a call takes, in milliseconds."""
-    start = time.perf_counter()
-    run()
-    return (time.perf_counter() - start) * 1e3
-
-
-def _ms(times: list[float], percentile: float) -> str:
-    return f"{np.percentile(times, percentile):.3g}"

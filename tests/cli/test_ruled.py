@@ -8,14 +8,15 @@ import pytest
 from agent.model.signature import generate_key, sign, signature_path
 from tests.cli.conftest import Run
 
-Decide = Callable[..., tuple[str | Path, ...]]
+Arguments = tuple[str | Path, ...]
+Decide = Callable[..., Arguments]
 
 
 @pytest.fixture
 def ask(village: Path, tmp_path: Path) -> Decide:
     """Write a policy, and return a request that is decided under it."""
 
-    def arguments(text: str, query: str = "weather", recipient: str = "shop.example") -> tuple:  # type: ignore[type-arg]
+    def arguments(text: str, query: str = "weather", recipient: str = "shop.example") -> Arguments:
         policy = tmp_path / "policy.toml"
         policy.write_text(text)
         where = ("--policy", policy, "--recipient", recipient)

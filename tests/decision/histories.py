@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 from hypothesis import strategies as st
 
@@ -15,7 +14,7 @@ from agent.decision.replay import replay
 from agent.decision.request import Request
 from agent.decision.under import terms_under
 from agent.model.model import Model
-from policy.groups import pool_of
+from policy.groups import Pools
 from policy.load import preset
 from policy.match import Rulebook
 from policy.read import read
@@ -99,7 +98,7 @@ def lived(
 ) -> tuple[Past, ...]:
     """Return the history of a person, given at each request, whose agent decided by a policy."""
     rulebook = Rulebook(rules.policy, NAMES)
-    pools = partial(pool_of, groups=rules.policy.groups)
+    pools = Pools(rules.policy.groups).of
     events: list[Told] = []
     history = []
     for past, person in zip(stream, persons, strict=True):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy.fields import Findings
-from policy.groups import Groups, Pools, pool_of, read_groups
+from policy.groups import Groups, Pools, read_groups
 from policy.hosts import site_of
 from tests.policy.hosts import HOSTS
 
@@ -46,6 +46,6 @@ def test_a_host_pools_as_its_site_does(given_: dict[str, list[str]], host: str) 
         pools = Pools(groups)
         holders = [n for n, its in groups.items() if any(m.matches(site_of(host)) for m in its)]
         assert len(holders) <= 1
-        assert pools.of(host) == pool_of(host, groups) == pools.of(site_of(host))
+        assert pools.of(host) == pools.of(site_of(host))
         assert pools.of(host) == (f"@{holders[0]}" if holders else site_of(host))
         assert pools.group(host) == pools.group(site_of(host))
