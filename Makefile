@@ -43,5 +43,5 @@ clean:
 
 .venv/.dev: .venv/.base
 	@echo "make: installing what builds and tests need into .venv, once"
-	@$(INSTALL) --editable '.[build,dev]'
+	@$(INSTALL) --editable '.[build,dev,keyring]'
 	@touch $@

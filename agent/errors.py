@@ -7,7 +7,15 @@
     │   ├── VersionError       in a format that this version does not read
     │   └── SignatureError     not signed, or not with the expected key
     ├── BuildError             tables from which no model can be made
-    └── PolicyError            a policy that must not be used, with all that is wrong with it
+    ├── PolicyError            a policy that must not be used, with all that is wrong with it
+    ├── VaultError             a vault that must not or cannot be used
+    │   ├── DamagedVaultError  altered, cut off, or of parts that do not belong together
+    │   ├── VaultVersionError  in a format that this version does not read
+    │   ├── RolledBackError    older than this machine has seen it
+    │   ├── WrongSecretError   no key slot opens with this secret
+    │   └── BusyVaultError     open in another process
+    └── DaemonError            the daemon does not run, or did not answer as it should
+        └── LockedError        the vault is locked, and this needs what is in it
 
 An error says what is wrong, where (if there is a place) and how to mend it, each in lower
 case and without a full stop. Only the command line shows it, and shows it once.
@@ -65,6 +73,38 @@ class SignatureError(ModelError):
 
 class BuildError(ReticentError):
     """No model can be made from the tables given."""
+
+
+class VaultError(ReticentError):
+    """A vault must not or cannot be used."""
+
+
+class DamagedVaultError(VaultError):
+    """A vault was altered or cut off, or its parts do not belong together."""
+
+
+class VaultVersionError(VaultError):
+    """A vault is in a format that this version does not read."""
+
+
+class RolledBackError(VaultError):
+    """A vault is older than this machine has seen it."""
+
+
+class WrongSecretError(VaultError):
+    """No key slot opens with this secret."""
+
+
+class BusyVaultError(VaultError):
+    """A vault is open in another process."""
+
+
+class DaemonError(ReticentError):
+    """The daemon does not run, or did not answer as it should."""
+
+
+class LockedError(DaemonError):
+    """The vault is locked, and this needs what is in it."""
 
 
 class Problem(NamedTuple):

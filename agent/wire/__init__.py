@@ -1,0 +1,1 @@
+"""The messages, the document that describes them, and the client over a Unix socket."""
