@@ -2,7 +2,11 @@
 
 from typing import Any, Literal, NamedTuple
 
-from agent.wire import messages as m
+from agent.wire.asking import Answer, Ask, Clicked, Explained, Offer, Refuse
+from agent.wire.base import Done
+from agent.wire.keeping import Entry, Forget, Held, Profile, ProfileChange
+from agent.wire.reviews import Review, Ruled, Verdict
+from agent.wire.state import Event, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 
 Door = Literal["control", "query"]
 CONTROL: Door = "control"
@@ -41,17 +45,17 @@ _LIMIT = Parameter("limit", "query", int, "at most so many, the latest; 1 to 100
 _ID = Parameter("id", "path", int, "of the review")
 
 ROUTES = (
-    Route("status", "GET", "/v1/status", (CONTROL,), None, m.Status, "How the daemon is."),
-    Route("locked", "GET", "/v1/status", (QUERY,), None, m.Locked, "Whether it is locked."),
-    Route("unlock", "POST", "/v1/unlock", (CONTROL,), m.Unlock, m.Status, "Open the vault."),
-    Route("lock", "POST", "/v1/lock", (CONTROL,), None, m.Status, "Close the vault."),
+    Route("status", "GET", "/v1/status", (CONTROL,), None, Status, "How the daemon is."),
+    Route("locked", "GET", "/v1/status", (QUERY,), None, Locked, "Whether it is locked."),
+    Route("unlock", "POST", "/v1/unlock", (CONTROL,), Unlock, Status, "Open the vault."),
+    Route("lock", "POST", "/v1/lock", (CONTROL,), None, Status, "Close the vault."),
     Route(
         "decide",
         "POST",
         "/v1/decide",
         (CONTROL, QUERY),
-        m.Ask,
-        m.Answer,
+        Ask,
+        Answer,
         "Decide what one request carries, and record it before the answer leaves.",
     ),
     Route(
@@ -59,18 +63,18 @@ ROUTES = (
         "POST",
         "/v1/explain",
         (CONTROL,),
-        m.Ask,
-        m.Explained,
+        Ask,
+        Explained,
         "Say what would be decided.",
     ),
-    Route("reviews", "GET", "/v1/reviews", (CONTROL,), None, list[m.Review], "What waits."),
+    Route("reviews", "GET", "/v1/reviews", (CONTROL,), None, list[Review], "What waits."),
     Route(
         "verdict",
         "POST",
         "/v1/reviews/{id}",
         (CONTROL,),
-        m.Verdict,
-        m.Ruled,
+        Verdict,
+        Ruled,
         "Approve or deny what waits.",
         (_ID,),
     ),
@@ -80,7 +84,7 @@ ROUTES = (
         "/v1/reviews/{id}",
         (CONTROL,),
         None,
-        m.Done,
+        Done,
         "Take it off the list, ruling nothing.",
         (_ID,),
     ),
@@ -90,7 +94,7 @@ ROUTES = (
         "/v1/ledger",
         (CONTROL,),
         None,
-        list[m.Entry],
+        list[Entry],
         "What was disclosed, oldest first.",
         (_RECIPIENT, _AFTER, _LIMIT),
     ),
@@ -100,33 +104,31 @@ ROUTES = (
         "/v1/knowledge/{recipient}",
         (CONTROL,),
         None,
-        m.Held,
+        Held,
         "What a recipient holds.",
         (Parameter("recipient", "path", str, "a host, an address, or @ and a group"),),
     ),
-    Route("forget", "POST", "/v1/forget", (CONTROL,), m.Forget, m.Done, "State that it forgot."),
-    Route("profile", "GET", "/v1/profile", (CONTROL,), None, m.Profile, "The user's values."),
+    Route("forget", "POST", "/v1/forget", (CONTROL,), Forget, Done, "State that it forgot."),
+    Route("profile", "GET", "/v1/profile", (CONTROL,), None, Profile, "The user's values."),
     Route(
         "change_profile",
         "POST",
         "/v1/profile",
         (CONTROL,),
-        m.ProfileChange,
-        m.Done,
+        ProfileChange,
+        Done,
         "Set or unset values, all or none of them.",
     ),
-    Route("policy", "GET", "/v1/policy", (CONTROL,), None, m.PolicyStatus, "The policy's state."),
-    Route(
-        "reload", "POST", "/v1/policy", (CONTROL,), None, m.PolicyStatus, "Read the policy again."
-    ),
-    Route("models", "GET", "/v1/models", (CONTROL,), None, list[m.ModelStatus], "The models."),
+    Route("policy", "GET", "/v1/policy", (CONTROL,), None, PolicyStatus, "The policy's state."),
+    Route("reload", "POST", "/v1/policy", (CONTROL,), None, PolicyStatus, "Read the policy again."),
+    Route("models", "GET", "/v1/models", (CONTROL,), None, list[ModelStatus], "The models."),
     Route(
         "add_model",
         "POST",
         "/v1/models",
         (CONTROL,),
-        m.Place,
-        m.ModelStatus,
+        Place,
+        ModelStatus,
         "Copy a model, and its signature, to the others.",
     ),
     Route(
@@ -135,22 +137,22 @@ ROUTES = (
         "/v1/models/{name}",
         (CONTROL,),
         None,
-        m.Done,
+        Done,
         "Remove a model that was added.",
         (Parameter("name", "path", str, "of the model"),),
     ),
-    Route("backup", "POST", "/v1/backup", (CONTROL,), m.Place, m.Done, "Copy the vault."),
-    Route("shutdown", "POST", "/v1/shutdown", (CONTROL,), None, m.Done, "End the daemon."),
+    Route("backup", "POST", "/v1/backup", (CONTROL,), Place, Done, "Copy the vault."),
+    Route("shutdown", "POST", "/v1/shutdown", (CONTROL,), None, Done, "End the daemon."),
     Route(
         "events",
         "GET",
         "/v1/events",
         (CONTROL,),
         None,
-        m.Event,
+        Event,
         "What happens, as server-sent events.",
     ),
-    Route("clicked", "POST", "/v1/clicked", (QUERY,), m.Clicked, m.Done, "A result was visited."),
-    Route("offer", "POST", "/v1/offer", (QUERY,), m.Offer, m.Done, "Queue a recipient's offer."),
-    Route("refuse", "POST", "/v1/refuse", (QUERY,), m.Refuse, m.Done, "Give it nothing more."),
+    Route("clicked", "POST", "/v1/clicked", (QUERY,), Clicked, Done, "A result was visited."),
+    Route("offer", "POST", "/v1/offer", (QUERY,), Offer, Done, "Queue a recipient's offer."),
+    Route("refuse", "POST", "/v1/refuse", (QUERY,), Refuse, Done, "Give it nothing more."),
 )

@@ -1,0 +1,112 @@
+"""Asking what a request may carry, and what is answered (DESIGN.md section 5)."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, field
+
+from agent.wire.base import MOST_NAMES, Host, Message, Name, Names, Query, masked
+
+Code = Literal[
+    "answered",  # decided in the ordinary way, whether or not anything is attached
+    "unknown query",
+    "blocked",
+    "recognised",
+    "outside the model",
+    "past a limit already",
+    "locked",  # from here on: nothing was decided, and nothing is attached
+    "no policy",
+    "no model",
+    "unfit",  # the recipient holds a value that the model does not have, or the like
+    "failed",
+]
+
+
+class Ask(Message, frozen=True, kw_only=True):
+    """One request that is about to leave; ``asked``: what the recipient can use, null: anything."""
+
+    query: Query
+    recipient: Host
+    asked: Names | None = None
+
+
+class Summary(Message, frozen=True, kw_only=True):
+    """The figures of an answer.
+
+    ``pool``: who remembers it, a domain or ``@group``; ``people_left``: how many of the model's
+    people agree with all that the pool holds now; ``waiting``: how many attributes wait for the
+    user.
+    """
+
+    headline: str
+    pool: str
+    model: str
+    utility_bits: float
+    people_left: float
+    waiting: int
+
+
+class Answer(Message, frozen=True, kw_only=True):
+    """What to attach: nothing unless ``code`` says that something was decided.
+
+    ``attributes``: values by name, those not specified left out; ``header``: the same as the
+    value of Shared-Attributes, empty where there is nothing; ``id``: to ask about it later.
+    """
+
+    code: Code
+    attributes: dict[str, str] = field(default_factory=dict)
+    header: str = ""
+    id: int | None = None
+    summary: Summary | None = None
+
+    def __repr__(self) -> str:
+        return f"Answer(code={self.code!r}, attributes={masked(self.attributes)})"
+
+
+class Reason(Message, frozen=True, kw_only=True):
+    """One attribute beside the set that was chosen; bits are null where it was no candidate."""
+
+    name: str
+    disclosed: bool
+    reason: str
+    rule: str | None
+    gain_bits: float | None
+    cost_bits: float | None
+
+
+class Line(Message, frozen=True, kw_only=True):
+    """A label and a sentence."""
+
+    label: str
+    text: str
+
+
+class Explained(Message, frozen=True, kw_only=True):
+    """What would be decided about a request now, and why; nothing is sent or recorded."""
+
+    code: Code
+    headline: str
+    disclosed: list[str]
+    pending: list[str]
+    lines: list[Line]
+    candidates: list[Reason]
+    proof: str = "none"
+
+
+class Clicked(Message, frozen=True, kw_only=True):
+    """A result of a query was visited: ``host`` of the page."""
+
+    query: Query
+    host: Host
+
+
+class Offer(Message, frozen=True, kw_only=True):
+    """A recipient says which attributes it can use."""
+
+    recipient: Host
+    names: Annotated[list[Name], Meta(min_length=1, max_length=MOST_NAMES)]
+
+
+class Refuse(Message, frozen=True, kw_only=True):
+    """A recipient is to get nothing any more."""
+
+    recipient: Host

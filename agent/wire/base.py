@@ -1,0 +1,45 @@
+"""What all messages have in common: strict JSON, and limits on what one may hold.
+
+Every object refuses unknown keys. Times are RFC 3339 with a zone. Values of the profile stand
+in `Answer`, `Entry`, `Held`, `Profile` and `ProfileChange` alone; their `repr` masks them.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+LONGEST_QUERY = 4096  # characters
+LONGEST_HOST = 2048
+LONGEST_NAME = 200
+MOST_NAMES = 1024
+MOST_BYTES = 64 * 1024  # of a request's body
+
+Query = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUERY)]
+Host = Annotated[str, Meta(min_length=1, max_length=LONGEST_HOST)]
+Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
+Names = Annotated[list[Name], Meta(max_length=MOST_NAMES)]
+Values = Annotated[dict[Name, Name], Meta(max_length=MOST_NAMES)]
+
+
+class Message(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What all messages are: immutable, and strict about their keys."""
+
+
+class Fault(Message, frozen=True, kw_only=True):
+    """What went wrong, in one sentence, and how to mend it; ``code``: the kind, for programs."""
+
+    code: str
+    what: str
+    hint: str
+    where: str | None = None
+
+
+class Done(Message, frozen=True, kw_only=True):
+    """It was done."""
+
+    done: bool = True
+
+
+def masked(values: dict[str, str]) -> str:
+    """Return the names of values, with the values masked."""
+    return "{" + ", ".join(f"{name}: ***" for name in values) + "}"

@@ -1,0 +1,50 @@
+"""What waits for the user, and what the user says of it."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from agent.wire.base import Message, Names
+
+Decided = Literal["approve", "deny"]
+Lasting = Literal["once", "until restart", "days", "always"]
+About = Literal["recipient", "everyone"]
+
+
+class Review(Message, frozen=True, kw_only=True):
+    """What waits for the user: attributes ruled `ask`, or a recipient that offers to use some.
+
+    ``more_bits``, ``people_left``: what they would add, and who would be left with them.
+    """
+
+    id: int
+    kind: Literal["ask", "offer"]
+    at: datetime
+    recipient: str
+    pool: str
+    names: list[str]
+    query: str = ""
+    more_bits: float | None = None
+    people_left: float | None = None
+    prompted: bool = True
+
+
+class Verdict(Message, frozen=True, kw_only=True):
+    """What the user says of a review: from the next request on, and for how long.
+
+    ``names``: null for all of the review; ``days``: for a verdict that lasts so many.
+    """
+
+    decided: Decided
+    lasting: Lasting = "once"
+    about: About = "recipient"
+    names: Names | None = None
+    days: Annotated[int, Meta(ge=1, le=3650)] | None = None
+
+
+class Ruled(Message, frozen=True, kw_only=True):
+    """What became of a verdict: ``written`` into the policy, and what it does not reach."""
+
+    written: str | None
+    without_effect: list[str]

@@ -1,0 +1,85 @@
+"""How the daemon is, and what changes that."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from agent.wire.base import Message
+
+Secret = Annotated[str, Meta(min_length=1, max_length=1024)]
+Method = Literal["passphrase", "recovery", "keyring"]
+EventKind = Literal["answer", "review", "offer", "lock", "policy", "models", "profile", "forget"]
+
+
+class PolicyStatus(Message, frozen=True, kw_only=True):
+    """The policy: ``in_use`` is false where there is none; ``problems`` of the file as it is now.
+
+    A file with problems leaves the last good rules in use.
+    """
+
+    path: str
+    in_use: bool
+    rules: int
+    loaded_at: datetime | None
+    problems: list[str]
+
+
+class ModelStatus(Message, frozen=True, kw_only=True):
+    """One model: by which file and digest it is known, or why it cannot be used."""
+
+    name: str
+    digest: str
+    shipped: bool
+    attributes: int
+    queries: int
+    maker: str | None = None
+    problem: str | None = None
+
+
+class Status(Message, frozen=True, kw_only=True):
+    """How the daemon is; ``vault``: whether there is one; figures of a locked vault are null."""
+
+    version: str
+    process: int
+    started_at: datetime
+    vault: bool
+    locked: bool
+    lock_after_minutes: float
+    policy: PolicyStatus
+    models: list[ModelStatus]
+    waiting: int
+    entries: int | None
+    notes: list[str]
+
+
+class Locked(Message, frozen=True, kw_only=True):
+    """All that the query socket says of the daemon."""
+
+    version: str
+    locked: bool
+
+
+class Unlock(Message, frozen=True, kw_only=True):
+    """How to unlock; ``secret``: null for the keyring, which has it."""
+
+    method: Method
+    secret: Secret | None = None
+
+    def __repr__(self) -> str:
+        return f"Unlock(method={self.method!r})"
+
+
+class Place(Message, frozen=True, kw_only=True):
+    """A file, by its absolute path."""
+
+    path: Annotated[str, Meta(min_length=1, max_length=4096)]
+
+
+class Event(Message, frozen=True, kw_only=True):
+    """Something happened; ``number`` grows by one; what is private about it is asked for apart."""
+
+    number: int
+    kind: EventKind
+    at: datetime
+    id: int | None = None
