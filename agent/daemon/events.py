@@ -1,0 +1,111 @@
+"""What happens in the daemon, told to whoever listens: never what it was about, only its number."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from threading import Lock
+
+from agent.errors import DaemonError
+from agent.wire.state import Event, EventKind
+
+MOST_READERS = 32
+ROOM = 256  # events that a reader may fall behind
+TOO_SLOW = "read too slowly: some events are lost, connect again"
+ENDING = "the daemon ends"
+
+
+class EndedError(Exception):
+    """A reader gets nothing more; the first argument says why, in a sentence for it."""
+
+
+class Reader:
+    """One who listens, on the event loop in which it was made."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._loop = asyncio.get_running_loop()
+        self._events: deque[Event] = deque()
+        self._woken = asyncio.Event()
+        self._ended: str | None = None
+
+    async def next(self, seconds: float) -> Event | None:
+        """Return the next event, None after so many seconds without one.
+
+        Raises EndedError once all is told that still could be.
+        """
+        if not self._events and self._ended is None:
+            self._woken.clear()
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._woken.wait()
+            except TimeoutError:
+                return None
+        if self._events:
+            return self._events.popleft()
+        raise EndedError(self._ended)
+
+    def tell(self, event: Event) -> None:
+        """Add an event, from any thread; a reader with no room for it is ended instead."""
+        self._loop.call_soon_threadsafe(self._take, event)
+
+    def end(self, why: str) -> None:
+        """Add nothing more, from any thread; what waits can still be read."""
+        self._loop.call_soon_threadsafe(self._end, why)
+
+    def _take(self, event: Event) -> None:
+        if len(self._events) >= self._room:
+            self._end(TOO_SLOW)
+        elif self._ended is None:
+            self._events.append(event)
+            self._woken.set()
+
+    def _end(self, why: str) -> None:
+        self._ended = self._ended or why
+        self._woken.set()
+
+
+class Bus:
+    """Takes what happens, from any thread, and passes it on to every reader."""
+
+    def __init__(self, clock: Callable[[], datetime], room: int = ROOM) -> None:
+        self._clock = clock
+        self._room = room
+        self._readers: list[Reader] = []
+        self._lock = Lock()
+        self._number = 0
+
+    def publish(self, kind: EventKind, about: int | None = None) -> Event:
+        """Tell every reader that something happened; ``about``: the number of what it is about."""
+        with self._lock:  # so that numbers reach each reader in their order
+            self._number += 1
+            event = Event(number=self._number, kind=kind, at=self._clock(), id=about)
+            for reader in self._readers:
+                reader.tell(event)
+        return event
+
+    @contextmanager
+    def reader(self) -> Iterator[Reader]:
+        """Listen, from here on and for as long as the context lasts.
+
+        Raises DaemonError if too many listen already.
+        """
+        reader = Reader(self._room)
+        with self._lock:
+            if len(self._readers) >= MOST_READERS:
+                raise DaemonError(
+                    f"{MOST_READERS} programs listen to events already", "end one of them"
+                )
+            self._readers.append(reader)
+        try:
+            yield reader
+        finally:
+            with self._lock:
+                self._readers.remove(reader)
+
+    def close(self) -> None:
+        """End every reader."""
+        with self._lock:
+            for reader in self._readers:
+                reader.end(ENDING)

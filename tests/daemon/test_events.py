@@ -1,0 +1,116 @@
+"""Every reader gets every event, in order, or is told that it did not."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from threading import Thread
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon.events import ENDING, MOST_READERS, TOO_SLOW, Bus, EndedError, Reader
+from agent.errors import DaemonError
+from agent.wire.state import Event
+
+NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+NEVER = 3600.0  # seconds; longer than any test
+
+
+def bus(room: int = 8) -> Bus:
+    """Return a bus on which it is always noon."""
+    return Bus(lambda: NOON, room)
+
+
+def run(scenario: Callable[[], Awaitable[None]]) -> None:
+    """Run a scenario on an event loop of its own."""
+
+    async def whole() -> None:
+        await scenario()
+
+    asyncio.run(whole())
+
+
+async def numbers(reader: Reader) -> tuple[list[int], str]:
+    """Return the numbers of all events until the reader is ended, and why it was."""
+    got: list[int] = []
+    try:
+        while event := await reader.next(NEVER):
+            got.append(event.number)
+    except EndedError as ended:
+        return got, str(ended)
+    raise AssertionError("no event came")
+
+
+@given(room=st.integers(1, 6), count=st.integers(0, 12), early=st.integers(0, 12))
+def test_a_reader_gets_all_or_is_told(room: int, count: int, early: int) -> None:
+    """Those it had room for come whole and in order; who is ended as too slow missed some."""
+
+    async def scenario() -> None:
+        events = bus(room)
+        for _ in range(early):
+            events.publish("answer")
+        with events.reader() as reader:
+            for _ in range(count):
+                events.publish("answer")
+            events.close()
+            got, why = await numbers(reader)
+        assert got == [early + 1 + index for index in range(min(count, room))]
+        assert why == (TOO_SLOW if count > room else ENDING)
+
+    run(scenario)
+
+
+def test_an_event_has_its_time_and_what_it_is_about() -> None:
+    """And nothing else: no host, no value."""
+    assert bus().publish("review", 7) == Event(number=1, kind="review", at=NOON, id=7)
+
+
+def test_events_of_a_thread_arrive_too() -> None:
+    """Unlocking runs in one; numbers are in order for each reader."""
+
+    async def scenario() -> None:
+        events = bus(room=400)
+        with events.reader() as one, events.reader() as other:
+            threads = [
+                Thread(target=lambda: [events.publish("lock") for _ in range(100)])
+                for _ in range(4)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                await asyncio.to_thread(thread.join)
+            events.close()
+            assert await numbers(one) == await numbers(other) == ([*range(1, 401)], ENDING)
+
+    run(scenario)
+
+
+def test_nothing_for_a_while_is_none() -> None:
+    """Then a heartbeat is due."""
+
+    async def scenario() -> None:
+        with bus().reader() as reader:
+            assert await reader.next(0) is None
+
+    run(scenario)
+
+
+def test_one_who_left_is_told_nothing_and_makes_room() -> None:
+    """As many as may listen at once; each who leaves makes room for another."""
+
+    async def scenario() -> None:
+        events = bus()
+        for _ in range(MOST_READERS + 1):
+            with events.reader():
+                pass
+        readers = [events.reader() for _ in range(MOST_READERS)]
+        for each in readers:
+            each.__enter__()
+        with pytest.raises(DaemonError, match="listen to events already"), events.reader():
+            pass
+        for each in readers:
+            each.__exit__(None, None, None)
+        assert events.publish("lock").number == 1
+
+    run(scenario)
