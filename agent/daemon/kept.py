@@ -1,0 +1,16 @@
+"""What the desk and the sources keep in the vault: small records, by name."""
+
+from typing import Protocol
+
+
+class Items(Protocol):
+    """Sealed records of the vault, as `agent.vault.items` has them."""
+
+    def get(self, name: str) -> bytes | None:
+        """Return a record, None where there is none."""
+
+    def put(self, name: str, content: bytes, /) -> None:
+        """Set a record."""
+
+    def delete(self, name: str) -> None:
+        """Take a record out, if it is there."""
