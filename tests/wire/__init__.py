@@ -1,1 +1,1 @@
-"""Tests of agent.wire."""
+"""Tests of agent/wire."""

@@ -1,0 +1,147 @@
+"""The client: one call by the name of its route, over the daemon's Unix socket.
+
+It keeps one connection open between calls. Nothing is ever sent twice: a call may have been
+recorded although its answer was cut off.
+"""
+
+import http.client
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from agent.errors import DaemonError, ReticentError, UsageError
+from agent.wire.base import MOST_BYTES, Fault
+from agent.wire.connection import RESTART, Connection, spoken
+from agent.wire.faults import error_of
+from agent.wire.routes import ROUTES
+from agent.wire.state import Event
+from agent.wire.stream import MEDIA_TYPE, messages
+from agent.wire.target import target_of
+
+TIMEOUT = 60.0  # seconds; a key derivation takes about one
+LARGEST = 64 << 20  # bytes of an answer; 10,000 entries of a ledger have fewer
+OK = 200
+_BY_NAME = {route.name: route for route in ROUTES}
+_JSON = {"Content-Type": "application/json"}
+
+
+class Client:
+    """Calls to the daemon behind one socket; one thread at a time.
+
+    ``path``: of the socket; ``timeout``: seconds of silence after which a call fails.
+    """
+
+    def __init__(self, path: Path, timeout: float = TIMEOUT) -> None:
+        """Keep where the socket is; the first call opens it."""
+        self._path = path
+        self._timeout = timeout
+        self._connection = Connection(path, timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; a later call opens another."""
+        self._connection.close()
+
+    def call(self, name: str, body: msgspec.Struct | None = None, **parameters: Any) -> Any:  # noqa: ANN401
+        """Return what the route of a name answers, as the type that it gives.
+
+        ``body``: of the type that it takes; ``parameters``: of its path and query, None for one
+        to leave out. Raises the error that the daemon answers with, DaemonError where it does not
+        run or does not answer as it should, UsageError where the call is too large.
+        """
+        route = _BY_NAME[name]
+        target = target_of(route, parameters)
+        data = b"" if body is None else _encoded(body)
+        with spoken():
+            status, answer = self._exchange(route.method, target, data)
+        if status != OK:
+            raise _refusal(status, answer)
+        return _decoded(answer, route.gives)
+
+    def events(self, silence: float | None = None) -> Iterator[Event]:
+        """Yield what happens, on a connection of its own, opened with the first event asked for.
+
+        It ends when the daemon does; connecting again is the caller's. ``silence``: seconds
+        without a word, not even a comment, after which it is a DaemonError; None for never.
+        """
+        connection = Connection(self._path, self._timeout)
+        with closing(connection), spoken():
+            route = _BY_NAME["events"]
+            connection.request(route.method, route.path)
+            opened = connection.sock  # which a response that ends with it would let go
+            with connection.getresponse() as response:
+                if response.status != OK:
+                    raise _refusal(response.status, _body(response))
+                if response.headers.get_content_type() != MEDIA_TYPE:
+                    raise _misunderstood()
+                opened.settimeout(silence)
+                lines = iter(lambda: response.readline(MOST_BYTES + 1), b"")
+                for data in messages(lines):
+                    yield _decoded(data, route.gives)
+
+    def _exchange(self, method: str, target: str, data: bytes) -> tuple[int, bytes]:
+        """Return the status and the body of an answer; the connection ends with any failure."""
+        with ExitStack() as undo:
+            undo.callback(self.close)
+            self._connection.renew()
+            self._connection.request(method, target, data or None, _JSON if data else {})
+            with self._connection.getresponse() as response:
+                answer = response.status, _body(response)
+            undo.pop_all()
+        return answer
+
+
+def _encoded(body: msgspec.Struct) -> bytes:
+    """Return a message as JSON; UsageError where the daemon would not read all of it."""
+    data = msgspec.json.encode(body)
+    if len(data) > MOST_BYTES:
+        what = f"this has {len(data):,} bytes, and the daemon takes at most {MOST_BYTES:,}"
+        raise UsageError(what, "send less at once")
+    return data
+
+
+def _body(response: http.client.HTTPResponse) -> bytes:
+    """Return the body of an answer, if it is whole and not too large."""
+    if (response.length or 0) <= LARGEST:
+        data = response.read(LARGEST + 1)
+        if response.length:  # read() with a length accepts that fewer bytes come
+            raise http.client.IncompleteRead(data, response.length)
+        if len(data) <= LARGEST:
+            return data
+    raise DaemonError("the daemon's answer is too large", "ask for less at once")
+
+
+def _decoded(data: bytes, kind: Any) -> Any:  # noqa: ANN401
+    """Return a message of its type; what is wrong with it is not said, for it may be private."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise _misunderstood() from None
+
+
+def _refusal(status: int, answer: bytes) -> ReticentError:
+    """Return the error that an answer of some other status stands for."""
+    try:
+        return error_of(msgspec.json.decode(answer, type=Fault))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        what = f"the daemon answered with status {status}, and no reason"
+        return DaemonError(what, f"see its log; if it stays so, {RESTART}")
+
+
+def _misunderstood() -> DaemonError:
+    what = "the daemon's answer is not one that this version understands"
+    return DaemonError(what, f"it may be of another version: {RESTART}")

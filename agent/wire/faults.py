@@ -1,0 +1,91 @@
+"""Errors and the faults that stand for them on the wire: one table, read both ways.
+
+The daemon says ``fault_of(error)`` with the status ``status_of(fault.code)``, the client raises
+``error_of(fault)``. Source of the statuses: RFC 9110, section 15; 423 is of RFC 4918.
+"""
+
+from typing import NamedTuple
+
+from agent.errors import (
+    BuildError,
+    BusyVaultError,
+    DaemonError,
+    DamagedModelError,
+    DamagedVaultError,
+    LockedError,
+    ModelError,
+    PolicyError,
+    Problem,
+    ReticentError,
+    RolledBackError,
+    SignatureError,
+    UsageError,
+    VaultError,
+    VaultVersionError,
+    VersionError,
+    WrongSecretError,
+)
+from agent.wire.base import Fault
+
+
+class Kind(NamedTuple):
+    """One kind of fault: the status that goes with it, and the error that it is to a caller."""
+
+    code: str
+    status: int
+    error: type[ReticentError]
+    means: str
+
+
+KINDS = (  # the first with an error is the one that this error becomes
+    Kind("usage", 400, UsageError, "something in the request does not exist or does not fit"),
+    Kind("locked", 423, LockedError, "the vault is locked"),
+    Kind("wrong secret", 403, WrongSecretError, "no key slot opens with this secret"),
+    Kind("busy vault", 409, BusyVaultError, "the vault is open in another process"),
+    Kind("damaged vault", 500, DamagedVaultError, "the vault was altered or cut off"),
+    Kind("vault version", 500, VaultVersionError, "the vault is in a format not read here"),
+    Kind("rolled back", 500, RolledBackError, "the vault is older than this machine has seen it"),
+    Kind("vault", 500, VaultError, "the vault must not or cannot be used"),
+    Kind("damaged model", 422, DamagedModelError, "the model is altered or cut short"),
+    Kind("model version", 422, VersionError, "the model is in a format not read here"),
+    Kind("signature", 422, SignatureError, "the model is not signed with an expected key"),
+    Kind("model", 422, ModelError, "the model must not be used"),
+    Kind("policy", 422, PolicyError, "the policy has mistakes"),
+    Kind("build", 422, BuildError, "no model can be made of these tables"),
+    Kind("daemon", 500, DaemonError, "the daemon cannot do it"),
+    Kind("failed", 500, DaemonError, "the daemon failed, and its log says where"),
+    Kind("error", 500, ReticentError, "something else went wrong"),
+    Kind("malformed", 400, UsageError, "the request is not what openapi.json describes"),
+    Kind("refused", 403, DaemonError, "the caller is not one who may ask this here"),
+    Kind("not found", 404, UsageError, "there is no such call, review or model"),
+    Kind("wrong method", 405, UsageError, "the call exists, with another method"),
+    Kind("slow", 408, DaemonError, "the request did not arrive in time"),
+    Kind("conflict", 409, UsageError, "it is there already, or has changed meanwhile"),
+    Kind("too large", 413, UsageError, "the request is too large"),
+)
+_BY_CODE = {kind.code: kind for kind in KINDS}
+_BY_ERROR = {kind.error: kind for kind in reversed(KINDS)}
+_OTHER = _BY_CODE["error"]
+
+
+def fault_of(error: ReticentError, code: str | None = None) -> Fault:
+    """Return the fault that says what an error says; ``code``: a nearer kind than the error's."""
+    kind = next(_BY_ERROR[each] for each in type(error).__mro__ if each in _BY_ERROR)
+    return Fault(code=code or kind.code, what=error.what, hint=error.hint, where=error.where)
+
+
+def error_of(fault: Fault) -> ReticentError:
+    """Return the error that a fault stands for; a DaemonError where the kind is not known."""
+    kind = _BY_CODE.get(fault.code)
+    if kind is None:
+        return DaemonError(fault.what, fault.hint, fault.where)
+    if kind.error is PolicyError:
+        source, _, line = (fault.where or "").rpartition(":")
+        number = int(line) if line.isdecimal() and source else 1
+        return PolicyError(source or line, [Problem(number, "", fault.what, fault.hint)])
+    return kind.error(fault.what, fault.hint, fault.where)
+
+
+def status_of(code: str) -> int:
+    """Return the status of HTTP that goes with a kind of fault; 500 where it is not known."""
+    return _BY_CODE.get(code, _OTHER).status

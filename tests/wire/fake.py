@@ -1,0 +1,163 @@
+"""A daemon that is none: it answers by the name of a route, over a real Unix socket.
+
+    with FakeDaemon(path, {"status": lambda: STATUS, "verdict": lambda body, id: RULED}) as fake:
+        Client(path).call("status")
+    fake.calls == [("status", {})]
+
+A handler gets the message as ``body``, if the route takes one, and the parameters by their names.
+It returns a message, an iterable of events, or `Raw`; a ReticentError that it raises is answered
+as its fault.
+"""
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from socketserver import ThreadingUnixStreamServer
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import msgspec
+
+from agent.errors import ReticentError
+from agent.wire.base import Fault
+from agent.wire.faults import fault_of, status_of
+from agent.wire.routes import CONTROL, ROUTES, Door, Parameter, Route
+from agent.wire.stream import MEDIA_TYPE
+
+Handler = Callable[..., Any]
+
+
+class Raw(NamedTuple):
+    """An answer that is no message: a status and bytes."""
+
+    status: int
+    data: bytes
+    kind: str = "application/json"
+
+
+class FakeDaemon:
+    """Answers at one door until its `with` ends; ``calls``: what was asked, oldest first."""
+
+    def __init__(self, path: Path, handlers: Mapping[str, Handler], door: Door = CONTROL) -> None:
+        """Take where the socket is to be, and the handlers by the names of their routes."""
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.handlers = dict(handlers)
+        self.door = door
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._path = path
+        self._server = _Server(str(path), _Handler)
+        self._server.daemon_threads = True  # a client may keep its connection
+        self._server.fake = self
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+        self._path.unlink()
+
+    def answer(self, method: str, target: str, data: bytes) -> Any:  # noqa: ANN401
+        """Return what the handler of a call does, or a fault."""
+        parts = urlsplit(target)
+        for route in ROUTES:
+            if route.method == method and self.door in route.doors and route.name in self.handlers:
+                segments = _matched(route, parts.path)
+                if segments is not None:
+                    given = {**segments, **dict(parse_qsl(parts.query, strict_parsing=True))}
+                    return self._handled(route, _typed(route.parameters, given), data)
+        return Fault(code="not found", what="there is no such call", hint="none")
+
+    def _handled(self, route: Route, given: dict[str, Any], data: bytes) -> Any:  # noqa: ANN401
+        if route.takes is not None:
+            given["body"] = msgspec.json.decode(data, type=route.takes)
+        self.calls.append((route.name, given))
+        try:
+            return self.handlers[route.name](**given)
+        except ReticentError as error:
+            return fault_of(error)
+
+
+@contextmanager
+def short_folder() -> Iterator[Path]:
+    """Yield a new folder in which the path of a socket is short enough."""
+    folder = Path(tempfile.mkdtemp(prefix="r"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def _matched(route: Route, path: str) -> dict[str, str] | None:
+    """Return the parameters in a path, None if it is not that of the route."""
+    wanted, given = route.path.split("/"), path.split("/")
+    if len(wanted) != len(given):
+        return None
+    pairs = [*zip(wanted, given, strict=True)]
+    if any(one != other for one, other in pairs if not one.startswith("{")):
+        return None
+    return {one[1:-1]: unquote(other) for one, other in pairs if one.startswith("{")}
+
+
+def _typed(parameters: Iterable[Parameter], given: Mapping[str, str]) -> dict[str, Any]:
+    kinds = {each.name: each.kind for each in parameters}
+    return {name: kinds[name](text) for name, text in given.items()}
+
+
+class _Server(ThreadingUnixStreamServer):
+    fake: FakeDaemon
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def address_string(self) -> str:
+        return "a test"  # a Unix socket has no address to take apart
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401
+        """Say nothing."""
+
+    def do_GET(self) -> None:
+        """Answer any call."""
+        data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        given = self.server.fake.answer(self.command, self.path, data)
+        if isinstance(given, Fault):
+            given = Raw(status_of(given.code), msgspec.json.encode(given))
+        elif isinstance(given, Iterator):
+            self.stream(given)
+            return
+        elif not isinstance(given, Raw):
+            given = Raw(200, msgspec.json.encode(given))
+        self.send_response(given.status)
+        self.send_header("Content-Type", given.kind)
+        self.send_header("Content-Length", str(len(given.data)))
+        self.end_headers()
+        self.wfile.write(given.data)
+
+    do_POST = do_DELETE = do_GET  # noqa: N815 - names of http.server
+
+    def stream(self, events: Iterator[Any]) -> None:
+        """Send events as they come, then end."""
+        self.close_connection = True
+        self.send_response(200)
+        self.send_header("Content-Type", MEDIA_TYPE)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        for event in events:
+            self.wfile.write(b"event: " + event.kind.encode() + b"\ndata: ")
+            self.wfile.write(msgspec.json.encode(event) + b"\n\n")
+            self.wfile.flush()
