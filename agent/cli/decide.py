@@ -10,6 +10,7 @@ import click
 
 from agent.cli.decision_record import decision_record
 from agent.cli.decision_text import decision_text
+from agent.cli.options import json_option
 from agent.cli.own_values import read_values
 from agent.cli.parameters import OneOf, check_asked, names, pair, today, weighted
 from agent.cli.ruled import alone, ruled
@@ -111,7 +112,7 @@ DEFAULTS = Terms()
     metavar="P.toml",
     help='Your values, attribute = "value"; read only under protect = "me".',
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @click.pass_context
 def decide(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
     """Decide which few facts a request may carry.

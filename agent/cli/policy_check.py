@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import click
 
+from agent.cli.options import json_option
 from agent.cli.parameters import today
-from agent.cli.policy_options import FILE, PATH, json_option, model_option, names_of
+from agent.cli.policy_options import FILE, PATH, model_option, names_of
 from agent.cli.problems import printable
 from agent.errors import PolicyError, Problem, UsageError
 from policy.audit import Remark, audit

@@ -6,8 +6,9 @@ from typing import TypedDict, Unpack
 
 import click
 
+from agent.cli.options import json_option
 from agent.cli.parameters import check_asked, today
-from agent.cli.policy_options import json_option, model_option, names_of, noted, policy_option
+from agent.cli.policy_options import model_option, names_of, noted, policy_option
 from agent.cli.policy_record import explained_record
 from agent.cli.policy_text import Explained, explained_text
 from policy.load import load

@@ -29,7 +29,6 @@ model_option = click.option(
     metavar="M",
     help="The model whose attributes are meant. By default the one that comes with reticent.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 def noted(policy: Policy, names: Sequence[str]) -> Policy:

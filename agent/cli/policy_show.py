@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
+from agent.cli.options import json_option
 from agent.cli.parameters import today
-from agent.cli.policy_options import json_option, model_option, names_of, noted, policy_option
+from agent.cli.policy_options import model_option, names_of, noted, policy_option
 from agent.cli.policy_record import shown_record
 from agent.cli.policy_shown import shown_of, shown_text
 from policy.load import load

@@ -8,6 +8,7 @@ from typing import TypedDict, Unpack
 import click
 
 from agent.cli.history import read_history
+from agent.cli.options import json_option
 from agent.cli.own_values import read_values
 from agent.cli.policy_options import noted
 from agent.cli.progress import Progress
@@ -59,7 +60,7 @@ class TryOptions(TypedDict):
     metavar="M",
     help="The model's file. By default the one that comes with reticent.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def try_(**options: Unpack[TryOptions]) -> None:
     """Replay past requests under a policy file, and show what would differ.
 

@@ -1,9 +1,11 @@
 """Text in 80 columns."""
 
+from datetime import UTC, datetime
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.cli.layout import WIDTH, Column, facts, paragraph, strong, table
+from agent.cli.layout import WIDTH, Column, counted, facts, moment, paragraph, strong, table
 from agent.decision.phrases import bits, listed, people
 
 WORDS = st.from_regex(r"[a-z]{1,12}", fullmatch=True)
@@ -68,3 +70,17 @@ def test_small_examples() -> None:
         "18,991",
     ]
     assert [listed(list("abc")[:count]) for count in range(4)] == ["", "a", "a and b", "a, b and c"]
+
+
+def test_a_count_agrees_with_its_noun() -> None:
+    """Also where the noun has a plural of its own."""
+    assert counted(1, "entry", "entries") == "1 entry"
+    assert counted(1200, "entry", "entries") == "1,200 entries"
+    assert counted(0, "rule") == "0 rules"
+
+
+@given(st.datetimes(datetime(1971, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001 - they get the zone
+def test_a_moment_is_the_time_that_it_is_here(at: datetime) -> None:
+    """To the minute."""
+    read = datetime.strptime(moment(at), "%Y-%m-%d %H:%M").astimezone()
+    assert abs((read - at).total_seconds()) < 60 or read.fold

@@ -1,0 +1,55 @@
+"""Asking for secrets: hidden at a terminal, else one line of the standard input.
+
+A secret is never an argument, which every user of the machine can see, nor an environment
+variable, which other programs inherit.
+"""
+
+import sys
+
+import click
+
+from agent.errors import UsageError
+
+LONGEST = 1024  # characters, as the message that carries it has them
+
+
+def ask_secret(prompt: str) -> str:
+    """Return a secret; UsageError where none was given, or one that is too long."""
+    return _checked(_hidden(prompt) if _at_terminal() else _line(), prompt)
+
+
+def ask_new_secret(prompt: str) -> str:
+    """Return a new secret, asked for twice at a terminal; UsageError as with `ask_secret`."""
+    if not _at_terminal():
+        return _checked(_line(), prompt)
+    text = _checked(_hidden(prompt), prompt)
+    while _hidden("The same again") != text:
+        click.echo("These are not the same; once more.", err=True)
+        text = _checked(_hidden(prompt), prompt)
+    return text
+
+
+def _at_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _hidden(prompt: str) -> str:
+    # With a default, an empty line is an answer, so that ours is the sentence about it.
+    answer: str = click.prompt(prompt, hide_input=True, default="", show_default=False, err=True)
+    return answer
+
+
+def _line() -> str:
+    line = "" if sys.stdin is None else sys.stdin.readline()
+    return line.removesuffix("\n").removesuffix("\r")
+
+
+def _checked(text: str, prompt: str) -> str:
+    what = prompt.lower()
+    if not text:
+        hint = "type it at a terminal, or give it as one line of the standard input"
+        raise UsageError(f"no {what} was given", hint)
+    if len(text) > LONGEST:
+        hint = f"it has at most {LONGEST:,} characters"
+        raise UsageError(f"the {what} is too long", hint)
+    return text

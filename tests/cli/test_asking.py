@@ -1,0 +1,94 @@
+"""Secrets and agreement: asked for at a terminal, and what happens where there is none."""
+
+import io
+
+import pytest
+
+from agent.cli import secret
+from agent.cli.asked import agree
+from agent.cli.secret import LONGEST, ask_new_secret, ask_secret
+from agent.errors import ReticentError, UsageError
+
+
+def terminal(patch: pytest.MonkeyPatch, *answers: str) -> list[str]:
+    """Put somebody at a terminal who gives these answers; return what they are asked, in order."""
+    prompts: list[str] = []
+    left = iter(answers)
+
+    def hidden(prompt: str) -> str:
+        prompts.append(prompt)
+        return next(left)
+
+    patch.setattr(secret, "_at_terminal", lambda: True)
+    patch.setattr(secret, "_hidden", hidden)
+    return prompts
+
+
+@pytest.mark.parametrize("asking", [ask_secret, ask_new_secret])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\nmore\n"])
+def test_one_line_is_the_secret_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, asking: type, end: str
+) -> None:
+    """Whole, with the spaces that are part of it, and the rest is left for others."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(f" a b {end}"))
+    assert asking("Passphrase") == " a b "
+
+
+@pytest.mark.parametrize("text", ["", "\n", "x" * (LONGEST + 1)])
+def test_no_secret_and_one_too_long_are_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Without repeating it."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    with pytest.raises(UsageError, match="passphrase") as refused:
+        ask_secret("Passphrase")
+    assert "xx" not in str(refused.value)
+
+
+def test_a_closed_input_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with <&-."""
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(UsageError, match="no passphrase was given"):
+        ask_secret("Passphrase")
+    with pytest.raises(UsageError, match="nobody is there to answer"):
+        agree("Really?", yes=False)
+
+
+def test_a_new_secret_is_asked_for_until_it_is_the_same_twice(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And what was typed is not shown."""
+    prompts = terminal(monkeypatch, "one", "two", "three", "three")
+    assert ask_new_secret("Passphrase") == "three"
+    assert prompts == ["Passphrase", "The same again"] * 2
+    assert capsys.readouterr() == ("", "These are not the same; once more.\n")
+
+
+def test_a_secret_is_asked_for_once_and_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the error stream, so that the output holds the answer only."""
+    given: list[dict[str, object]] = []
+
+    def prompt(text: str, **options: object) -> str:
+        given.append({"text": text, **options})
+        return "word"
+
+    monkeypatch.setattr(secret, "_at_terminal", lambda: True)
+    monkeypatch.setattr("click.prompt", prompt)
+    assert ask_secret("Passphrase") == "word"
+    assert (given[0]["hide_input"], given[0]["err"]) == (True, True)
+
+
+def test_agreement_is_given_beforehand_or_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is taken for a yes, and a no is said to have done nothing."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    agree("Really?", yes=True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    with pytest.raises(UsageError, match="nobody is there to answer"):
+        agree("Really?", yes=False)
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("click.confirm", lambda question, err: question == "Yes?" and err)
+    agree("Yes?", yes=False)
+    with pytest.raises(ReticentError, match="nothing was done"):
+        agree("No?", yes=False)
