@@ -30,6 +30,7 @@ class Program(Commands):
         "demo": Deferred("agent.cli.demo", "Show eight requests of a fictional developer."),
         "model": Deferred("agent.cli.model", "Build, describe, sign and verify a model."),
         "policy": Deferred("agent.cli.policy", "Check a policy file, and see what it rules."),
+        "service": Deferred("agent.cli.service", "Have the system start the daemon."),
     }
 
 

@@ -1,0 +1,124 @@
+"""The service as it is on this machine: its files, and the commands that make it known."""
+
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.daemon.service import PLIST, SERVICE, SOCKETS, Manager, Written, place
+from agent.errors import DaemonError, UsageError
+
+Commands = list[list[str]]
+
+SECONDS = 30.0  # for a manager to answer
+_SYSTEMCTL = ["systemctl", "--user"]
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What there is of the service: its files, and those that are missing or other than now."""
+
+    present: tuple[Path, ...]
+    differing: tuple[Path, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of it is there, as it would be written now."""
+        return bool(self.present) and not self.differing
+
+
+def look(files: Sequence[Written]) -> Installed:
+    """Return what there is of the files that would be written now."""
+    texts = {each.path: _text(each.path) for each in files}
+    return Installed(
+        tuple(path for path, text in texts.items() if text is not None),
+        tuple(each.path for each in files if texts[each.path] != each.text),
+    )
+
+
+def write(files: Sequence[Written]) -> None:
+    """Write the files, over older ones; UsageError if that is not possible."""
+    for each in files:
+        try:
+            each.path.parent.mkdir(parents=True, exist_ok=True)
+            beside = each.path.with_name(f".{each.path.name}.part")
+            beside.write_text(each.text, encoding="utf-8")
+            beside.replace(each.path)
+        except OSError as error:
+            raise _refused(each.path, error) from error
+
+
+def remove(files: Sequence[Written]) -> list[Path]:
+    """Remove what there is of the files; return what was removed."""
+    present = look(files).present
+    for path in present:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise _refused(path, error) from error
+    return [*present]
+
+
+def reachable(manager: Manager) -> bool:
+    """Say whether the user's manager of services answers."""
+    asked = ["launchctl", "list"] if manager == "launchd" else [*_SYSTEMCTL, "show-environment"]
+    return shutil.which(asked[0]) is not None and _run(asked) is None
+
+
+def starting(manager: Manager, environment: Mapping[str, str]) -> Commands:
+    """Return the commands that make written files known, and start to listen."""
+    if manager == "launchd":
+        return [["launchctl", "load", "-w", str(place(manager, environment) / PLIST)]]
+    return [
+        [*_SYSTEMCTL, "daemon-reload"],
+        [*_SYSTEMCTL, "enable", "--now", *SOCKETS.values()],
+    ]
+
+
+def stopping(manager: Manager, environment: Mapping[str, str]) -> Commands:
+    """Return the commands to run before the files go."""
+    if manager == "launchd":
+        return [["launchctl", "unload", "-w", str(place(manager, environment) / PLIST)]]
+    return [[*_SYSTEMCTL, "disable", "--now", *SOCKETS.values(), SERVICE]]
+
+
+def forgetting(manager: Manager) -> Commands:
+    """Return the commands to run after the files went."""
+    return [] if manager == "launchd" else [[*_SYSTEMCTL, "daemon-reload"]]
+
+
+def run(commands: Commands) -> None:
+    """Run commands one after the other; DaemonError for the first that fails."""
+    for command in commands:
+        if (problem := _run(command)) is not None:
+            shown = " ".join(command)
+            raise DaemonError(f"`{shown}` failed: {problem}", "mend that, and run it again")
+
+
+def _run(command: list[str]) -> str | None:
+    """Run a command; return None if all went well, else the last line that it said."""
+    try:
+        done = subprocess.run(  # noqa: S603  (the commands above)
+            command, capture_output=True, text=True, errors="replace", check=False, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer within {SECONDS:g} seconds"
+    except OSError as error:
+        return (error.strerror or type(error).__name__).lower()
+    if done.returncode == 0:
+        return None
+    return (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+
+
+def _text(path: Path) -> str | None:
+    """Return the text of a file, None if there is none to read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+def _refused(path: Path, error: OSError) -> UsageError:
+    reason = (error.strerror or type(error).__name__).lower()
+    return UsageError(reason, "mend that, or write it by hand with --print", str(path))

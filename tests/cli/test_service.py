@@ -1,0 +1,128 @@
+"""`reticent service`: install, remove and status, with and without a manager that answers."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+FILES = ["reticent.service", "reticent-control.socket", "reticent-query.socket"]
+FAKE = """#!/bin/sh
+printf '%s\\n' "$*" >>"$0.log"
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home without a manager of services."""
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "RETICENT_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def manager(home: Path) -> Path:
+    """A manager that does what it is told, and the file in which it notes that."""
+    fake = home / "systemctl"
+    fake.write_text(FAKE)
+    fake.chmod(0o700)
+    return home / "systemctl.log"
+
+
+def units(home: Path) -> list[str]:
+    """Return the names of what is installed."""
+    return sorted(each.name for each in (home / ".config/systemd/user").glob("*"))
+
+
+def test_without_a_manager_two_commands_are_shown(run: Run, home: Path) -> None:
+    """The files are there all the same."""
+    ran = run("service", "install", "--manager", "systemd")
+    assert (ran.code, ran.err) == (0, "")
+    assert units(home) == sorted(FILES)
+    assert ran.out.splitlines()[-2:] == [
+        "  systemctl --user daemon-reload",
+        "  systemctl --user enable --now reticent-control.socket reticent-query.socket",
+    ]
+
+
+def test_with_a_manager_they_are_run(run: Run, manager: Path) -> None:
+    """In this order; a second time what runs is stopped first, so that it is started anew."""
+    assert run("service", "install", "--manager", "systemd").code == 0
+    first = manager.read_text().splitlines()
+    sockets = " ".join(FILES[1:])
+    assert first == [
+        "--user show-environment",
+        "--user daemon-reload",
+        f"--user enable --now {sockets}",
+    ]
+    assert "left" not in run("service", "install", "--manager", "systemd").out
+    again = manager.read_text().splitlines()[3:]
+    assert again == [first[0], f"--user disable --now {sockets} {FILES[0]}", *first[1:]]
+
+
+def test_removing_takes_away_what_was_installed(run: Run, home: Path, manager: Path) -> None:
+    """It is stopped first, and forgotten last."""
+    run("service", "install", "--manager", "systemd")
+    manager.unlink()
+    removed = run("service", "remove", "--manager", "systemd", "--json").record
+    assert [Path(each).name for each in removed["removed"]] == FILES
+    assert removed["left"] == []
+    assert units(home) == []
+    assert [line.split()[1] for line in manager.read_text().splitlines()] == [
+        "show-environment",
+        "disable",
+        "daemon-reload",
+    ]
+
+
+def test_removing_nothing_says_so(run: Run, home: Path) -> None:
+    """And is no error, so that it can simply be run again."""
+    ran = run("service", "remove", "--manager", "systemd")
+    assert (ran.code, units(home)) == (0, [])
+    assert ran.out == "The service is not installed, so there was nothing to remove.\n"
+
+
+def test_the_status_before_and_after(run: Run, home: Path) -> None:
+    """And when a file is not as it would be written."""
+    ask = ("service", "status", "--manager", "systemd")
+    assert run(*ask).out.startswith("The service is not installed.\n")
+    assert not run(*ask, "--json").record["installed"]
+    run("service", "install", "--manager", "systemd")
+    assert run(*ask, "--json").record["installed"]
+    assert run(*ask).out.startswith("The service is installed:\n")
+    changed = home / ".config/systemd/user" / FILES[0]
+    changed.write_text(changed.read_text().replace(sys.executable, "/gone/python3"))
+    assert run(*ask, "--json").record["differing"] == [str(changed)]
+    assert "Run `reticent service install` to mend it." in run(*ask).out
+
+
+@pytest.mark.parametrize(("kind", "count"), [("systemd", 3), ("launchd", 1)])
+def test_printing_writes_nothing(run: Run, home: Path, kind: str, count: int) -> None:
+    """The text is that of the files; a property list is shown on any system."""
+    found = run("service", "install", "--print", "--json", "--manager", kind).record["files"]
+    assert len(found) == count
+    shown = run("service", "install", "--print", "--manager", kind).out
+    for each in found:
+        assert each["text"] in shown
+        assert sys.executable in found[0]["text"]
+    assert [*home.iterdir()] == []
+
+
+def test_a_manager_that_refuses_is_quoted(run: Run, manager: Path) -> None:
+    """With the command that it refused, as one sentence."""
+    fake = manager.with_suffix("")
+    fake.write_text('#!/bin/sh\n[ "$2" = enable ] || exit 0\necho "no such unit" >&2\nexit 5\n')
+    error, _ = run("service", "install", "--manager", "systemd").refusal(code=1)
+    assert error.startswith("`systemctl --user enable --now ")
+    assert error.endswith("` failed: no such unit")
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(run: Run, home: Path) -> None:
+    """Here a file stands in its place."""
+    (home / ".config").write_text("a file")
+    error, hint = run("service", "install", "--manager", "systemd").refusal()
+    assert str(home / ".config/systemd/user/reticent.service") in error
+    assert "--print" in hint
