@@ -12,7 +12,7 @@ from agent.cli.options import json_option
 from agent.cli.own_values import read_values
 from agent.cli.policy_options import noted
 from agent.cli.progress import Progress
-from agent.cli.ruled import expect_shipped, trusted
+from agent.cli.ruled import expect_shipped
 from agent.cli.tried import Tried
 from agent.cli.try_record import try_record
 from agent.cli.try_text import try_text
@@ -22,6 +22,7 @@ from agent.decision.replay import replay
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
+from agent.model.signature import trusted
 from policy.load import load
 from policy.match import Rulebook
 from policy.rules import Policy
@@ -69,7 +70,11 @@ def try_(**options: Unpack[TryOptions]) -> None:
     of the model who agree with the rest, and figures are then means.
     """
     rules = load(options["file"])
-    model = read(shipped_model()) if options["model"] is None else trusted(rules, options["model"])
+    model = (
+        read(shipped_model())
+        if options["model"] is None
+        else trusted(options["model"], rules.trusted_keys)
+    )
     history = read_history(options["history"], model)
     if options["model"] is None:
         _expect_shipped(rules, history.requests)

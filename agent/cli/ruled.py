@@ -9,11 +9,11 @@ from click.core import ParameterSource
 from agent.cli.policy_options import noted
 from agent.decision.terms import Terms
 from agent.decision.under import terms_under
-from agent.errors import SignatureError, UsageError
+from agent.errors import UsageError
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
-from agent.model.signature import maker
+from agent.model.signature import trusted
 from policy.load import load
 from policy.match import Rulebook, Verdicts
 from policy.rules import Policy
@@ -46,15 +46,6 @@ def alone(context: click.Context) -> None:
             raise UsageError(f"{parameter.opts[0]} does not go with --policy", hint)
 
 
-def trusted(rules: Policy, named: Path) -> Model:
-    """Return a model that is named; SignatureError if the policy does not trust its maker."""
-    model = read(named)
-    if rules.trusted_keys and (key := maker(named, model.digest)) not in rules.trusted_keys:
-        hint = "add it to trusted_keys only if you trust its owner"
-        raise SignatureError(f"the policy does not trust its maker, {key}", hint, str(named))
-    return model
-
-
 def expect_shipped(settings: Verdicts) -> None:
     """Refuse a request for which the policy asks for another model than the shipped one."""
     verdict = settings.get("model")
@@ -65,6 +56,6 @@ def expect_shipped(settings: Verdicts) -> None:
 
 def _model(rules: Policy, recipient: str, query: str, named: Path | None, today: date) -> Model:
     if named is not None:
-        return trusted(rules, named)
+        return trusted(named, rules.trusted_keys)
     expect_shipped(Rulebook(rules, ()).match(recipient, query, today).settings)
     return read(shipped_model())

@@ -20,7 +20,10 @@ from agent.errors import SignatureError, UsageError
 from agent.model.file import create_private, read, read_bytes, replace_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
+
+    from agent.model.model import Model
 
 MAX_KEY_BYTES = 16_384
 MAX_SIGNATURE_BYTES = 4_096
@@ -94,6 +97,18 @@ def maker(model: Path, digest: str, signature: Path | None = None) -> str:
         return signer(digest, read_bytes(place, MAX_SIGNATURE_BYTES))
     except SignatureError as error:
         raise SignatureError(error.what, error.hint, str(place)) from error
+
+
+def trusted(model: Path, keys: Collection[str]) -> Model:
+    """Return the model in a file, if one of these keys signed it, where any is given.
+
+    Raises SignatureError if none of them did; UsageError or ModelError if it cannot be used.
+    """
+    found = read(model)
+    if keys and (key := maker(model, found.digest)) not in keys:
+        hint = "add it to trusted_keys only if you trust its owner"
+        raise SignatureError(f"the policy does not trust its maker, {key}", hint, str(model))
+    return found
 
 
 def check_key(text: str) -> str:
