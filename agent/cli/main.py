@@ -26,11 +26,23 @@ class Program(Commands):
     """The whole of the command line."""
 
     deferred: ClassVar[Mapping[str, Deferred]] = {
+        "approve": Deferred("agent.cli.verdict", "Let what waits for you leave."),
+        "ask": Deferred("agent.cli.ask", "Get what one request may carry, and record it."),
+        "completion": Deferred("agent.cli.completion", "Complete commands in your shell."),
         "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
         "demo": Deferred("agent.cli.demo", "Show eight requests of a fictional developer."),
+        "deny": Deferred("agent.cli.verdict", "Keep what waits for you."),
+        "forget": Deferred("agent.cli.forget", "State that a recipient can no longer link."),
+        "knows": Deferred("agent.cli.knows", "Show what a recipient holds about you."),
+        "ledger": Deferred("agent.cli.ledger", "Show what was disclosed, to whom, and when."),
+        "lock": Deferred("agent.cli.lock", "Close the vault: nothing is attached any more."),
         "model": Deferred("agent.cli.model", "Build, describe, sign and verify a model."),
+        "pending": Deferred("agent.cli.pending", "List what waits for your word."),
         "policy": Deferred("agent.cli.policy", "Check a policy file, and see what it rules."),
+        "profile": Deferred("agent.cli.profile", "Show, set, import and export your own values."),
         "service": Deferred("agent.cli.service", "Have the system start the daemon."),
+        "status": Deferred("agent.cli.status", "Say how the daemon is, and what waits for you."),
+        "unlock": Deferred("agent.cli.unlock", "Open the vault, so that requests are answered."),
     }
 
 

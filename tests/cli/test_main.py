@@ -65,7 +65,7 @@ def test_a_group_called_alone_shows_what_it_has(run: Run, group: tuple[str, ...]
     [
         (["decied"], "unknown command 'decied'", "did you mean 'decide'?"),
         (["model", "verfy"], "unknown command 'verfy'", "did you mean 'verify'?"),
-        (["xyzzy"], "unknown command 'xyzzy'", "known: decide, demo, model"),
+        (["xyzzy"], "unknown command 'xyzzy'", ", completion, "),
         (["--verson"], "unknown option '--verson' of `reticent`", "did you mean '--version'?"),
         (["demo", "--json"], "unknown option '--json' of `reticent demo`", "--help"),
         (["model", "info", "--josn"], "of `reticent model info`", "did you mean '--json'?"),
