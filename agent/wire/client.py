@@ -56,7 +56,7 @@ class Client:
         """Close the connection; a later call opens another."""
         self._connection.close()
 
-    def call(self, name: str, body: msgspec.Struct | None = None, **parameters: Any) -> Any:  # noqa: ANN401
+    def call(self, name: str, body: msgspec.Struct | None = None, /, **parameters: Any) -> Any:  # noqa: ANN401
         """Return what the route of a name answers, as the type that it gives.
 
         ``body``: of the type that it takes; ``parameters``: of its path and query, None for one
@@ -75,8 +75,9 @@ class Client:
     def events(self, silence: float | None = None) -> Iterator[Event]:
         """Yield what happens, on a connection of its own, opened with the first event asked for.
 
-        It ends when the daemon does; connecting again is the caller's. ``silence``: seconds
-        without a word, not even a comment, after which it is a DaemonError; None for never.
+        It ends when the daemon does, in whatever way; connecting again is the caller's.
+        ``silence``: seconds without a word, not even a comment, after which it is a DaemonError;
+        None for never.
         """
         connection = Connection(self._path, self._timeout)
         with closing(connection), spoken():
@@ -129,7 +130,7 @@ def _decoded(data: bytes, kind: Any) -> Any:  # noqa: ANN401
     """Return a message of its type; what is wrong with it is not said, for it may be private."""
     try:
         return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError):
         raise _misunderstood() from None
 
 
@@ -137,7 +138,7 @@ def _refusal(status: int, answer: bytes) -> ReticentError:
     """Return the error that an answer of some other status stands for."""
     try:
         return error_of(msgspec.json.decode(answer, type=Fault))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError):
         what = f"the daemon answered with status {status}, and no reason"
         return DaemonError(what, f"see its log; if it stays so, {RESTART}")
 

@@ -1,0 +1,157 @@
+"""The client against a daemon that answers as it should: every call, typed and in full."""
+
+import gc
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import LockedError, UsageError
+from agent.wire.asking import Ask
+from agent.wire.base import MOST_BYTES, Done
+from agent.wire.client import Client
+from agent.wire.keeping import Profile, ProfileChange
+from agent.wire.routes import ROUTES
+from agent.wire.state import Event, Locked
+from tests.wire.fake import FakeDaemon, short_folder
+from tests.wire.messages import TEXT, messages_of
+
+ORDINARY = [route for route in ROUTES if route.name != "events"]
+AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+SEGMENT = TEXT.filter(lambda text: text not in {".", ".."})
+
+
+@pytest.fixture
+def path() -> Iterator[Path]:
+    """Where a socket may lie."""
+    with short_folder() as folder:
+        yield folder / "s"
+
+
+@given(st.data())
+def test_each_call_arrives_and_its_answer_comes_back(data: st.DataObject) -> None:
+    """By the name of the route, at each of its doors, with every type of message."""
+    route = data.draw(st.sampled_from(ORDINARY))
+    answer = data.draw(messages_of(route.gives))
+    sent = {
+        each.name: data.draw(st.integers(1, 9) if each.kind is int else SEGMENT)
+        for each in route.parameters
+    }
+    body = None if route.takes is None else data.draw(messages_of(route.takes))
+
+    def handler(**given: Any) -> Any:  # noqa: ANN401
+        assert given == ({**sent, "body": body} if body is not None else sent)
+        return answer
+
+    with (
+        short_folder() as folder,
+        FakeDaemon(folder / "s", {route.name: handler}, route.doors[0]) as fake,
+        Client(folder / "s") as client,
+    ):
+        assert client.call(route.name, body, **sent) == answer
+        assert [name for name, _ in fake.calls] == [route.name]
+
+
+def test_one_connection_serves_many_calls(path: Path) -> None:
+    """Opening one for each would cost more than the call."""
+    with FakeDaemon(path, {"lock": Done, "unlock": Done, "shutdown": Done}) as fake:
+        with Client(path) as client:
+            for _ in range(20):
+                assert client.call("shutdown") == Done()
+        assert len(fake.calls) == 20
+        assert fake.connections == 1
+
+
+def test_a_fault_is_raised_as_its_error_and_the_connection_goes_on(path: Path) -> None:
+    """With what the daemon said."""
+
+    def locked() -> Done:
+        raise LockedError("the vault is locked", "unlock it with `reticent unlock`")
+
+    with FakeDaemon(path, {"profile": locked, "shutdown": Done}) as fake, Client(path) as client:
+        with pytest.raises(LockedError, match="the vault is locked") as raised:
+            client.call("profile")
+        assert raised.value.hint == "unlock it with `reticent unlock`"
+        assert client.call("shutdown") == Done()
+        assert fake.connections == 1
+
+
+def test_a_daemon_that_was_started_again_is_found_again(path: Path) -> None:
+    """The connection that it closed is not one to write to."""
+    with Client(path) as client:
+        for _ in range(2):
+            with FakeDaemon(path, {"shutdown": Done}):
+                assert client.call("shutdown") == Done()
+
+
+def test_closing_twice_and_going_on_is_possible(path: Path) -> None:
+    """A closed client opens another connection, and leaves none behind."""
+    with FakeDaemon(path, {"shutdown": Done}):
+        client = Client(path)
+        client.close()
+        client.call("shutdown")
+        client.close()
+        client.close()
+        client.call("shutdown")
+        client.close()
+    gc.collect()  # a socket that is left open is a warning, and so an error
+
+
+def test_what_the_daemon_would_not_read_is_not_sent(path: Path) -> None:
+    """It is said before anything goes out, whether or not a daemon runs."""
+    body = ProfileChange(set={f"a{number}": "x" * 190 for number in range(400)})
+    with Client(path) as client, pytest.raises(UsageError, match=f"at most {MOST_BYTES:,}"):
+        client.call("change_profile", body)
+
+
+def test_the_query_door_answers_its_own_status(path: Path) -> None:
+    """The same path, another message."""
+    with (
+        FakeDaemon(path, {"locked": lambda: Locked(version="1", locked=True)}, "query"),
+        Client(path) as client,
+    ):
+        assert client.call("locked") == Locked(version="1", locked=True)
+
+
+def test_events_come_in_order_and_end_with_the_daemon(path: Path) -> None:
+    """Beside other calls of the same client."""
+    events = [Event(number=number, kind="lock", at=AT) for number in range(100)]
+    handlers = {"events": lambda: iter(events), "profile": lambda: Profile(values={})}
+    with FakeDaemon(path, handlers), Client(path) as client:
+        got = []
+        for event in client.events():
+            got.append(event)
+            assert client.call("profile") == Profile(values={})
+        assert got == events
+
+
+def test_events_may_be_left_before_they_end(path: Path) -> None:
+    """The connection goes with them."""
+    events = [Event(number=number, kind="review", at=AT, id=number) for number in range(3)]
+    with FakeDaemon(path, {"events": lambda: iter(events)}), Client(path) as client:
+        stream = client.events()
+        assert next(stream) == events[0]
+        stream.close()  # type: ignore[attr-defined]
+    gc.collect()
+
+
+def test_a_fault_instead_of_events_is_raised(path: Path) -> None:
+    """As for any call."""
+
+    def refused() -> Done:
+        raise UsageError("not now", "later")
+
+    with FakeDaemon(path, {"events": refused}), pytest.raises(UsageError, match="not now"):
+        next(Client(path).events())
+
+
+def test_no_message_shows_values_in_its_repr() -> None:
+    """Nor does what is asked for appear in the client's."""
+    shown = repr(ProfileChange(set={"gender": "woman"})) + repr(Client(Path("/s")))
+    assert "gender" in shown
+    assert "woman" not in shown
+    assert repr(Ask(query="q", recipient="a.example")).startswith("Ask(")

@@ -1,0 +1,253 @@
+"""The client against listeners that do not behave: one sentence each, and no socket left open."""
+
+import gc
+import os
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import DaemonError, UsageError
+from agent.wire import client as client_module
+from agent.wire.base import Done
+from agent.wire.client import Client
+from tests.wire.fake import FakeDaemon, short_folder
+from tests.wire.misbehaving import saying
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+GOOD = HEAD + b'Content-Length: 13\r\n\r\n{"done":true}'
+SSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+EVENT = b'data: {"number":1,"kind":"lock","at":"2026-03-02T09:15:00Z"}\n\n'
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
+BROKE = "the daemon broke off, or does not speak HTTP"
+STRANGE = "the daemon's answer is not one that this version understands"
+LARGE = "the daemon's answer is too large"
+RUNS_NOT = "the daemon does not run"
+
+
+@pytest.fixture
+def path() -> Iterator[Path]:
+    """Where a socket may lie; what is left open when it goes is a warning, and so an error."""
+    with short_folder() as folder:
+        yield folder / "s"
+    gc.collect()
+
+
+def refused(path: Path, timeout: float = 60) -> DaemonError:
+    """Return the error of a call."""
+    with Client(path, timeout) as client, pytest.raises(DaemonError) as raised:
+        client.call("shutdown")
+    error = raised.value
+    assert error.hint
+    assert not re.search(r"[A-Z]|\.$", error.what.replace("HTTP", ""))
+    return error
+
+
+def test_no_socket(path: Path) -> None:
+    """Nobody started it; and it is found once somebody has."""
+    with Client(path) as client:
+        with pytest.raises(DaemonError, match=RUNS_NOT) as raised:
+            client.call("shutdown")
+        assert "`reticent daemon`" in raised.value.hint
+        with FakeDaemon(path, {"shutdown": Done}):
+            assert client.call("shutdown") == Done()
+
+
+def test_no_folder_for_a_socket(path: Path) -> None:
+    """A fresh machine."""
+    assert refused(path / "run" / "s").what in {RUNS_NOT, BROKE}
+    assert refused(path.parent / "run" / "s").what == RUNS_NOT
+
+
+def test_a_socket_that_nobody_listens_at(path: Path) -> None:
+    """Left by a daemon that was killed; or a file of some other kind."""
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(path))
+    assert refused(path).what == RUNS_NOT
+    path.unlink()
+    path.write_text("no socket")
+    assert refused(path).what == RUNS_NOT
+
+
+def test_a_socket_of_somebody_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is sent to it, least of all a passphrase."""
+    monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
+    with FakeDaemon(path, {"shutdown": Done}) as fake:
+        assert refused(path).what == "the daemon's socket is not ours"
+        assert fake.calls == []
+
+
+def test_a_socket_that_may_not_be_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As its mode has it; root would be let in."""
+
+    def denied(_self: socket.socket, _address: str) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(socket.socket, "connect", denied)
+    assert refused(path).what == "the daemon's socket is not ours"
+
+
+def test_too_long_a_path(path: Path) -> None:
+    """It is the path that is wrong, not the daemon."""
+    client = Client(path.with_name("x" * 100))
+    with pytest.raises(UsageError, match="the path of the socket has"):
+        client.call("shutdown")
+
+
+def test_silence(path: Path) -> None:
+    """An answer that never comes, and one that stops within."""
+    for answer in (b"", GOOD[:-3], HEAD):
+        with saying(path, answer, hold=True):
+            assert refused(path, 0.01).what == "the daemon said nothing in time"
+        path.unlink()
+
+
+def test_a_queue_that_is_full(path: Path) -> None:
+    """A Unix socket does not let one wait in it for a limited time."""
+    with socket.socket(socket.AF_UNIX) as listener, ExitStack() as waiting:
+        listener.bind(str(path))
+        listener.listen(0)
+        for _ in range(2):
+            one = waiting.enter_context(socket.socket(socket.AF_UNIX))
+            one.setblocking(False)
+            one.connect_ex(str(path))
+        assert refused(path).what == "the daemon has too many callers at once"
+
+
+@pytest.mark.parametrize("cut", range(len(GOOD)))
+def test_an_answer_that_is_cut_anywhere(path: Path, cut: int) -> None:
+    """Within its head or its body: never taken for a whole one."""
+    with saying(path, GOOD[:cut]):
+        assert refused(path).what in {BROKE, STRANGE}
+
+
+@pytest.mark.parametrize(
+    ("answer", "what"),
+    [
+        (b"hello\r\n\r\n", BROKE),
+        (b"\0" * 70000, BROKE),
+        (b"HTTP/1.1 OK\r\n\r\n", BROKE),
+        (b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\n", BROKE),
+        (b"HTTP/1.1 200 OK\r\na: " + b"b" * 70000 + b"\r\n\r\n", BROKE),
+        (HEAD + CHUNKED + b"zz\r\n", BROKE),
+        (HEAD + CHUNKED + b"5\r\nab", BROKE),
+        (HEAD + b"\r\n", STRANGE),
+        (HEAD + b"\r\nnot JSON", STRANGE),
+        (HEAD + b"\r\n" + b"[" * 100_000, STRANGE),
+        (HEAD + b'\r\n"\xff"', STRANGE),
+        (HEAD + b'\r\n{"\xff":1}', STRANGE),
+        (HEAD + b'\r\n{"done":"yes"}', STRANGE),
+        (HEAD + b'\r\n{"done":true,"more":1}', STRANGE),
+        (HEAD + b'\r\n{"done":true}{}', STRANGE),
+        (HEAD + b"Content-Length: 99999999999\r\n\r\n", LARGE),
+        (HEAD + b"Content-Length: -1\r\n\r\nnot JSON", STRANGE),
+        (b"HTTP/1.1 204 No\r\n\r\n", "the daemon answered with status 204, and no reason"),
+        (b"HTTP/1.1 302 No\r\n\r\n", "the daemon answered with status 302, and no reason"),
+        (b"HTTP/1.1 500 No\r\n\r\nsorry", "the daemon answered with status 500, and no reason"),
+        (b"HTTP/1.1 500 No\r\n\r\n\xff", "the daemon answered with status 500, and no reason"),
+    ],
+)
+def test_an_answer_that_is_none(path: Path, answer: bytes, what: str) -> None:
+    """Not HTTP, not JSON, not the message, or not small."""
+    with saying(path, answer):
+        assert refused(path).what == what
+
+
+def test_an_answer_without_an_end(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is read up to the limit and no further."""
+    monkeypatch.setattr(client_module, "LARGEST", 1000)
+    for head in (
+        HEAD + b"\r\n",
+        HEAD + CHUNKED + b"7d0\r\n",
+        HEAD + b"Content-Length: 2000\r\n\r\n",
+    ):
+        with saying(path, head + b" " * 2000):
+            assert refused(path).what == LARGE
+        path.unlink()
+
+
+def test_a_failed_call_leaves_the_next_one_whole(path: Path) -> None:
+    """What came too late, or too much, is not taken for the answer to another call."""
+    answers = (GOOD + GOOD.replace(b"true", b'"no"'), GOOD, HEAD + b"\r\n{", GOOD)
+    with saying(path, *answers), Client(path) as client:
+        assert client.call("shutdown") == Done()
+        assert client.call("shutdown") == Done()
+        with pytest.raises(DaemonError, match="not one that this version"):
+            client.call("shutdown")
+        assert client.call("shutdown") == Done()
+
+
+def test_nothing_is_sent_twice(path: Path) -> None:
+    """The call may have been recorded."""
+    with saying(path, b"") as requests:
+        assert refused(path).what == BROKE
+        assert len(requests) == 1
+
+
+def test_the_private_part_of_a_wrong_answer_is_not_said(path: Path) -> None:
+    """A value may stand where it does not belong."""
+    body = b'{"values": {"so2017": {"gender": ["woman"]}}}'
+    with saying(path, HEAD + b"\r\n" + body), pytest.raises(DaemonError) as raised:
+        Client(path).call("profile")
+    assert "woman" not in f"{raised.value!r} {raised.value.__cause__!r}"
+    assert raised.value.__suppress_context__
+
+
+@given(st.integers(0, len(GOOD) - 1), st.integers(0, 255))
+def test_a_byte_that_is_another_gives_the_answer_or_an_error_of_ours(at: int, byte: int) -> None:
+    """Never some other exception, and never another message."""
+    answer = GOOD[:at] + bytes([byte]) + GOOD[at + 1 :]
+    with (
+        short_folder() as folder,
+        saying(folder / "s", answer),
+        Client(folder / "s") as client,
+        suppress(DaemonError),
+    ):
+        assert client.call("shutdown") == Done()
+
+
+@pytest.mark.parametrize(
+    ("answer", "what"),
+    [
+        (SSE + b"\r\ndata: {}\n\n", STRANGE),
+        (SSE + CHUNKED + b"5\r\ndata", BROKE),
+        (SSE + b"\r\ndata: " + b"x" * 70000, "the daemon sent an event that is too large"),
+        (GOOD, STRANGE),
+        (b"HTTP/1.1 500 No\r\n\r\n", "the daemon answered with status 500, and no reason"),
+        (b"", BROKE),
+    ],
+)
+def test_events_that_are_none(path: Path, answer: bytes, what: str) -> None:
+    """As for answers."""
+    with saying(path, answer), Client(path) as client, pytest.raises(DaemonError) as raised:
+        list(client.events())
+    assert raised.value.what == what
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        SSE + b"\r\n" + EVENT,
+        SSE + b"\r\n" + EVENT + EVENT[:-1],
+        SSE + CHUNKED + b"%x\r\n%b\r\n0\r\n\r\n" % (len(EVENT), EVENT),
+        SSE + CHUNKED + b"%x\r\n%b\r\n" % (len(EVENT), EVENT),
+    ],
+)
+def test_events_that_end(path: Path, answer: bytes) -> None:
+    """By the daemon's will or not: what came whole is there, and nothing else."""
+    with saying(path, answer), Client(path) as client:
+        assert [event.number for event in client.events()] == [1]
+
+
+def test_events_that_stop_coming(path: Path) -> None:
+    """Where the caller does not want to wait for ever."""
+    with saying(path, SSE + b"\r\n: alive\n" + EVENT, hold=True), Client(path) as client:
+        stream = client.events(0.01)
+        assert next(stream).number == 1
+        with pytest.raises(DaemonError, match="said nothing in time"):
+            next(stream)
