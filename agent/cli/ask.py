@@ -1,0 +1,79 @@
+"""`reticent ask`: what one request may carry, with the values, as the daemon answers it."""
+
+from typing import TypedDict, Unpack
+
+import click
+
+from agent.cli.ask_text import answer_text, explained_text, undecided
+from agent.cli.door import door, record
+from agent.cli.options import json_option
+from agent.cli.parameters import names
+from agent.errors import UsageError
+from agent.wire.asking import Answer, Ask, Explained
+from agent.wire.client import Client
+from agent.wire.reviews import Review
+
+
+class AskOptions(TypedDict):
+    """The options of `reticent ask`, as click hands them over."""
+
+    recipient: str
+    query: str
+    only: tuple[str, ...] | None
+    dry_run: bool
+    as_json: bool
+
+
+@click.command()
+@click.argument("recipient")
+@click.argument("query")
+@click.option(
+    "--only-names",
+    "only",
+    type=names,
+    metavar="A,B",
+    help="The attributes that the recipient can use. By default any.",
+)
+@click.option("--dry-run", is_flag=True, help="Explain what would be decided; nothing is recorded.")
+@json_option
+@click.pass_context
+def ask(context: click.Context, /, **options: Unpack[AskOptions]) -> None:
+    """Get what a request of QUERY to RECIPIENT may carry, and record that it was disclosed.
+
+    Ask only for what you are about to send: what is answered counts as told to the recipient.
+    """
+    request = _request(options)
+    with door() as client:
+        if options["dry_run"]:
+            found: Explained = client.call("explain", request)
+            text = record(found) if options["as_json"] else explained_text(found)
+            problem = undecided(found.code)
+        else:
+            answer: Answer = client.call("decide", request)
+            text = record(answer) if options["as_json"] else _page(client, answer)
+            problem = undecided(answer.code)
+    if options["as_json"]:
+        click.echo(text)
+        context.exit(0 if problem is None else problem.exit_code)
+    if problem is not None:
+        raise problem
+    click.echo(text)
+
+
+def _request(options: AskOptions) -> Ask:
+    """Return the request; UsageError where there is not a word in it."""
+    if not options["query"].strip():
+        hint = "write what is asked, as in `reticent ask books.example 'version control'`"
+        raise UsageError("the query is empty", hint)
+    only = options["only"]
+    asked = None if only is None else [*only]
+    return Ask(recipient=options["recipient"], query=options["query"], asked=asked)
+
+
+def _page(client: Client, answer: Answer) -> str:
+    """Return the page of an answer; what waits is asked for only where something does."""
+    summary = answer.summary
+    if summary is None or not summary.waiting:
+        return answer_text(answer, ())
+    reviews: list[Review] = client.call("reviews")
+    return answer_text(answer, [each for each in reviews if each.pool == summary.pool])

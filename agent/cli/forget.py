@@ -1,0 +1,39 @@
+"""`reticent forget`: state that a recipient can no longer link."""
+
+import click
+
+from agent.cli.asked import agree
+from agent.cli.door import door, record
+from agent.cli.layout import paragraph
+from agent.cli.options import json_option, yes_option
+from agent.cli.problems import printable
+from agent.wire.keeping import Forget
+
+MEANS = (
+    "This is your statement that {} can no longer link what it was told to you: you have another "
+    "account there, say, and nothing else gives you away. It makes nobody forget, and the ledger "
+    "keeps what was disclosed."
+)
+DONE = (
+    "From now on {} is taken to know nothing about you. The ledger keeps what was disclosed, and "
+    "that you said this."
+)
+
+
+@click.command()
+@click.argument("recipient")
+@yes_option
+@json_option
+def forget(recipient: str, *, yes: bool, as_json: bool) -> None:
+    """State that RECIPIENT can no longer link what it was told to you.
+
+    From then on it is taken to know nothing, and whoever it pools with as well. It is a statement,
+    not a deletion: the ledger keeps what was disclosed.
+    """
+    name = printable(recipient)
+    if not yes:
+        click.echo(paragraph(MEANS.format(name)), err=True)
+    agree("Is that so?", yes=yes)
+    with door() as client:
+        done = client.call("forget", Forget(recipient=recipient))
+    click.echo(record(done) if as_json else paragraph(DONE.format(name)))

@@ -1,0 +1,91 @@
+"""`reticent ledger`: what was disclosed, to whom, and when."""
+
+import json
+from typing import TypedDict, Unpack
+
+import click
+
+from agent.cli.door import door
+from agent.cli.layout import Column, moment, table
+from agent.cli.problems import printable
+from agent.wire.keeping import Entry
+
+SHOWN = 100  # entries of a page
+MOST = 10_000  # entries that one call answers
+COLUMNS = (
+    Column("entry", right=True),
+    Column("when"),
+    Column("recipient", wraps=True),
+    Column("query", wraps=True),
+    Column("disclosed", wraps=True),
+)
+
+
+class LedgerOptions(TypedDict):
+    """The options of `reticent ledger`, as click hands them over."""
+
+    recipient: str | None
+    after: int | None
+    limit: int | None
+    as_json: bool
+
+
+@click.command()
+@click.argument("recipient", required=False)
+@click.option("--after", type=click.IntRange(0), metavar="N", help="Only what came after entry N.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, MOST),
+    metavar="N",
+    help=f"At most N entries, the latest.  [default: {SHOWN}; with --json {MOST}]",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print a history: one JSON object in each line."
+)
+def ledger(**options: Unpack[LedgerOptions]) -> None:
+    """Show what was disclosed, oldest first; to RECIPIENT, and whoever it pools with, or to all.
+
+    With --json it prints a history that `reticent policy try` reads. What was said to be
+    forgotten is no request, and is left out there.
+    """
+    limit = options["limit"] or (MOST if options["as_json"] else SHOWN)
+    with door() as client:
+        entries: list[Entry] = client.call(
+            "ledger", recipient=options["recipient"], after=options["after"], limit=limit
+        )
+    if len(entries) == limit:
+        note = f"these are the latest {limit:,} entries; --limit has it show up to {MOST:,}"
+        click.echo(f"reticent: note: {note}", err=True)
+    if options["as_json"]:
+        for each in entries:
+            if each.kind == "disclosed":
+                click.echo(history_line(each))
+    else:
+        click.echo(ledger_text(entries))
+
+
+def history_line(entry: Entry) -> str:
+    """Return a disclosure as a line of a history, which `agent/cli/history.py` describes."""
+    line = {
+        "at": entry.at.isoformat(),
+        "recipient": entry.recipient,
+        "query": entry.query,
+        "asked": entry.asked,
+        "disclosed": entry.disclosed,
+    }
+    return json.dumps(line)
+
+
+def ledger_text(entries: list[Entry]) -> str:
+    """Return entries as a table."""
+    if not entries:
+        return "Nothing was disclosed."
+    return table(COLUMNS, [_row(each) for each in entries])
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    what = ", ".join(f"{name}={value}" for name, value in entry.disclosed.items()) or "nothing"
+    if entry.kind == "forgotten":
+        what = "said to have forgotten all"
+    recipient, query, shown = map(printable, (entry.recipient, entry.query, what))
+    return (str(entry.number), moment(entry.at), recipient, query, shown)

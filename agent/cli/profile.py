@@ -1,0 +1,94 @@
+"""`reticent profile`: the user's own values."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import click
+
+from agent.cli.door import door, record
+from agent.cli.groups import Commands, Deferred
+from agent.cli.layout import Column, counted, paragraph, strong, table
+from agent.cli.options import json_option
+from agent.cli.parameters import once, pair
+from agent.cli.problems import printable
+from agent.decision.phrases import listed
+from agent.wire.keeping import Profile, ProfileChange
+
+MASK = "***"
+COLUMNS = (Column("attribute", wraps=True), Column("value", wraps=True))
+
+model_option = click.option(
+    "--model", metavar="NAME", help="Only for this model. By default for all that have it."
+)
+
+
+class ProfileCommands(Commands):
+    """The group; what reads and writes files needs more than the others."""
+
+    deferred: ClassVar[Mapping[str, Deferred]] = {
+        "export": Deferred("agent.cli.profile_export", "Write your values into a file, in clear."),
+        "import": Deferred("agent.cli.profile_import", "Set the values that are in a file."),
+    }
+
+
+@click.group(cls=ProfileCommands)
+def profile() -> None:
+    """Show, set, import and export your own values."""
+
+
+@profile.command()
+@click.option("--reveal", is_flag=True, help="Show the values, which are masked otherwise.")
+@json_option
+def show(*, reveal: bool, as_json: bool) -> None:
+    """Show which attributes you have set, of which model."""
+    with door() as client:
+        found: Profile = client.call("profile")
+    values = {model: _masked(each, reveal=reveal) for model, each in found.values.items()}
+    click.echo(record({"values": values}) if as_json else profile_text(values, masked=not reveal))
+
+
+@profile.command(name="set")
+@click.argument("pairs", nargs=-1, required=True, type=pair, metavar="NAME=VALUE...")
+@model_option
+@json_option
+def set_(*, pairs: tuple[tuple[str, str], ...], model: str | None, as_json: bool) -> None:
+    """Set attributes to values: all of those given, or none where one does not fit.
+
+    A shell may keep what is typed: `reticent profile import -` reads the values from a pipe.
+    """
+    values = once("NAME=VALUE", pairs)
+    _change(ProfileChange(model=model, set=values), f"Set {listed([*values])}.", as_json=as_json)
+
+
+@profile.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@model_option
+@json_option
+def unset(*, names: tuple[str, ...], model: str | None, as_json: bool) -> None:
+    """Take the values of attributes away; they are answered as not specified from then on."""
+    change = ProfileChange(model=model, unset=[*names])
+    _change(change, f"Unset {listed(names)}.", as_json=as_json)
+
+
+def _change(change: ProfileChange, said: str, *, as_json: bool) -> None:
+    with door() as client:
+        done = client.call("change_profile", change)
+    click.echo(record(done) if as_json else paragraph(printable(said)))
+
+
+def _masked(values: Mapping[str, str], *, reveal: bool) -> dict[str, str]:
+    return {name: value if reveal else MASK for name, value in values.items()}
+
+
+def profile_text(values: Mapping[str, Mapping[str, str]], *, masked: bool) -> str:
+    """Return the values by model, a table for each."""
+    parts = []
+    for model, each in values.items():
+        if each:
+            rows = [(name, printable(value)) for name, value in each.items()]
+            parts.append(strong(printable(f"{model}: {counted(len(each), 'value')}")))
+            parts.append(table(COLUMNS, rows))
+    if not parts:
+        return "You have set no values: `reticent profile set NAME=VALUE` does."
+    parts += ["`--reveal` shows the values."] if masked else []
+    return "\n\n".join(parts)

@@ -1,0 +1,75 @@
+"""`reticent profile import`: values from a file, or from a pipe."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from agent.cli.door import door, record
+from agent.cli.layout import counted, paragraph
+from agent.cli.options import json_option
+from agent.cli.problems import printable
+from agent.errors import UsageError
+from agent.model.file import read, read_bytes
+from agent.model.model import Model
+from agent.model.shipped import shipped_model
+from agent.paths import paths
+from agent.vault.toml import LARGEST, read_profile
+from agent.wire.client import Client
+from agent.wire.keeping import ProfileChange
+from agent.wire.state import ModelStatus
+
+PIPE = Path("-")
+
+
+@click.command(name="import")
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option("--replace", is_flag=True, help="What is not in the file goes.")
+@json_option
+def import_(file: Path, *, replace: bool, as_json: bool) -> None:
+    """Set the values that are in FILE: attribute = "value", for every model that has it.
+
+    Below a line [NAME] they are for the model NAME only. FILE may be - for the standard input.
+    Nothing is set where anything in the file does not fit.
+    """
+    text = _piped() if file == PIPE else None
+    with door() as client:
+        values = _values(file, text, _models(client))
+        changed = {model: each for model, each in values.items() if each or replace}
+        for model, each in changed.items():
+            client.call("change_profile", ProfileChange(model=model, set=each, replace=replace))
+    if as_json:
+        click.echo(record({"set": {model: [*each] for model, each in changed.items()}}))
+    else:
+        click.echo(paragraph(_said(changed)))
+
+
+def _piped() -> bytes:
+    return b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST + 1)
+
+
+def _models(client: Client) -> list[Model]:
+    """Return the models that the daemon uses, read anew."""
+    known: list[ModelStatus] = client.call("models")
+    usable = [each for each in known if each.problem is None]
+    return [read(shipped_model() if each.shipped else _place(each.name)) for each in usable]
+
+
+def _place(name: str) -> Path:
+    return paths().models / f"{name}.safetensors"
+
+
+def _values(file: Path, text: bytes | None, models: list[Model]) -> dict[str, dict[str, str]]:
+    """Return the values by model; UsageError, with the file, for what is wrong in it."""
+    where = "the standard input" if text is not None else str(file)
+    if text is not None and len(text) > LARGEST:
+        raise UsageError("this is too large", f"a profile has at most {LARGEST:,} bytes", where)
+    try:
+        return read_profile(read_bytes(file, LARGEST) if text is None else text, models)
+    except UsageError as error:
+        raise UsageError(error.what, error.hint, error.where or where) from None
+
+
+def _said(values: dict[str, dict[str, str]]) -> str:
+    parts = [f"{counted(len(each), 'value')} of {model}" for model, each in values.items()]
+    return printable(f"Set {', '.join(parts)}.") if parts else "The file sets nothing."

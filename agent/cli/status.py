@@ -1,0 +1,78 @@
+"""`reticent status`: whether requests are answered, and by which rules and models."""
+
+import click
+
+from agent.cli.door import door, record
+from agent.cli.layout import counted, facts, moment, paragraph, strong
+from agent.cli.options import json_option
+from agent.cli.problems import printable
+from agent.wire.state import ModelStatus, PolicyStatus, Status
+
+
+@click.command()
+@json_option
+def status(*, as_json: bool) -> None:
+    """Say how the daemon is: locked or not, its policy and models, and what waits for you."""
+    with door() as client:
+        found = client.call("status")
+    click.echo(record(found) if as_json else status_text(found))
+
+
+def status_text(status: Status) -> str:
+    """Return how the daemon is as a page, whether requests are answered on top."""
+    return f"{strong(paragraph(headline(status)))}\n\n{facts(_facts(status))}"
+
+
+def headline(status: Status) -> str:
+    """Return in one sentence whether requests are answered, and what to do where they are not."""
+    if not status.vault:
+        return "There is no vault yet: `reticent init` makes one."
+    if status.locked:
+        return "Locked: nothing is attached to any request until `reticent unlock`."
+    if not status.policy.in_use:
+        return "Unlocked, but nothing is attached: there is no policy in use."
+    return "Unlocked: requests are answered."
+
+
+def _facts(status: Status) -> list[tuple[str, str]]:
+    policy = status.policy
+    lines = []
+    if status.entries is not None:
+        lines.append(("ledger", counted(status.entries, "entry", "entries")))
+    if status.vault:
+        lines.append(("locks itself", _lock(status.lock_after_minutes)))
+    lines.append(("policy", _policy(policy)))
+    lines += [("problem", printable(each)) for each in policy.problems]
+    lines += [("model", printable(model_line(each))) for each in status.models]
+    pending = "; `reticent pending` lists it" if status.waiting else ""
+    lines.append(("waits for you", (str(status.waiting) if pending else "nothing") + pending))
+    since = moment(status.started_at)
+    lines.append(("daemon", f"version {status.version}, process {status.process}, since {since}"))
+    return lines + [("note", printable(each)) for each in status.notes]
+
+
+def _lock(minutes: float) -> str:
+    if not minutes:
+        return "never"
+    return f"after {minutes:g} minutes without a command"
+
+
+def _policy(policy: PolicyStatus) -> str:
+    """Return where the policy is and what is in use of it."""
+    path = printable(policy.path)
+    if not policy.in_use:
+        return f"{path}: not in use" if policy.problems else f"none; it would be {path}"
+    read = "" if policy.loaded_at is None else f", read {moment(policy.loaded_at)}"
+    good = "; as it was when it was last right" if policy.problems else ""
+    return f"{path}: {counted(policy.rules, 'rule')}{read}{good}"
+
+
+def model_line(model: ModelStatus) -> str:
+    """Return a model in one line: what it knows and who made it, or why it cannot be used."""
+    if model.problem is not None:
+        return f"{model.name} cannot be used: {model.problem}"
+    attributes = counted(model.attributes, "attribute")
+    queries = counted(model.queries, "query", "queries")
+    origin = "comes with reticent" if model.shipped else f"signed with {model.maker}"
+    origin = origin if model.shipped or model.maker else "not signed"
+    return f"{model.name}: {attributes}, {queries}; {origin}"
