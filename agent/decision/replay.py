@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from agent.decision.alike import people_left
 from agent.decision.compared import Compared, Outcome, Shares, mean
 from agent.decision.decide import decide
 from agent.decision.decision import Decision
@@ -40,13 +41,6 @@ def replay(
         left = people_left(actual.tell(case, told), model)
         answers = [*_answers(case, parallel, worlds, model)]
         yield _outcome(case, ruling.pool, left, answers, model)
-
-
-def people_left(knowledge: Knowledge, model: Model) -> int:
-    """Return how many of the model's people agree with what is known."""
-    known = [(model.index(name), code) for name, code in knowledge.codes]
-    key = (people_left, knowledge.codes)
-    return model.remember(key, lambda: model.crowd(known).people)
 
 
 def bits_of(query: str, names: Iterable[str], model: Model) -> float:
