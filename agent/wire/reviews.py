@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from agent.wire.base import Message, Names
 
@@ -44,7 +44,12 @@ class Verdict(Message, frozen=True, kw_only=True):
 
 
 class Ruled(Message, frozen=True, kw_only=True):
-    """What became of a verdict: ``written`` into the policy, and what it does not reach."""
+    """What became of a verdict.
+
+    ``written``: the rule of the policy that says so, null where none does; ``without_effect``:
+    the names that it does not reach, each ``decided_by`` the rule that wins.
+    """
 
     written: str | None
     without_effect: list[str]
+    decided_by: list[str] = field(default_factory=list)

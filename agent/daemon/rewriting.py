@@ -1,0 +1,95 @@
+"""Changing the policy file, which a person edits too: whole, or not at all."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from stat import S_IMODE
+
+from agent.errors import PolicyError, UsageError
+from policy.load import preset, text_of
+from policy.read import read
+from policy.rules import Policy
+
+TRIES = 3
+BOM = b"\xef\xbb\xbf"
+
+Change = Callable[[str, Policy], str]  # of a text, and of what it says
+
+
+def rewrite(path: Path, change: Change) -> Policy:
+    """Change a policy file, and return what it says then.
+
+    The file that a link points to is replaced in one step and keeps its mode. Where another
+    program changes it meanwhile, the change is made to what that one wrote. UsageError, and the
+    file as it was, where there is none, where it has mistakes or would have, and where it cannot
+    be written.
+    """
+    if not path.exists():
+        what = f"there is no policy file {path}, so no rules are in use"
+        raise UsageError(what, "make one with `reticent init`, or write one by hand")
+    target = path.resolve()
+    for _ in range(TRIES):
+        text = text_of(target)
+        changed = change(text, _policy(text, path))
+        after = _policy(changed, path)
+        if changed == text or _replaced(target, text, changed):
+            return after
+    what = f"another program keeps changing {path}, so nothing was written"
+    raise UsageError(what, "try again when it is done")
+
+
+def _policy(text: str, path: Path) -> Policy:
+    """Return what a text says; UsageError where it must not be used."""
+    try:
+        return read(text, str(path), preset)
+    except PolicyError as error:
+        what = f"the policy file has mistakes, so nothing was written: {error}"
+        raise UsageError(what, "`reticent policy check` lists them") from None
+
+
+def _replaced(target: Path, before: str, after: str) -> bool:
+    """Put a text in the place of another; False, and nothing done, if that is not there now."""
+    try:
+        with target.open("rb") as file:
+            mark = BOM if file.read(len(BOM)) == BOM else b""
+            mode = S_IMODE(os.fstat(file.fileno()).st_mode)
+        new = _beside(target, mark + after.encode(), mode)
+        try:
+            if text_of(target) != before:
+                return False
+            new.replace(target)
+        finally:
+            new.unlink(missing_ok=True)
+        _sync(target.parent)
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        hint = "make its folder writable, or change the file by hand"
+        raise UsageError(f"{target} cannot be written: {reason}", hint) from None
+    return True
+
+
+def _beside(target: Path, content: bytes, mode: int) -> Path:
+    """Write a new file beside another, onto the disk, and return where it is."""
+    number, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(number, "wb") as file:
+            os.fchmod(number, mode)
+            file.write(content)
+            file.flush()
+            os.fsync(number)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return Path(name)
+
+
+def _sync(folder: Path) -> None:
+    """Have the disk know of a file's new name, where the system can."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

@@ -1,0 +1,103 @@
+"""What waits for the user, as a value: at most so many, each for a day after it was last met."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace as changed
+
+from agent.errors import UsageError
+from agent.wire.reviews import Review
+
+EXPIRES = timedelta(hours=24)
+HOUR = timedelta(hours=1)
+MOST = {"ask": 1000, "offer": 100}  # an offer may name a thousand attributes
+
+Key = tuple[str, str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The reviews, the one that was met longest ago first, and when prompts were granted.
+
+    ``last``: the highest number that a review had.
+    """
+
+    reviews: Mapping[Key, Review] = field(default_factory=dict)
+    prompts: tuple[datetime, ...] = ()
+    last: int = 0
+
+    def find(self, number: int) -> Review:
+        """Return the review with a number; UsageError if none has it."""
+        for review in self.reviews.values():
+            if review.id == number:
+                return review
+        raise UsageError(f"nothing that waits has the number {number}", "see `reticent pending`")
+
+
+def queued(
+    waiting: Waiting, review: Review, hourly: int, now: datetime
+) -> tuple[Waiting, Review | None]:
+    """Return what waits with one more review, or with the one that is like it refreshed.
+
+    ``review``: its number and whether it is prompted do not matter; ``hourly``: prompts that may
+    be granted within an hour. Also returns the review if it is new, or a prompt from now on.
+    """
+    key = _key(review)
+    before = waiting.reviews.get(key)
+    prompts = tuple(each for each in waiting.prompts if now - each < HOUR)
+    granted = (before is None or not before.prompted) and len(prompts) < hourly
+    last = waiting.last + (before is None)
+    review = changed(
+        review,
+        id=last if before is None else before.id,
+        prompted=granted or (before is not None and before.prompted),
+    )
+    reviews = {other: each for other, each in waiting.reviews.items() if other != key}
+    reviews[key] = review
+    made = Waiting(_bounded(reviews), (*prompts, now) if granted else prompts, last)
+    return made, review if granted or before is None else None
+
+
+def expired(waiting: Waiting, now: datetime) -> Waiting:
+    """Return what waits without what nothing has met for a day."""
+    kept = {key: each for key, each in waiting.reviews.items() if now - each.at < EXPIRES}
+    return waiting if len(kept) == len(waiting.reviews) else replace(waiting, reviews=kept)
+
+
+def removed(waiting: Waiting, number: int) -> Waiting:
+    """Return what waits without a review; UsageError if there is no such."""
+    key = _key(waiting.find(number))
+    left = {other: each for other, each in waiting.reviews.items() if other != key}
+    return replace(waiting, reviews=left)
+
+
+def settled(waiting: Waiting, number: int, names: frozenset[str]) -> Waiting:
+    """Return what waits, a review without these names, or gone if it has no others."""
+    review = waiting.find(number)
+    left = removed(waiting, number)
+    rest = changed(
+        review,
+        names=[name for name in review.names if name not in names],
+        more_bits=None,
+        people_left=None,
+    )
+    if not rest.names or _key(rest) in left.reviews:
+        return left
+    return replace(left, reviews={**left.reviews, _key(rest): rest})
+
+
+def _key(review: Review) -> Key:
+    """Return what no two reviews have in common; a recipient's later offer replaces its own."""
+    if review.kind == "offer":
+        return review.kind, review.recipient, frozenset()
+    return review.kind, review.pool, frozenset(review.names)
+
+
+def _bounded(reviews: dict[Key, Review]) -> dict[Key, Review]:
+    """Return the reviews without the oldest of a kind that has too many."""
+    for kind, most in MOST.items():
+        same = [key for key in reviews if key[0] == kind]
+        for key in same[: max(0, len(same) - most)]:
+            del reviews[key]
+    return reviews

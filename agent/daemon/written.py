@@ -1,0 +1,175 @@
+"""Verdicts that last, written into the policy as rules.
+
+What a verdict is about is taken out of our older rules for the same recipients, since among
+equals the stricter would win whatever was said last. Rules that are not ours stay as they are:
+where one of them wins, that is said.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from agent.daemon.ours import Lasting, free_name, is_group, ours, pool_of, recipient_of
+from agent.daemon.rewriting import rewrite
+from agent.wire.reviews import Decided
+from policy.edit import with_rule, without_rule
+from policy.groups import Pools
+from policy.hosts import site_of
+from policy.match import Rulebook, Verdict
+from policy.rules import Policy, Rule
+from policy.statements import comments
+
+OPEN = frozenset({"auto", "always"})
+CLOSED = frozenset({"never"})
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What shall hold from now on for a canonical host, and who it pools with, or for everyone.
+
+    ``query``: of the request that the verdict is about; ``decided``: None for nothing at all to
+    this recipient; ``until``: the last day, None for no end.
+    """
+
+    host: str
+    decided: Decided | None
+    names: tuple[str, ...] = ()
+    query: str = ""
+    everyone: bool = False
+    until: date | None = None
+
+
+class Written(NamedTuple):
+    """The name of the rule, None where none was needed, and what still is not as was wished.
+
+    ``decided_by``: for each of those names, the rule that wins.
+    """
+
+    rule: str | None
+    without_effect: tuple[str, ...] = ()
+    decided_by: tuple[str, ...] = ()
+
+
+def write(path: Path, wish: Wish, today: date) -> Written:
+    """Write a verdict into a policy file, and say what it comes to.
+
+    UsageError, and nothing written, where there is no policy, where it has mistakes, where no
+    rule can mean this recipient alone, and where the file cannot be changed.
+    """
+    after = rewrite(path, lambda text, policy: changed(text, policy, wish, today))
+    return outcome(after, wish, today)
+
+
+def allow(path: Path, host: str) -> None:
+    """Take out of a policy file what we wrote so that a host gets nothing; UsageError as above."""
+    says = Wish(host, None)
+    rewrite(path, lambda text, policy: _allowed(text, _says(policy, says)))
+
+
+def changed(text: str, policy: Policy, wish: Wish, today: date) -> str:
+    """Return the text of a policy with a verdict in it, all comments kept; UsageError as above."""
+    says = _says(policy, wish)
+    after = text
+    for _, name, old in ours(text):
+        left = tuple(each for each in old.names if each not in wish.names)
+        if not _overrules(says, old, policy) or says.like(old):
+            continue
+        if not left:
+            after = without_rule(after, name)
+        elif left != old.names:
+            after = with_rule(after, replace(old, names=left).rule(name))
+    new = _still_asked(policy, wish, today) if wish.decided == "approve" else wish.names
+    if new or wish.decided is None:
+        after = _with(after, replace(says, names=new))
+    return _commented(text, after)
+
+
+def outcome(policy: Policy, wish: Wish, today: date) -> Written:
+    """Return what a policy, once changed, makes of a verdict."""
+    says = _says(policy, wish)
+    rule = next((each.name for each in ours(policy.text) if says.like(each.says)), None)
+    wanted = OPEN if wish.decided == "approve" else CLOSED
+    found = _ruled(policy, wish, today)
+    against = {name: ruled.rule.name for name, ruled in found.items() if ruled.value not in wanted}
+    return Written(rule, tuple(against), tuple(against.values()))
+
+
+def _says(policy: Policy, wish: Wish) -> Lasting:
+    """Return what the rule for a wish says, the names left out of it."""
+    if wish.everyone:
+        return Lasting(None, (), wish.decided, wish.until)
+    site = site_of(wish.host)
+    alone = wish.decided is None and not is_group(site)  # the rest of its group refused nothing
+    pool = site if alone else Pools(policy.groups).of(wish.host)
+    return Lasting(recipient_of(pool), (), wish.decided, wish.until)
+
+
+def _allowed(text: str, refused: Lasting) -> str:
+    after = text
+    for _, name, old in ours(text):
+        if old.decided is None and old.recipient == refused.recipient:
+            after = without_rule(after, name)
+    return _commented(text, after)
+
+
+def _overrules(says: Lasting, old: Lasting, policy: Policy) -> bool:
+    """Say whether a verdict is about all that an older rule is for, and about the same thing."""
+    if (says.decided is None) != (old.decided is None):
+        return False
+    if says.recipient is None or says.recipient == old.recipient:
+        return True
+    if says.decided is None or old.recipient is None:
+        return False
+    return pool_of(old.recipient, policy.groups) == pool_of(says.recipient, policy.groups)
+
+
+def _with(text: str, says: Lasting) -> str:
+    """Return the text with a rule that says this, and what it said of other names before."""
+    for _, name, old in ours(text):
+        if says.like(old):
+            names = (*old.names, *(each for each in says.names if each not in old.names))
+            return with_rule(text, replace(says, names=names).rule(name))
+    return with_rule(text, says.rule(free_name(text, says)))
+
+
+def _still_asked(policy: Policy, wish: Wish, today: date) -> tuple[str, ...]:
+    """Return the names that wait for the user by the rules that are not ours.
+
+    What somebody has closed by hand since the user was asked is not opened by the answer.
+    """
+    plain = replace(policy, rules=tuple(_others(policy, wish.names)))
+    ruled = _ruled(plain, wish, today)
+    return tuple(name for name in wish.names if ruled[name].value == "ask")
+
+
+def _others(policy: Policy, names: Iterable[str]) -> Iterator[Rule]:
+    """Yield the rules of a policy, ours without these names."""
+    own = {("rule", each.place) for each in ours(policy.text) if each.says.decided is not None}
+    for rule in policy.rules:
+        if rule.path not in own:
+            yield rule
+        elif left := tuple(each for each in rule.attributes if each.text not in names):
+            yield replace(rule, attributes=left)
+
+
+def _ruled(policy: Policy, wish: Wish, today: date) -> dict[str, Verdict]:
+    """Return what is ruled of each of the names, for the request that the verdict is about."""
+    ruling = Rulebook(policy, wish.names).match(wish.host, wish.query, today)
+    return {name: ruling.attributes[name]["disclose"] for name in wish.names}
+
+
+def _commented(before: str, after: str) -> str:
+    """Return the text with the comments at its end that stood inside what was taken out."""
+    lost = Counter(_comments(before)) - Counter(_comments(after))
+    if not lost:
+        return after
+    newline = "\r\n" if "\r\n" in after else "\n"
+    lines = [each for each in _comments(before) if lost[each] and not lost.subtract([each])]
+    return newline.join([after.rstrip("\r\n"), *lines, ""])
+
+
+def _comments(text: str) -> list[str]:
+    return [each.rstrip("\r") for each in comments(text)]
