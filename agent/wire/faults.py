@@ -62,6 +62,7 @@ KINDS = (  # the first with an error is the one that this error becomes
     Kind("slow", 408, DaemonError, "the request did not arrive in time"),
     Kind("conflict", 409, UsageError, "it is there already, or has changed meanwhile"),
     Kind("too large", 413, UsageError, "the request is too large"),
+    Kind("wrong type", 415, UsageError, "the body is not said to be JSON"),
 )
 _BY_CODE = {kind.code: kind for kind in KINDS}
 _BY_ERROR = {kind.error: kind for kind in reversed(KINDS)}

@@ -3,7 +3,7 @@
 from typing import Any, Literal, NamedTuple
 
 from agent.wire.asking import Answer, Ask, Clicked, Explained, Offer, Refuse
-from agent.wire.base import Done
+from agent.wire.base import LONGEST_HOST, LONGEST_NAME, Done
 from agent.wire.keeping import Entry, Forget, Held, Profile, ProfileChange
 from agent.wire.reviews import Review, Ruled, Verdict
 from agent.wire.state import Event, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
@@ -14,12 +14,17 @@ QUERY: Door = "query"
 
 
 class Parameter(NamedTuple):
-    """A part of the path, or of the query string; ``kind``: str or int."""
+    """A part of the path, or of the query string.
+
+    ``kind``: str, of ``least`` to ``most`` characters, or int, from ``least`` to ``most``.
+    """
 
     name: str
     where: Literal["path", "query"]
     kind: type
     means: str
+    least: int
+    most: int
 
 
 class Route(NamedTuple):
@@ -39,10 +44,13 @@ class Route(NamedTuple):
     parameters: tuple[Parameter, ...] = ()
 
 
-_RECIPIENT = Parameter("recipient", "query", str, "only of this recipient, and its pool")
-_AFTER = Parameter("after", "query", int, "only with a greater number")
-_LIMIT = Parameter("limit", "query", int, "at most so many, the latest; 1 to 10000, else 100")
-_ID = Parameter("id", "path", int, "of the review")
+_BIGGEST = 10**15  # every reader of JSON counts as far
+_ID = Parameter("id", "path", int, "of the review", 0, _BIGGEST)
+_FILTERS = (
+    Parameter("recipient", "query", str, "only this recipient, and its pool", 1, LONGEST_HOST),
+    Parameter("after", "query", int, "only greater numbers", 0, _BIGGEST),
+    Parameter("limit", "query", int, "at most so many, the latest; else 100", 1, 10_000),
+)
 
 ROUTES = (
     Route("status", "GET", "/v1/status", (CONTROL,), None, Status, "How the daemon is."),
@@ -96,7 +104,7 @@ ROUTES = (
         None,
         list[Entry],
         "What was disclosed, oldest first.",
-        (_RECIPIENT, _AFTER, _LIMIT),
+        _FILTERS,
     ),
     Route(
         "knowledge",
@@ -106,7 +114,7 @@ ROUTES = (
         None,
         Held,
         "What a recipient holds.",
-        (Parameter("recipient", "path", str, "a host, an address, or @ and a group"),),
+        (Parameter("recipient", "path", str, "a host, or @ and a group", 1, LONGEST_HOST),),
     ),
     Route("forget", "POST", "/v1/forget", (CONTROL,), Forget, Done, "State that it forgot."),
     Route("profile", "GET", "/v1/profile", (CONTROL,), None, Profile, "The user's values."),
@@ -139,7 +147,7 @@ ROUTES = (
         None,
         Done,
         "Remove a model that was added.",
-        (Parameter("name", "path", str, "of the model"),),
+        (Parameter("name", "path", str, "of the model", 1, LONGEST_NAME),),
     ),
     Route("backup", "POST", "/v1/backup", (CONTROL,), Place, Done, "Copy the vault."),
     Route("shutdown", "POST", "/v1/shutdown", (CONTROL,), None, Done, "End the daemon."),

@@ -1,0 +1,134 @@
+"""The OpenAPI document of the daemon, made from the routes and the messages.
+
+`python -m agent.wire.document > agent/wire/openapi.json` writes the file that is shipped.
+Beside OpenAPI's own keys an operation has ``x-doors``: at which sockets it is answered.
+Source: OpenAPI 3.1; JSON Schema 2020-12.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import msgspec
+
+from agent.wire.base import Fault
+from agent.wire.connection import HOST
+from agent.wire.faults import KINDS
+from agent.wire.routes import ROUTES, Parameter, Route
+from agent.wire.state import Event
+from agent.wire.stream import MEDIA_TYPE
+
+Node = dict[str, Any]
+
+JSON = "application/json"
+REFERENCE = "#/components/schemas/{name}"
+ABOUT = (
+    "What a request may carry, decided on the machine of the person it is about. Served over two "
+    "Unix sockets, `control.sock` for the person's own programs and `query.sock` for all others; "
+    "`x-doors` says which call is answered where. With `--listen` the query door is also at a "
+    "port of 127.0.0.1, and there each call needs the token."
+)
+
+
+def document() -> Node:
+    """Return the document as JSON's own types."""
+    kinds = [Fault, Event, *_messages()]
+    _, schemas = msgspec.json.schema_components(kinds, ref_template=REFERENCE)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Reticent", "version": "1", "description": ABOUT},
+        "servers": [{"url": f"http://{HOST}"}],
+        "security": [{}, {"token": []}],
+        "paths": _paths(),
+        "components": {
+            "schemas": schemas,
+            "responses": {"Fault": _fault()},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def text() -> str:
+    """Return the document as the file that is shipped."""
+    return json.dumps(document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _messages() -> Iterator[Any]:
+    """Yield every type that a call takes or gives."""
+    for route in ROUTES:
+        yield route.gives
+        if route.takes is not None:
+            yield route.takes
+
+
+def _paths() -> Node:
+    """Return each path with its operations; two routes of one place differ in their doors."""
+    paths: Node = {}
+    for (path, method), routes in groupby(ROUTES, lambda route: (route.path, route.method)):
+        paths.setdefault(path, {})[method.lower()] = _operation([*routes])
+    return paths
+
+
+def _operation(routes: Sequence[Route]) -> Node:
+    """Return what is called in one place, at whichever door."""
+    first = routes[0]
+    operation: Node = {
+        "operationId": first.name,
+        "summary": " ".join(
+            f"{'/'.join(each.doors)}: {each.means}" if len(routes) > 1 else each.means
+            for each in routes
+        ),
+        "x-doors": [door for each in routes for door in each.doors],
+        "parameters": [_parameter(each) for each in first.parameters],
+        "responses": {
+            "200": {"description": "It was done.", "content": _answer(routes)},
+            "default": {"$ref": "#/components/responses/Fault"},
+        },
+    }
+    if first.takes is not None:
+        operation["requestBody"] = {"required": True, "content": _content(_schema(first.takes))}
+    return operation
+
+
+def _answer(routes: Sequence[Route]) -> Node:
+    """Return what comes back; events have a media type of their own, each of them a message."""
+    if routes[0].gives is Event:
+        means = "Messages whose data is an Event, and comments that keep the connection alive."
+        return {MEDIA_TYPE: {"schema": {"type": "string", "description": means}}}
+    schemas = [_schema(each.gives) for each in routes]
+    return _content(schemas[0] if len(schemas) == 1 else {"anyOf": schemas})
+
+
+def _parameter(parameter: Parameter) -> Node:
+    least, most = parameter.least, parameter.most
+    number = {"type": "integer", "minimum": least, "maximum": most}
+    words = {"type": "string", "minLength": least, "maxLength": most}
+    return {
+        "name": parameter.name,
+        "in": parameter.where,
+        "required": parameter.where == "path",
+        "description": parameter.means,
+        "schema": number if parameter.kind is int else words,
+    }
+
+
+def _fault() -> Node:
+    """Return what is answered where a call fails, with every kind of fault and its status."""
+    table = [{"code": kind.code, "status": kind.status, "means": kind.means} for kind in KINDS]
+    means = "It was not done; `x-codes` has what `code` may be, and the status with it."
+    return {"description": means, "content": _content(_schema(Fault)), "x-codes": table}
+
+
+def _schema(kind: Any) -> Node:  # noqa: ANN401 - a type
+    (schema,), _ = msgspec.json.schema_components([kind], ref_template=REFERENCE)
+    return schema
+
+
+def _content(schema: Node) -> Node:
+    return {JSON: {"schema": schema}}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(text())
