@@ -15,13 +15,13 @@ LONGEST = 1024  # characters, as the message that carries it has them
 
 def ask_secret(prompt: str) -> str:
     """Return a secret; UsageError where none was given, or one that is too long."""
-    return _checked(_hidden(prompt) if _at_terminal() else _line(), prompt)
+    return _checked(_hidden(prompt), prompt) if at_terminal() else read_secret(prompt)
 
 
 def ask_new_secret(prompt: str) -> str:
     """Return a new secret, asked for twice at a terminal; UsageError as with `ask_secret`."""
-    if not _at_terminal():
-        return _checked(_line(), prompt)
+    if not at_terminal():
+        return read_secret(prompt)
     text = _checked(_hidden(prompt), prompt)
     while _hidden("The same again") != text:
         click.echo("These are not the same; once more.", err=True)
@@ -29,7 +29,13 @@ def ask_new_secret(prompt: str) -> str:
     return text
 
 
-def _at_terminal() -> bool:
+def read_secret(prompt: str) -> str:
+    """Return one line of the standard input; UsageError as with `ask_secret`."""
+    return _checked(_line(), prompt)
+
+
+def at_terminal() -> bool:
+    """Say whether somebody is there to answer."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 

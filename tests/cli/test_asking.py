@@ -19,7 +19,7 @@ def terminal(patch: pytest.MonkeyPatch, *answers: str) -> list[str]:
         prompts.append(prompt)
         return next(left)
 
-    patch.setattr(secret, "_at_terminal", lambda: True)
+    patch.setattr(secret, "at_terminal", lambda: True)
     patch.setattr(secret, "_hidden", hidden)
     return prompts
 
@@ -70,7 +70,7 @@ def test_a_secret_is_asked_for_once_and_hidden(monkeypatch: pytest.MonkeyPatch) 
         given.append({"text": text, **options})
         return "word"
 
-    monkeypatch.setattr(secret, "_at_terminal", lambda: True)
+    monkeypatch.setattr(secret, "at_terminal", lambda: True)
     monkeypatch.setattr("click.prompt", prompt)
     assert ask_secret("Passphrase") == "word"
     assert (given[0]["hide_input"], given[0]["err"]) == (True, True)
