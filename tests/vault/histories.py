@@ -1,0 +1,101 @@
+"""Generators of entries of the ledger, and the events that they stand for."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, timezone
+
+from hypothesis import strategies as st
+
+from agent.decision.knowledge import Forgotten, Told
+from agent.vault.entry import Disclosure, Forgetting, Record
+
+NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)
+VALUES = {"age": ("unspecified", "young", "old"), "region": ("unspecified", "uk")}
+HOSTS = ("www.a.example", "a.example", "b.example", "shop.c.example", "d.example")
+GROUPINGS: tuple[dict[str, str], ...] = (
+    {},
+    {"a.example": "@ads", "b.example": "@ads"},
+    {"a.example": "@ads", "c.example": "@shops", "d.example": "@shops"},
+    dict.fromkeys(("a.example", "b.example", "c.example", "d.example"), "@all"),
+)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+NAMED = TEXTS.filter(bool)
+# At a fixed offset: a time that a clock shows twice is equal to none in another zone.
+TIMES = st.datetimes(timezones=st.timezones()).map(
+    lambda at: at.replace(tzinfo=timezone(at.utcoffset() or timedelta()), fold=0)
+)
+
+
+class Grouping:
+    """The pool of a host, by its site: a mapping where it says so, else the site."""
+
+    def __init__(self, groups: dict[str, str]) -> None:
+        """Take the groups."""
+        self._groups = groups
+
+    def of(self, host: str) -> str:
+        """Return who remembers what a host is told."""
+        site = ".".join(host.split(".")[-2:])
+        return self._groups.get(site, site)
+
+
+def disclosed(at: datetime, host: str, **values: str) -> Disclosure:
+    """Return an entry that tells a host values of the person."""
+    return Disclosure(
+        at=at,
+        host=host,
+        query="editor",
+        asked=None,
+        disclosed=tuple(values.items()),
+        persons=tuple(values),
+        model="made",
+        digest="00",
+        utility_bits=0.5,
+        people_left=3,
+    )
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Record]:
+    """Draw what happened, around the last seven days; clocks may be set back."""
+    hours = draw(st.lists(st.integers(-200, 5), max_size=14))
+    return [draw(_event(NOW + timedelta(hours=each))) for each in hours]
+
+
+@st.composite
+def _event(draw: st.DrawFn, at: datetime) -> Record:
+    host = draw(st.sampled_from(HOSTS))
+    if draw(st.integers(0, 6)) == 0:
+        return Forgetting(at=at, host=host)
+    each = {name: st.sampled_from(values) for name, values in VALUES.items()}
+    return disclosed(at, host, **draw(st.fixed_dictionaries({}, optional=each)))
+
+
+@st.composite
+def records(draw: st.DrawFn) -> Record:
+    """Draw any entry there can be."""
+    at, host = draw(TIMES), draw(NAMED)
+    if draw(st.booleans()):
+        return Forgetting(at=at, host=host)
+    values = draw(st.dictionaries(NAMED, NAMED, max_size=4))
+    return Disclosure(
+        at=at,
+        host=host,
+        query=draw(TEXTS),
+        asked=draw(st.none() | st.lists(TEXTS, max_size=3).map(tuple)),
+        disclosed=tuple(values.items()),
+        persons=tuple(name for name in values if draw(st.booleans())),
+        model=draw(TEXTS),
+        digest=draw(TEXTS),
+        utility_bits=draw(st.floats(allow_nan=False, allow_infinity=False)),
+        people_left=draw(st.integers(0, 2**40)),
+    )
+
+
+def events(history: Sequence[Record]) -> list[Told | Forgotten]:
+    """Return the same as the decision's room has it."""
+    return [
+        Forgotten(each.at, each.host)
+        if isinstance(each, Forgetting)
+        else Told(each.at, each.host, tuple((n, VALUES[n].index(v)) for n, v in each.facts))
+        for each in history
+    ]

@@ -1,0 +1,133 @@
+"""Entries as bytes: there and back, and nothing else is read."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import DamagedVaultError
+from agent.vault.entry import Disclosure, Forgetting, Record, decode, encode
+from tests.vault.histories import NOW, disclosed, records
+
+ENTRY = disclosed(NOW, "books.example", region="uk", age="old")
+
+
+@given(records())
+def test_an_entry_comes_back(record: Record) -> None:
+    """Whatever it holds, to the microsecond."""
+    assert decode(encode(record)) == record
+
+
+def test_the_offset_of_the_time_comes_back() -> None:
+    """Whether it was a Monday depends on it."""
+    at = datetime.fromisoformat("2027-03-08T00:30:00.000001+05:45")
+    back = decode(encode(Forgetting(at=at, host="a.example"))).at
+    assert (back, back.utcoffset()) == (at, at.utcoffset())
+
+
+@given(records())
+def test_what_is_cut_off_is_no_entry(record: Record) -> None:
+    """At any byte."""
+    payload = encode(record)
+    for end in range(len(payload)):
+        with pytest.raises(DamagedVaultError):
+            decode(payload[:end])
+
+
+@given(st.binary(max_size=40))
+def test_other_bytes_are_no_entry(payload: bytes) -> None:
+    """They are refused, without being quoted."""
+    with pytest.raises(DamagedVaultError, match="an entry of the ledger cannot be read"):
+        decode(payload)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "told"},
+        {"kind": "forgotten"},
+        {"more": 1},
+        {"at": "2027-03-08T12:00:00"},
+        {"at": 1},
+        {"host": ""},
+        {"host": None},
+        {"asked": "region"},
+        {"disclosed": {"region": "uk"}},
+        {"disclosed": [["region", "uk", "fr"]]},
+        {"disclosed": [["region", ""], ["age", "old"]]},
+        {"disclosed": [["region", "uk"], ["age", "old"], ["region", "fr"]]},
+        {"persons": ["region", "region"]},
+        {"persons": ["job"]},
+        {"utility_bits": "0.5"},
+        {"utility_bits": 10**400},
+        {"people_left": -1},
+        {"people_left": 1.5},
+    ],
+    ids=str,
+)
+def test_what_no_entry_says_is_refused(change: dict[str, Any]) -> None:
+    """One thing at a time."""
+    document = json.loads(encode(ENTRY))
+    assert decode(json.dumps(document).encode()) == ENTRY
+    with pytest.raises(DamagedVaultError):
+        decode(json.dumps(document | change).encode())
+
+
+@pytest.mark.parametrize("key", json.loads(encode(ENTRY)))
+def test_every_key_is_there(key: str) -> None:
+    """Nothing has a default."""
+    document = json.loads(encode(ENTRY))
+    del document[key]
+    with pytest.raises(DamagedVaultError):
+        decode(json.dumps(document).encode())
+
+
+def test_deep_nesting_is_refused() -> None:
+    """The interpreter's limit is no crash of ours."""
+    with pytest.raises(DamagedVaultError):
+        decode(b'{"kind":"disclosed","asked":' + b"[" * 100_000)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"at": NOW.replace(tzinfo=None)},
+        {"host": ""},
+        {"disclosed": (("region", "uk"),) * 2},
+        {"disclosed": (("", "uk"),), "persons": ()},
+        {"persons": ("job",)},
+        {"utility_bits": float("nan")},
+        {"people_left": -1},
+    ],
+    ids=str,
+)
+def test_what_could_not_be_read_is_not_made(change: dict[str, Any]) -> None:
+    """So no vault is written that cannot be opened."""
+    fields = {name: getattr(ENTRY, name) for name in ENTRY.__slots__}
+    with pytest.raises(ValueError, match=r".") as caught:
+        Disclosure(**fields | change)
+    assert "uk" not in str(caught.value)
+
+
+@pytest.mark.parametrize("change", [{"at": datetime(2027, 3, 8)}, {"host": ""}])  # noqa: DTZ001
+def test_a_statement_needs_a_zone_and_a_host(change: dict[str, Any]) -> None:
+    """As any entry."""
+    with pytest.raises(ValueError, match="no zone, or there is no host"):
+        Forgetting(**{"at": NOW, "host": "a.example", **change})
+
+
+def test_only_attributes_of_the_person_are_facts() -> None:
+    """What is set anew for every request is no knowledge."""
+    fields = {name: getattr(ENTRY, name) for name in ENTRY.__slots__}
+    assert ENTRY.facts == (("region", "uk"), ("age", "old"))
+    assert Disclosure(**fields | {"persons": ("age",)}).facts == (("age", "old"),)
+
+
+def test_nothing_private_is_shown() -> None:
+    """Neither by repr nor by str."""
+    told = str(ENTRY) + repr([ENTRY, Forgetting(at=NOW, host="books.example")])
+    for private in ("books", "editor", "uk", "region"):
+        assert private not in told
