@@ -1,0 +1,77 @@
+"""The ledger: every disclosure in order, only ever appended to, and what follows from it."""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from agent.vault.entry import Forgetting, Numbered, Record, decode, encode
+from agent.vault.facts import Facts
+from policy.hosts import site_of
+
+Rows = Iterable[tuple[int, bytes]]
+
+
+class Entries(Protocol):
+    """Where the ledger is kept: the sealed store, or a double of it."""
+
+    @property
+    def count(self) -> int:
+        """How many entries there are."""
+
+    def append_entry(self, site: str, payload: bytes, *, durable: bool) -> int:
+        """Add an entry and return its number; ``durable``: it is on the disk by then."""
+
+    def entries(self, after: int = 0) -> Rows:
+        """Yield the entries with a greater number, in order."""
+
+
+class Ledger:
+    """Every disclosure, in the order it happened; not for several threads at once."""
+
+    def __init__(self, entries: Entries, rows: Rows | None = None) -> None:
+        """Read all entries; DamagedVaultError where one cannot be read.
+
+        ``rows``: all of them, where they are read for another reason already: to be verified.
+        """
+        self._entries = entries
+        self._facts = Facts()
+        for number, payload in entries.entries() if rows is None else rows:
+            self._facts.add(number, decode(payload))
+
+    @property
+    def count(self) -> int:
+        """How many entries there are."""
+        return self._entries.count
+
+    @property
+    def facts(self) -> Facts:
+        """What recipients were told, folded from all entries and renewed at each append."""
+        return self._facts
+
+    def append(self, record: Record) -> int:
+        """Add an entry, which is in the file when its number comes back; VaultError if not.
+
+        It is on the disk too where somebody may hold more for it, or was stated to forget. A power
+        cut can so take only what repeats what was told before.
+        """
+        durable = isinstance(record, Forgetting) or bool(self._facts.news(record))
+        site = site_of(record.host)
+        number = self._entries.append_entry(site, encode(record), durable=durable)
+        self._facts.add(number, record)
+        return number
+
+    def read(
+        self,
+        after: int = 0,
+        limit: int | None = None,
+        hosts: Callable[[str], bool] | None = None,
+    ) -> list[Numbered]:
+        """Return entries in order; ``after``: only with a greater number; ``hosts``: only of those.
+
+        ``limit``: at most so many, the latest.
+        """
+        if limit is not None and hosts is None:
+            after = max(after, self.count - limit)
+        found = (Numbered(number, decode(body)) for number, body in self._entries.entries(after))
+        kept = (each for each in found if hosts is None or hosts(each.record.host))
+        return list(deque(kept, maxlen=limit))

@@ -1,0 +1,52 @@
+"""A store in memory: what the ledger and the profile need of the sealed one, and no more."""
+
+from collections.abc import Iterator
+
+from agent.errors import VaultError
+
+
+class MemoryStore:
+    """Entries and items in memory; it keeps account of what had to be on the disk.
+
+    ``durable``: for each entry whether it had to be; ``full``: refuse every write from now on.
+    """
+
+    def __init__(self) -> None:
+        """Hold nothing."""
+        self.durable: list[bool] = []
+        self.full = False
+        self._entries: list[tuple[str, bytes]] = []
+        self._items: dict[str, bytes] = {}
+
+    @property
+    def count(self) -> int:
+        """The number of the last entry."""
+        return len(self._entries)
+
+    def append_entry(self, site: str, payload: bytes, *, durable: bool) -> int:
+        """Append an entry and return its number."""
+        self._write()
+        self._entries.append((site, payload))
+        self.durable.append(durable)
+        return self.count
+
+    def entries(self, after: int = 0, site: str | None = None) -> Iterator[tuple[int, bytes]]:
+        """Yield number and payload of the entries after a number."""
+        for number in range(after + 1, self.count + 1):
+            whose, payload = self._entries[number - 1]
+            if site in (None, whose):
+                yield number, payload
+
+    def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
+        """Keep an item under a name."""
+        assert durable
+        self._write()
+        self._items[name] = payload
+
+    def get(self, name: str) -> bytes | None:
+        """Return the item of a name."""
+        return self._items.get(name)
+
+    def _write(self) -> None:
+        if self.full:
+            raise VaultError("the disk is full", "make room")

@@ -1,0 +1,192 @@
+"""The ledger: what is appended stays, in order, and on the disk where somebody learns from it."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.decision.knowledge import knowledge_of
+from agent.errors import DamagedVaultError, VaultError
+from agent.vault.entry import Disclosure, Forgetting, Record
+from agent.vault.facts import Facts, PoolOf
+from agent.vault.ledger import Ledger
+from tests.vault.doubles import MemoryStore
+from tests.vault.histories import (
+    GROUPINGS,
+    HOSTS,
+    NOW,
+    Grouping,
+    disclosed,
+    events,
+    histories,
+    records,
+)
+
+
+def written(history: Sequence[Record]) -> tuple[Ledger, MemoryStore]:
+    """Return a ledger of these entries, and where it is kept."""
+    store = MemoryStore()
+    ledger = Ledger(store)
+    for number, record in enumerate(history, 1):
+        assert ledger.append(record) == number
+    return ledger, store
+
+
+def state(facts: Facts, pool_of: PoolOf) -> dict[str, tuple[object, list[int]]]:
+    """Return all that can be asked of facts under one grouping."""
+    hours = [NOW.replace(month=month) for month in (2, 3, 4)]
+    return {
+        name: (dict(pool.held), [pool.recent(now) for now in hours])
+        for name, pool in facts.pools(pool_of)
+    }
+
+
+@given(st.lists(records(), max_size=8))
+def test_what_was_appended_is_read(history: list[Record]) -> None:
+    """In the order it was, numbered from 1, also by who opens the vault later."""
+    ledger, store = written(history)
+    assert ledger.count == len(history)
+    for each in (ledger, Ledger(store), Ledger(store, store.entries())):
+        assert each.read() == list(enumerate(history, 1))
+
+
+@given(
+    histories(), st.integers(0, 15), st.none() | st.integers(0, 15), st.sets(st.sampled_from(HOSTS))
+)
+def test_a_part_is_read(
+    history: list[Record], after: int, limit: int | None, hosts: set[str]
+) -> None:
+    """After a number, of some hosts, and of what is left the latest."""
+    ledger, _ = written(history)
+    later = [each for each in enumerate(history, 1) if each[0] > after]
+    theirs = [each for each in later if each[1].host in hosts]
+    start = 0 if limit is None else max(0, len(later) - limit)
+    assert ledger.read(after, limit) == later[start:]
+    start = 0 if limit is None else max(0, len(theirs) - limit)
+    assert ledger.read(after, limit, hosts.__contains__) == theirs[start:]
+
+
+@given(histories(), st.sampled_from(GROUPINGS))
+def test_whoever_learns_something_has_it_on_the_disk(
+    history: list[Record], groups: dict[str, str]
+) -> None:
+    """Whatever the groups are: an entry that may be lost changes nothing for anybody."""
+    pools = Grouping(groups)
+    _, store = written(history)
+    told = events(history)
+    for place, durable in enumerate(store.durable):
+        pool = pools.of(history[place].host)
+        if not durable:
+            before, after = (
+                knowledge_of(told[:end], pool, pools.of, NOW) for end in (place, place + 1)
+            )
+            assert before == after
+
+
+@given(histories())
+def test_an_entry_waits_for_the_disk_only_where_it_must(history: list[Record]) -> None:
+    """What repeats the last that this site was told, with nothing in between, is lazy."""
+    _, store = written([*history, *history[-1:]])
+    if history:
+        assert store.durable[-1] == isinstance(history[-1], Forgetting)
+
+
+def test_repeating_is_lazy_and_learning_is_not() -> None:
+    """Hosts of one site are one; another site learns for itself; who forgot learns anew."""
+    history: list[tuple[Record, bool]] = [
+        (disclosed(NOW, "www.a.example", age="old"), True),
+        (disclosed(NOW, "a.example", age="old"), False),
+        (disclosed(NOW, "b.example", age="old"), True),
+        (disclosed(NOW, "a.example", age="old"), False),
+        (disclosed(NOW, "a.example", age="old", region="uk"), True),
+        (disclosed(NOW, "a.example", age="young"), True),
+        (disclosed(NOW, "b.example", age="old"), True),  # it may be the first to hear of it again
+        (disclosed(NOW, "a.example"), False),
+        (Forgetting(at=NOW, host="b.example"), True),
+        (disclosed(NOW, "b.example", age="old"), True),
+        (disclosed(NOW, "b.example", age="old"), False),
+        (disclosed(NOW, "a.example", region="uk"), True),  # the two may have forgotten together
+        (disclosed(NOW, "a.example", region="uk"), False),
+    ]
+    _, store = written([record for record, _ in history])
+    assert store.durable == [durable for _, durable in history]
+
+
+def test_what_is_no_fact_is_lazy() -> None:
+    """A request attribute is sent anew each time, and nobody holds it."""
+    entry = disclosed(NOW, "a.example", hours="yes")
+    fields = {name: getattr(entry, name) for name in entry.__slots__}
+    ledger, store = written([Disclosure(**fields | {"persons": ()})])
+    assert store.durable == [False]
+    assert list(ledger.facts.pools(Grouping({}).of)) == []
+
+
+@given(histories(), st.sampled_from(GROUPINGS))
+def test_memory_and_file_agree(history: list[Record], groups: dict[str, str]) -> None:
+    """What is kept in memory is what would be read from the file."""
+    pools = Grouping(groups)
+    ledger, store = written(history)
+    assert state(ledger.facts, pools.of) == state(Ledger(store).facts, pools.of)
+
+
+@given(histories(), st.lists(st.sampled_from(GROUPINGS), max_size=8))
+def test_groups_may_change_at_any_time(history: list[Record], asked: list[dict[str, str]]) -> None:
+    """What is held under a grouping does not depend on what was asked before."""
+    pools = [Grouping(groups) for groups in GROUPINGS]
+    ledger, store = written([])
+    for record, groups in zip(history, asked, strict=False):
+        ledger.append(record)
+        state(ledger.facts, pools[GROUPINGS.index(groups)].of)
+    for record in history[len(asked) :]:
+        ledger.append(record)
+    for each in pools:
+        assert state(ledger.facts, each.of) == state(Ledger(store).facts, each.of)
+
+
+@given(histories())
+def test_what_is_kept_in_memory_is_what_was_learnt(history: list[Record]) -> None:
+    """It does not grow with what repeats."""
+    ledger, _ = written(history)
+    before = len(ledger.facts)
+    for record in history[-1:] * 5:
+        ledger.append(record)
+    again = 5 if history and isinstance(history[-1], Forgetting) else 0
+    assert len(ledger.facts) == before + again
+    assert before <= len(history)
+
+
+@given(histories(), st.sampled_from(HOSTS))
+def test_what_was_not_written_did_not_happen(history: list[Record], host: str) -> None:
+    """A full disk: the error comes through, and nobody is taken to hold more."""
+    ledger, store = written(history)
+    pools = Grouping({})
+    before = state(ledger.facts, pools.of)
+    store.full = True
+    for record in (disclosed(NOW, host, age="old"), Forgetting(at=NOW, host=host)):
+        with pytest.raises(VaultError, match="the disk is full"):
+            ledger.append(record)
+    assert state(ledger.facts, pools.of) == before
+    assert len(ledger.read()) == ledger.count == len(history)
+
+
+def test_the_store_is_told_whose_an_entry_is() -> None:
+    """By the registered site, the same for all its hosts."""
+    _, store = written([disclosed(NOW, "www.a.example"), Forgetting(at=NOW, host="a.example")])
+    assert [number for number, _ in store.entries(site="a.example")] == [1, 2]
+
+
+def test_an_entry_that_cannot_be_read_is_damage() -> None:
+    """At once, when the ledger is opened."""
+    store = MemoryStore()
+    store.append_entry("a.example", b"{}", durable=True)
+    with pytest.raises(DamagedVaultError):
+        Ledger(store)
+
+
+def test_a_fact_is_masked() -> None:
+    """The value stays out of a log."""
+    ledger, _ = written([disclosed(NOW, "a.example", region="uk")])
+    held = ledger.facts.pool("a.example", Grouping({}).of).held
+    assert held["region"].value == "uk"
+    assert "uk" not in repr(held)
