@@ -1,0 +1,62 @@
+"""What recipients hold, from what the ledger says they were told. Pure."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from agent.decision.request import Knowledge
+from agent.errors import UsageError
+from agent.model.model import Model
+from agent.vault.facts import Fact, PoolOf
+from agent.vault.ledger import Ledger
+from agent.vault.persons import person_codes
+
+
+def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> Mapping[str, Fact]:
+    """Return the values that a pool of recipients holds, by attribute, and since when.
+
+    ``pool_of``: the pool of a host, the same for all hosts of a site (policy.hosts.site_of).
+    """
+    return dict(sorted(ledger.facts.pool(pool, pool_of).held.items()))
+
+
+def knowledge(ledger: Ledger, pool: str, pool_of: PoolOf, model: Model, now: datetime) -> Knowledge:
+    """Return what a pool holds in the codes of a model, as decision.knowledge.knowledge_of would.
+
+    What is no person attribute of the model is left out of ``codes``, and counts in ``recent`` all
+    the same. UsageError where the pool holds a value that the model does not have.
+    """
+    attributes = person_codes(model)
+    found = ledger.facts.pool(pool, pool_of)
+    pairs = [
+        (name, _code(name, fact.value, attributes[name]))
+        for name, fact in found.held.items()
+        if name in attributes
+    ]
+    return Knowledge(tuple(sorted(pairs)), found.recent(now))
+
+
+def holders(
+    ledger: Ledger, values: Mapping[str, str], pool_of: PoolOf
+) -> Mapping[str, tuple[str, ...]]:
+    """Return by attribute the pools that hold another value than this; none where all agree.
+
+    ``values``: as the profile has them from now on, "unspecified" where it has none. Such a pool
+    will be told the new value like one that it knows already, without being asked about: what is
+    decided cannot depend on a value that was not disclosed, nor on its change (DESIGN.md 2.6).
+    """
+    found: dict[str, list[str]] = {}
+    for pool, holding in ledger.facts.pools(pool_of):
+        for name in holding.held.keys() & values.keys():
+            if holding.held[name].value != values[name]:
+                found.setdefault(name, []).append(pool)
+    return {name: tuple(found[name]) for name in sorted(found)}
+
+
+def _code(name: str, value: str, codes: Mapping[str, int]) -> int:
+    code = codes.get(value)
+    if code is None:
+        hint = "use a model that has it, or state with `reticent forget` that it is forgotten"
+        raise UsageError(
+            f"the recipient holds a value of {name} that the model does not have", hint
+        )
+    return code

@@ -1,0 +1,156 @@
+"""What recipients hold: the fold of agent.decision.knowledge, kept ready."""
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.decision.knowledge import knowledge_of
+from agent.decision.request import Knowledge
+from agent.errors import UsageError
+from agent.vault.entry import Forgetting, Record
+from agent.vault.knowledge import held, holders, knowledge
+from agent.vault.ledger import Ledger
+from tests.vault.doubles import MemoryStore
+from tests.vault.histories import (
+    GROUPINGS,
+    HOSTS,
+    NOW,
+    VALUES,
+    Grouping,
+    disclosed,
+    events,
+    histories,
+)
+from tests.vault.values import model_of
+
+MODEL = model_of(persons=VALUES)
+GROUPS = st.sampled_from(GROUPINGS)
+
+
+def ledger_of(history: list[Record]) -> Ledger:
+    """Return a ledger in which this happened."""
+    ledger = Ledger(MemoryStore())
+    for record in history:
+        ledger.append(record)
+    return ledger
+
+
+@given(histories(), GROUPS, st.integers(-300, 300))
+def test_it_is_the_fold_over_everything(
+    history: list[Record], groups: dict[str, str], hours: int
+) -> None:
+    """For every pool, and at every time."""
+    ledger, pools = ledger_of(history), Grouping(groups)
+    now = NOW + timedelta(hours=hours)
+    for pool in {pools.of(host) for host in HOSTS}:
+        expected = knowledge_of(events(history), pool, pools.of, now)
+        assert knowledge(ledger, pool, pools.of, MODEL, now) == expected
+
+
+@given(histories(), GROUPS)
+def test_each_value_is_held_since_it_was_new(history: list[Record], groups: dict[str, str]) -> None:
+    """That is, since the last time that the pool did not hold it just before."""
+    ledger, pools = ledger_of(history), Grouping(groups)
+    told = events(history)
+    for pool in {pools.of(host) for host in HOSTS}:
+        folds = [
+            dict(knowledge_of(told[:end], pool, pools.of, NOW).codes)
+            for end in range(len(told) + 1)
+        ]
+        expected = {}
+        for name, code in folds[-1].items():
+            since = max(end for end in range(len(told)) if folds[end].get(name) != code)
+            expected[name] = (VALUES[name][code], told[since].at)
+        assert held(ledger, pool, pools.of) == expected
+
+
+@given(histories(), GROUPS)
+def test_forgetting_empties(history: list[Record], groups: dict[str, str]) -> None:
+    """The pool of the host that forgets; the week's count stays, and so do other pools."""
+    pools = Grouping(groups)
+    ledger = ledger_of(history)
+    names = {pools.of(host) for host in HOSTS}
+    before = {pool: knowledge(ledger, pool, pools.of, MODEL, NOW) for pool in names}
+    ledger.append(Forgetting(at=NOW, host="b.example"))
+    for pool in names:
+        after = knowledge(ledger, pool, pools.of, MODEL, NOW)
+        forgot = pool == pools.of("b.example")
+        assert after == (Knowledge(recent=before[pool].recent) if forgot else before[pool])
+
+
+@given(
+    histories(), GROUPS, st.fixed_dictionaries({n: st.sampled_from(v) for n, v in VALUES.items()})
+)
+def test_who_holds_another_value_will_learn_the_new_one(
+    history: list[Record], groups: dict[str, str], values: dict[str, str]
+) -> None:
+    """Every pool that holds the attribute, unless it holds just this value."""
+    ledger, pools = ledger_of(history), Grouping(groups)
+    found = holders(ledger, values, pools.of)
+    for pool in {pools.of(host) for host in HOSTS}:
+        theirs = {name: fact.value for name, fact in held(ledger, pool, pools.of).items()}
+        for name, value in values.items():
+            assert (pool in found.get(name, ())) == (theirs.get(name, value) != value)
+    assert all(found.values())
+
+
+def test_holders_are_named_in_order() -> None:
+    """Names of attributes and pools ascend; one that is not edited is not named."""
+    hosts = ("d.example", "b.example", "www.a.example", "a.example")
+    ledger = ledger_of([disclosed(NOW, each, region="uk", age="old") for each in hosts])
+    found = holders(ledger, {"region": "unspecified", "job": "x", "age": "old"}, Grouping({}).of)
+    assert found == {"region": ("a.example", "b.example", "d.example")}
+
+
+def test_what_the_model_lacks_is_left_out_and_counts() -> None:
+    """Also what it has as an attribute of the request."""
+    ledger = ledger_of([disclosed(NOW, "a.example", region="uk", age="old", hours="yes")])
+    model = model_of({"age": VALUES["age"]}, {"hours": ("unspecified", "yes")})
+    found = knowledge(ledger, "a.example", Grouping({}).of, model, NOW)
+    assert found == Knowledge((("age", 2),), recent=3)
+
+
+def test_a_value_that_the_model_lacks_is_said() -> None:
+    """By the name of its attribute, never by the value; a later one counts."""
+    ledger = ledger_of([disclosed(NOW, "a.example", region="uk")])
+    model = model_of({"region": ("unspecified", "france")})
+    with pytest.raises(
+        UsageError, match="a value of region that the model does not have"
+    ) as caught:
+        knowledge(ledger, "a.example", Grouping({}).of, model, NOW)
+    assert "uk" not in str(caught.value) + caught.value.hint
+    ledger.append(disclosed(NOW, "a.example", region="france"))
+    found = knowledge(ledger, "a.example", Grouping({}).of, model, NOW)
+    assert found == Knowledge((("region", 1),), recent=2)
+
+
+@given(histories())
+def test_a_stranger_holds_nothing(history: list[Record]) -> None:
+    """Asking about one does not make it known either."""
+    ledger, pools = ledger_of(history), Grouping({})
+    assert held(ledger, "stranger.example", pools.of) == {}
+    assert knowledge(ledger, "stranger.example", pools.of, MODEL, NOW) == Knowledge()
+    assert "stranger.example" not in dict(ledger.facts.pools(pools.of))
+
+
+@given(histories())
+def test_what_was_handed_out_stays(history: list[Record]) -> None:
+    """A later entry does not change an earlier answer."""
+    ledger, pools = ledger_of(history), Grouping({})
+    before = held(ledger, "a.example", pools.of)
+    copied = dict(before)
+    ledger.append(Forgetting(at=NOW, host="a.example"))
+    assert before == copied
+
+
+def test_a_week_is_seven_days_of_time_not_of_clocks() -> None:
+    """Where summer time began since, a fact of 168 hours ago is just not recent any more."""
+    zone = ZoneInfo("Europe/Berlin")
+    learnt = datetime(2027, 3, 27, 12, tzinfo=zone)
+    ledger = ledger_of([disclosed(learnt, "a.example", age="old")])
+    for minutes, recent in ((-1, 1), (0, 0)):
+        now = (learnt.astimezone(UTC) + timedelta(hours=168, minutes=minutes)).astimezone(zone)
+        assert knowledge(ledger, "a.example", Grouping({}).of, MODEL, now).recent == recent

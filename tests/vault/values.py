@@ -1,0 +1,27 @@
+"""Small models by the values of their attributes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from agent.model.attributes import Attribute, Scope
+from agent.model.model import Model
+from tests.decision.made import made_model
+
+
+def model_of(
+    persons: Mapping[str, Sequence[str]],
+    requests: Mapping[str, Sequence[str]] | None = None,
+    name: str = "made",
+) -> Model:
+    """Return a model with these values by attribute, "unspecified" first in each.
+
+    Only its attributes can be used: it is not one that could decide anything.
+    """
+    scopes: list[tuple[Scope, Mapping[str, Sequence[str]]]]
+    scopes = [("person", persons), ("request", requests or {})]
+    attributes = [
+        Attribute(name=each, title=each, scope=scope, values=tuple(values))
+        for scope, group in scopes
+        for each, values in group.items()
+    ]
+    return replace(made_model(1, people=2, queries=1), id=name, attributes=tuple(attributes))
