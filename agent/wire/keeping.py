@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import field
 
-from agent.wire.base import Host, Message, Name, Names, Values, masked
+from agent.wire.base import Done, Host, Message, Name, Names, Values, masked
 
 
 class Entry(Message, frozen=True, kw_only=True):
@@ -69,3 +69,20 @@ class ProfileChange(Message, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"ProfileChange(model={self.model!r}, set={masked(self.set)}, unset={self.unset})"
+
+
+class Stale(Message, frozen=True, kw_only=True):
+    """Recipients, and groups of them, that hold another value of an attribute than the profile."""
+
+    name: str
+    pools: list[str]
+
+
+class Changed(Done, frozen=True, kw_only=True):
+    """The profile was changed.
+
+    ``stale``: who holds an older value of what changed. They will be told the new one like one
+    that they know already, without being charged or asked for (DESIGN.md 2.6).
+    """
+
+    stale: list[Stale] = field(default_factory=list)

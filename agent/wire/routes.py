@@ -4,7 +4,7 @@ from typing import Any, Literal, NamedTuple
 
 from agent.wire.asking import Answer, Ask, Clicked, Explained, Offer, Refuse
 from agent.wire.base import LONGEST_HOST, LONGEST_NAME, Done
-from agent.wire.keeping import Entry, Forget, Held, Profile, ProfileChange
+from agent.wire.keeping import Changed, Entry, Forget, Held, Profile, ProfileChange
 from agent.wire.reviews import Review, Ruled, Verdict
 from agent.wire.state import Event, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 
@@ -124,7 +124,7 @@ ROUTES = (
         "/v1/profile",
         (CONTROL,),
         ProfileChange,
-        Done,
+        Changed,
         "Set or unset values, all or none of them.",
     ),
     Route("policy", "GET", "/v1/policy", (CONTROL,), None, PolicyStatus, "The policy's state."),
