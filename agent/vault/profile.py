@@ -1,0 +1,146 @@
+"""The profile: the user's own values, by model. The one place where they are in the clear."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+import msgspec
+
+from agent.errors import DamagedVaultError, UsageError
+from agent.model.attributes import UNSPECIFIED
+from agent.model.model import Model
+from agent.vault.persons import checked, person_codes, unknown_person
+
+ITEM = "profile"
+Values = dict[str, dict[str, str]]  # by the id of a model, then by attribute
+_DECODER = msgspec.json.Decoder(Values)
+
+
+class Records(Protocol):
+    """Where the profile is kept: the sealed store, or a double of it."""
+
+    def get(self, name: str) -> bytes | None:
+        """Return what is kept under a name."""
+
+    def put(self, name: str, payload: bytes) -> None:
+        """Keep something under a name, on the disk when it returns."""
+
+
+class Profile:
+    """The user's values of person attributes; one that is "unspecified" is not kept."""
+
+    def __init__(self, records: Records) -> None:
+        """Read the values; DamagedVaultError where they cannot be read."""
+        self._records = records
+        self._values = _read(records.get(ITEM))
+
+    def __repr__(self) -> str:
+        return f"Profile({len(self._values)} models)"
+
+    def values(self) -> Values:
+        """Return a copy of everything, for the user's own eyes only."""
+        return {model: dict(sorted(own.items())) for model, own in sorted(self._values.items())}
+
+    def reveal(self, names: Sequence[str], model: Model) -> dict[str, str]:
+        """Return the values to be disclosed, in the order given. Cannot fail.
+
+        What is not set, or not a value of the model as it is now, is "unspecified".
+        """
+        own = self._fitting(model)
+        return {name: own.get(name, UNSPECIFIED) for name in names}
+
+    def codes(self, model: Model) -> dict[str, int]:
+        """Return the codes of what is set, for a policy with protect = "me" only."""
+        codes = person_codes(model)
+        return {name: codes[name][value] for name, value in self._fitting(model).items()}
+
+    def misfits(self, model: Model) -> tuple[str, ...]:
+        """Return the attributes whose values a model does not have any more."""
+        return tuple(sorted(self._values.get(model.id, {}).keys() - self._fitting(model).keys()))
+
+    def change(
+        self,
+        given: Mapping[str, str],
+        unset: Sequence[str],
+        models: Sequence[Model],
+        *,
+        replace: bool = False,
+        everywhere: bool = False,
+    ) -> dict[str, str]:
+        """Set and unset values for every one of the models that has them: all, or nothing.
+
+        ``replace``: all others of these models go; ``everywhere``: what goes, goes from models
+        that are not given too. Returns the new values by attribute, of those that changed.
+        UsageError for what no model has, or not every model that has the attribute, or what is
+        set anew for every request. VaultError where it cannot be kept; then nothing changed.
+        """
+        own = _fitting(given, models)
+        gone = self._values.keys() | own.keys() if everywhere else own.keys()
+        self._check_unset(given, unset, models, gone)
+        values = {model: dict(kept) for model, kept in self._values.items()}
+        for model in gone:
+            rest = {} if replace else values.get(model, {})
+            values[model] = {name: value for name, value in rest.items() if name not in unset}
+        for model, new in own.items():
+            values[model] |= new
+        changed = self._keep(values)
+        return {name: given.get(name, value) for name, value in changed.items()}
+
+    def _fitting(self, model: Model) -> dict[str, str]:
+        codes = person_codes(model)
+        own = self._values.get(model.id, {})
+        return {name: value for name, value in own.items() if value in codes.get(name, ())}
+
+    def _check_unset(
+        self,
+        given: Mapping[str, str],
+        unset: Sequence[str],
+        models: Sequence[Model],
+        gone: Iterable[str],
+    ) -> None:
+        """Refuse to unset what is set at the same time, or what is nowhere to be unset."""
+        stored = {name for model in gone for name in self._values.get(model, {})}
+        for name in unset:
+            if name in given:
+                raise UsageError(f"{name} is both set and unset", "leave it out of one of the two")
+            if name not in stored and not any(name in person_codes(each) for each in models):
+                raise unknown_person(name, models)
+
+    def _keep(self, values: Values) -> dict[str, str]:
+        """Keep these values, and return those that changed, by attribute."""
+        specified = {
+            model: {name: value for name, value in own.items() if value != UNSPECIFIED}
+            for model, own in values.items()
+        }
+        kept = {model: own for model, own in specified.items() if own}
+        self._records.put(ITEM, msgspec.json.encode(kept, order="deterministic"))
+        before, self._values = self._values, kept
+        changed = {}
+        for model in sorted(before.keys() | kept.keys()):
+            old, new = before.get(model, {}), kept.get(model, {})
+            for name in sorted(old.keys() | new.keys()):
+                if old.get(name) != new.get(name):
+                    changed[name] = new.get(name, UNSPECIFIED)
+        return changed
+
+
+def _fitting(given: Mapping[str, str], models: Sequence[Model]) -> Values:
+    """Return for each model what of this it has; UsageError for what none has, or does not fit."""
+    for name in given:
+        if not any(name in person_codes(model) for model in models):
+            raise unknown_person(name, models)
+    return {
+        model.id: {
+            name: checked(name, value, model)
+            for name, value in given.items()
+            if name in person_codes(model)
+        }
+        for model in models
+    }
+
+
+def _read(payload: bytes | None) -> Values:
+    try:
+        return {} if payload is None else _DECODER.decode(payload)
+    except (msgspec.MsgspecError, ValueError, RecursionError):  # which may quote what they read
+        hint = "restore a backup with `reticent restore`"
+        raise DamagedVaultError("the profile cannot be read", hint) from None

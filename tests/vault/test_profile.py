@@ -1,0 +1,178 @@
+"""The profile: checked when it is set, so that revealing it cannot fail."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import DamagedVaultError, UsageError, VaultError
+from agent.model.model import Model
+from agent.vault.profile import ITEM, Profile
+from tests.vault.doubles import MemoryStore
+from tests.vault.values import model_of
+
+AGE = ("unspecified", "young", "old")
+REGION = ("unspecified", "uk", "france")
+HOURS = {"hours": ("unspecified", "no", "yes")}
+ONE = model_of({"age": AGE, "region": REGION}, HOURS, name="one")
+TWO = model_of({"region": (*REGION, "spain"), "job": ("unspecified", "clerk")}, HOURS, name="two")
+BOTH = (ONE, TWO)
+NAMES = ("age", "region", "job")
+VALUES = {"age": AGE, "region": REGION, "job": ("unspecified", "clerk")}
+GIVEN = st.fixed_dictionaries({}, optional={n: st.sampled_from(v) for n, v in VALUES.items()})
+FAULTS: tuple[tuple[dict[str, str], tuple[str, ...], str], ...] = (
+    ({"region": "spain"}, (), "unknown value of region 'spain'"),  # it fits only one of them
+    ({"region": "UK"}, (), "did you mean 'uk'?"),
+    ({"regoin": "uk"}, (), "did you mean 'region'?"),
+    ({"hours": "yes"}, (), "hours is set anew for every request"),
+    ({}, ("hours",), "hours is set anew for every request"),
+    ({}, ("ag",), "did you mean 'age'?"),
+    ({"age": "old"}, ("age",), "age is both set and unset"),
+)
+
+
+def profile_of(**values: str) -> Profile:
+    """Return a profile with these values for both models."""
+    profile = Profile(MemoryStore())
+    profile.change(values, (), BOTH)
+    return profile
+
+
+def specified(values: dict[str, str], model: Model) -> dict[str, str]:
+    """Return those of a model that say something."""
+    own = {each.name for each in model.attributes}
+    return {n: v for n, v in values.items() if n in own and v != "unspecified"}
+
+
+@given(GIVEN, GIVEN, st.sets(st.sampled_from(NAMES)))
+def test_a_change_changes_what_it_names(
+    before: dict[str, str], given_: dict[str, str], unset: set[str]
+) -> None:
+    """In every model that has it, and whoever opens the vault later finds the same."""
+    store = MemoryStore()
+    profile = Profile(store)
+    profile.change(before, (), BOTH)
+    gone = sorted(unset - given_.keys())
+    changed = profile.change(given_, gone, BOTH)
+    after = {n: v for n, v in before.items() if n not in unset} | given_
+    by_model = {model.id: specified(after, model) for model in BOTH}
+    assert profile.values() == {name: own for name, own in by_model.items() if own}
+    assert Profile(store).values() == profile.values()
+    old, new = ({n: each.get(n, "unspecified") for n in NAMES} for each in (before, after))
+    assert changed == {n: new[n] for n in NAMES if old[n] != new[n]}
+
+
+@given(GIVEN, GIVEN)
+def test_replacing_leaves_only_what_is_given(
+    before: dict[str, str], given_: dict[str, str]
+) -> None:
+    """Of the models that are named; the others keep what they have."""
+    profile = profile_of(**before)
+    own = {n: v for n, v in given_.items() if n in ("age", "region")}
+    changed = profile.change(own, (), [ONE], replace=True)
+    assert profile.values().get("one", {}) == specified(own, ONE)
+    assert profile.values().get("two", {}) == specified(before, TWO)
+    assert all(changed[name] == own.get(name, "unspecified") for name in changed)
+
+
+def test_values_of_a_model_that_is_gone_stay_until_everything_is_meant() -> None:
+    """They are not in the way, and can be removed."""
+    profile = profile_of(region="uk", job="clerk")
+    profile.change({"region": "france"}, (), [ONE])
+    assert profile.values()["two"] == {"job": "clerk", "region": "uk"}
+    profile.change({}, ["region"], [ONE])
+    assert profile.values() == {"two": {"job": "clerk", "region": "uk"}}
+    assert profile.change({}, ["job"], [ONE], everywhere=True) == {"job": "unspecified"}
+    assert profile.values() == {"two": {"region": "uk"}}
+    changed = profile.change({"region": "france"}, (), [ONE], replace=True, everywhere=True)
+    assert profile.values() == {"one": {"region": "france"}}
+    assert changed == {"region": "france"}
+
+
+@pytest.mark.parametrize(("given_", "unset", "said"), FAULTS)
+@pytest.mark.parametrize("replace", [False, True])
+def test_all_or_nothing(
+    given_: dict[str, str], unset: tuple[str, ...], said: str, replace: bool
+) -> None:
+    """One thing that does not fit, and nothing is changed."""
+    profile = profile_of(age="young")
+    with pytest.raises(UsageError) as caught:
+        profile.change({"job": "clerk"} | given_, unset, BOTH, replace=replace)
+    assert said in f"{caught.value.what} {caught.value.hint}"
+    assert profile.values() == {"one": {"age": "young"}}
+
+
+def test_a_full_disk_changes_nothing() -> None:
+    """What is in memory is what is in the file."""
+    store = MemoryStore()
+    profile = Profile(store)
+    profile.change({"age": "old"}, (), BOTH)
+    store.full = True
+    with pytest.raises(VaultError):
+        profile.change({"age": "young"}, (), BOTH)
+    assert profile.values() == Profile(store).values() == {"one": {"age": "old"}}
+
+
+@given(GIVEN, GIVEN, st.permutations((*NAMES, "hours", "height")))
+def test_what_is_revealed_is_what_was_asked(
+    mine: dict[str, str], theirs: dict[str, str], names: list[str]
+) -> None:
+    """The same names in the same order for everybody, whatever is set, and a value for each."""
+    found = profile_of(**mine).reveal(names, ONE)
+    assert list(found) == list(profile_of(**theirs).reveal(names, ONE)) == names
+    assert found == {name: specified(mine, ONE).get(name, "unspecified") for name in names}
+
+
+def test_a_model_that_lost_a_value_is_told_nothing() -> None:
+    """Its file was replaced by another of the same id: revealing still cannot fail."""
+    profile = profile_of(age="old", region="uk")
+    later = model_of({"age": ("unspecified", "young"), "region": REGION}, name="one")
+    assert profile.reveal(["age", "region"], later) == {"age": "unspecified", "region": "uk"}
+    assert profile.codes(later) == {"region": 1}
+    assert profile.misfits(later) == ("age",)
+    assert profile.misfits(ONE) == ()
+
+
+@given(GIVEN)
+def test_codes_are_those_of_the_values(values: dict[str, str]) -> None:
+    """Of what is set; the decision takes the others as not specified."""
+    expected = {n: VALUES[n].index(v) for n, v in specified(values, ONE).items()}
+    assert profile_of(**values).codes(ONE) == expected
+
+
+def test_what_is_handed_out_is_a_copy() -> None:
+    """Nobody changes the profile by changing an answer."""
+    profile = profile_of(age="old")
+    profile.values()["one"]["age"] = "young"
+    profile.reveal(["age"], ONE)["age"] = "young"
+    assert profile.reveal(["age"], ONE) == {"age": "old"}
+
+
+def test_nothing_private_is_shown() -> None:
+    """Neither a value nor a name."""
+    assert repr([profile_of(age="old", region="uk")]) == "[Profile(2 models)]"
+
+
+@pytest.mark.parametrize(
+    "payload", [b"", b"{", b"[]", b'{"one": {"age": 1}}', b'{"one": "uk"}', b"\xff", b"[" * 99_999]
+)
+def test_a_profile_that_cannot_be_read_is_damage(payload: bytes) -> None:
+    """It is said at once, without a quotation."""
+    store = MemoryStore()
+    store.put(ITEM, payload)
+    with pytest.raises(DamagedVaultError, match=r"^the profile cannot be read$"):
+        Profile(store)
+
+
+@given(GIVEN)
+def test_the_same_values_are_the_same_bytes(values: dict[str, str]) -> None:
+    """In whatever order they were set."""
+    written = []
+    for names in (values, reversed(values)):
+        store = MemoryStore()
+        for name in names:
+            Profile(store).change({name: values[name]}, (), BOTH)
+        written.append(store.get(ITEM) or b"{}")
+    assert written[0] == written[1]
+    assert json.loads(written[0]) == profile_of(**values).values()
