@@ -1,31 +1,19 @@
-"""A person's values in a TOML file: attribute = "value"."""
+"""A person's values in a TOML file: attribute = "value", or what `profile export` wrote."""
 
-import tomllib
 from pathlib import Path
 
 from agent.errors import UsageError
 from agent.model.file import read_bytes
 from agent.model.model import Model
-
-LARGEST = 1 << 20  # bytes
+from agent.vault import toml
+from agent.vault.persons import person_codes
 
 
 def read_values(path: Path, model: Model) -> dict[str, int]:
     """Return codes by attribute; UsageError where the file names what the model has not."""
+    codes = person_codes(model)
     try:
-        document = tomllib.loads(read_bytes(path, LARGEST).decode("utf-8-sig"))
-    except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
-        hint = 'write lines such as region = "west_europe"'
-        raise UsageError("this is no TOML", hint, str(path)) from None
-    try:
-        return {name: _code(name, value, model) for name, value in document.items()}
+        values = toml.read_values(read_bytes(path, toml.LARGEST), model)
     except UsageError as error:
         raise UsageError(error.what, error.hint, str(path)) from None
-
-
-def _code(name: str, value: object, model: Model) -> int:
-    attribute = model.attributes[model.index(name)]
-    if not isinstance(value, str):
-        hint = f'write it in quotes, as in {name} = "{attribute.values[-1]}"'
-        raise UsageError(f"the value of {name} is not text", hint)
-    return attribute.code(value)
+    return {name: codes[name][value] for name, value in values.items()}
