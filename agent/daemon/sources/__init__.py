@@ -1,39 +1,119 @@
-"""Sources of request attributes: what the clock and past queries say of one request."""
+"""Sources of request attributes: what the clock and past requests say of one request.
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+What a source says stands for the request alone: it is no knowledge, and it never decides what is
+disclosed (DESIGN.md 2.6).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import NamedTuple
 
 from agent.daemon.kept import Items
+from agent.daemon.sources.clock import workday, working_hours
+from agent.daemon.sources.history import History, history_of
+from agent.errors import VaultError
 from agent.wire.asking import Ask, Clicked
+
+RECORD = "history"
+EVERY = timedelta(minutes=5)  # between two writings of the history
+
+
+class Moment(NamedTuple):
+    """What a source may look at: the request, and what came before, None where nothing is kept."""
+
+    query: str
+    at: datetime
+    past: History | None
+
+
+Source = Callable[[Moment], bool | None]  # None: it cannot say
+
+
+def _asked_before(moment: Moment) -> bool | None:
+    return moment.past.asked_before(moment.query) if moment.past else None
+
+
+def _visited_before(moment: Moment) -> bool | None:
+    return moment.past.visited_before(moment.query) if moment.past else None
+
+
+def _daily(moment: Moment) -> bool | None:
+    return moment.past.daily(moment.at) if moment.past else None
+
+
+SOURCES: Mapping[str, Source] = MappingProxyType(
+    {
+        "working_hours": lambda moment: working_hours(moment.at),
+        "workday": lambda moment: workday(moment.at),
+        "asked_before": _asked_before,
+        "visited_before": _visited_before,
+        "daily": _daily,
+    }
+)
+OF_QUERIES = frozenset({"asked_before", "visited_before"})
+OF_HISTORY = OF_QUERIES | {"daily"}
 
 
 class Sources:
     """Answers for the request attributes that have a source; it belongs to one thread."""
 
+    def __init__(self, sources: Mapping[str, Source] = SOURCES) -> None:
+        """Take the sources, by the name of the attribute that each is for."""
+        self._sources = sources
+        self._needed: frozenset[str] = frozenset()
+        self._items: Items | None = None
+        self._history: History | None = None
+        self._changed = False
+        self._written_at: datetime | None = None
+
     def opened(self, items: Items, names: frozenset[str]) -> None:
-        """Take the vault's records, once it is unlocked.
+        """Take the vault's records, once it is unlocked, and again when the models change.
 
         ``names``: all request attributes of the models in use; where none of them needs the
-        history of queries, none is kept, and what was kept goes.
+        history of queries, none is kept, and what was kept goes. VaultError where it cannot.
         """
+        self.closed()
+        self._needed = names & OF_HISTORY
+        record = items.get(RECORD)
+        if self._needed:
+            self._items, self._history = items, history_of(record)
+        elif record is not None:
+            items.delete(RECORD)
 
     def closed(self) -> None:
         """Write what is not written yet, and forget it, before the vault is locked."""
+        self._write()
+        self._items, self._history, self._changed = None, None, False
 
-    def values(
-        self,
-        names: Sequence[str],  # noqa: ARG002
-        ask: Ask,  # noqa: ARG002
-        now: datetime,  # noqa: ARG002
-    ) -> Mapping[str, str]:
+    def values(self, names: Sequence[str], ask: Ask, now: datetime) -> Mapping[str, str]:
         """Return yes or no for each of the names whose source can say it at this moment.
 
         ``now``: in the zone in which the user lives.
         """
-        return {}
+        moment = Moment(ask.query, now, self._history)
+        said = {name: self._sources[name](moment) for name in names if name in self._sources}
+        return {name: "yes" if value else "no" for name, value in said.items() if value is not None}
 
     def noted(self, ask: Ask, now: datetime) -> None:
         """Take note of a request, once the values for it are known."""
+        if self._history is None:
+            return
+        self._history.note(ask.query if self._needed & OF_QUERIES else None, now)
+        self._changed = True
+        if self._written_at is None or abs(now - self._written_at) >= EVERY:
+            self._written_at = now
+            self._write()
 
-    def clicked(self, clicked: Clicked, now: datetime) -> None:
-        """Take note of a visit."""
+    def clicked(self, clicked: Clicked, now: datetime) -> None:  # noqa: ARG002
+        """Take note of a visit, if the query is one that was asked before."""
+        if self._history is not None and "visited_before" in self._needed:
+            self._changed |= self._history.visit(clicked.query)
+
+    def _write(self) -> None:
+        """Write the history; a disk that is full costs no more than what was noted lately."""
+        if self._items is not None and self._history is not None and self._changed:
+            with suppress(VaultError):
+                self._items.put(RECORD, self._history.record())
+                self._changed = False

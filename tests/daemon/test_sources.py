@@ -1,0 +1,194 @@
+"""What the clock and past requests say of a request, against a naive reading of the past."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon.sources import EVERY, OF_HISTORY, RECORD, SOURCES, Sources
+from agent.daemon.sources.history import MOST, History, history_of
+from agent.errors import VaultError
+from agent.model.lookup import normalise
+from agent.wire.asking import Ask, Clicked
+
+START = datetime(2026, 3, 2, 9, 15, tzinfo=timezone(timedelta(hours=1)))
+ALL = frozenset(SOURCES)
+QUERIES = st.sampled_from(["Python", "python ", "java", "py-thon", "größe", "GRÖSSE", "\ud800"])
+TIMES = st.datetimes(
+    datetime(2020, 1, 1),  # noqa: DTZ001  (the zone is drawn apart)
+    datetime(2030, 1, 1),  # noqa: DTZ001
+    timezones=st.integers(-12, 12).map(lambda hours: timezone(timedelta(hours=hours))),
+)
+
+
+@dataclass
+class Memory:
+    """The records of a vault, in memory, and how often they were written."""
+
+    records: dict[str, bytes] = field(default_factory=dict)
+    writes: int = 0
+    full: bool = False
+
+    def get(self, name: str) -> bytes | None:
+        """Return a record."""
+        return self.records.get(name)
+
+    def put(self, name: str, content: bytes, /) -> None:
+        """Set a record, unless the disk is full."""
+        if self.full:
+            raise VaultError("the disk is full", "make room")
+        self.records[name] = content
+        self.writes += 1
+
+    def delete(self, name: str) -> None:
+        """Take a record out."""
+        self.records.pop(name, None)
+        self.writes += 1
+
+
+def ask(query: str) -> Ask:
+    """Return a request with a query."""
+    return Ask(query=query, recipient="a.example")
+
+
+@st.composite
+def pasts(draw: st.DrawFn) -> list[tuple[str, str, datetime]]:
+    """Draw requests, visits and times at which the vault is locked and opened, in order."""
+    at, events = START, []
+    for _ in range(draw(st.integers(0, 25))):
+        at += draw(st.sampled_from([timedelta(seconds=1), EVERY, timedelta(days=1)]))
+        kind = draw(st.sampled_from(["ask", "ask", "click", "reopen"]))
+        events.append((kind, draw(QUERIES), at))
+    return events
+
+
+@given(pasts(), QUERIES, st.integers(0, 9))
+def test_the_past_is_as_a_naive_reading_has_it(
+    events: list[tuple[str, str, datetime]], query: str, days: int
+) -> None:
+    """Whenever it was locked in between, and in whatever form a query was written."""
+    sources, items = Sources(), Memory()
+    sources.opened(items, ALL)
+    for kind, text, at in events:
+        if kind == "ask":
+            sources.noted(ask(text), at)
+        elif kind == "click":
+            sources.clicked(Clicked(query=text, host="x.example"), at)
+        else:
+            sources.closed()
+            sources.opened(items, ALL)
+    now = (events[-1][2] if events else START) + timedelta(days=days)
+    said = sources.values([*SOURCES], ask(query), now)
+    asked = [(normalise(text), at) for kind, text, at in events if kind == "ask"]
+    clicked = [(normalise(text), at) for kind, text, at in events if kind == "click"]
+    own = [at for text, at in asked if text == normalise(query)]
+    visited = [at for text, at in clicked if text == normalise(query) and own and at > own[0]]
+    span = (now - asked[0][1]) if asked else timedelta()
+    assert said["asked_before"] == yes(own)
+    assert said["visited_before"] == yes(visited)
+    assert said["daily"] == yes(span.days >= 7 and len(asked) * timedelta(days=1) >= span)
+
+
+def yes(holds: object) -> str:
+    """Return a truth as a value."""
+    return "yes" if holds else "no"
+
+
+@given(TIMES)
+def test_the_clock_is_that_of_the_zone(now: datetime) -> None:
+    """Whatever the hour is elsewhere."""
+    said = Sources().values(["working_hours", "workday"], ask("q"), now)
+    text = now.strftime("%a %H")
+    assert said["working_hours"] == yes("07" <= text[4:] <= "17")
+    assert said["workday"] == yes(text[:3] not in ("Sat", "Sun"))
+
+
+@pytest.mark.parametrize(
+    ("hour", "minute", "value"), [(6, 59, "no"), (7, 0, "yes"), (17, 59, "yes"), (18, 0, "no")]
+)
+def test_working_hours_are_from_seven_to_six(hour: int, minute: int, value: str) -> None:
+    """Paper, 5.2."""
+    now = START.replace(hour=hour, minute=minute)
+    assert Sources().values(["working_hours"], ask("q"), now) == {"working_hours": value}
+
+
+@given(st.lists(st.sampled_from([*SOURCES, "region", "no_such"]), unique=True), st.booleans())
+def test_only_what_has_a_source_is_answered(names: list[str], unlocked: bool) -> None:
+    """And of the past nothing, where none is kept."""
+    sources = Sources()
+    if unlocked:
+        sources.opened(Memory(), ALL)
+    said = sources.values(names, ask("q"), START)
+    known = ALL if unlocked else ALL - OF_HISTORY
+    assert said.keys() == known & {*names}
+    assert {*said.values()} <= {"yes", "no"}
+
+
+@given(st.frozensets(st.sampled_from([*SOURCES, "region"])))
+def test_no_history_is_kept_unless_a_model_needs_it(names: frozenset[str]) -> None:
+    """And what was kept for another model goes; of queries nothing, where only days count."""
+    sources, items = Sources(), Memory({RECORD: History(START, 3, {b"q": True}).record()})
+    sources.opened(items, names)
+    sources.noted(ask("python"), START)
+    sources.clicked(Clicked(query="python", host="x.example"), START)
+    sources.closed()
+    assert (RECORD in items.records) == bool(names & OF_HISTORY)
+    if kept := items.get(RECORD):
+        history = history_of(kept)
+        assert history.asked_before("python") == bool(names & {"asked_before", "visited_before"})
+        assert history.visited_before("python") == ("visited_before" in names)
+
+
+def test_a_history_is_bounded_and_the_oldest_goes() -> None:
+    """A query that is asked again is young again."""
+    history = History()
+    for number in range(MOST):
+        history.note(f"query {number}", START)
+    history.note("query 0", START)
+    history.note("one more", START)
+    assert len(history.queries) == MOST
+    assert history.asked_before("query 0")
+    assert not history.asked_before("query 1")
+    assert history.asked_before("query 2")
+    assert len(history.record()) < MOST * 24
+
+
+def test_a_history_is_written_lazily() -> None:
+    """At most every few minutes, and when the vault is locked."""
+    sources, items = Sources(), Memory()
+    sources.opened(items, ALL)
+    for second in range(int(EVERY.total_seconds()) * 2):
+        sources.noted(ask("q"), START + timedelta(seconds=second))
+    assert items.writes == 2
+    sources.closed()
+    assert history_of(items.get(RECORD)).requests == EVERY.total_seconds() * 2
+    sources.closed()
+    assert items.writes == 3
+
+
+def test_a_full_disk_costs_no_answer() -> None:
+    """What was noted is written later, when there is room."""
+    sources, items = Sources(), Memory(full=True)
+    sources.opened(items, ALL)
+    sources.noted(ask("q"), START)
+    assert sources.values(["asked_before"], ask("q"), START) == {"asked_before": "yes"}
+    items.full = False
+    sources.closed()
+    assert history_of(items.get(RECORD)).asked_before("q")
+
+
+@given(st.binary(max_size=40))
+def test_a_record_that_cannot_be_read_is_no_history(record: bytes) -> None:
+    """Of another version, say: it is no reason to stay locked."""
+    sources = Sources()
+    sources.opened(Memory({RECORD: record}), ALL)
+    assert sources.values(["asked_before"], ask("q"), START) == {"asked_before": "no"}
+
+
+def test_a_record_does_not_hold_the_words() -> None:
+    """A digest takes the same space for any query."""
+    history = History()
+    history.note("something private", START)
+    assert b"private" not in history.record()
