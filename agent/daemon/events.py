@@ -75,6 +75,7 @@ class Bus:
         self._readers: list[Reader] = []
         self._lock = Lock()
         self._number = 0
+        self._closed = False
 
     def publish(self, kind: EventKind, about: int | None = None) -> Event:
         """Tell every reader that something happened; ``about``: the number of what it is about."""
@@ -98,6 +99,8 @@ class Bus:
                     f"{MOST_READERS} programs listen to events already", "end one of them"
                 )
             self._readers.append(reader)
+            if self._closed:
+                reader.end(ENDING)
         try:
             yield reader
         finally:
@@ -105,7 +108,8 @@ class Bus:
                 self._readers.remove(reader)
 
     def close(self) -> None:
-        """End every reader."""
+        """End every reader, and those who come yet."""
         with self._lock:
+            self._closed = True
             for reader in self._readers:
                 reader.end(ENDING)

@@ -1,0 +1,57 @@
+"""What the doors lead to, as the daemon's outer half sees it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from agent.daemon.events import Bus
+from agent.paths import Paths
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The calls by name, and what is needed beside them.
+
+    ``locked``: whether the vault is; ``minutes``: after which it locks, 0 for never; ``lock``:
+    closes it, and is no error where it is closed; ``reload``: reads policy and models again;
+    ``look``: does so where they have changed.
+    """
+
+    calls: object
+    locked: Callable[[], bool]
+    minutes: Callable[[], float]
+    lock: Callable[[], object]
+    reload: Callable[[], object]
+    look: Callable[[], object]
+
+
+MINUTES = 15.0  # without a policy, as a policy that says nothing of it
+Build = Callable[[Paths, Bus], Inside]
+
+
+def now() -> datetime:
+    """Return the time, with the zone of this machine."""
+    return datetime.now(UTC).astimezone()
+
+
+def assembled(paths: Paths, bus: Bus) -> Inside:
+    """Return what there is on this machine, locked."""
+    from agent.daemon.agent import assemble
+    from agent.daemon.calls import Calls
+
+    agent = assemble(paths, bus, now())
+    calls = Calls(agent, now)
+
+    def minutes() -> float:
+        policy = agent.rules.policy
+        return MINUTES if policy is None else policy.daemon.lock_after_minutes
+
+    def reload() -> None:
+        calls.reload()
+        calls.models()
+
+    def look() -> None:
+        calls.policy()
+        calls.models()
+
+    return Inside(calls, lambda: agent.vault is None, minutes, calls.lock, reload, look)

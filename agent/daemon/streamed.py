@@ -1,0 +1,52 @@
+"""Server-sent events. Source: the HTML standard, section 9.2."""
+
+import asyncio
+
+import msgspec
+from aiohttp import web
+
+from agent.daemon.events import Bus, EndedError
+from agent.wire.state import Event
+from agent.wire.stream import MEDIA_TYPE
+
+HEARTBEAT = 15.0  # seconds of silence after which a comment says that somebody is there
+PATIENCE = 10.0  # seconds that a reader may leave what was sent unread
+
+
+async def stream(
+    request: web.Request, bus: Bus, heartbeat: float = HEARTBEAT
+) -> web.StreamResponse:
+    """Send all that happens until the reader leaves, reads too slowly, or the daemon ends."""
+    with bus.reader() as reader:
+        response = web.StreamResponse(headers={"Content-Type": MEDIA_TYPE})
+        response.force_close()
+        await response.prepare(request)
+        await _send(response, b": listening\n\n")
+        try:
+            while True:
+                event = await reader.next(heartbeat)
+                await _send(response, b": alive\n\n" if event is None else as_lines(event))
+        except EndedError as ended:
+            await _send(response, f": {ended}\n\n".encode())
+        except (TimeoutError, ConnectionError):
+            _abort(request)
+    return response
+
+
+def as_lines(event: Event) -> bytes:
+    """Return an event as it is sent."""
+    data = msgspec.json.encode(event)
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.number, event.kind.encode(), data)
+
+
+async def _send(response: web.StreamResponse, data: bytes) -> None:
+    """Send some bytes; TimeoutError if the reader does not read them."""
+    async with asyncio.timeout(PATIENCE):
+        await response.write(data)
+
+
+def _abort(request: web.Request) -> None:
+    """End a connection that nobody reads from, without waiting for it."""
+    transport = request.transport
+    if isinstance(transport, asyncio.WriteTransport):
+        transport.abort()

@@ -1,0 +1,181 @@
+"""The outer half of the daemon with nothing behind it, and a caller who sends what he likes."""
+
+import asyncio
+import http.client
+import json
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
+from typing import Any, NamedTuple
+
+from aiohttp import web
+
+from agent.daemon.events import Bus
+from agent.daemon.inside import Inside
+from agent.daemon.server import Served, application, runner
+from agent.paths import HOME, Paths, paths
+from agent.wire.asking import Answer
+from agent.wire.base import Done
+from agent.wire.routes import ROUTES, Door
+from agent.wire.state import Locked
+from tests.wire.fake import short_folder
+
+NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+PROMPT = 0.05  # seconds of patience, where a test lets it run out
+ASK = {"query": "python sort dict", "recipient": "stackoverflow.com"}
+
+
+class FakeCalls:
+    """Notes each call, and answers it with what a test puts in its place, else with Done."""
+
+    def __init__(self) -> None:
+        self.made: list[tuple[str, tuple[object, ...], dict[str, object]]] = []
+        self.instead: dict[str, Callable[..., object]] = {
+            "decide": lambda *_, **__: Answer(code="answered"),
+            "locked": lambda: Locked(version="0", locked=True),
+        }
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        if name not in {route.name for route in ROUTES}:
+            raise AttributeError(name)
+
+        def call(*arguments: object, **named: object) -> object:
+            self.made.append((name, arguments, named))
+            return self.instead.get(name, lambda *_, **__: Done())(*arguments, **named)
+
+        return call
+
+
+class Said(NamedTuple):
+    """An answer: its status, its headers, its body as JSON."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+
+class Running(NamedTuple):
+    """A server that answers at a socket; ``address``: a path, or a port of 127.0.0.1."""
+
+    address: Path | int
+    calls: FakeCalls
+    bus: Bus
+    before: list[tuple[Door, str]]
+    ended: Flag
+
+    def connect(self) -> socket.socket:
+        """Return a connection of the caller's own."""
+        if isinstance(self.address, int):
+            return socket.create_connection(("127.0.0.1", self.address), timeout=10)
+        opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        opened.settimeout(10)
+        opened.connect(str(self.address))
+        return opened
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Said:
+        """Send a request and return its answer; a body that is no bytes is sent as JSON."""
+        return asked(self.connect(), method, path, body, headers)
+
+    def raw(self, data: bytes) -> bytes:
+        """Send bytes, and nothing more; return all that comes until the server ends it."""
+        with self.connect() as opened:
+            with suppress(BrokenPipeError):  # it need not read all of it
+                opened.sendall(data)
+            return b"".join(iter(lambda: opened.recv(65536), b""))
+
+
+def asked(
+    opened: socket.socket,
+    method: str,
+    path: str,
+    body: object = None,
+    headers: Mapping[str, str] | None = None,
+) -> Said:
+    """Send a request over a connection, and close it after the answer."""
+    connection = http.client.HTTPConnection("localhost", timeout=10)
+    connection.sock = opened
+    data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+    kind = {} if data is None else {"Content-Type": "application/json"}
+    connection.request(method, path, data, {**kind, **(headers or {})})
+    response = connection.getresponse()
+    text = response.read()
+    connection.close()
+    return Said(response.status, dict(response.headers), json.loads(text) if text else None)
+
+
+@contextmanager
+def short_home() -> Iterator[Paths]:
+    """Return the paths below a folder of short name."""
+    with short_folder() as folder:
+        yield paths({HOME: str(folder)})
+
+
+@contextmanager
+def serving(
+    door: Door,
+    listening: socket.socket,
+    guard: Callable[[web.Application], web.Application] = lambda made: made,
+    patience: float = 10.0,
+) -> Iterator[Running]:
+    """Answer at a socket in a thread of its own, for as long as this lasts."""
+    name = listening.getsockname()
+    address = Path(name) if isinstance(name, str) else name[1]
+    running = Running(address, FakeCalls(), fake_bus(), [], Flag())
+    served = Served(
+        running.calls,
+        running.bus,
+        lambda at, name: running.before.append((at, name)),
+        running.ended.set,
+        patience,
+    )
+    loop = asyncio.new_event_loop()
+    ready, over = Flag(), asyncio.Event()
+
+    async def live() -> None:
+        site = runner(guard(application(door, served)), patience * 2)
+        await site.setup()
+        await web.SockSite(site, listening).start()
+        ready.set()
+        await over.wait()
+        running.bus.close()
+        await site.cleanup()
+
+    thread = Thread(target=loop.run_until_complete, args=(live(),))
+    thread.start()
+    ready.wait(10)
+    try:
+        yield running
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join()
+        loop.close()
+
+
+def fake_bus() -> Bus:
+    """Return a bus on which it is always noon."""
+    return Bus(lambda: NOON)
+
+
+def fake_inside(_paths: Paths, _bus: Bus) -> Inside:
+    """Return an inside that answers each call with Done."""
+    nothing = lambda: None  # noqa: E731
+    return Inside(FakeCalls(), lambda: True, lambda: 15.0, nothing, nothing, nothing)
+
+
+@contextmanager
+def behind(door: Door, patience: float = 10.0) -> Iterator[Running]:
+    """Serve a door at a Unix socket of its own."""
+    with short_folder() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+        listening.bind(str(folder / "s"))
+        with serving(door, listening, patience=patience) as running:
+            yield running

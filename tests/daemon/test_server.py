@@ -1,0 +1,160 @@
+"""Each door has exactly its calls, each reaches the method of its name; answers are alike."""
+
+from collections.abc import Iterator
+from threading import Event as Flag
+from threading import Thread
+from typing import Any
+
+import msgspec
+import pytest
+from aiohttp.web import UrlDispatcher
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon.server import IN_THREAD, Served, application
+from agent.errors import LockedError, VaultError, WrongSecretError
+from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route
+from tests.daemon.fakes import ASK, FakeCalls, Running, behind, fake_bus
+from tests.wire.messages import messages_of
+
+DOORS: tuple[Door, ...] = (CONTROL, QUERY)
+CALLED = [
+    (door, route)
+    for door in DOORS
+    for route in ROUTES
+    if door in route.doors and route.name not in {"events", "shutdown"}
+]
+SEGMENT = "a b/é%@"
+QUOTED = "a%20b%2F%C3%A9%25%40"
+
+
+@pytest.fixture(scope="module")
+def doors() -> Iterator[dict[Door, Running]]:
+    """Serve both doors."""
+    with behind(CONTROL) as control, behind(QUERY) as query:
+        yield {CONTROL: control, QUERY: query}
+
+
+def registered(router: UrlDispatcher) -> set[tuple[str, str, str | None]]:
+    """Return method, path and name of each call that there is."""
+    found = {(each.method, each.resource, each.name) for each in router.routes()}
+    return {(method, at.canonical, name) for method, at, name in found if at is not None}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_door_has_exactly_its_calls(door: Door) -> None:
+    """No more than the table says, and no fewer."""
+    served = Served(FakeCalls(), fake_bus(), lambda *_: None, lambda: None)
+    wanted = {(each.method, each.path, each.name) for each in ROUTES if door in each.doors}
+    assert registered(application(door, served).router) == wanted
+
+
+@pytest.mark.parametrize(("door", "route"), CALLED, ids=lambda each: getattr(each, "name", each))
+@given(data=st.data())
+def test_a_call_reaches_the_method_of_its_name(
+    doors: dict[Door, Running], door: Door, route: Route, data: st.DataObject
+) -> None:
+    """With its message first, if it takes one, and its parameters by name."""
+    running = doors[door]
+    message = None if route.takes is None else data.draw(messages_of(route.takes))
+    values: dict[str, Any] = {
+        each.name: data.draw(st.integers(0, 10**18 - 1)) if each.kind is int else SEGMENT
+        for each in route.parameters
+        if each.where == "path" or data.draw(st.booleans())
+    }
+    path, mark = route.path, "?"
+    for each in route.parameters:
+        quoted = QUOTED if each.kind is str else str(values.get(each.name))
+        if each.where == "path":
+            path = path.replace(f"{{{each.name}}}", quoted)
+        elif each.name in values:
+            path, mark = f"{path}{mark}{each.name}={quoted}", "&"
+    running.calls.made.clear()
+    said = running.ask(
+        route.method, path, None if message is None else msgspec.json.encode(message)
+    )
+    assert said.status == 200, said
+    assert running.calls.made == [(route.name, () if message is None else (message,), values)]
+    assert running.before[-1] == (door, route.name)
+
+
+def test_every_answer_has_the_same_headers(doors: dict[Door, Running]) -> None:
+    """Nothing is kept or guessed at, and nothing says what serves it."""
+    for said in (
+        doors[QUERY].ask("GET", "/v1/status"),
+        doors[QUERY].ask("POST", "/v1/decide", ASK),
+        doors[QUERY].ask("POST", "/v1/decide", {}),
+        doors[QUERY].ask("GET", "/v1/nothing"),
+        doors[QUERY].ask("PUT", "/v1/status"),
+    ):
+        assert said.headers["Content-Type"] == "application/json"
+        assert said.headers["Cache-Control"] == "no-store"
+        assert said.headers["X-Content-Type-Options"] == "nosniff"
+        assert "Server" not in said.headers
+
+
+def test_a_connection_stays_open(doors: dict[Door, Running]) -> None:
+    """Many calls over one, and a Host of any name: it means nothing on a Unix socket."""
+    request = b"GET /v1/status HTTP/1.1\r\nHost: anything.example\r\n\r\n"
+    last = b"GET /v1/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    assert doors[QUERY].raw(request * 3 + last).count(b"HTTP/1.1 200 OK") == 4
+
+
+def test_shutdown_is_said_to_be_done_before_it_is() -> None:
+    """The caller gets an answer."""
+    with behind(CONTROL) as running:
+        assert running.ask("POST", "/v1/shutdown").body == {"done": True}
+        assert running.ended.is_set()
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (LockedError("the vault is locked", "run: reticent unlock"), 423, "locked"),
+        (WrongSecretError("no slot opens", "try again"), 403, "wrong secret"),
+    ],
+)
+def test_what_a_call_raises_is_a_fault(error: VaultError, status: int, code: str) -> None:
+    """With its sentence and its hint."""
+
+    def fails(*_: object) -> object:
+        raise error
+
+    with behind(CONTROL) as running:
+        running.calls.instead["profile"] = fails
+        said = running.ask("GET", "/v1/profile")
+    assert (said.status, said.body["code"]) == (status, code)
+    assert (said.body["what"], said.body["hint"]) == (error.what, error.hint)
+
+
+def test_a_decision_is_made_while_the_vault_is_being_opened() -> None:
+    """Opening takes half a second; nobody's request waits for that. One is opened at a time."""
+    assert {"unlock"} == IN_THREAD
+    begun, decided = Flag(), Flag()
+    inside: list[int] = []
+
+    def slow(*_: object) -> dict[str, bool]:
+        inside.append(1)
+        assert len(inside) == 1
+        begun.set()
+        assert decided.wait(10)
+        inside.pop()
+        return {"done": True}
+
+    with behind(CONTROL) as running:
+        running.calls.instead["unlock"] = slow
+        said: list[int] = []
+        body = {"method": "keyring"}
+
+        def unlock() -> None:
+            said.append(running.ask("POST", "/v1/unlock", body).status)
+
+        threads = [Thread(target=unlock) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        assert begun.wait(10)
+        assert running.ask("POST", "/v1/decide", ASK).body["code"] == "answered"
+        decided.set()
+        for thread in threads:
+            thread.join()
+    assert said == [200, 200, 200]
