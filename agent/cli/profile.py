@@ -1,6 +1,6 @@
 """`reticent profile`: the user's own values."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 import click
@@ -12,7 +12,7 @@ from agent.cli.options import json_option
 from agent.cli.parameters import once, pair
 from agent.cli.problems import printable
 from agent.decision.phrases import listed
-from agent.wire.keeping import Profile, ProfileChange
+from agent.wire.keeping import Changed, Profile, ProfileChange
 
 MASK = "***"
 COLUMNS = (Column("attribute", wraps=True), Column("value", wraps=True))
@@ -72,8 +72,23 @@ def unset(*, names: tuple[str, ...], model: str | None, as_json: bool) -> None:
 
 def _change(change: ProfileChange, said: str, *, as_json: bool) -> None:
     with door() as client:
-        done = client.call("change_profile", change)
-    click.echo(record(done) if as_json else paragraph(printable(said)))
+        changed: Changed = client.call("change_profile", change)
+    click.echo(record(changed) if as_json else changed_text(said, [changed]))
+
+
+def changed_text(said: str, changes: Iterable[Changed]) -> str:
+    """Return what was changed, and who holds an older value of it."""
+    stale: dict[str, dict[str, None]] = {}  # ordered, and each pool once
+    for each in (stale for changed in changes for stale in changed.stale):
+        stale.setdefault(each.name, {}).update(dict.fromkeys(each.pools))
+    lines = [said, *(_older(name, [*pools]) for name, pools in stale.items())]
+    return "\n".join(paragraph(printable(each)) for each in lines)
+
+
+def _older(name: str, pools: list[str]) -> str:
+    verb = "holds" if len(pools) == 1 else "hold"
+    then = "the new one is told there like a fact that is known"
+    return f"{listed(pools)} {verb} an older value of {name}; {then}."
 
 
 def _masked(values: Mapping[str, str], *, reveal: bool) -> dict[str, str]:

@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from agent.cli.door import door, record
-from agent.cli.layout import counted, paragraph
+from agent.cli.layout import counted
 from agent.cli.options import json_option
-from agent.cli.problems import printable
+from agent.cli.profile import changed_text
 from agent.errors import UsageError
 from agent.model.file import read, read_bytes
 from agent.model.model import Model
@@ -16,7 +16,7 @@ from agent.model.shipped import shipped_model
 from agent.paths import paths
 from agent.vault.toml import LARGEST, read_profile
 from agent.wire.client import Client
-from agent.wire.keeping import ProfileChange
+from agent.wire.keeping import Changed, ProfileChange
 from agent.wire.state import ModelStatus
 
 PIPE = Path("-")
@@ -36,12 +36,16 @@ def import_(file: Path, *, replace: bool, as_json: bool) -> None:
     with door() as client:
         values = _values(file, text, _models(client))
         changed = {model: each for model, each in values.items() if each or replace}
-        for model, each in changed.items():
+        changes: list[Changed] = [
             client.call("change_profile", ProfileChange(model=model, set=each, replace=replace))
+            for model, each in changed.items()
+        ]
     if as_json:
-        click.echo(record({"set": {model: [*each] for model, each in changed.items()}}))
+        stale = [stale for each in changes for stale in each.stale]
+        names = {model: [*each] for model, each in changed.items()}
+        click.echo(record({"set": names, "stale": stale}))
     else:
-        click.echo(paragraph(_said(changed)))
+        click.echo(changed_text(_said(changed), changes))
 
 
 def _piped() -> bytes:
@@ -72,4 +76,4 @@ def _values(file: Path, text: bytes | None, models: list[Model]) -> dict[str, di
 
 def _said(values: dict[str, dict[str, str]]) -> str:
     parts = [f"{counted(len(each), 'value')} of {model}" for model, each in values.items()]
-    return printable(f"Set {', '.join(parts)}.") if parts else "The file sets nothing."
+    return f"Set {', '.join(parts)}." if parts else "The file sets nothing."

@@ -1,7 +1,7 @@
 """A model file, and a way to run a command and see all that it does."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,8 +9,11 @@ import pytest
 
 from agent.cli.main import outcome
 from agent.model.file import write
+from agent.paths import HOME, paths
+from tests.cli.daemon import ANSWERS
 from tests.cli.examples import cli_model, no_constant
 from tests.cli.policies import DEAD, RIGHT, WRONG
+from tests.wire.fake import FakeDaemon, short_folder
 
 # Ibis 12 calls what DuckDB 2 has renamed.
 builds = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
@@ -56,6 +59,26 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         return Ran(code, *capsys.readouterr())
 
     return reticent
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of its own for all that is ours, where the paths of sockets are short."""
+    with short_folder() as folder:
+        monkeypatch.setenv(HOME, str(folder))
+        yield folder
+
+
+@pytest.fixture
+def fake(home: Path) -> Iterator[FakeDaemon]:
+    """A daemon that says what tests/cli/daemon.py has; its handlers can be changed."""
+    assert home.is_dir()
+    with FakeDaemon(paths().control, {name: _says(what) for name, what in ANSWERS.items()}) as fake:
+        yield fake
+
+
+def _says(what: object) -> Callable[..., object]:
+    return lambda **_given: what
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,155 @@
+"""What a daemon says, for commands to show, and a way to say something else."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from agent.wire.asking import Answer, Explained, Line, Reason, Summary
+from agent.wire.base import Done
+from agent.wire.keeping import Changed, Entry, Held, Profile
+from agent.wire.reviews import Review, Ruled
+from agent.wire.state import ModelStatus, PolicyStatus, Status
+
+AT = datetime(2026, 3, 2, 9, 15, 30, tzinfo=UTC)
+LONG = "a-rather-long-name-of-a-site-that-nobody-would-choose.but.somebody.has.example"
+HOSTILE = "\x1b[2Jwiped\nline"  # what would steer a terminal
+
+POLICY = PolicyStatus(path="/home/u/policy.toml", in_use=True, rules=4, loaded_at=AT, problems=[])
+VILLAGE = ModelStatus(name="village", digest="00", shipped=True, attributes=4, queries=2)
+STATUS = Status(
+    version="0.1.0",
+    process=4711,
+    started_at=AT,
+    vault=True,
+    locked=False,
+    lock_after_minutes=15,
+    policy=POLICY,
+    models=[VILLAGE],
+    waiting=0,
+    entries=12,
+    notes=[],
+)
+LOCKED = msgspec.structs.replace(STATUS, locked=True, entries=None)
+SUMMARY = Summary(
+    headline="Disclose region: 0.412 bits better served, and about 20 of 60 people look like you.",
+    pool="weather.example",
+    model="village",
+    utility_bits=0.412,
+    people_left=20,
+    waiting=0,
+)
+ANSWER = Answer(
+    code="answered",
+    attributes={"region": "coast"},
+    header='region="coast"',
+    id=13,
+    summary=SUMMARY,
+)
+EXPLAINED = Explained(
+    code="answered",
+    headline=SUMMARY.headline,
+    disclosed=["region"],
+    pending=["hobby"],
+    lines=[Line(label="proven", text="the best of all sets")],
+    candidates=[
+        Reason(
+            name="shoe_size",
+            disclosed=False,
+            reason="costs more than it brings",
+            rule="preset balanced",
+            gain_bits=0.1,
+            cost_bits=1.5,
+        ),
+        Reason(
+            name="hobby",
+            disclosed=False,
+            reason="waits for you",
+            rule="ask first",
+            gain_bits=0.2,
+            cost_bits=0.1,
+        ),
+        Reason(
+            name="region", disclosed=True, reason="chosen", rule=None, gain_bits=0.5, cost_bits=0.1
+        ),
+        Reason(
+            name="salary",
+            disclosed=False,
+            reason="never",
+            rule=None,
+            gain_bits=None,
+            cost_bits=None,
+        ),
+    ],
+)
+REVIEW = Review(
+    id=3,
+    kind="ask",
+    at=AT,
+    recipient="www.weather.example",
+    pool="weather.example",
+    names=["hobby", "shoe_size"],
+    query="weather",
+    more_bits=0.1234,
+    people_left=7.25,
+)
+OFFER = Review(
+    id=4, kind="offer", at=AT, recipient="books.example", pool="books.example", names=["region"]
+)
+RULED = Ruled(written=None, without_effect=[])
+HELD = Held(
+    pool="weather.example",
+    values={"region": "coast", "hobby": "unspecified"},
+    since={"region": AT, "hobby": AT},
+    recent=1,
+    model="village",
+    people=60,
+    people_left=20,
+)
+PROFILE = Profile(values={"village": {"region": "coast", "hobby": "yes"}, "town": {}})
+ENTRIES = [
+    Entry(
+        number=1,
+        kind="disclosed",
+        at=AT,
+        recipient="weather.example",
+        query="weather",
+        asked=["region", "hobby"],
+        disclosed={"region": "coast", "hobby": "unspecified"},
+        model="village",
+        utility_bits=0.412,
+        people_left=20,
+    ),
+    Entry(number=2, kind="forgotten", at=AT, recipient="weather.example"),
+    Entry(
+        number=3,
+        kind="disclosed",
+        at=AT,
+        recipient="books.example",
+        query="tide tables \u00fc\x1b[2J",
+        model="village",
+    ),
+]
+
+ANSWERS: dict[str, Any] = {
+    "status": STATUS,
+    "unlock": STATUS,
+    "lock": LOCKED,
+    "decide": ANSWER,
+    "explain": EXPLAINED,
+    "reviews": [REVIEW, OFFER],
+    "verdict": RULED,
+    "dismiss": Done(),
+    "ledger": ENTRIES,
+    "knowledge": HELD,
+    "forget": Done(),
+    "profile": PROFILE,
+    "change_profile": Changed(),
+    "models": [VILLAGE],
+    "backup": Done(),
+}
+
+
+def changed(message: Any, **fields: Any) -> Any:  # noqa: ANN401 - any message
+    """Return a message with some of its fields changed."""
+    return msgspec.structs.replace(message, **fields)

@@ -1,0 +1,128 @@
+"""`reticent ask`: the values with what they mean, what was not decided, and the dry run."""
+
+import msgspec
+import pytest
+
+from agent.wire.asking import Answer, Ask, Explained
+from tests.cli.conftest import Run
+from tests.cli.daemon import ANSWER, EXPLAINED, HOSTILE, LONG, REVIEW, SUMMARY, changed
+from tests.wire.fake import FakeDaemon
+
+ASK = ("ask", "weather.example", "weather")
+
+
+def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> None:
+    """The plain sentence is on top; nothing waits, and so nobody is asked what does."""
+    ran = run(*ASK)
+    assert (ran.code, ran.err) == (0, "")
+    said = " ".join(ran.out.split())
+    assert said.startswith(SUMMARY.headline)
+    assert 'region coast header Shared-Attributes: region="coast"' in said
+    assert "recorded entry 13 of the ledger, as told to weather.example" in said
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert fake.calls == [("decide", {"body": Ask(recipient="weather.example", query="weather")})]
+
+
+def test_nothing_to_attach_is_said(run: Run, fake: FakeDaemon) -> None:
+    """That is an answer as well."""
+    fake.handlers["decide"] = lambda body: Answer(code="blocked", summary=SUMMARY)  # noqa: ARG005
+    assert "Nothing is attached." in run(*ASK).out
+
+
+def test_what_waits_is_named_with_what_to_say(run: Run, fake: FakeDaemon) -> None:
+    """Of this recipient's pool only."""
+    waiting = changed(ANSWER, summary=changed(SUMMARY, waiting=1))
+    fake.handlers["decide"] = lambda body: waiting  # noqa: ARG005
+    said = " ".join(run(*ASK).out.split())
+    assert "waits for you hobby and shoe_size, until you say `reticent approve 3`" in said
+    assert "approve 4" not in said
+    other = changed(REVIEW, pool="other.example")
+    fake.handlers["reviews"] = lambda: [other]
+    assert "approve" not in run(*ASK).out
+
+
+@pytest.mark.parametrize(
+    ("only", "asked"), [("region", ["region"]), ("region, hobby", ["region", "hobby"]), ("", [])]
+)
+def test_only_what_the_recipient_can_use_is_asked(
+    run: Run, fake: FakeDaemon, only: str, asked: list[str]
+) -> None:
+    """An empty list is a list, and not the absence of one."""
+    assert run(*ASK, "--only-names", only).code == 0
+    assert fake.calls[0][1]["body"].asked == asked
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("locked", ("the vault is locked", "`reticent unlock`")),
+        ("no policy", ("there is no policy in use", "`reticent init`")),
+        ("no model", ("the model that the policy asks for", "`reticent model add`")),
+        ("unfit", ("the recipient holds a value", "`reticent knows`")),
+        ("failed", ("the daemon could not decide", "log")),
+    ],
+)
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)], ids=["", "dry"])
+def test_what_was_not_decided_is_an_error(
+    run: Run, fake: FakeDaemon, code: str, said: tuple[str, str], dry: tuple[str, ...]
+) -> None:
+    """Whoever sends the request sees it by the exit code; a program by the code as well."""
+    answer = msgspec.convert({"code": code}, Answer)
+    explained = changed(EXPLAINED, code=code)
+    fake.handlers |= {"decide": lambda body: answer, "explain": lambda body: explained}  # noqa: ARG005
+    error, hint = run(*ASK, *dry).refusal(code=1)
+    assert error.startswith(said[0])
+    assert error.endswith("so nothing may be attached")
+    assert said[1] in hint
+    ran = run(*ASK, *dry, "--json")
+    assert (ran.code, ran.err) == (1, "")
+    assert msgspec.json.decode(ran.out)["code"] == code
+
+
+@pytest.mark.usefixtures("fake")
+def test_the_object_is_the_message(run: Run) -> None:
+    """As openapi.json describes it."""
+    assert msgspec.convert(run(*ASK, "--json").record, Answer) == ANSWER
+    explained = run(*ASK, "--dry-run", "--json").record
+    assert msgspec.convert(explained, Explained) == EXPLAINED
+
+
+def test_a_dry_run_is_explained_as_a_decision_is(run: Run, fake: FakeDaemon) -> None:
+    """What leaves first, then what waits with its rule; no candidate, no row. Nothing is asked."""
+    ran = run(*ASK, "--dry-run")
+    assert (ran.code, ran.err) == (0, "")
+    assert [name for name, _ in fake.calls] == ["explain"]
+    rows = [line.split() for line in ran.out.splitlines()]
+    assert ["region", "yes", "+0.500", "0.100", "chosen"] in rows
+    waits = ["hobby", "-", "+0.200", "0.100", "waits", "for", "you", "(ask", "first)"]
+    more = ["shoe_size", "-", "+0.100", "1.500", "costs", "more", "than", "it", "brings"]
+    assert rows.index(waits) + 1 == rows.index(more)
+    assert "salary" not in ran.out
+    assert "proven  the best of all sets" in ran.out
+
+
+def test_nothing_that_was_asked_steers_the_terminal(run: Run, fake: FakeDaemon) -> None:
+    """The names of sites and rules may come from anywhere."""
+    summary = changed(SUMMARY, headline=HOSTILE, pool=LONG, waiting=1)
+    hostile = changed(ANSWER, attributes={"region": HOSTILE}, header=HOSTILE, summary=summary)
+    review = changed(REVIEW, pool=LONG, recipient=HOSTILE, query=HOSTILE)
+    fake.handlers |= {"decide": lambda body: hostile, "reviews": lambda: [review]}  # noqa: ARG005
+    ran = run(*ASK)
+    assert "\x1b" not in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "hint"),
+    [
+        (["ask"], "missing argument 'RECIPIENT'", "--help"),
+        (["ask", "a.example"], "missing argument 'QUERY'", "--help"),
+        (["ask", "a.example", " "], "the query is empty", "reticent ask books.example"),
+        ([*ASK, "--only", "region"], "unknown option '--only'", "did you mean '--only-names'?"),
+    ],
+)
+def test_a_mistake_is_one_sentence(run: Run, arguments: list[str], error: str, hint: str) -> None:
+    """Before the daemon is asked."""
+    said = run(*arguments).refusal()
+    assert error in said[0]
+    assert hint in said[1]

@@ -1,0 +1,57 @@
+"""`reticent knows`: what a recipient holds."""
+
+import msgspec
+import pytest
+
+from agent.errors import LockedError
+from agent.wire.keeping import Held
+from tests.cli.conftest import Run
+from tests.cli.daemon import HELD, HOSTILE, LONG, changed
+from tests.wire.fake import FakeDaemon
+
+
+def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: FakeDaemon) -> None:
+    """The recipient may be a group."""
+    ran = run("knows", "@weather")
+    assert (ran.code, ran.err) == (0, "")
+    assert fake.calls == [("knowledge", {"recipient": "@weather"})]
+    said = " ".join(ran.out.split())
+    head = "weather.example holds 2 facts about you, with which 20 of 60 people of village agree"
+    assert said.startswith(f"{head}; 1 new in the last seven days.")
+    assert "region coast 2026-03-02" in said
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_whoever_holds_nothing_is_said_to(run: Run, fake: FakeDaemon) -> None:
+    """Without a table."""
+    fake.handlers["knowledge"] = lambda recipient: changed(  # noqa: ARG005
+        HELD, values={}, since={}, recent=0
+    )
+    assert run("knows", "a.example").out == "weather.example holds nothing about you.\n"
+
+
+def test_nothing_that_is_held_steers_the_terminal(run: Run, fake: FakeDaemon) -> None:
+    """A value may be of a model of anybody's."""
+    held = changed(HELD, pool=LONG, values={LONG: HOSTILE}, model=HOSTILE)
+    fake.handlers["knowledge"] = lambda recipient: held  # noqa: ARG005
+    ran = run("knows", "a.example")
+    assert "\x1b" not in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("fake")
+def test_the_object_is_the_message(run: Run) -> None:
+    """As openapi.json describes it."""
+    assert msgspec.convert(run("knows", "a.example", "--json").record, Held) == HELD
+
+
+def test_a_locked_vault_is_an_error(run: Run, fake: FakeDaemon) -> None:
+    """In the daemon's words."""
+
+    def locked(recipient: str) -> None:
+        raise LockedError("the vault is locked", f"unlock it, then ask for {recipient}")
+
+    fake.handlers["knowledge"] = locked
+    error = ("the vault is locked", "unlock it, then ask for a.example")
+    assert run("knows", "a.example").refusal(code=1) == error
+    assert run("knows").refusal()[0] == "missing argument 'RECIPIENT'"

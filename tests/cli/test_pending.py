@@ -1,0 +1,118 @@
+"""`reticent pending`, `approve` and `deny`: what waits, and every word on it."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from agent.errors import UsageError
+from agent.wire.reviews import Review, Verdict
+from tests.cli.conftest import Run
+from tests.cli.daemon import HOSTILE, OFFER, REVIEW, RULED, changed
+from tests.wire.fake import FakeDaemon
+
+Word = tuple[list[str], dict[str, Any], str]
+WORDS: list[Word] = [
+    ([], {}, "with the next request"),
+    (["--once"], {"lasting": "once"}, "with the next request"),
+    (["--until-restart"], {"lasting": "until restart"}, "until the daemon ends"),
+    (["--days", "1"], {"lasting": "days", "days": 1}, "for 1 day"),
+    (["--days", "30"], {"lasting": "days", "days": 30}, "for 30 days"),
+    (["--always"], {"lasting": "always"}, "from now on"),
+    (["--everyone"], {"about": "everyone"}, "with the next request"),
+    (["hobby"], {"names": ["hobby"]}, "with the next request"),
+]
+
+
+def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
+    """Each with the number to say yes or no to."""
+    ran = run("pending")
+    assert (ran.code, ran.err) == (0, "")
+    said = " ".join(ran.out.split())
+    assert said.startswith("2 requests wait for you.")
+    assert "3 hobby and shoe_size to www.weather.example, and so weather.example," in said
+    assert "with 'weather': +0.123 bits better served and about 7.2 people left (2026-03-02" in said
+    assert "4 books.example says that it can use region" in said
+    assert max(map(len, ran.out.splitlines())) <= 80
+    fake.handlers["reviews"] = lambda: [changed(REVIEW, recipient=HOSTILE, query=HOSTILE)]
+    assert "\x1b" not in run("pending").out
+    fake.handlers["reviews"] = lambda: [OFFER]
+    assert run("pending").out.startswith("1 request waits for you.")
+    fake.handlers["reviews"] = list
+    assert run("pending").out == "Nothing waits for you.\n"
+
+
+@pytest.mark.usefixtures("fake")
+def test_the_object_holds_the_messages(run: Run) -> None:
+    """As openapi.json describes them."""
+    waiting = run("pending", "--json").record["waiting"]
+    assert msgspec.convert(waiting, list[Review]) == [REVIEW, OFFER]
+
+
+def test_what_waits_can_be_dismissed(run: Run, fake: FakeDaemon) -> None:
+    """Which rules nothing."""
+    assert run("pending", "--dismiss", "3", "--dismiss", "4").code == 0
+    asked = [("dismiss", {"id": 3}), ("dismiss", {"id": 4}), ("reviews", {})]
+    assert fake.calls == asked
+
+
+@pytest.mark.parametrize("decided", ["approve", "deny"])
+@pytest.mark.parametrize("word", WORDS)
+def test_every_word_reaches_the_daemon(
+    run: Run,
+    fake: FakeDaemon,
+    decided: str,
+    word: Word,
+) -> None:
+    """For as long, and about whom and what, as it is said."""
+    options, fields, lasting = word
+    ran = run(decided, "3", *options)
+    assert (ran.code, ran.err) == (0, "")
+    expected = msgspec.convert({"decided": decided, **fields}, Verdict)
+    assert fake.calls[-1] == ("verdict", {"body": expected, "id": 3})
+    names = " and ".join(fields.get("names", REVIEW.names))
+    whom = "everyone" if "about" in fields else "weather.example"
+    verb = "may leave to" if decided == "approve" else "does not leave to"
+    assert f"{names} {verb} {whom} {lasting}." in " ".join(ran.out.split())
+
+
+def test_what_was_written_and_what_it_does_not_reach_is_said(run: Run, fake: FakeDaemon) -> None:
+    """A rule of the user's own may decide all the same."""
+    ruled = changed(RULED, written="'hobby for weather.example', line 12", without_effect=["hobby"])
+    fake.handlers["verdict"] = lambda body, id: ruled  # noqa: A006, ARG005
+    said = " ".join(run("approve", "3", "--always").out.split())
+    assert "Written into the policy: 'hobby for weather.example', line 12." in said
+    assert "Without effect on hobby: another rule of the policy decides" in said
+    assert run("approve", "3", "--json").record == msgspec.to_builtins(ruled)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "hint"),
+    [
+        (["approve"], "missing argument 'ID'", "--help"),
+        (["approve", "x"], "'x' is not a valid integer", "--help"),
+        (["approve", "7"], "nothing waits under 7", "lists what does: 3, 4"),
+        (["deny", "3", "--once", "--always"], "--once does not go with --always", "one of them"),
+        (["deny", "3", "--days", "2", "--always"], "--days does not go with --always", "one"),
+        (["deny", "3", "--days", "0"], "0 is not in the range", "--help"),
+        (["deny", "3", "--until_restart"], "unknown option", "'--until-restart'"),
+    ],
+)
+@pytest.mark.usefixtures("fake")
+def test_a_mistake_is_one_sentence(run: Run, arguments: list[str], error: str, hint: str) -> None:
+    """With what can be said instead."""
+    said = run(*arguments).refusal()
+    assert error in said[0]
+    assert hint in said[1]
+
+
+def test_what_the_daemon_refuses_is_shown(run: Run, fake: FakeDaemon) -> None:
+    """In its words."""
+
+    def refuse(body: Verdict, id: int) -> None:  # noqa: A002
+        raise UsageError(f"{body.names} does not wait", f"{id} waits")
+
+    fake.handlers["verdict"] = refuse
+    assert run("approve", "3", "salary").refusal() == ("['salary'] does not wait", "3 waits")
+    fake.handlers["reviews"] = list
+    assert run("approve", "3").refusal()[1] == "nothing waits at all"
