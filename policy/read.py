@@ -11,7 +11,14 @@ from policy.conflicts import note_conflicts
 from policy.fields import Findings
 from policy.groups import read_groups
 from policy.rules import DEFAULT_RULE, Layer, Policy, Rule
-from policy.sections import PARTS, Reading, read_attributes, read_queries, read_rules
+from policy.sections import (
+    PARTS,
+    Reading,
+    read_attributes,
+    read_daemon,
+    read_queries,
+    read_rules,
+)
 from policy.settings import SETTINGS
 
 FORMAT = 1
@@ -48,12 +55,13 @@ def read(text: str, source: str, preset: Preset | None) -> Policy:
     _check_format(found, known)
     rules = [*_started_from(found, known, preset), *_rules(reading, known)]
     keys = _trusted(found, known)
+    daemon = read_daemon(reading, _table(found, known, "daemon"))
     wrong = found.places()
     sound = [rule for rule in rules if rule.layer is own and rule.path not in wrong]
     note_conflicts(found, sound, groups)
     if found:
         raise PolicyError(source, found.problems(text))
-    return Policy(source, (DEFAULT_RULE, *rules), groups, keys, text)
+    return Policy(source, (DEFAULT_RULE, *rules), groups, keys, daemon, text)
 
 
 def _document(text: str, source: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
+from policy.daemon import DaemonSettings
 from policy.hosts import HostPattern
 from policy.names import NamePattern
 from policy.settings import DEFAULTS, Value
@@ -77,13 +78,15 @@ class Policy:
     """The rules of a file, of its preset and of the defaults.
 
     ``groups``: recipients that pool what they learn; ``trusted_keys``: of makers of models, empty
-    where no signature is asked for; ``text``: of the file, to find lines in.
+    where no signature is asked for; ``daemon``: how it behaves; ``text``: of the file, to find
+    lines in.
     """
 
     source: str
     rules: tuple[Rule, ...]
     groups: Mapping[str, tuple[HostPattern, ...]] = field(default_factory=dict)
     trusted_keys: tuple[str, ...] = ()
+    daemon: DaemonSettings = field(default_factory=DaemonSettings)
     text: str = field(default="", repr=False)
 
 

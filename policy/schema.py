@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from policy.daemon import DAEMON
 from policy.fields import MOST_LISTED
 from policy.read import FORMAT, PRESETS
 from policy.sections import LONGEST_NAME
@@ -52,6 +53,10 @@ def schema() -> Schema:
                 "queries": _described(
                     _table({"block": _texts("A request with one of these carries nothing.")}),
                     "Queries that are blocked.",
+                ),
+                "daemon": _described(
+                    _table({key: _setting(each) for key, each in DAEMON.items()}),
+                    "How the daemon behaves, whatever is asked.",
                 ),
                 "rule": {"type": "array", "items": _rule()},
             }

@@ -7,6 +7,7 @@ from typing import Any
 
 from agent.errors import UsageError
 from policy import fields
+from policy.daemon import DAEMON, DaemonSettings
 from policy.fields import Findings
 from policy.groups import Groups
 from policy.hosts import LOCAL, HostPattern, host_of
@@ -15,7 +16,7 @@ from policy.rules import Layer, Path, Rule, frozen
 from policy.settings import SETTINGS, Value
 from policy.words import Words
 
-PARTS = ("format", "preset", "trusted_keys", "attributes", "groups", "queries", "rule")
+PARTS = ("format", "preset", "trusted_keys", "attributes", "groups", "queries", "daemon", "rule")
 TOP = "a table goes on until the next [header]: move it to the top of the file"
 SELECTORS = ("recipient", "attribute", "query")
 RULE_KEYS = (*SELECTORS, "name", "expires", *SETTINGS)
@@ -43,8 +44,9 @@ class Reading:
         for key in given:
             if key in keys:
                 continue
-            if key in SETTINGS or key in PARTS:
-                self.found.add((*path, key), f"{key!r} does not belong here", TOP)
+            if key in SETTINGS or key in PARTS or key in DAEMON:
+                hint = "move it under [daemon]" if key in DAEMON else TOP
+                self.found.add((*path, key), f"{key!r} does not belong here", hint)
             else:
                 self.found.unknown((*path, key), "key", key, [*keys])
         return {key: value for key, value in given.items() if key in keys}
@@ -79,6 +81,19 @@ def read_queries(reading: Reading, given: Mapping[str, Any]) -> Iterator[Rule]:
         path: Path = ("queries", "block")
         words = fields.parsed(reading.found, path, known["block"], Words.parse)
         yield reading.rule("queries.block", path, {"nothing": True}, queries=words)
+
+
+def read_daemon(reading: Reading, given: Mapping[str, Any]) -> DaemonSettings:
+    """Return what ``[daemon]`` says of the daemon, which no preset does."""
+    if given and reading.layer is Layer.PRESET:
+        reading.found.add(("daemon",), "a preset does not rule the daemon", "leave it out")
+    known = reading.known(("daemon",), given, (*DAEMON,))
+    values: dict[str, Any] = {
+        key: value
+        for key, each in known.items()
+        if (value := fields.setting(reading.found, ("daemon", key), DAEMON[key], each)) is not None
+    }
+    return DaemonSettings(**values)
 
 
 def read_rules(reading: Reading, given: object) -> Iterator[Rule]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from msgspec import Meta
 
 Value = str | int | float | bool
-About = Literal["attribute", "request", "recipient"]
+About = Literal["attribute", "request", "recipient", "daemon"]
 
 Disclose = Literal["always", "auto", "ask", "never"]
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]

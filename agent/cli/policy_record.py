@@ -1,6 +1,7 @@
 """What a policy rules, as one JSON object; the keys are an interface, so they only ever grow."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import date
 from typing import Any
 
@@ -45,6 +46,7 @@ def shown_record(shown: Shown) -> dict[str, Any]:
         "pool": None if shown.recipient is None else shown.ruling.pool,
         "today": str(shown.today),
         "trusted_keys": [*policy.trusted_keys],
+        "daemon": asdict(policy.daemon),
         "groups": {name: [each.text for each in of] for name, of in policy.groups.items()},
         "settings": _values(shown.ruling.settings, origins),
         "attributes": {

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from agent.cli.layout import Column, facts, paragraph, strong, table
 from agent.cli.policy_words import Origins, conditions, may, terms, written
+from policy.daemon import DaemonSettings
 from policy.groups import SIGN
 from policy.match import Rulebook, Ruling
 from policy.rules import Layer, Policy, Rule
@@ -83,10 +84,18 @@ def _facts(shown: Shown) -> Iterator[str]:
             f"{name} ({', '.join(each.text for each in of)})" for name, of in policy.groups.items()
         )
         pairs.append(("groups", ", ".join(members)))
+    if shown.recipient is None:
+        pairs.append(("daemon", _daemon(policy.daemon)))
     if policy.trusted_keys:
         pairs.append(("trusted keys", ", ".join(policy.trusted_keys)))
     if pairs:
         yield facts(pairs)
+
+
+def _daemon(settings: DaemonSettings) -> str:
+    minutes, prompts = settings.lock_after_minutes, settings.prompts_per_hour
+    locks = f"locks after {minutes:g} minutes without a call" if minutes else "never locks itself"
+    return f"{locks}, and asks at most {prompts} times an hour"
 
 
 def _attributes(shown: Shown, origins: Origins) -> Iterator[str]:

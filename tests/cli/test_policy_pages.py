@@ -62,6 +62,7 @@ def test_what_holds_is_shown_with_its_origin(asked: Run) -> None:
     assert "auto: region from attributes.region, policy.toml:11" in page
     assert "ask: at_work from preset strict" in page
     assert "groups adverts (ads.example)" in page
+    assert "daemon locks after 15 minutes without a call, and asks at most 6 times" in page
     assert "books, policy.toml:15 recipient books.example: lambda 3, disclose auto" in page
     assert "queries.block, policy.toml:8 query debt: nothing true" in page
 
@@ -70,9 +71,10 @@ def test_what_holds_for_a_recipient_is_shown(asked: Run) -> None:
     """Its own rules are in what holds, and only those for queries are left to list."""
     record = asked("show", "--recipient", "https://www.books.example/x", "--json").record
     assert [*record] == [
-        *("policy", "recipient", "pool", "today", "trusted_keys", "groups", "settings"),
-        *("attributes", "rules"),
+        *("policy", "recipient", "pool", "today", "trusted_keys", "daemon", "groups"),
+        *("settings", "attributes", "rules"),
     ]
+    assert record["daemon"] == {"lock_after_minutes": 15, "prompts_per_hour": 6}
     assert (record["recipient"], record["pool"]) == ("www.books.example", "books.example")
     value: dict[str, Any] = record["settings"]["lambda"]
     assert [value[key] for key in ("value", *ORIGIN)] == [3, "books", "file", "policy.toml", 18]

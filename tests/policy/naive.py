@@ -24,7 +24,7 @@ FROM_OPEN_TO_STRICT = {
     "memory": ("forgets", "remembers"),
 }
 NOT_SETTINGS = {
-    *("format", "preset", "trusted_keys", "attributes", "groups", "queries", "rule"),
+    *("format", "preset", "trusted_keys", "attributes", "groups", "queries", "rule", "daemon"),
     *("recipient", "attribute", "query", "name", "expires"),
 }
 

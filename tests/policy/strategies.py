@@ -64,6 +64,10 @@ UNORDERED: Mapping[str, st.SearchStrategy[Any]] = {
     "protect": st.sampled_from(["everyone", "me"]),
     "model": st.sampled_from(["so2017", "other-1.0"]),
 }
+OF_THE_DAEMON: Mapping[str, st.SearchStrategy[Any]] = {
+    "lock_after_minutes": NUMBERS,
+    "prompts_per_hour": WHOLE,
+}
 CALLED = ("mine", "für", 'a "b" [c]')
 SEARCH = "https://www.shop.example/find?q={query}"
 DAYS = st.integers(-2, 2).map(lambda days: TODAY + timedelta(days=days))
@@ -114,6 +118,8 @@ def _parts(draw: st.DrawFn) -> Document:
         parts["trusted_keys"] = draw(
             st.sampled_from([f"ed25519:{'0a' * 32}", [f"ed25519:{'f' * 64}"]])
         )
+    if draw(st.integers(0, 3)) == 0:
+        parts["daemon"] = draw(_some(OF_THE_DAEMON, 2))
     if draw(st.booleans()):
         parts["queries"] = {"block": draw(_one_or_more(WORDS))}
     entries = PER_ATTRIBUTE["disclose"] | _some(PER_ATTRIBUTE, 2, least=1)

@@ -185,6 +185,10 @@ class Account:
     def _trusted_keys(self, _: str, given_: object) -> None:
         assert list(self.policy.trusted_keys) == listed(given_)
 
+    def _daemon(self, _: str, given_: dict[str, Any]) -> None:
+        for key_, value in given_.items():
+            same(getattr(self.policy.daemon, key_), value)
+
     def _groups(self, _: str, given_: dict[str, Any]) -> None:
         assert self.policy.groups.keys() == given_.keys()
         for name, members in given_.items():

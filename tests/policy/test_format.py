@@ -2,10 +2,12 @@
 
 import re
 import tomllib
+from dataclasses import asdict
 
 import pytest
 
 from agent.errors import PolicyError
+from policy.daemon import DAEMON
 from policy.load import preset
 from policy.match import Rulebook
 from policy.read import PRESETS, read
@@ -115,6 +117,21 @@ def test_the_defaults_are_those_listed() -> None:
     listed = tomllib.loads(block)
     assert listed.pop("format") == 1
     assert [*listed.items()] == [*DEFAULTS.items()]
+
+
+def test_the_settings_of_the_daemon_are_those_listed() -> None:
+    """With their defaults; the example says something else."""
+    table = {quoted(row[0])[0]: row for row in rows(section("The daemon"))}
+    assert [*table] == [*DAEMON]
+    usual = read("", "empty", preset).daemon
+    assert {key: float(row[3]) for key, row in table.items()} == asdict(usual)
+    (example,) = re.findall(r"```toml\n(.*?)```", section("The daemon"), re.DOTALL)
+    said = read(example, "FORMAT.md", preset).daemon
+    assert tomllib.loads(example)["daemon"] == asdict(said)
+    assert all(
+        one != other
+        for one, other in zip(asdict(said).values(), asdict(usual).values(), strict=True)
+    )
 
 
 def test_the_table_of_presets_is_what_they_hold() -> None:

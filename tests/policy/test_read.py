@@ -86,6 +86,30 @@ LONG = "x" * 201
         ("k = 2.0", 1, "k", "2.0 is not a whole number from 1", "write 2 without decimals"),
         ("violations = 5", 1, "violations", "5 is not a share", "for 5 % write 0.05"),
         ("queries.block = []", 1, "queries.block", "the list is empty", "or leave it out"),
+        # the daemon
+        ("daemon = 1", 1, "daemon", "1 is no table", f"write [daemon] {TABLE}"),
+        (
+            "[daemon]\nprompts_per_hor = 1",
+            *(2, "daemon.prompts_per_hor", "unknown key", "did you mean 'prompts_per_hour'?"),
+        ),
+        (
+            "[daemon]\nprompts_per_hour = 1.5",
+            *(2, "daemon.prompts_per_hour", "1.5 is not a whole number from 0", "a whole number"),
+        ),
+        (
+            "[daemon]\nlock_after_minutes = '15'",
+            *(2, "daemon.lock_after_minutes", "'15' is not a number", "write 15 without quotes"),
+        ),
+        (
+            "[daemon]\nlock_after_minutes = 525601",
+            *(2, "daemon.lock_after_minutes", "525601 is not a number from 0 to 525600", ""),
+        ),
+        ("[daemon]\nlambda = 1", 2, "daemon.lambda", "does not belong here", "the top"),
+        (
+            "prompts_per_hour = 1",
+            *(1, "prompts_per_hour", "does not belong here", "move it under [daemon]"),
+        ),
+        ("[attributes]\ndaemon = 'ask'", 2, "attributes.daemon", "is no attribute", "the top"),
         # rules
         (f"{RULE}kk = 1", 3, "rule[1].kk", "unknown key 'kk'", "did you mean 'k'?"),
         (RULE, 1, "rule[1]", "nothing is set", SET),
@@ -269,3 +293,6 @@ def test_there_are_three_presets() -> None:
     with pytest.raises(PolicyError) as raised:
         read('preset = "strict"', "mine.toml", None)
     assert raised.value.problems[0].what == "a preset starts from no other"
+    with pytest.raises(PolicyError) as raised:
+        read("[daemon]\nprompts_per_hour = 1", "preset mine", None)
+    assert raised.value.problems[0].what == "a preset does not rule the daemon"

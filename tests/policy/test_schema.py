@@ -68,7 +68,7 @@ def test_nothing_unknown_is_accepted_anywhere() -> None:
         return own + [each for part in inner for each in objects(part)]
 
     found = objects(schema())
-    assert len(found) == 6
+    assert len(found) == 7
     assert all(each["additionalProperties"] is not True for each in found)
     assert all(each["additionalProperties"] is False or "propertyNames" in each for each in found)
 
@@ -116,7 +116,9 @@ def test_what_the_reader_accepts_it_accepts(document: Document, data: st.DataObj
 def _spoil(document: Document, data: st.DataObject) -> None:
     """Replace one value of a document, or of a part of it, or add one."""
     tables = [document, *document.get("rule", [])]
-    tables += [document[key] for key in ("attributes", "groups", "queries") if key in document]
+    tables += [
+        document[key] for key in ("attributes", "groups", "queries", "daemon") if key in document
+    ]
     table = data.draw(st.sampled_from(tables))
     keys = [*table, "recipient", "attribute", "query", "name", "expires", "k", "lambda", "model"]
     wrong = (each for each in WRONG if each is not None)
@@ -142,6 +144,11 @@ def _spoil(document: Document, data: st.DataObject) -> None:
         "[attributes]\nage = { k = 5 }",
         "[attributes]\nage = {}",
         '[queries]\nblok = "flu"',
+        "[daemon]\nlock_after_minutes = -1",
+        "[daemon]\nlock_after_minutes = 525601",
+        "[daemon]\nprompts_per_hour = 1.5",
+        "[daemon]\nprompts = 1",
+        "prompts_per_hour = 1",
         "[[rule]]",
         '[[rule]]\nattribute = "age"\nk = 5',
         '[[rule]]\nquery = "flu"\nmemory = "forgets"',

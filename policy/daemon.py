@@ -1,0 +1,47 @@
+"""How the daemon behaves, whatever is asked: the table `[daemon]` (FORMAT.md, "The daemon")."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated
+
+from msgspec import Meta
+
+from policy.settings import WHOLE_FROM_0, Setting, Whole
+
+LONGEST_MINUTES = 525_600  # a year; what is added to a time must stay one
+Minutes = Annotated[float, Meta(ge=0, le=LONGEST_MINUTES)]
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonSettings:
+    """What `[daemon]` says, or else the defaults.
+
+    ``lock_after_minutes``: without a call by the user, 0 for never; ``prompts_per_hour``: how
+    many reviews may be shown by themselves.
+    """
+
+    lock_after_minutes: float = 15.0
+    prompts_per_hour: int = 6
+
+
+_USUAL = DaemonSettings()
+_TABLE = (
+    Setting(
+        "lock_after_minutes",
+        Minutes,
+        f"a number from 0 to {LONGEST_MINUTES}",
+        "daemon",
+        "Minutes without a call by you after which the vault locks; 0 for never.",
+        default=_USUAL.lock_after_minutes,
+    ),
+    Setting(
+        "prompts_per_hour",
+        Whole,
+        WHOLE_FROM_0,
+        "daemon",
+        "How often in an hour you are asked by itself; the rest is listed.",
+        default=_USUAL.prompts_per_hour,
+    ),
+)
+DAEMON: Mapping[str, Setting] = MappingProxyType({each.key: each for each in _TABLE})
