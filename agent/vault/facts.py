@@ -17,7 +17,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 VIEWS = 4  # groupings at hand: a policy's, and that before it was edited
-_site_of = lru_cache(maxsize=4096)(site_of)
+registrant = lru_cache(maxsize=4096)(site_of)
 
 
 class Fact(NamedTuple):
@@ -82,7 +82,7 @@ class Facts:
         """Return the facts in an entry that may be new to some pool; none where it forgets."""
         if isinstance(record, Forgetting):
             return ()
-        site = _site_of(record.host)
+        site = registrant(record.host)
         return tuple(pair for pair in record.facts if self._is_news(site, *pair))
 
     def add(self, number: int, record: Record) -> None:
@@ -90,7 +90,7 @@ class Facts:
         news = self.news(record)
         if isinstance(record, Disclosure) and not news:
             return
-        site = _site_of(record.host)
+        site = registrant(record.host)
         if isinstance(record, Forgetting):
             self._forgot = number
         for name, value in news:
@@ -113,9 +113,10 @@ class Facts:
         yield from sorted(self._view(pool_of).pools.items(), key=lambda named: named[0])
 
     def _is_news(self, site: str, name: str, value: str) -> bool:
-        told = self._told.get((site, name), 0)
-        latest = self._latest.get(name)
-        return latest is None or latest.value != value or told < max(latest.since, self._forgot + 1)
+        told, latest = self._told.get((site, name), 0), self._latest.get(name)
+        if latest is None or latest.value != value:
+            return True
+        return told <= self._forgot or told < latest.since
 
     def _view(self, pool_of: PoolOf) -> "_View":
         view = self._views.get(pool_of, lambda: _View(pool_of))

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from agent.vault.entry import Forgetting, Numbered, Record, decode, encode
-from agent.vault.facts import Facts
-from policy.hosts import site_of
+from agent.vault.facts import Facts, registrant
 
 Rows = Iterable[tuple[int, bytes]]
 
@@ -55,7 +54,7 @@ class Ledger:
         cut can so take only what repeats what was told before.
         """
         durable = isinstance(record, Forgetting) or bool(self._facts.news(record))
-        site = site_of(record.host)
+        site = registrant(record.host)
         number = self._entries.append_entry(site, encode(record), durable=durable)
         self._facts.add(number, record)
         return number
