@@ -73,7 +73,7 @@ def replace_bytes(data: bytes, path: Path, mode: int = PUBLIC) -> None:
             on_failure.callback(beside.unlink)
             beside.replace(path)
             on_failure.pop_all()
-        _settle(path.parent)
+        settle(path.parent)
     except OSError as error:
         raise _unwritable(path, error) from error
 
@@ -82,7 +82,7 @@ def create_private(data: bytes, path: Path) -> None:
     """Write a file that only its owner can read; UsageError if there is one already."""
     try:
         _create(data, path, PRIVATE)
-        _settle(path.parent)
+        settle(path.parent)
     except OSError as error:
         raise _unwritable(path, error) from error
 
@@ -99,7 +99,7 @@ def _create(data: bytes, path: Path, mode: int) -> None:
         on_failure.pop_all()
 
 
-def _settle(folder: Path) -> None:
+def settle(folder: Path) -> None:
     """Wait until the names in a folder are on the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -1,0 +1,212 @@
+"""The SQLite database of a vault: opened by one process, written in transactions."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+
+from agent.errors import DamagedVaultError, VaultError, VaultVersionError
+from agent.vault.framing import FORMAT
+from agent.vault.trouble import damaged, refused, trouble
+
+APPLICATION_ID = 0x52544356
+_SEALED = "generation INTEGER NOT NULL, sealed BLOB NOT NULL"
+TABLES = (
+    "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE slot(id INTEGER PRIMARY KEY, body BLOB NOT NULL, digest BLOB NOT NULL)",
+    f"CREATE TABLE state(id INTEGER PRIMARY KEY, {_SEALED})",
+    f"CREATE TABLE item(id BLOB PRIMARY KEY, {_SEALED}) WITHOUT ROWID",
+    f"CREATE TABLE entry(number INTEGER PRIMARY KEY, site BLOB NOT NULL, {_SEALED})",
+)
+PRIVATE = 0o600
+MAX_VALUE_BYTES = 2**21  # the largest payload is half of that
+
+Statement = tuple[str, tuple[Any, ...]]
+
+# A hostile file must not run code by its schema, nor make us read past its cells; what is deleted
+# leaves no trace in the file.
+_HARDENED = (
+    "PRAGMA trusted_schema=OFF",
+    "PRAGMA cell_size_check=ON",
+    "PRAGMA secure_delete=ON",
+    "PRAGMA fullfsync=ON",
+    "PRAGMA checkpoint_fullfsync=ON",
+    "PRAGMA locking_mode=EXCLUSIVE",
+)
+
+
+class Database:
+    """An open database, this process's alone."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._durable: bool | None = None
+        self.path = path
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open a vault's database, and hold others off until it is closed.
+
+        Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if there is none
+        or it cannot be opened.
+        """
+        _check_file(path)
+        with ExitStack() as on_failure, _translated(path):
+            connection = _connect(path)
+            on_failure.callback(connection.close)
+            for pragma in _HARDENED:
+                connection.execute(pragma)
+            # Before anything is read: the lock is kept when the transaction ends.
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("ROLLBACK")
+            database = cls(connection, path)
+            database._check()
+            connection.execute("PRAGMA journal_mode=WAL")
+            on_failure.pop_all()
+        return database
+
+    @property
+    def durable(self) -> bool | None:
+        """Whether the last write waited for the disk; None before the first."""
+        return self._durable
+
+    def rows(self, query: str, *values: bytes | int) -> list[tuple[Any, ...]]:
+        """Return all rows of a query; texts are bytes. Raises VaultError."""
+        with _translated(self.path):
+            return self._connection.execute(query, values).fetchall()
+
+    def write(self, statements: Iterable[Statement], *, durable: bool) -> None:
+        """Run statements in one transaction, all or nothing; they may be made as it goes.
+
+        It survives the end of the process; ``durable``: also a power cut. Raises VaultError.
+        """
+        with _translated(self.path), ExitStack() as on_failure:
+            execute = self._connection.execute
+            if durable is not self._durable:
+                execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+                self._durable = durable
+            execute("BEGIN IMMEDIATE")
+            on_failure.callback(self._roll_back)
+            for query, values in statements:
+                execute(query, values)
+            execute("COMMIT")
+            on_failure.pop_all()
+
+    def settle(self) -> None:
+        """Move everything from the log beside the file into the file, and empty the log."""
+        self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def copy(self, to: Path) -> None:
+        """Write a whole copy, in one file of its owner's only. Raises VaultError, leaves none."""
+        with ExitStack() as on_failure, _translated(to):
+            make_private(to)
+            on_failure.callback(to.unlink)
+            with closing(_connect(to)) as target:
+                self._connection.backup(target)
+                target.execute("PRAGMA journal_mode=DELETE")
+            on_failure.pop_all()
+
+    def close(self) -> None:
+        """Put everything into the one file, and let others open it."""
+        with _translated(self.path):
+            self._connection.close()
+
+    def _roll_back(self) -> None:
+        """Undo an unfinished transaction; who wrote it looks at what is in the file."""
+        with suppress(sqlite3.Error):
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+    def _check(self) -> None:
+        """Hold the file to what every vault has: its application, version, tables, soundness."""
+        [(application,)] = self.rows("PRAGMA application_id")
+        if application != APPLICATION_ID:
+            hint = "name the file of a vault, or make one with `reticent init`"
+            raise DamagedVaultError("this is not a vault", hint, str(self.path))
+        [(version,)] = self.rows("PRAGMA user_version")
+        if version != FORMAT:
+            newer = version > FORMAT
+            age = "newer" if newer else "older"
+            hint = "install a newer reticent" if newer else "open it with the one that made it"
+            what = f"the vault is in format {version}, {age} than this version reads"
+            raise VaultVersionError(what, hint, str(self.path))
+        schema = self.rows("SELECT sql FROM sqlite_master LIMIT ?", len(TABLES) + 1)
+        if {sql for (sql,) in schema} != {table.encode() for table in TABLES}:
+            raise damaged("its tables are not those of a vault", self.path)
+        if self.rows("PRAGMA quick_check(1)") != [(b"ok",)]:
+            raise damaged("its pages do not fit together", self.path)
+
+
+def make_database(path: Path, statements: Iterable[Statement], page_bytes: int = 4096) -> None:
+    """Make the file of a new vault with its first rows, 0600 from the moment it exists.
+
+    Raises VaultError if there is such a file or it cannot be written; then it leaves none.
+    """
+    with ExitStack() as on_failure:
+        make_private(path)
+        on_failure.callback(path.unlink)
+        with _translated(path), closing(_connect(path)) as connection:
+            connection.execute(f"PRAGMA page_size={page_bytes}")
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version={FORMAT}")
+            for query, values in (*((table, ()) for table in TABLES), *statements):
+                connection.execute(query, values)
+            connection.execute("COMMIT")
+        on_failure.pop_all()
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that only its owner can read; VaultError if there is one."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE))
+    except FileExistsError as error:
+        hint = "choose another name"
+        raise VaultError("there is such a file already", hint, str(path)) from error
+    except OSError as error:
+        raise refused(error, path) from error
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """Return a connection to a file that exists."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=0,
+        isolation_level=None,
+        check_same_thread=False,  # a vault may be unlocked beside the loop that then uses it
+    )
+    connection.text_factory = bytes
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    return connection
+
+
+def _check_file(path: Path) -> None:
+    """Raise VaultError if there is no file; close one that others could read."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise VaultError("this is not a file", "name the file of a vault", str(path))
+        if stat.S_IMODE(status.st_mode) != PRIVATE:
+            path.chmod(PRIVATE)
+    except FileNotFoundError as error:
+        raise VaultError("there is no vault", "make one with `reticent init`", str(path)) from error
+    except OSError as error:
+        raise refused(error, path) from error
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """Raise what SQLite raises as a VaultError."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise trouble(error, path) from error
+    except MemoryError as error:
+        raise damaged("it asks for more memory than there is", path) from error

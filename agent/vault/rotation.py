@@ -1,0 +1,110 @@
+"""A new data key, and everything sealed again under it (FORMAT.md, "Rotation")."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple
+
+from agent.errors import VaultError
+from agent.vault import chain, keyrings, slot_rows
+from agent.vault.database import Statement
+from agent.vault.framing import Chance
+from agent.vault.item_rows import item_id, read_item, removed_item, written_item
+from agent.vault.opening import openings, wrong
+from agent.vault.seal import KEY_BYTES, Key, Seals
+from agent.vault.secrets import Secret
+from agent.vault.slot_making import SlotMaker
+from agent.vault.slot_rows import SlotRow, read_slots, slots_digest
+from agent.vault.slots import KeyringSlot, PassphraseSlot, RecoverySlot
+from agent.vault.state import State, digest_of, first_link, written_state
+from agent.vault.store import Store
+
+
+class Rotated(NamedTuple):
+    """The new data key, and the new recovery code if there was one before."""
+
+    key: Key
+    code: str | None
+
+    def __repr__(self) -> str:
+        return "Rotated(…)"
+
+
+def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
+    """Replace the data key of an open vault, in one transaction.
+
+    The passphrase goes on to open it; other passphrases do not. Raises WrongSecretError if it opens
+    nothing now, VaultError if the keyring or the disk does not take what is new: nothing is changed
+    then.
+    """
+    key = Key(chance(KEY_BYTES))
+    vault_id = store.seals.vault_id
+    old = read_slots(store.database, vault_id)
+    secret = Secret("passphrase", passphrase)
+    mine = [row for row, _ in openings(old, secret, vault_id)]
+    if not mine:
+        raise wrong(secret)
+    new, code = _renewed(old, mine, passphrase, SlotMaker(vault_id, key, chance))
+    seals = Seals(key, vault_id, chance)
+    try:
+        store.rewrite(_statements(store, seals, old, new), durable=True)
+    except VaultError:
+        _forget(new)
+        raise
+    store.reopen(seals)
+    _forget(old)
+    with suppress(VaultError):  # what lies in the log is overwritten later; the code must be shown
+        store.database.settle()
+    return Rotated(key, code)
+
+
+def _renewed(
+    old: Sequence[SlotRow], mine: Sequence[SlotRow], passphrase: str, make: SlotMaker
+) -> tuple[list[SlotRow], str | None]:
+    """Return the slots for a new data key, and the text of the recovery code."""
+    new: list[SlotRow] = []
+    code: str | None = None
+    for row in old:
+        match row.slot:
+            case PassphraseSlot() as slot if row in mine:
+                new.append(make.passphrase(row.id, passphrase, slot.derivation))
+            case RecoverySlot() if code is None:
+                added, code = make.recovery(row.id)
+                new.append(added)
+            case KeyringSlot():
+                new.append(make.keyring(row.id))
+    return new, code
+
+
+def _statements(
+    store: Store, seals: Seals, old: Sequence[SlotRow], new: Sequence[SlotRow]
+) -> Iterator[Statement]:
+    """Yield what seals everything again, and the state at the end; one row in memory at a time."""
+    yield from (slot_rows.removed(row) for row in old)
+    yield from (slot_rows.inserted(row) for row in new)
+    generation = store.generation + 1
+    items = {}
+    for name in store.names():
+        _, payload, _ = read_item(store.database, store.seals, item_id(store.seals, name))
+        yield removed_item(store.seals, name)
+        yield written_item(seals, name, payload, generation)
+        items[item_id(seals, name)] = generation
+    before = replace(store.state, entries=0, head=first_link(seals))
+    for row in chain.entry_rows(store.database):
+        entry = chain.opened_entry(store.seals, row)
+        fresh = chain.sealed_entry(seals, before, entry.site, entry.payload)
+        yield chain.replaced(fresh)
+        before = replace(before, entries=fresh.number, head=chain.link(seals, fresh))
+    yield written_state(_after(before, digest_of(items), slots_digest(new)), seals)
+
+
+def _after(before: State, items: bytes, slots: bytes) -> State:
+    """Return the state that a rotation leaves."""
+    return before.after(rotations=before.rotations + 1, items=items, slots=slots)
+
+
+def _forget(rows: Sequence[SlotRow]) -> None:
+    """Remove from the keyring what belongs to slots that are not in the file."""
+    for row in rows:
+        if isinstance(row.slot, KeyringSlot):
+            keyrings.forget(row.slot.account)

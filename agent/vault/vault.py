@@ -1,0 +1,219 @@
+"""The vault: made, unlocked, kept in step with the disk, closed."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
+
+from agent.errors import VaultError
+from agent.vault import keyrings, slot_rows
+from agent.vault.database import Database
+from agent.vault.derivation import Derivation, calibrate
+from agent.vault.folders import private_folder
+from agent.vault.items import Items
+from agent.vault.ledger import Ledger
+from agent.vault.making import make_vault
+from agent.vault.opening import opened
+from agent.vault.profile import Profile
+from agent.vault.rotation import rotate
+from agent.vault.seal import Key, Seals
+from agent.vault.slot_making import SlotMaker
+from agent.vault.slot_rows import SlotInfo, SlotRow, keys_of, read_slots, read_vault_id
+from agent.vault.slots import KeyringSlot
+from agent.vault.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+    from agent.vault.framing import Chance
+    from agent.vault.location import Location
+    from agent.vault.secrets import Secret
+
+ALTERED = "the key slots were altered outside of reticent: look at them with `reticent key list`"
+
+
+class Vault:
+    """An open, unlocked vault; for one thread at a time."""
+
+    def __init__(self, store: Store, key: Key, place: Location, chance: Chance) -> None:
+        """Read and verify everything. Raises DamagedVaultError or RolledBackError."""
+        self._store = store
+        self._key = key
+        self._chance = chance
+        self._closed = False
+        self.place = place
+        self.ledger = Ledger(store, store.verify())
+        self.profile = Profile(store)
+        self.items = Items(store)
+        if slot_rows.slots_digest(self._slots()) != store.state.slots:
+            store.notes.append(ALTERED)
+        store.sync()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should be told, each a sentence: none if all is well."""
+        return tuple(self._store.notes)
+
+    def keys(self) -> list[SlotInfo]:
+        """Return the key slots. Raises VaultError."""
+        return keys_of(self._slots())
+
+    def add_passphrase(self, text: str, derivation: Derivation | None = None) -> int:
+        """Let one more passphrase open the vault; return its slot. Raises VaultError, UsageError.
+
+        ``derivation``: by default about half a second on this machine.
+        """
+        rows = self._slots()
+        work = derivation or calibrate(time.perf_counter)
+        return self._add(rows, self._maker().passphrase(slot_rows.free_id(rows), text, work))
+
+    def add_recovery(self) -> str:
+        """Let one more recovery code open the vault; return it, once. Raises VaultError."""
+        rows = self._slots()
+        row, code = self._maker().recovery(slot_rows.free_id(rows))
+        self._add(rows, row)
+        return code
+
+    def add_keyring(self) -> int:
+        """Let the keyring of the system open the vault; return the slot. Raises VaultError."""
+        rows = self._slots()
+        return self._add(rows, self._maker().keyring(slot_rows.free_id(rows)))
+
+    def remove_slot(self, number: int) -> None:
+        """Remove a key slot; VaultError if it is the last that opens on every machine."""
+        rows = self._slots()
+        rest = slot_rows.without(rows, number)
+        [gone] = [row for row in rows if row not in rest]
+        state = self._store.state.after(slots=slot_rows.slots_digest(rest))
+        self._store.commit(state, [slot_rows.removed(gone)], durable=True)
+        _forget(gone)
+
+    def rotate(self, passphrase: str) -> str | None:
+        """Replace the data key and seal everything again; return the new recovery code, if any.
+
+        Only the passphrase given, which must open the vault now, goes on to open it. Raises
+        WrongSecretError or VaultError: nothing is changed then.
+        """
+        self._key, code = rotate(self._store, passphrase, self._chance)
+        return code
+
+    def sync(self) -> None:
+        """See to it that everything so far is on the disk. Raises VaultError."""
+        self._store.sync()
+
+    def backup(self, to: Path) -> None:
+        """Write a whole copy, 0600, which the same secrets open; VaultError if there is a file."""
+        self._store.sync()
+        self._store.database.copy(to)
+
+    def close(self) -> None:
+        """Put everything on the disk and forget the keys. Raises VaultError, closed all the same.
+
+        Nothing of the vault is usable after it.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        with ExitStack() as stack:
+            stack.callback(self._store.close)
+            del self._key
+            self._store.sync()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _slots(self) -> list[SlotRow]:
+        """Return the slots as they are in the file."""
+        return read_slots(self._store.database, self._store.seals.vault_id)
+
+    def _maker(self) -> SlotMaker:
+        """Return what makes slots for this vault."""
+        return SlotMaker(self._store.seals.vault_id, self._key, self._chance)
+
+    def _add(self, rows: list[SlotRow], row: SlotRow) -> int:
+        """Put a new slot into the file."""
+        state = self._store.state.after(slots=slot_rows.slots_digest([*rows, row]))
+        try:
+            self._store.commit(state, [slot_rows.inserted(row)], durable=True)
+        except VaultError:
+            _forget(row)
+            raise
+        return row.id
+
+
+def create(
+    at: Location,
+    passphrase: str,
+    derivation: Derivation | None = None,
+    chance: Chance = os.urandom,
+) -> tuple[Vault, str]:
+    """Make a vault, open, and return it with its recovery code, which is kept nowhere.
+
+    ``derivation``: by default about half a second on this machine; ``chance``: random bytes.
+    Raises VaultError if there is one already or it cannot be written; UsageError if the passphrase
+    is none or a folder is not to be trusted.
+    """
+    key, code = make_vault(at, passphrase, derivation or calibrate(time.perf_counter), chance)
+    return unlock_with(at, key, chance), code
+
+
+def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
+    """Open a vault and verify all of it; takes about half a second for a passphrase.
+
+    Raises WrongSecretError, DamagedVaultError, VaultVersionError, RolledBackError, BusyVaultError;
+    VaultError if there is no vault, or disk, keyring or memory do not allow it.
+    """
+    with ExitStack() as on_failure:
+        database = Database.open(at.vault)
+        on_failure.callback(database.close)
+        vault_id = read_vault_id(database)
+        key = opened(read_slots(database, vault_id), secret, vault_id)
+        vault = _opened(database, key, at, chance)
+        on_failure.pop_all()
+    return vault
+
+
+def unlock_with(at: Location, key: Key, chance: Chance = os.urandom) -> Vault:
+    """Open a vault by its data key itself, as `unlock`."""
+    with ExitStack() as on_failure:
+        database = Database.open(at.vault)
+        on_failure.callback(database.close)
+        vault = _opened(database, key, at, chance)
+        on_failure.pop_all()
+    return vault
+
+
+def keys(at: Location) -> list[SlotInfo]:
+    """Return the key slots of a vault that nobody has open, without unlocking it.
+
+    Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if there is none.
+    """
+    database = Database.open(at.vault)
+    with ExitStack() as stack:
+        stack.callback(database.close)
+        return keys_of(read_slots(database, read_vault_id(database)))
+
+
+def _opened(database: Database, key: Key, at: Location, chance: Chance) -> Vault:
+    """Return a vault of which the database is open."""
+    private_folder(at.vault.parent)
+    private_folder(at.witness.parent)
+    seals = Seals(key, read_vault_id(database), chance)
+    return Vault(Store(database, seals, at.witness), key, at, chance)
+
+
+def _forget(row: SlotRow) -> None:
+    """Remove from the keyring what belongs to a slot that is not in the file."""
+    if isinstance(row.slot, KeyringSlot):
+        keyrings.forget(row.slot.account)
