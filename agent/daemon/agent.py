@@ -1,0 +1,79 @@
+"""The agent: all that lives as long as the daemon, in one value."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.daemon.desk import Desk
+from agent.daemon.rules import Rules
+from agent.daemon.shelf import Shelf
+from agent.daemon.sources import Sources
+from agent.vault.location import Location
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from agent.daemon.events import Bus
+    from agent.paths import Paths
+    from agent.vault.vault import Vault
+
+
+@dataclass(slots=True)
+class Agent:
+    """What decides: ``vault`` is None while it is locked, and changes by one assignment.
+
+    ``place``: of the vault; ``started_at``: with a zone.
+    """
+
+    place: Location
+    started_at: datetime
+    rules: Rules
+    shelf: Shelf
+    desk: Desk
+    sources: Sources
+    bus: Bus
+    vault: Vault | None = None
+
+    def look(self, now: datetime) -> None:
+        """Look whether the policy has changed, and tell if it has."""
+        if self.rules.check(now):
+            self.bus.publish("policy")
+
+    def opened(self, vault: Vault, now: datetime) -> None:
+        """Hand the records of a vault to those who keep some there; VaultError where that fails."""
+        self.desk.opened(vault.items)
+        self.models_changed(vault, now)
+
+    def models_changed(self, vault: Vault, now: datetime) -> None:
+        """Tell the sources which request attributes the models have."""
+        usable = self.shelf.usable(self.rules.in_force.keys, now)
+        names = {each.name for model in usable for each in model.attributes[model.persons :]}
+        self.sources.opened(vault.items, frozenset(names))
+
+    def lock(self) -> None:
+        """Close the vault, if it is open; also where something cannot be written any more."""
+        vault, self.vault = self.vault, None
+        if vault is None:
+            return
+        with ExitStack() as ends:  # from the last to the first, each whatever the others do
+            ends.callback(self.bus.publish, "lock")
+            ends.callback(vault.close)
+            ends.callback(self.desk.closed)
+            ends.callback(self.sources.closed)
+
+
+def assemble(paths: Paths, bus: Bus, now: datetime) -> Agent:
+    """Return the agent of a machine, locked; nothing is read yet but the policy."""
+    rules = Rules(paths.policy)
+    rules.check(now)
+    return Agent(
+        place=Location.of(paths),
+        started_at=now,
+        rules=rules,
+        shelf=Shelf(paths.models),
+        desk=Desk(paths.policy, lambda: rules.policy),
+        sources=Sources(),
+        bus=bus,
+    )

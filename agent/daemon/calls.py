@@ -1,0 +1,208 @@
+"""Every call of the API but events and shutdown, as one method each, by its route's name.
+
+The body comes first, parameters by keyword. Each raises a ReticentError where it cannot be done.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+
+from agent import __version__
+from agent.daemon.agent import Agent
+from agent.daemon.explained import explained
+from agent.daemon.handle import handle
+from agent.daemon.holdings import change, entries, forget, holding, opened
+from agent.daemon.state import status_of
+from agent.errors import UsageError
+from agent.vault.secrets import Secret
+from agent.wire.asking import Answer, Ask, Clicked, Explained, Offer, Refuse
+from agent.wire.base import Done
+from agent.wire.keeping import Changed, Entry, Forget, Held, Profile, ProfileChange
+from agent.wire.reviews import Review, Ruled, Verdict
+from agent.wire.state import Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
+from policy.hosts import host_of, site_of
+
+
+class Calls:
+    """What both doors lead to.
+
+    All of it belongs to one thread, but `unlock`, which may run beside the others in another, and
+    changes nothing that they see before the vault is open.
+    """
+
+    def __init__(self, agent: Agent, clock: Callable[[], datetime]) -> None:
+        """Take the agent, and the clock: the time now, in the zone in which the user lives."""
+        self._agent = agent
+        self._clock = clock
+        self._models: list[ModelStatus] | None = None
+
+    def status(self) -> Status:
+        """Return how the daemon is."""
+        self._agent.look(self._clock())
+        return self._status()
+
+    def locked(self) -> Locked:
+        """Return what everybody may know."""
+        return Locked(version=__version__, locked=self._agent.vault is None)
+
+    def unlock(self, body: Unlock) -> Status:
+        """Open the vault, if it is not open; VaultError where it cannot be opened."""
+        from agent.vault.vault import unlock
+
+        agent = self._agent
+        if agent.vault is None:
+            vault = unlock(agent.place, Secret(body.method, body.secret))
+            with ExitStack() as on_failure:
+                on_failure.callback(vault.close)
+                agent.opened(vault, self._clock())
+                on_failure.pop_all()
+            agent.vault = vault
+            agent.bus.publish("lock")
+        return self._status()
+
+    def lock(self) -> Status:
+        """Close the vault, if it is open."""
+        self._agent.lock()
+        return self.status()
+
+    def decide(self, body: Ask) -> Answer:
+        """Return what a request carries, recorded; UsageError where the recipient is no host."""
+        answer = handle(body, self._clock(), self._agent)
+        if answer.id is not None:
+            self._agent.bus.publish("answer", answer.id)
+        return answer
+
+    def explain(self, body: Ask) -> Explained:
+        """Return what would be decided."""
+        return explained(body, self._clock(), self._agent)
+
+    def reviews(self) -> list[Review]:
+        """Return what waits for the user."""
+        return self._agent.desk.reviews(self._clock())
+
+    def verdict(self, body: Verdict, *, id: int) -> Ruled:  # noqa: A002  (the route's word)
+        """Apply the user's word on a review; UsageError where there is none such."""
+        ruled = self._agent.desk.verdict(id, body, self._clock())
+        self._reread()
+        self._agent.bus.publish("review", id)
+        return ruled
+
+    def dismiss(self, *, id: int) -> Done:  # noqa: A002  (the route's word)
+        """Take a review off the list; UsageError where there is none such."""
+        self._agent.desk.dismiss(id)
+        self._agent.bus.publish("review", id)
+        return Done()
+
+    def ledger(
+        self, *, recipient: str | None = None, after: int = 0, limit: int | None = None
+    ) -> list[Entry]:
+        """Return the latest entries of the ledger, oldest first."""
+        return entries(self._agent, recipient, after, limit)
+
+    def knowledge(self, *, recipient: str) -> Held:
+        """Return what a recipient or a group holds."""
+        self._agent.look(self._clock())
+        return holding(self._agent, recipient, self._clock())
+
+    def forget(self, body: Forget) -> Done:
+        """State that a recipient forgot; not done where it was never told anything."""
+        done = forget(self._agent, body.recipient, self._clock())
+        if done:
+            self._agent.bus.publish("forget")
+        return Done(done=done)
+
+    def profile(self) -> Profile:
+        """Return the user's values."""
+        return Profile(values=opened(self._agent).profile.values())
+
+    def change_profile(self, body: ProfileChange) -> Changed:
+        """Change the user's values, all or nothing."""
+        changed = change(self._agent, body, self._clock())
+        self._agent.bus.publish("profile")
+        return changed
+
+    def policy(self) -> PolicyStatus:
+        """Return how the policy is."""
+        self._agent.look(self._clock())
+        return self._agent.rules.status()
+
+    def reload(self) -> PolicyStatus:
+        """Read the policy now, whatever it is."""
+        self._reread()
+        return self._agent.rules.status()
+
+    def models(self) -> list[ModelStatus]:
+        """Return how each model is, and tell if that changed."""
+        found = self._agent.shelf.status(self._agent.rules.in_force.keys, self._clock())
+        before, self._models = self._models, found
+        if before not in (None, found):
+            self._agent.bus.publish("models")
+            if self._agent.vault is not None:
+                self._agent.models_changed(self._agent.vault, self._clock())
+        return found
+
+    def add_model(self, body: Place) -> ModelStatus:
+        """Copy a model to the others; UsageError or ModelError where that cannot be."""
+        keys = self._agent.rules.in_force.keys
+        added = self._agent.shelf.add(_absolute(body), keys, self._clock())
+        self.models()
+        return added
+
+    def remove_model(self, *, name: str) -> Done:
+        """Remove a model; UsageError where there is none such."""
+        self._agent.shelf.remove(name)
+        self.models()
+        return Done()
+
+    def backup(self, body: Place) -> Done:
+        """Copy the vault to a new file."""
+        opened(self._agent).backup(_absolute(body))
+        return Done()
+
+    def clicked(self, body: Clicked) -> Done:
+        """Take note of a visit; nothing is kept while the vault is locked."""
+        if self._agent.vault is None:
+            return Done(done=False)
+        self._agent.sources.clicked(body, self._clock())
+        return Done()
+
+    def offer(self, body: Offer) -> Done:
+        """Queue what a recipient says it can use, of what the models have; not done if nothing."""
+        now, agent = self._clock(), self._agent
+        host = host_of(body.recipient)
+        usable = agent.shelf.usable(agent.rules.in_force.keys, now)
+        known = {attribute.name for model in usable for attribute in model.attributes}
+        names = [name for name in body.names if name in known]
+        if not names:
+            return Done(done=False)
+        pool = agent.rules.in_force.pool_of(host)
+        review = agent.desk.offer(site_of(host), pool, names, now)
+        if review is not None:
+            agent.bus.publish("offer", review.id)
+        return Done()
+
+    def refuse(self, body: Refuse) -> Done:
+        """Write into the policy that a recipient gets nothing more."""
+        self._agent.desk.refuse(body.recipient, self._clock())
+        self._reread()
+        return Done()
+
+    def _status(self) -> Status:
+        """Return how the daemon is, looking at no policy: another thread may be deciding by it."""
+        agent, now = self._agent, self._clock()
+        models = agent.shelf.status(agent.rules.in_force.keys, now)
+        return status_of(agent, agent.rules.status(), models, now)
+
+    def _reread(self) -> None:
+        """Let what was written into the policy hold from the next request on."""
+        self._agent.rules.reload(self._clock())
+        self._agent.bus.publish("policy")
+
+
+def _absolute(place: Place) -> Path:
+    """Return a path; UsageError for one that depends on the folder that somebody is in."""
+    path = Path(place.path)
+    if not path.is_absolute():
+        raise UsageError("this is no absolute path", "begin it with /", place.path)
+    return path

@@ -1,0 +1,97 @@
+"""How one request travels, from what is asked to what is answered: read it top to bottom."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from agent.daemon.agent import Agent
+from agent.daemon.answers import code_of, header_of, nothing, specified, summary_of
+from agent.daemon.case import Case, NothingError, case_of, decided
+from agent.decision.alike import people_left
+from agent.decision.decision import Decision
+from agent.decision.request import Knowledge
+from agent.model.attributes import UNSPECIFIED
+from agent.model.model import Model
+from agent.vault.entry import Disclosure
+from agent.vault.persons import person_codes
+from agent.wire.asking import Answer, Ask
+
+Values = Mapping[str, str]
+
+
+def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
+    """Answer one request, and record what the answer carries before it leaves.
+
+    ``now``: with the zone in which the user lives. It is one step, and nothing comes between: no
+    two requests can spend one limit. UsageError where the recipient is no host; whatever is
+    raised, nothing is attached, and the ledger says of nothing that it was.
+    Source: DESIGN.md 2.6, 3.
+    """
+    try:
+        case = case_of(ask, now, agent)  # the policy's terms, the user's verdicts, knowledge
+        fresh = _request_values(case.model, ask, now, agent)
+        decision = decided(case)
+    except NothingError as error:
+        return nothing(error.code)
+    _queue(decision, case, ask, now, agent)
+    values = _revealed(decision, fresh, case)  # the first plaintext
+    left = _people_left(values, case)
+    header = header_of(values, case.model)
+    summary = summary_of(decision, case.ruling.pool, case.model, left)
+    number = _record(decision, values, left, case, now) if values else None
+    return Answer(
+        code=code_of(decision),
+        attributes=specified(values),
+        header=header,
+        id=number,
+        summary=summary,
+    )
+
+
+def _request_values(model: Model, ask: Ask, now: datetime, agent: Agent) -> Values:
+    """Return the values of the model's request attributes; of those with no source, none."""
+    open_ = model.attributes[model.persons :]
+    found = agent.sources.values([each.name for each in open_], ask, now) if open_ else {}
+    return {each.name: found[each.name] for each in open_ if found.get(each.name) in each.values}
+
+
+def _queue(decision: Decision, case: Case, ask: Ask, now: datetime, agent: Agent) -> None:
+    """Let what is ruled `ask` wait for the user: the answer leaves without it."""
+    review = agent.desk.note(decision, case.ruling, ask, now)
+    agent.sources.noted(ask, now)
+    if review is not None:
+        agent.bus.publish("review", review.id)
+
+
+def _revealed(decision: Decision, fresh: Values, case: Case) -> Values:
+    """Return the values of what is disclosed, in the order chosen; what is not set too."""
+    persons = person_codes(case.model)
+    own = [name for name in decision.disclosed if name in persons]
+    values = {**fresh, **case.vault.profile.reveal(own, case.model)}
+    return {name: values.get(name, UNSPECIFIED) for name in decision.disclosed}
+
+
+def _people_left(values: Values, case: Case) -> int:
+    """Return how many people agree with what the pool holds from now on."""
+    persons = person_codes(case.model)
+    codes = {name: persons[name][value] for name, value in values.items() if name in persons}
+    before = case.known if case.terms.memory == "remembers" else Knowledge()
+    return people_left(before.learns(codes), case.model)
+
+
+def _record(decision: Decision, values: Values, left: int, case: Case, now: datetime) -> int:
+    """Write into the ledger what leaves, and return the number of the entry."""
+    asked, persons = case.request.asked, person_codes(case.model)
+    return case.vault.ledger.append(
+        Disclosure(
+            at=now,
+            host=case.ruling.host,
+            query=case.request.query,
+            asked=None if asked is None else tuple(sorted(asked)),
+            disclosed=tuple(values.items()),
+            persons=tuple(name for name in values if name in persons),
+            model=case.model.id,
+            digest=case.model.digest,
+            utility_bits=decision.figures.utility,
+            people_left=left,
+        )
+    )

@@ -1,0 +1,137 @@
+"""What the vault keeps, for the user's own eyes: the ledger, what recipients hold, the profile."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+
+from agent.daemon.agent import Agent
+from agent.decision.alike import people_left
+from agent.errors import LockedError, ModelError, UsageError
+from agent.model.model import Model
+from agent.vault.entry import Forgetting, Numbered
+from agent.vault.knowledge import held, holders, knowledge
+from agent.vault.vault import Vault
+from agent.wire.keeping import Changed, Entry, Held, ProfileChange, Stale
+from policy.groups import SIGN
+from policy.hosts import host_of
+
+LATEST = 100  # entries, where nothing is said
+MOST = 10_000
+
+
+def opened(agent: Agent) -> Vault:
+    """Return the vault; LockedError where it is locked."""
+    if agent.vault is None:
+        raise LockedError("the vault is locked", "unlock it with `reticent unlock`")
+    return agent.vault
+
+
+def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) -> list[Entry]:
+    """Return entries of the ledger, oldest first; ``recipient``: of it and its pool, or None.
+
+    UsageError where that is neither a host nor a group.
+    """
+    wanted = (
+        None if recipient is None else partial(_pools, agent, agent.rules.in_force.pool(recipient))
+    )
+    most = LATEST if limit is None else min(max(limit, 1), MOST)
+    return [_entry(each) for each in opened(agent).ledger.read(after, most, wanted)]
+
+
+def holding(agent: Agent, recipient: str, now: datetime) -> Held:
+    """Return what a recipient or group holds; UsageError where it is neither."""
+    vault, pool = opened(agent), agent.rules.in_force.pool(recipient)
+    model = _model_for(agent, pool, now)
+    facts = held(vault.ledger, pool, agent.rules.in_force.pool_of)
+    recent = vault.ledger.facts.pool(pool, agent.rules.in_force.pool_of).recent(now)
+    try:
+        left = people_left(
+            knowledge(vault.ledger, pool, agent.rules.in_force.pool_of, model, now), model
+        )
+    except UsageError:  # a value that the model does not have: nobody in it agrees with that
+        left = 0
+    return Held(
+        pool=pool,
+        values={name: fact.value for name, fact in facts.items()},
+        since={name: fact.since for name, fact in facts.items()},
+        recent=recent,
+        model=model.id,
+        people=len(model.population.codes),
+        people_left=left,
+    )
+
+
+def forget(agent: Agent, recipient: str, now: datetime) -> bool:
+    """State that a recipient, and whoever it pools with, can no longer link.
+
+    Returns whether the pool was ever told anything; if not, nothing is stated. UsageError where
+    it is neither a host nor a group.
+    """
+    ledger, pool = opened(agent).ledger, agent.rules.in_force.pool(recipient)
+    told = ledger.read(limit=1, hosts=partial(_pools, agent, pool))
+    if not told:
+        return False
+    host = told[0].record.host if recipient.startswith(SIGN) else host_of(recipient)
+    ledger.append(Forgetting(at=now, host=host))
+    return True
+
+
+def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
+    """Change the profile, all or nothing, and return who holds what is not so any more.
+
+    UsageError for what no model has, or what does not fit every model that has it.
+    """
+    vault, usable = opened(agent), agent.shelf.usable(agent.rules.in_force.keys, now)
+    models = usable if wanted.model is None else [_named(agent, wanted.model, usable, now)]
+    changed = vault.profile.change(
+        wanted.set,
+        wanted.unset,
+        models,
+        replace=wanted.replace,
+        everywhere=wanted.model is None,
+    )
+    stale = holders(vault.ledger, changed, agent.rules.in_force.pool_of)
+    return Changed(stale=[Stale(name=name, pools=[*pools]) for name, pools in stale.items()])
+
+
+def _pools(agent: Agent, pool: str, host: str) -> bool:
+    """Say whether a host is in a pool."""
+    return agent.rules.in_force.pool_of(host) == pool
+
+
+def _entry(numbered: Numbered) -> Entry:
+    number, record = numbered
+    if isinstance(record, Forgetting):
+        return Entry(number=number, kind="forgotten", at=record.at, recipient=record.host)
+    return Entry(
+        number=number,
+        kind="disclosed",
+        at=record.at,
+        recipient=record.host,
+        query=record.query,
+        asked=None if record.asked is None else [*record.asked],
+        disclosed=dict(record.disclosed),
+        model=record.model,
+        utility_bits=record.utility_bits,
+        people_left=record.people_left,
+    )
+
+
+def _model_for(agent: Agent, pool: str, now: datetime) -> Model:
+    """Return the model by which people are counted: the policy's for a pool, or the shipped one."""
+    policy = agent.rules.policy
+    in_group = policy is not None and pool.startswith(SIGN)
+    host = policy.groups[pool.removeprefix(SIGN)][0].key if policy and in_group else pool
+    name = agent.rules.in_force.model(host, "", now.date())
+    try:
+        return agent.shelf.of(name, agent.rules.in_force.keys, now)
+    except (ModelError, UsageError):
+        return agent.shelf.of(None, agent.rules.in_force.keys, now)
+
+
+def _named(agent: Agent, name: str, usable: Sequence[Model], now: datetime) -> Model:
+    """Return a model by its name, or by its id, which the profile has it by."""
+    by_id = {model.id: model for model in usable}
+    if name in by_id and name not in agent.shelf.names():
+        return by_id[name]
+    return agent.shelf.of(name, agent.rules.in_force.keys, now)

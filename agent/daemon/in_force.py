@@ -1,0 +1,99 @@
+"""The rules in force, with all that is made of them once to be asked often."""
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from functools import lru_cache
+
+from agent.decision.terms import Terms
+from agent.decision.under import terms_under
+from agent.errors import UsageError
+from agent.model.model import Model
+from policy.audit import misspelt
+from policy.groups import SIGN, Pools
+from policy.hosts import host_of
+from policy.match import Rulebook
+from policy.rules import Policy
+
+KEPT = 4096  # recipients, and terms of one
+
+
+class InForce:
+    """A policy, or that there is none; it never changes, but remembers what was asked."""
+
+    def __init__(self, policy: Policy | None) -> None:
+        self.policy = policy
+        groups = {} if policy is None else policy.groups
+        self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
+        self._books: dict[tuple[str, str], Rulebook] = {}
+        self._terms: dict[tuple[int, str], Terms] = {}
+        self._remarks: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._choosing = _choosing(policy)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of makers whose models may be used, none for any."""
+        return () if self.policy is None else self.policy.trusted_keys
+
+    def book(self, model: Model) -> Rulebook | None:
+        """Return the rules, ready for the attributes of a model; None where there are no rules."""
+        key = (model.id, model.digest)
+        book = self._books.get(key)
+        if book is None and self.policy is not None:
+            names = [attribute.name for attribute in model.attributes]
+            book = self._books[key] = Rulebook(self.policy, names)
+        return book
+
+    def model(self, recipient: str, query: str, today: date) -> str | None:
+        """Return the name of the model that a request is decided with, None for the shipped one.
+
+        UsageError where the recipient is no host.
+        """
+        if self._choosing is None:
+            return None
+        verdict = self._choosing.match(recipient, query, today).settings.get("model")
+        return None if verdict is None else str(verdict.value)
+
+    def terms(self, model: Model, recipient: str, query: str, today: date) -> Terms | None:
+        """Return the terms for a request, with the ruling they are of; None without rules.
+
+        UsageError where the recipient is no host.
+        """
+        book = self.book(model)
+        if book is None:
+            return None
+        ruling = book.match(recipient, query, today)
+        key = (id(ruling.attributes), ruling.host)  # the book gives the same for the same rules
+        terms = self._terms.get(key)
+        if terms is None or not (terms.ruling and terms.ruling.attributes is ruling.attributes):
+            if len(self._terms) >= KEPT:
+                self._terms.clear()
+            terms = self._terms[key] = terms_under(ruling, model)
+        return terms
+
+    def pool(self, recipient: str) -> str:
+        """Return the pool of a host or address, or of @ and the name of a group.
+
+        UsageError where it is neither.
+        """
+        if not recipient.startswith(SIGN):
+            return self.pool_of(host_of(recipient))
+        groups = {} if self.policy is None else self.policy.groups
+        if recipient.removeprefix(SIGN) not in groups:
+            raise UsageError.unknown("group", recipient, [SIGN + name for name in groups])
+        return recipient
+
+    def misspelt(self, models: Sequence[Model]) -> tuple[str, ...]:
+        """Return a remark on each name in the rules that is probably meant for an attribute's."""
+        names = tuple(sorted({each.name for model in models for each in model.attributes}))
+        if names not in self._remarks:
+            found = () if self.policy is None else misspelt(self.policy, names)
+            said = tuple(f"line {each.line}: {each.what} ({each.hint})" for each in found)
+            self._remarks = {names: said}
+        return self._remarks[names]
+
+
+def _choosing(policy: Policy | None) -> Rulebook | None:
+    """Return the rules, made ready to choose a model, if any of them does."""
+    if policy is None or not any("model" in rule.settings for rule in policy.rules):
+        return None
+    return Rulebook(policy, ())

@@ -1,0 +1,61 @@
+"""How the daemon is, for the user: what is open, what is in use, and what is wrong."""
+
+import os
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from agent import __version__
+from agent.daemon.agent import Agent
+from agent.model.model import Model
+from agent.wire.state import ModelStatus, PolicyStatus, Status
+from policy.daemon import DaemonSettings
+
+
+def status_of(
+    agent: Agent, policy: PolicyStatus, models: Sequence[ModelStatus], now: datetime
+) -> Status:
+    """Return how the daemon is; ``policy``, ``models``: how these are."""
+    vault, rules = agent.vault, agent.rules.policy
+    settings = DaemonSettings() if rules is None else rules.daemon
+    return Status(
+        version=__version__,
+        process=os.getpid(),
+        started_at=agent.started_at,
+        vault=agent.place.vault.exists(),
+        locked=vault is None,
+        lock_after_minutes=settings.lock_after_minutes,
+        policy=policy,
+        models=[*models],
+        waiting=len(agent.desk.reviews(now)),
+        entries=None if vault is None else vault.ledger.count,
+        notes=[*_notes(agent, policy, models, now)],
+    )
+
+
+def _notes(
+    agent: Agent, policy: PolicyStatus, models: Sequence[ModelStatus], now: datetime
+) -> Iterator[str]:
+    """Yield what the user should know, in sentences."""
+    if not policy.in_use:
+        yield "there is no policy in use, so nothing is attached"
+    for problem in policy.problems:
+        yield f"policy: {problem}"
+    for each in models:
+        if each.problem is not None:
+            yield f"model {each.name}: {each.problem}"
+    usable = agent.shelf.usable(agent.rules.in_force.keys, now)
+    for remark in agent.rules.in_force.misspelt(usable):
+        yield f"policy: {remark}"
+    if agent.vault is not None:
+        yield from agent.vault.notes
+        yield from _misfits(agent, usable)
+
+
+def _misfits(agent: Agent, usable: Sequence[Model]) -> Iterator[str]:
+    """Yield what the profile has and its model has not any more."""
+    if agent.vault is None:
+        return
+    for model in usable:
+        names = agent.vault.profile.misfits(model)
+        if names:
+            yield f"the model {model.id} has not the values you set for {', '.join(names)}"
