@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import LockedError, UsageError
-from agent.wire.asking import Ask
 from agent.wire.base import MOST_BYTES, Done
 from agent.wire.client import Client
 from agent.wire.keeping import Profile, ProfileChange
@@ -147,11 +146,3 @@ def test_a_fault_instead_of_events_is_raised(path: Path) -> None:
 
     with FakeDaemon(path, {"events": refused}), pytest.raises(UsageError, match="not now"):
         next(Client(path).events())
-
-
-def test_no_message_shows_values_in_its_repr() -> None:
-    """Nor does what is asked for appear in the client's."""
-    shown = repr(ProfileChange(set={"gender": "woman"})) + repr(Client(Path("/s")))
-    assert "gender" in shown
-    assert "woman" not in shown
-    assert repr(Ask(query="q", recipient="a.example")).startswith("Ask(")
