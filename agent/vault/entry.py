@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.errors import DamagedVaultError
+from agent.vault.trouble import damaged
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -52,7 +52,8 @@ class Disclosure:
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """The pairs that are knowledge: those of person attributes."""
-        return tuple(pair for pair in self.disclosed if pair[0] in self.persons)
+        persons = set(self.persons)
+        return tuple(pair for pair in self.disclosed if pair[0] in persons)
 
     def __repr__(self) -> str:
         return f"Disclosure(at={self.at.isoformat()}, {len(self.disclosed)} attributes)"
@@ -101,8 +102,7 @@ def decode(payload: bytes) -> Record:
         kind = Disclosure if isinstance(read, _Disclosed) else Forgetting
         return kind(**_fields(read))
     except (msgspec.MsgspecError, ValueError, RecursionError):  # which may quote what they read
-        hint = "restore a backup with `reticent restore`"
-        raise DamagedVaultError("an entry of the ledger cannot be read", hint) from None
+        raise damaged("an entry of its ledger cannot be read") from None
 
 
 class _Forgotten(

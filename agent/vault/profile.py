@@ -5,10 +5,11 @@ from typing import Protocol
 
 import msgspec
 
-from agent.errors import DamagedVaultError, UsageError
+from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 from agent.vault.persons import checked, person_codes, unknown_person
+from agent.vault.trouble import damaged
 
 ITEM = "profile"
 Values = dict[str, dict[str, str]]  # by the id of a model, then by attribute
@@ -142,5 +143,4 @@ def _read(payload: bytes | None) -> Values:
     try:
         return {} if payload is None else _DECODER.decode(payload)
     except (msgspec.MsgspecError, ValueError, RecursionError):  # which may quote what they read
-        hint = "restore a backup with `reticent restore`"
-        raise DamagedVaultError("the profile cannot be read", hint) from None
+        raise damaged("the profile cannot be read") from None

@@ -40,7 +40,7 @@ def test_what_is_cut_off_is_no_entry(record: Record) -> None:
 @given(st.binary(max_size=40))
 def test_other_bytes_are_no_entry(payload: bytes) -> None:
     """They are refused, without being quoted."""
-    with pytest.raises(DamagedVaultError, match="an entry of the ledger cannot be read"):
+    with pytest.raises(DamagedVaultError, match="an entry of its ledger cannot be read"):
         decode(payload)
 
 

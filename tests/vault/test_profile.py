@@ -161,7 +161,7 @@ def test_a_profile_that_cannot_be_read_is_damage(payload: bytes) -> None:
     """It is said at once, without a quotation."""
     store = MemoryStore()
     store.put(ITEM, payload)
-    with pytest.raises(DamagedVaultError, match=r"^the profile cannot be read$"):
+    with pytest.raises(DamagedVaultError, match=r": the profile cannot be read$"):
         Profile(store)
 
 
