@@ -24,8 +24,8 @@ UNDECIDED: dict[Code, ReticentError] = {
         "see `reticent status`; `reticent model add` adds one",
     ),
     "unfit": DaemonError(
-        "the recipient holds a value that the model does not have, so nothing may be attached",
-        "see `reticent knows`; have the policy name the model of that value",
+        "the model does not fit the policy, or what is held of you, so nothing may be attached",
+        "see `reticent policy check` and `reticent knows`",
     ),
     "failed": DaemonError(
         "the daemon could not decide, so nothing may be attached", "its log says where it failed"

@@ -7,6 +7,7 @@ from agent.cli.door import door, record
 from agent.cli.layout import paragraph
 from agent.cli.options import json_option, yes_option
 from agent.cli.problems import printable
+from agent.wire.base import Done
 from agent.wire.keeping import Forget
 
 MEANS = (
@@ -18,6 +19,7 @@ DONE = (
     "From now on {} is taken to know nothing about you. The ledger keeps what was disclosed, and "
     "that you said this."
 )
+NEVER = "{} was never told anything, so that there is nothing to forget."
 
 
 @click.command()
@@ -35,5 +37,6 @@ def forget(recipient: str, *, yes: bool, as_json: bool) -> None:
         click.echo(paragraph(MEANS.format(name)), err=True)
     agree("Is that so?", yes=yes)
     with door() as client:
-        done = client.call("forget", Forget(recipient=recipient))
-    click.echo(record(done) if as_json else paragraph(DONE.format(name)))
+        stated: Done = client.call("forget", Forget(recipient=recipient))
+    said = DONE if stated.done else NEVER
+    click.echo(record(stated) if as_json else paragraph(said.format(name)))

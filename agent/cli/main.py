@@ -28,7 +28,9 @@ class Program(Commands):
     deferred: ClassVar[Mapping[str, Deferred]] = {
         "approve": Deferred("agent.cli.verdict", "Let what waits for you leave."),
         "ask": Deferred("agent.cli.ask", "Get what one request may carry, and record it."),
+        "backup": Deferred("agent.cli.backup", "Copy the vault, encrypted as it is."),
         "completion": Deferred("agent.cli.completion", "Complete commands in your shell."),
+        "daemon": Deferred("agent.cli.daemon", "Answer requests until Ctrl-C ends it."),
         "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
         "demo": Deferred("agent.cli.demo", "Show eight requests of a fictional developer."),
         "deny": Deferred("agent.cli.verdict", "Keep what waits for you."),

@@ -5,12 +5,40 @@ variable, which other programs inherit.
 """
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import click
 
 from agent.errors import UsageError
+from agent.wire.state import Method
 
 LONGEST = 1024  # characters, as the message that carries it has them
+PROMPTS: dict[Method, str] = {"passphrase": "Passphrase", "recovery": "Recovery code"}
+
+Command = Callable[..., Any]
+
+
+def method_options(command: Command) -> Command:
+    """Give a command the options that say what opens the vault: `keyring` and `recovery`."""
+    keyring = click.option(
+        "--keyring", is_flag=True, help="With the key that the desktop's keyring has."
+    )
+    return keyring(
+        click.option("--recovery", is_flag=True, help="With the recovery code.")(command)
+    )
+
+
+def method_of(*, keyring: bool, recovery: bool) -> Method:
+    """Return what opens the vault; UsageError where the options name two things."""
+    if keyring and recovery:
+        raise UsageError("--keyring does not go with --recovery", "choose one of them")
+    return "keyring" if keyring else "recovery" if recovery else "passphrase"
+
+
+def ask_for(method: Method) -> str | None:
+    """Return the secret that goes with a method; None for the keyring, which has it."""
+    return ask_secret(PROMPTS[method]) if method in PROMPTS else None
 
 
 def ask_secret(prompt: str) -> str:

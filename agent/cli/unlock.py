@@ -6,27 +6,22 @@ from agent.cli.door import door, record
 from agent.cli.layout import paragraph
 from agent.cli.options import json_option
 from agent.cli.problems import printable
-from agent.cli.secret import ask_secret
+from agent.cli.secret import ask_for, method_of, method_options
 from agent.cli.status import headline
-from agent.errors import UsageError, VaultError
+from agent.errors import VaultError
 from agent.wire.client import Client
 from agent.wire.state import Method, Status, Unlock
 
-PROMPTS: dict[Method, str] = {"passphrase": "Passphrase", "recovery": "Recovery code"}
-
 
 @click.command()
-@click.option("--keyring", is_flag=True, help="With the key that the desktop's keyring has.")
-@click.option("--recovery", is_flag=True, help="With the recovery code.")
+@method_options
 @json_option
 def unlock(*, keyring: bool, recovery: bool, as_json: bool) -> None:
     """Open the vault, so that requests are answered.
 
     The passphrase is asked for; where no terminal is, it is one line of the standard input.
     """
-    if keyring and recovery:
-        raise UsageError("--keyring does not go with --recovery", "unlock with one of them")
-    method: Method = "keyring" if keyring else "recovery" if recovery else "passphrase"
+    method = method_of(keyring=keyring, recovery=recovery)
     with door() as client:
         found = _unlocked(client, method)
     if as_json:
@@ -47,6 +42,5 @@ def _unlocked(client: Client, method: Method) -> Status:
         raise VaultError("there is no vault yet", "make one with `reticent init`")
     if not status.locked:
         return status
-    secret = ask_secret(PROMPTS[method]) if method in PROMPTS else None
-    opened: Status = client.call("unlock", Unlock(method=method, secret=secret))
+    opened: Status = client.call("unlock", Unlock(method=method, secret=ask_for(method)))
     return opened

@@ -58,7 +58,7 @@ def test_only_what_the_recipient_can_use_is_asked(
         ("locked", ("the vault is locked", "`reticent unlock`")),
         ("no policy", ("there is no policy in use", "`reticent init`")),
         ("no model", ("the model that the policy asks for", "`reticent model add`")),
-        ("unfit", ("the recipient holds a value", "`reticent knows`")),
+        ("unfit", ("the model does not fit", "`reticent knows`")),
         ("failed", ("the daemon could not decide", "log")),
     ],
 )

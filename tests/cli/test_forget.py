@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent.wire.base import Done
 from agent.wire.keeping import Forget
 from tests.cli.conftest import Run
 from tests.wire.fake import FakeDaemon
@@ -29,3 +30,9 @@ def test_agreed_beforehand_it_is_done_and_said(run: Run, fake: FakeDaemon) -> No
     assert "a.example is taken to know nothing about you" in " ".join(ran.out.split())
     assert run("forget", "a.example", "--yes", "--json").record == {"done": True}
     assert len(fake.calls) == 2
+
+
+def test_who_was_never_told_anything_has_nothing_to_forget(run: Run, fake: FakeDaemon) -> None:
+    """Nothing is stated then."""
+    fake.handlers["forget"] = lambda body: Done(done=False)  # noqa: ARG005
+    assert run("forget", "a.example", "--yes").out.startswith("a.example was never told anything")
