@@ -1,0 +1,144 @@
+"""The daemon's own sockets: one daemon at a time, and only for the user who started it."""
+
+import fcntl
+import os
+import socket
+import stat
+import struct
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from agent.daemon.log import LOG
+from agent.errors import DaemonError
+from agent.paths import Paths
+from agent.wire.address import check_address
+from agent.wire.routes import CONTROL, QUERY, Door
+
+BACKLOG = 1024  # connections that may wait to be taken
+NOBODY = -1
+_LINUX_PEER = struct.Struct("3i")  # process, user, group: unix(7)
+_BSD_PEER = struct.Struct("2I")  # version, user: the start of struct xucred, sys/ucred.h
+_SOL_LOCAL, _LOCAL_PEERCRED = 0, 1  # of sys/un.h; Python does not name them
+
+
+def peer_uid(opened: socket.socket) -> int:
+    """Return the user at the other end of a Unix socket, NOBODY where the system does not say.
+
+    Elsewhere than on Linux it is untried.
+    """
+    try:
+        if sys.platform == "linux":
+            raw = opened.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX_PEER.size)
+            return int(_LINUX_PEER.unpack(raw)[1])
+        else:  # noqa: RET505  (so that mypy sees a branch for another system)
+            raw = opened.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _BSD_PEER.size)
+            return int(_BSD_PEER.unpack(raw)[1])
+    except (OSError, struct.error):
+        return NOBODY
+
+
+class Guarded(socket.socket):
+    """A listening socket whose connections are all of this user: others are closed unread."""
+
+    def accept(self) -> tuple[socket.socket, object]:
+        """Take a connection; ConnectionAbortedError, which asyncio passes over, for a refused."""
+        opened, address = super().accept()
+        if peer_uid(opened) == os.geteuid():
+            return opened, address
+        opened.close()
+        LOG.warning("a connection of another user was refused")
+        raise ConnectionAbortedError
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Be the only daemon for as long as this lasts; DaemonError where another one is.
+
+    The system lets go of the lock however a process ends. The file stays: to remove it would let
+    two daemons hold two files of one name.
+    """
+    with ExitStack() as stack:
+        try:
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            descriptor = os.open(path, flags, 0o600)
+            stack.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
+        except BlockingIOError:
+            raise _taken(os.pread(descriptor, 32, 0)) from None
+        except OSError as error:
+            what = (error.strerror or type(error).__name__).lower()
+            raise DaemonError(what, "mend that, or set RETICENT_HOME", str(path)) from error
+        yield
+
+
+@contextmanager
+def doors(paths: Paths, adopted: Mapping[str, Guarded]) -> Iterator[dict[Door, Guarded]]:
+    """Listen at both doors: at the sockets adopted, and at our own for the rest.
+
+    Our own are removed in the end. Only he who is `alone` may call it: it replaces what an
+    earlier daemon left. Raises DaemonError, or UsageError for a path that is too long.
+    """
+    places: dict[Door, Path] = {CONTROL: paths.control, QUERY: paths.query}
+    with ExitStack() as stack:
+        yield {
+            door: stack.enter_context(adopted[door] if door in adopted else _own(path))
+            for door, path in places.items()
+        }
+
+
+@contextmanager
+def _own(path: Path) -> Iterator[Guarded]:
+    """Listen at a path; in the end, remove it if what lies there is still ours."""
+    with Guarded(socket.AF_UNIX, socket.SOCK_STREAM) as made:
+        _bind(made, path)
+        ours = _identity(path)
+        try:
+            yield made
+        finally:
+            if _identity(path) == ours:
+                path.unlink(missing_ok=True)
+
+
+def _bind(made: Guarded, path: Path) -> None:
+    """Bind a socket that is 0600 from the moment it exists, over one that nobody listens at."""
+    address = check_address(path)
+    try:
+        if path.is_symlink() or path.exists():
+            _remove_stale(path)
+        before = os.umask(0o177)
+        try:
+            made.bind(address)
+        finally:
+            os.umask(before)
+        made.listen(BACKLOG)
+    except OSError as error:
+        what = f"cannot listen here: {(error.strerror or type(error).__name__).lower()}"
+        raise DaemonError(what, "mend that, or set RETICENT_HOME", str(path)) from error
+
+
+def _remove_stale(path: Path) -> None:
+    """Remove the socket of a daemon that is gone; DaemonError if it is something else."""
+    if not stat.S_ISSOCK(path.lstat().st_mode):
+        raise DaemonError("something that is no socket is in the way", "move it away", str(path))
+    path.unlink()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells one file from another of the same name."""
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _taken(written: bytes) -> DaemonError:
+    """Return the error for a daemon that runs already, naming it by what it wrote."""
+    text = written.decode("ascii", "replace").strip()
+    if not text.isdecimal():  # it has only just begun
+        return DaemonError("a daemon runs already", "use that one")
+    return DaemonError(f"a daemon runs already (process {text})", f"use it, or run: kill {text}")
