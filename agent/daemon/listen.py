@@ -1,0 +1,139 @@
+"""The query door on 127.0.0.1, for what cannot open a Unix socket: only where the user asks for it.
+
+Any program of this machine can connect, and any web page can try to: what has not the token is
+refused, and so is every name for this address but two (rebinding), and every page not allowed.
+"""
+
+import hmac
+import secrets
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from agent.daemon.boundary import boundary
+from agent.daemon.refused import RefusedError
+from agent.daemon.sockets import BACKLOG
+from agent.errors import DaemonError
+
+ADDRESS = "127.0.0.1"
+NAMES = (ADDRESS, "localhost")
+TOKEN = "listen.token"  # noqa: S105  (the name of its file)
+LONGEST = 200  # bytes of a token
+_SHORTEST = 32
+_SCHEME = "Bearer "
+_REMEMBER = "600"  # seconds that a browser may keep the answer to its preflight
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Who may ask: ``hosts`` as the header Host has them, ``origins`` of web pages."""
+
+    hosts: Sequence[str]
+    origins: Sequence[str]
+    token: str
+
+    def __repr__(self) -> str:
+        return f"Guard(hosts={self.hosts}, origins={self.origins}, token=***)"
+
+
+def bound(port: int) -> socket.socket:
+    """Return a socket that listens at a port of this machine, 0 for any; DaemonError if not."""
+    if port not in range(2**16):
+        raise DaemonError(f"there is no port {port}", "choose one from 1024 to 65535")
+    try:
+        return socket.create_server((ADDRESS, port), backlog=BACKLOG)
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise DaemonError(
+            f"cannot listen at {ADDRESS}:{port}: {reason}", "choose another"
+        ) from None
+
+
+def guard_of(listening: socket.socket, origins: Sequence[str], token: str) -> Guard:
+    """Return who may ask at a socket that is bound."""
+    port = listening.getsockname()[1]
+    return Guard([f"{name}:{port}" for name in NAMES], origins, token)
+
+
+def token_of(path: Path) -> str:
+    """Return the token in a file, made if it is missing.
+
+    Raises DaemonError for one that others can read or that holds too little, UsageError where
+    the file cannot be read or made.
+    """
+    from agent.model.file import create_private, read_bytes
+
+    if not path.exists():
+        create_private(secrets.token_urlsafe(_SHORTEST).encode() + b"\n", path)
+    text = read_bytes(path, LONGEST).strip()
+    if path.stat().st_mode & 0o077:
+        raise DaemonError("others can read this token", "remove it: another is made", str(path))
+    if len(text) < _SHORTEST or not text.isascii():
+        raise DaemonError("this is no token", "remove it: another is made", str(path))
+    return text.decode("ascii")
+
+
+def guarded(made: web.Application, guard: Guard) -> web.Application:
+    """Let an application answer only whom the guard lets in."""
+
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        _check_host(request, guard)
+        _check_origin(request, guard)
+        if _is_preflight(request):
+            return web.Response(status=204, headers=_allowed(request))
+        _check_token(request, guard)
+        return await handler(request)
+
+    async def readable(request: web.Request, response: web.StreamResponse) -> None:
+        response.headers["Vary"] = "Origin"
+        if (origin := request.headers.get("Origin")) in guard.origins:
+            response.headers["Access-Control-Allow-Origin"] = str(origin)
+
+    position = made.middlewares.index(boundary) + 1
+    made.middlewares.insert(position, check)
+    made.on_response_prepare.append(readable)
+    return made
+
+
+def _check_host(request: web.Request, guard: Guard) -> None:
+    if request.headers.getall("Host", []) not in [[host] for host in guard.hosts]:
+        what = "the header Host does not name this address"
+        raise RefusedError("refused", what, f"use http://{guard.hosts[0]}")
+
+
+def _check_origin(request: web.Request, guard: Guard) -> None:
+    given = request.headers.getall("Origin", [])
+    if given and (len(given) > 1 or given[0] not in guard.origins):
+        hint = "start the daemon with --origin and the page's, if you trust it"
+        raise RefusedError("refused", "this page may not ask", hint)
+
+
+def _check_token(request: web.Request, guard: Guard) -> None:
+    given = request.headers.getall("Authorization", [])
+    token = given[0][len(_SCHEME) :] if len(given) == 1 and given[0].startswith(_SCHEME) else ""
+    if not hmac.compare_digest(token.encode("utf-8", "replace"), guard.token.encode()):
+        what, hint = "the token is missing or wrong", f"send Authorization: {_SCHEME}and the token"
+        raise RefusedError("refused", what, hint, status=401)
+
+
+def _is_preflight(request: web.Request) -> bool:
+    """Say whether a browser asks if a page may ask; source: the Fetch standard, section 3.2.2."""
+    asked = {"Origin", "Access-Control-Request-Method"}
+    return request.method == "OPTIONS" and all(name in request.headers for name in asked)
+
+
+def _allowed(request: web.Request) -> dict[str, str]:
+    """Return what a page that is allowed may send."""
+    headers = {
+        "Access-Control-Allow-Methods": "GET, POST",
+        "Access-Control-Allow-Headers": "Authorization, Content-Type",
+        "Access-Control-Max-Age": _REMEMBER,
+    }
+    if request.headers.get("Access-Control-Request-Private-Network") == "true":
+        headers["Access-Control-Allow-Private-Network"] = "true"
+    return headers
