@@ -3,9 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from functools import cache
-from typing import NamedTuple
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -19,94 +17,19 @@ from agent.model.model import Model
 from policy.load import preset
 from policy.match import Rulebook, Ruling
 from policy.read import read
-from tests.decision.made import NAMES, PERSONS, made_model
-
-Person = tuple[int, ...]
-Values = dict[str, int]
-
-START = datetime(2027, 3, 1, 9, tzinfo=UTC)
-HOSTS = ("shop.example", "www.shop.example", "books.example", "a.ads.test", "b.ads.test")
-QUERIES = ("python today", "python today", "restaurants today", "something else")
-LOOSE = "lambda = 0.1\nk = 10\nrisk = 0.2\n"
-ATTRIBUTES = """
-[attributes]
-age = "ask"
-region = "always"
-gender = { disclose = "auto", sensitivity = 0.01, guard = 0.0 }
-job = { guard = 0.5 }
-"""
-MANY_RULES = """
-lambda = 0.02
-k = 3
-violations = 0.2
-
-[groups]
-adverts = ["www.ads.test"]
-
-[attributes]
-age = "ask"
-region = "always"
-
-[[rule]]
-recipient = "adverts"
-attribute = ["gender", "j*"]
-disclose = "never"
-expires = 2027-03-04
-
-[[rule]]
-recipient = "adverts"
-new_facts_per_week = 1
-
-[[rule]]
-recipient = "shop.example"
-attributes_per_request = 3
-new_facts_per_week = 2
-
-[[rule]]
-recipient = "www.shop.example"
-attribute = "g*"
-disclose = "ask"
-
-[[rule]]
-recipient = "books.example"
-unknown_queries = "standing"
-mode = "standing"
-expires = 2027-03-09
-
-[[rule]]
-query = "restaurants"
-attribute = "job"
-guard = 0.5
-"""
-FORGETFUL = """
-lambda = 0.01
-risk = 0.2
-
-[[rule]]
-recipient = "*.ads.test"
-memory = "forgets"
-
-[[rule]]
-recipient = "shop.example"
-disclose = "ask"
-"""
-POLICIES = {
-    **{name: f'preset = "{name}"\n' for name in ("generous", "balanced", "strict")},
-    **{
-        f"{name} for these": f'preset = "{name}"\n{LOOSE}{ATTRIBUTES}'
-        for name in ("generous", "strict")
-    },
-    "many rules": MANY_RULES,
-    "forgetful": FORGETFUL,
-}
-
-
-class Step(NamedTuple):
-    """What a recipient sees of one answer: names in order, with values; and the status."""
-
-    status: str
-    names: tuple[str, ...]
-    codes: tuple[int, ...]
+from tests.decision.made import NAMES
+from tests.decision.transcripts import (
+    HOSTS,
+    PERSON,
+    POLICIES,
+    QUERIES,
+    START,
+    Person,
+    Step,
+    Values,
+    holds,
+    the_model,
+)
 
 
 @dataclass(frozen=True)
@@ -135,12 +58,6 @@ def streams(draw: st.DrawFn) -> Stream:
     pairs = st.tuples(pools, st.sampled_from(NAMES))
     forgotten = draw(st.frozensets(st.integers(0, 7), max_size=1))
     return Stream(tuple(requests), forgotten, draw(st.frozensets(pairs, max_size=12)))
-
-
-@cache
-def the_model(seed: int) -> Model:
-    """Return a model with enough people that presets let something leave."""
-    return made_model(seed, people=300)
 
 
 class Agent:
@@ -181,9 +98,6 @@ class Agent:
         return self.rulebook.match(host, "", START.date()).pool
 
 
-PERSON = frozenset(NAMES[:PERSONS])
-
-
 def followed(text: str, stream: Stream, seed: int) -> dict[Person, Mapping[str, list[Step]]]:
     """Return what each pool sees of each person of the model."""
     model = the_model(seed)
@@ -193,33 +107,6 @@ def followed(text: str, stream: Stream, seed: int) -> dict[Person, Mapping[str, 
         person: Agent(dict(zip(NAMES, (*person, 1), strict=True)), rulebook, model).follow(stream)
         for person in people
     }
-
-
-def told(steps: list[Step]) -> Values:
-    """Return the person attributes that answers name, with their values."""
-    pairs = (each for step in steps for each in zip(step.names, step.codes, strict=True))
-    return {name: code for name, code in pairs if name in PERSON}
-
-
-def holds(said: Mapping[Person, list[Step]]) -> bool:
-    """Say whether at every step the people with a transcript are those with its values.
-
-    And whether all of these are about to say the same names, in the same order.
-    """
-    for steps in said.values():
-        for count in range(len(steps) + 1):
-            values = told(steps[:count])
-            agree = {
-                other
-                for other in said
-                if all(other[NAMES.index(name)] == code for name, code in values.items())
-            }
-            if agree != {other for other in said if said[other][:count] == steps[:count]}:
-                return False
-            following = {step[:2] for other in agree for step in said[other][count : count + 1]}
-            if len(following) > 1:
-                return False
-    return True
 
 
 @pytest.mark.parametrize("text", POLICIES.values(), ids=POLICIES.keys())
