@@ -9,13 +9,11 @@ from agent.daemon.events import Bus, EndedError
 from agent.wire.state import Event
 from agent.wire.stream import MEDIA_TYPE
 
-HEARTBEAT = 15.0  # seconds of silence after which a comment says that somebody is there
+HEARTBEAT = 5.0  # seconds of silence after which a comment is sent: who has left is noticed so
 PATIENCE = 10.0  # seconds that a reader may leave what was sent unread
 
 
-async def stream(
-    request: web.Request, bus: Bus, heartbeat: float = HEARTBEAT
-) -> web.StreamResponse:
+async def stream(request: web.Request, bus: Bus) -> web.StreamResponse:
     """Send all that happens until the reader leaves, reads too slowly, or the daemon ends."""
     with bus.reader() as reader:
         response = web.StreamResponse(headers={"Content-Type": MEDIA_TYPE})
@@ -24,12 +22,12 @@ async def stream(
         await _send(response, b": listening\n\n")
         try:
             while True:
-                event = await reader.next(heartbeat)
+                event = await reader.next(HEARTBEAT)
                 await _send(response, b": alive\n\n" if event is None else as_lines(event))
         except EndedError as ended:
             await _send(response, f": {ended}\n\n".encode())
         except (TimeoutError, ConnectionError):
-            _abort(request)
+            leave(request)
     return response
 
 
@@ -45,7 +43,7 @@ async def _send(response: web.StreamResponse, data: bytes) -> None:
         await response.write(data)
 
 
-def _abort(request: web.Request) -> None:
+def leave(request: web.Request) -> None:
     """End a connection that nobody reads from, without waiting for it."""
     transport = request.transport
     if isinstance(transport, asyncio.WriteTransport):
