@@ -1,0 +1,133 @@
+"""The theorem of DESIGN.md 2.6 with what a recipient holds taken from the ledger."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+import pytest
+
+from agent.decision.decide import decide
+from agent.decision.request import Request
+from agent.decision.terms import Limits, Terms
+from agent.model.model import Model
+from agent.vault.entry import Disclosure, Forgetting
+from agent.vault.knowledge import knowledge
+from agent.vault.ledger import Ledger
+from agent.vault.profile import Profile
+from tests.decision.made import NAMES, PERSONS, made_model
+from tests.vault.doubles import MemoryStore
+from tests.vault.histories import NOW, Grouping
+
+PERSON = NAMES[:PERSONS]
+POOL_OF = Grouping({"a.example": "@ads", "b.example": "@ads"}).of
+STREAM = (  # whom it goes to, and the query; None where the recipient is stated to forget
+    ("www.a.example", "python today"),
+    ("c.example", "restaurants today"),
+    ("b.example", "restaurants today"),
+    ("a.example", None),
+    ("b.example", "python today"),
+    ("c.example", "python today"),
+    ("a.example", "restaurants today"),
+)
+TERMS = {
+    "generous": Terms(trade_off=0.05),
+    "k": Terms(trade_off=0.05, limits=Limits(k=3)),
+    "a cap": Terms(trade_off=0.05, limits=Limits(new_per_week=2)),
+    "ask": Terms(trade_off=0.05, ask=frozenset({"age"})),
+}
+Values = Mapping[str, str]
+
+
+class Step(NamedTuple):
+    """One answer: by whom it is remembered, how it came about, and the values in their order."""
+
+    pool: str
+    status: str
+    waiting: tuple[str, ...]
+    values: tuple[tuple[str, str], ...]
+
+
+def transcript(
+    person: Values, terms: Terms, model: Model, edits: Mapping[int, Values] | None = None
+) -> list[Step]:
+    """Return what a person's agent answers; ``edits``: values that are set before a step."""
+    ledger, profile = Ledger(MemoryStore()), Profile(MemoryStore())
+    profile.change(person, (), [model])
+    steps = []
+    for place, (host, query) in enumerate(STREAM):
+        now = NOW + timedelta(days=place)
+        profile.change((edits or {}).get(place, {}), (), [model])
+        if query is None:
+            ledger.append(Forgetting(at=now, host=host))
+            continue
+        known = knowledge(ledger, POOL_OF(host), POOL_OF, model, now)
+        decision = decide(Request(query, host), terms, known, model)
+        values = profile.reveal(decision.disclosed, model)
+        ledger.append(
+            Disclosure(
+                at=now,
+                host=host,
+                query=query,
+                asked=None,
+                disclosed=tuple(values.items()),
+                persons=tuple(name for name in values if name in PERSON),
+                model=model.id,
+                digest="",
+                utility_bits=decision.figures.utility,
+                people_left=0,
+            )
+        )
+        waiting = decision.pending.names if decision.pending else ()
+        steps.append(Step(POOL_OF(host), decision.status, waiting, tuple(values.items())))
+    return steps
+
+
+def people(model: Model) -> list[Values]:
+    """Return everybody in a model once."""
+    rows = sorted({tuple(row) for row in model.population.codes.tolist()})
+    attributes = model.attributes[: model.persons]
+    return [
+        {each.name: each.values[code] for each, code in zip(attributes, row, strict=True)}
+        for row in rows
+    ]
+
+
+def seen_by(pool: str, steps: Sequence[Step]) -> list[Step]:
+    """Return the steps that one pool sees."""
+    return [step for step in steps if step.pool == pool]
+
+
+@pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS.keys())
+def test_who_agrees_with_what_was_said_would_have_said_the_same(terms: Terms) -> None:
+    """To each pool for itself, at every step: a group is one adversary."""
+    model = made_model(1, people=30)
+    everybody = people(model)
+    said = [transcript(person, terms, model) for person in everybody]
+    for pool in ("@ads", "c.example"):
+        views = [seen_by(pool, steps) for steps in said]
+        for view in views:
+            for end in range(len(view) + 1):
+                told = {pair for step in view[:end] for pair in step.values if pair[0] in PERSON}
+                same = [other[:end] == view[:end] for other in views]
+                agree = [told <= person.items() for person in everybody]
+                assert same == agree
+
+
+@pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS.keys())
+def test_an_edit_shows_only_in_the_values(terms: Terms) -> None:
+    """Which attributes leave does not depend on an edit until its new value was disclosed."""
+    model = made_model(1, people=30)
+    first, *others = people(model)
+    before = transcript(first, terms, model)
+    shown = 0
+    for other in others:
+        for place in range(len(STREAM)):
+            after = transcript(first, terms, model, {place: other})
+            for pool in ("@ads", "c.example"):
+                for old, new in zip(seen_by(pool, before), seen_by(pool, after), strict=True):
+                    assert (old.status, old.waiting) == (new.status, new.waiting)
+                    assert dict(old.values).keys() == dict(new.values).keys()
+                    if old != new:  # from here on the recipient holds the new value
+                        shown += 1
+                        break
+    assert shown
