@@ -96,7 +96,8 @@ def _answering(route: Route, served: Served) -> Answering:
     call: Callable[..., Any] = served.end if ends else getattr(served.calls, route.name)
 
     async def at_once(_request: web.Request, arguments: Arguments, named: Named) -> web.Response:
-        return reply(call(*arguments, **named) or Done())
+        found = call(*arguments, **named)
+        return reply(Done() if found is None else found)  # an empty list is an answer
 
     one_at_a_time = asyncio.Lock()
 

@@ -107,6 +107,14 @@ def test_shutdown_is_said_to_be_done_before_it_is() -> None:
         assert running.ended.is_set()
 
 
+def test_an_empty_list_is_an_answer() -> None:
+    """And nothing to say is that it was done."""
+    with behind(CONTROL) as running:
+        running.calls.instead |= {"reviews": list, "lock": lambda: None}
+        assert running.ask("GET", "/v1/reviews").body == []
+        assert running.ask("POST", "/v1/lock").body == {"done": True}
+
+
 @pytest.mark.parametrize(
     ("error", "status", "code"),
     [
