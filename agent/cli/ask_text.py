@@ -49,13 +49,20 @@ def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
         parts.append(facts((name, printable(value)) for name, value in answer.attributes.items()))
         parts.append(facts([("header", f"{HEADER}: {printable(answer.header)}")]))
     else:
-        parts.append("Nothing is attached.")
+        parts.append(paragraph(_nothing(answer)))
     lines = [("waits for you", _waits(each)) for each in waiting]
     if answer.id is not None and summary is not None:
         place = f"entry {answer.id} of the ledger, as told to {printable(summary.pool)}"
         lines.append(("recorded", place))
     parts += [facts(lines)] if lines else []
     return "\n\n".join(parts)
+
+
+def _nothing(answer: Answer) -> str:
+    """Return that nothing is attached; that you have set none of it is an answer too."""
+    if answer.summary is None or not answer.summary.utility_bits:
+        return "Nothing is attached."
+    return "Nothing is attached: you have set none of these. That is told, and counts as known."
 
 
 def _waits(review: Review) -> str:

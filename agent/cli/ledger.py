@@ -1,6 +1,7 @@
 """`reticent ledger`: what was disclosed, to whom, and when."""
 
 import json
+from collections.abc import Mapping
 from typing import TypedDict, Unpack
 
 import click
@@ -8,13 +9,14 @@ import click
 from agent.cli.door import door
 from agent.cli.layout import Column, moment, table
 from agent.cli.problems import printable
+from agent.model.attributes import UNSPECIFIED
 from agent.wire.keeping import Entry
 
 SHOWN = 100  # entries of a page
 MOST = 10_000  # entries that one call answers
 COLUMNS = (
     Column("entry", right=True),
-    Column("when"),
+    Column("when", wraps=True),
     Column("recipient", wraps=True),
     Column("query", wraps=True),
     Column("disclosed", wraps=True),
@@ -84,8 +86,15 @@ def ledger_text(entries: list[Entry]) -> str:
 
 
 def _row(entry: Entry) -> tuple[str, ...]:
-    what = ", ".join(f"{name}={value}" for name, value in entry.disclosed.items()) or "nothing"
-    if entry.kind == "forgotten":
-        what = "said to have forgotten all"
+    what = "said to have forgotten all" if entry.kind == "forgotten" else _told(entry.disclosed)
     recipient, query, shown = map(printable, (entry.recipient, entry.query, what))
     return (str(entry.number), moment(entry.at), recipient, query, shown)
+
+
+def _told(disclosed: Mapping[str, str]) -> str:
+    """Return what was disclosed, and the names of what was answered as not specified."""
+    said = [f"{name}={value}" for name, value in disclosed.items() if value != UNSPECIFIED]
+    unset = [name for name, value in disclosed.items() if value == UNSPECIFIED]
+    parts = [", ".join(said)] if said else []
+    parts += [f"not specified: {', '.join(unset)}"] if unset else []
+    return "; ".join(parts) or "nothing"

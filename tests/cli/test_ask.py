@@ -25,8 +25,11 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
 
 def test_nothing_to_attach_is_said(run: Run, fake: FakeDaemon) -> None:
     """That is an answer as well."""
-    fake.handlers["decide"] = lambda body: Answer(code="blocked", summary=SUMMARY)  # noqa: ARG005
-    assert "Nothing is attached." in run(*ASK).out
+    nothing = changed(SUMMARY, utility_bits=0)
+    fake.handlers["decide"] = lambda body: Answer(code="blocked", summary=nothing)  # noqa: ARG005
+    assert "Nothing is attached.\n" in run(*ASK).out
+    fake.handlers["decide"] = lambda body: Answer(code="answered", summary=SUMMARY)  # noqa: ARG005
+    assert "Nothing is attached: you have set none of these." in run(*ASK).out
 
 
 def test_what_waits_is_named_with_what_to_say(run: Run, fake: FakeDaemon) -> None:

@@ -74,7 +74,7 @@ def test_the_table_is_for_people(run: Run, fake: FakeDaemon) -> None:
     assert (ran.code, ran.err) == (0, "")
     said = " ".join(ran.out.split())
     assert "weather.example" in said
-    assert "region=coast" in said
+    assert "region=coast; not specified: hobby" in said
     assert "forgotten" in said
     assert "nothing" in said
     assert "\x1b" not in ran.out
