@@ -27,7 +27,7 @@ _SERVICE = """
 Description=Reticent decides which few facts a request may carry
 
 [Service]
-Type=exec
+Type=notify
 ExecStart={command}
 {environment}Sockets={sockets}
 Restart=on-failure

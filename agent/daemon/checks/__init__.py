@@ -1,0 +1,1 @@
+"""What `reticent doctor` looks at: each check is a function that returns what it found."""

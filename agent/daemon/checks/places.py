@@ -1,0 +1,115 @@
+"""The folders and the sockets: whose they are, and who else can look into them."""
+
+import os
+import socket
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from agent.daemon.checks.finding import Case, Finding, bad, ok, reason, warn
+from agent.errors import UsageError
+from agent.wire.address import check_address
+
+PRIVATE_FOLDER = 0o700
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+AT_MOST = 10  # findings about single files: the rest is of the same kind
+ELSEWHERE = "mend that, or choose another by RETICENT_HOME"
+SECONDS = 2.0  # for a socket to answer
+
+
+def folders(case: Case) -> Iterator[Finding]:
+    """Yield what there is to say of each of our folders."""
+    named = {
+        "config": case.paths.config,
+        "data": case.paths.data,
+        "state": case.paths.state,
+        "runtime": case.paths.runtime,
+    }
+    for name, path in named.items():
+        yield _folder(f"folder {name}", path)
+
+
+def files(case: Case) -> Iterator[Finding]:
+    """Yield which files of ours others can read or change; nothing if none."""
+    places = (case.paths.data, case.paths.models, case.paths.state)
+    found = [each for place in places for each in _files(place)]
+    policy = case.paths.policy
+    if policy.is_file() and policy.stat().st_mode & OTHERS_WRITE:
+        yield bad("files", f"others can change {policy}", f"chmod 600 '{policy}'")
+    for path in found[:AT_MOST]:
+        yield bad("files", f"others can read {path}", f"chmod 600 '{path}'")
+    if not found:
+        yield ok("files", "nobody else can read them")
+
+
+def sockets(case: Case) -> Iterator[Finding]:
+    """Yield whether the sockets can be where they belong, and what lies there that should not."""
+    for name, path in (("control", case.paths.control), ("query", case.paths.query)):
+        yield _socket(f"socket {name}", path)
+
+
+def listens(path: Path) -> bool:
+    """Say whether somebody listens at a Unix socket."""
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as probe:
+        probe.settimeout(SECONDS)
+        try:
+            probe.connect(str(path))
+        except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
+            return False
+        except OSError:
+            return True  # it is there, and something is wrong with it
+    return True
+
+
+def _folder(name: str, path: Path) -> Finding:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return ok(name, f"{path} is not there yet, and is made when it is needed")
+    except OSError as error:
+        return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
+    mode, owner, close = stat.S_IMODE(status.st_mode), status.st_uid, f"chmod 700 '{path}'"
+    foreign = f"{path} belongs to another user (number {owner})"
+    open_to_all = f"others can put things into {path}"
+    wrong = (
+        (not stat.S_ISDIR(status.st_mode), bad(name, f"{path} is not a folder", "move it away")),
+        (owner != os.geteuid(), bad(name, foreign, "move it away, or run this as that user")),
+        (mode & OTHERS_WRITE, bad(name, open_to_all, f"look at what lies in it, then: {close}")),
+        (mode & OTHERS, warn(name, f"others can look into {path}", close)),
+        (mode != PRIVATE_FOLDER, bad(name, f"you cannot use {path} freely", close)),
+    )
+    return next((finding for is_so, finding in wrong if is_so), ok(name, f"{path}"))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files right in a folder that others can read."""
+    if not os.access(folder, os.R_OK | os.X_OK) or not folder.is_dir():
+        return
+    for path in sorted(folder.iterdir()):
+        status = path.lstat()
+        if stat.S_ISREG(status.st_mode) and status.st_mode & OTHERS:
+            yield path
+
+
+def _socket(name: str, path: Path) -> Finding:
+    try:
+        check_address(path)
+        status = path.lstat()
+    except UsageError as error:
+        return bad(name, str(error), error.hint)
+    except FileNotFoundError:
+        return ok(name, f"{path} is free")
+    except OSError as error:
+        return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
+    if not stat.S_ISSOCK(status.st_mode):
+        return bad(name, f"{path} is no socket, and in the way", "move it away")
+    foreign, stale = f"{path} is another user's", f"{path} was left by a daemon that is gone"
+    seen, close = f"others can connect to {path}", f"chmod 600 '{path}'"
+    wrong = (
+        (status.st_uid != os.geteuid(), bad(name, foreign, "move it away")),
+        (not listens(path), warn(name, stale, "nothing: the next daemon replaces it")),
+        (status.st_mode & OTHERS, bad(name, seen, close)),
+    )
+    return next((finding for is_so, finding in wrong if is_so), ok(name, f"{path} is listened to"))

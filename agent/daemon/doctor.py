@@ -1,0 +1,38 @@
+"""Everything that a user can get wrong, looked at in order; nothing is changed by looking."""
+
+from collections.abc import Callable, Iterator
+
+from agent.daemon.checks import kept, machine, places, running
+from agent.daemon.checks.finding import Case, Finding, bad, reason
+
+Check = Callable[[Case], Iterator[Finding]]
+
+CHECKS: tuple[Check, ...] = (
+    machine.python,
+    machine.user,
+    machine.clock,
+    machine.disk,
+    machine.environment,
+    places.folders,
+    places.files,
+    places.sockets,
+    running.daemon,
+    running.service,
+    kept.vault,
+    kept.policy,
+    kept.models,
+    machine.keyring,
+)
+
+
+def examine(case: Case) -> tuple[Finding, ...]:
+    """Return what each check found; what the system does not let it see is found to be bad."""
+    return tuple(finding for check in CHECKS for finding in _found(check, case))
+
+
+def _found(check: Check, case: Case) -> Iterator[Finding]:
+    try:
+        yield from check(case)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        yield bad(check.__name__, f"{where}{reason(error)}", "mend that, and run this again")
