@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import keyring
 import pytest
 
 from agent.cli.main import outcome
@@ -13,6 +14,7 @@ from agent.paths import HOME, paths
 from tests.cli.daemon import ANSWERS
 from tests.cli.examples import cli_model, no_constant
 from tests.cli.policies import DEAD, RIGHT, WRONG
+from tests.cli.vaults import FAST, Memory
 from tests.wire.fake import FakeDaemon, short_folder
 
 # Ibis 12 calls what DuckDB 2 has renamed.
@@ -67,6 +69,16 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     with short_folder() as folder:
         monkeypatch.setenv(HOME, str(folder))
         yield folder
+
+
+@pytest.fixture
+def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """A keyring in place of the desktop's; key slots are made fast, however slow that should be."""
+    monkeypatch.setattr("agent.vault.vault.calibrate", lambda _clock: FAST)
+    before, made = keyring.get_keyring(), Memory()
+    keyring.set_keyring(made)
+    yield made
+    keyring.set_keyring(before)
 
 
 @pytest.fixture

@@ -1,0 +1,167 @@
+"""`reticent init`: the vault, a policy and the user's values, in one go."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+import click
+
+from agent.cli.init_made import Made, check_free, make
+from agent.cli.init_questions import (
+    PASSPHRASE,
+    ask_keyring,
+    ask_model,
+    ask_passphrase,
+    ask_preset,
+    ask_values,
+    ask_written_down,
+    check_passphrase,
+    told,
+)
+from agent.cli.init_wishes import PRESET, PRESETS, Wishes
+from agent.cli.interrupt import uninterrupted
+from agent.cli.layout import paragraph
+from agent.cli.options import json_option
+from agent.cli.parameters import OneOf
+from agent.cli.policy_options import PATH
+from agent.cli.problems import printable
+from agent.cli.secret import at_terminal, read_secret
+from agent.cli.strength import strength
+from agent.errors import UsageError
+from agent.model.file import read, read_bytes
+from agent.model.model import Model
+from agent.model.shipped import shipped_model
+from agent.paths import Paths, paths
+from agent.vault.toml import LARGEST, read_profile
+
+KEYRING = "keyring"  # the extra, and what it brings
+
+
+class InitFlags(TypedDict):
+    """The options of `reticent init`, as click hands them over."""
+
+    passphrase_stdin: bool
+    keyring: bool
+    model: Path | None
+    preset: str | None
+    profile: Path | None
+    no_values: bool
+
+
+@click.command()
+@click.option("--passphrase-stdin", is_flag=True, help="Read the passphrase, and ask nothing.")
+@click.option("--keyring", is_flag=True, help="Keep a key in the desktop's keyring as well.")
+@click.option("--model", type=PATH, metavar="M", help="A model to add, and to decide with.")
+@click.option("--preset", type=OneOf(PRESETS), help=f"Of the policy. By default {PRESET}.")
+@click.option("--profile", type=PATH, metavar="FILE", help="Your values, as lines of TOML.")
+@click.option("--no-values", is_flag=True, help="Do not ask for your values.")
+@json_option
+def init(*, as_json: bool, **flags: Unpack[InitFlags]) -> None:
+    """Begin: make the vault, write a policy, and set your own values.
+
+    Every question but the passphrase can be skipped. Where there is no terminal, nothing is
+    asked, and the passphrase is one line of the standard input.
+    """
+    at = paths()
+    check_free(at)
+    _check(flags)
+    asking = at_terminal() and not flags["passphrase_stdin"]
+    wishes = _asked(flags, at) if asking else _given(flags)
+    with uninterrupted():
+        made = make(wishes, at, datetime.now(UTC))
+    click.echo(_record(made, at) if as_json else _said(made, at))
+    if asking:
+        ask_written_down()
+
+
+def _check(flags: InitFlags) -> None:
+    """Refuse what cannot be, before anything is asked."""
+    if flags["no_values"] and flags["profile"] is not None:
+        raise UsageError("--no-values does not go with --profile", "leave one of them out")
+    if flags["keyring"]:
+        check_keyring()
+
+
+def check_keyring() -> None:
+    """Refuse to use a keyring where the extra is not installed; UsageError."""
+    if find_spec(KEYRING) is None:
+        what = "the keyring needs an extra that is not installed"
+        raise UsageError(what, "pip install 'reticent[keyring]'")
+
+
+def _given(flags: InitFlags) -> Wishes:
+    """Return what the options say, with the passphrase from the standard input."""
+    passphrase = read_secret(PASSPHRASE)
+    check_passphrase(passphrase)
+    if not (found := strength(passphrase)).enough:
+        told(f"The passphrase is weak. {found.sentence}")
+    model, added = _model(flags)
+    preset = flags["preset"] or PRESET
+    values = [] if flags["profile"] is None else _read_values(flags["profile"], model, added)
+    return Wishes(passphrase, model, added, preset, values, flags["keyring"])
+
+
+def _asked(flags: InitFlags, at: Paths) -> Wishes:
+    """Return what somebody at the terminal says, asked for what no option says."""
+    model, added = _model(flags)
+    values = [] if flags["profile"] is None else _read_values(flags["profile"], model, added)
+    passphrase = ask_passphrase()
+    keyring = flags["keyring"] or (find_spec(KEYRING) is not None and ask_keyring())
+    if added is None:
+        model, added = ask_model(model)
+    preset = flags["preset"] or (None if at.policy.exists() else ask_preset())
+    if flags["profile"] is None and not flags["no_values"]:
+        values = [(model, ask_values(model))]
+    return Wishes(passphrase, model, added, preset, values, keyring)
+
+
+def _model(flags: InitFlags) -> tuple[Model, Path | None]:
+    """Return the model to decide with, and its file where it is not the shipped one."""
+    return read(flags["model"] or shipped_model()), flags["model"]
+
+
+def _read_values(
+    path: Path, model: Model, added: Path | None
+) -> list[tuple[Model, Mapping[str, str]]]:
+    """Return the values in a file, for the model to decide with and the shipped one."""
+    models = [model] if added is None else [read(shipped_model()), model]
+    try:
+        values = read_profile(read_bytes(path, LARGEST), models)
+    except UsageError as error:
+        raise UsageError(error.what, error.hint, error.where or str(path)) from None
+    return [(each, values[each.id]) for each in models]
+
+
+def _record(made: Made, at: Paths) -> str:
+    record = {
+        "vault": str(at.vault),
+        "policy": str(at.policy),
+        "policy_written": made.policy,
+        "recovery_code": made.code,
+        "notes": [*made.notes],
+    }
+    return json.dumps(record, indent=2)
+
+
+def _said(made: Made, at: Paths) -> str:
+    """Return what was made, the recovery code, and what to do next."""
+    state = "Your policy is" if made.policy else "There was a policy already, and it stays:"
+    code = "Your recovery code, shown this once. Write it down on paper, and keep it apart from"
+    lines = [
+        f"The vault is {printable(str(at.vault))}",
+        f"{state} {printable(str(at.policy))}",
+        *(paragraph(f"Note: {printable(each)}.") for each in made.notes),
+        "",
+        paragraph(f"{code} this machine: it opens the vault when the passphrase is forgotten."),
+        "",
+        f"  {made.code}",
+        "",
+        "Next, have the daemon started (or run `reticent daemon`), and open the vault:",
+        "",
+        "  reticent service install",
+        "  reticent unlock",
+    ]
+    return "\n".join(lines)

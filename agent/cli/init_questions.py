@@ -1,0 +1,151 @@
+"""What `reticent init` asks at a terminal; each question can be skipped with Enter."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from agent.cli.init_wishes import PRESET, PRESETS
+from agent.cli.layout import counted, paragraph
+from agent.cli.problems import printable
+from agent.cli.secret import ask_new_secret
+from agent.cli.strength import SHORTEST, strength
+from agent.errors import ModelError, UsageError, nearest
+from agent.model.attributes import Attribute
+from agent.model.file import read
+from agent.model.model import Model
+from policy.load import preset_text
+
+PASSPHRASE = "Passphrase"  # noqa: S105  (a prompt)
+REST = "-"
+
+
+def told(text: str) -> None:
+    """Say something beside the answer: on the error stream, wrapped."""
+    click.echo(paragraph(printable(text)), err=True)
+
+
+def check_passphrase(text: str) -> None:
+    """Refuse a passphrase that is too short; UsageError."""
+    if len(text) < SHORTEST:
+        hint = f"use {SHORTEST} characters or more; four random words are good and easy to keep"
+        raise UsageError("the passphrase is too short", hint)
+
+
+def ask_passphrase() -> str:
+    """Return a new passphrase, asked for again while it is too short, or weak and not meant so."""
+    told(
+        "The passphrase locks the vault: your values, and all that was disclosed. Nobody can tell"
+        " it to you again. Four random words are good and easy to keep."
+    )
+    while True:
+        try:
+            text = ask_new_secret(PASSPHRASE)
+            check_passphrase(text)
+        except UsageError as error:
+            told(f"{error.what[:1].upper()}{error.what[1:]}: {error.hint}.")
+            continue
+        found = strength(text)
+        told(found.sentence)
+        if found.enough or click.confirm("That is weak. Use it all the same?", err=True):
+            return text
+
+
+def ask_model(shipped: Model) -> tuple[Model, Path | None]:
+    """Return the model to begin with, and its file where it is not the shipped one."""
+    told(
+        f"The model says what a fact helps, and how much it gives away. The shipped one,"
+        f" {shipped.id}, knows {counted(len(shipped.queries), 'query', 'queries')} and"
+        f" {counted(len(shipped.attributes), 'attribute')}."
+    )
+    while True:
+        text = _line("Enter for the shipped one, or the path of another")
+        if not text:
+            return shipped, None
+        path = Path(text).expanduser()
+        try:
+            return read(path), path
+        except (ModelError, UsageError) as error:
+            told(f"{error}. {error.hint}")
+
+
+def ask_preset() -> str:
+    """Return the name of the preset that the policy starts from."""
+    told("The policy says what may leave, to whom, and at what price. Start from a preset:")
+    for number, name in enumerate(PRESETS, start=1):
+        click.echo(f"  {number}  {line_of(name)}", err=True)
+    while True:
+        text = _line(f"1 to {len(PRESETS)}, or Enter for {PRESET}")
+        try:
+            return chosen(text, PRESETS) if text else PRESET
+        except UsageError as error:
+            told(f"{error.what}: {error.hint}.")
+
+
+def line_of(preset: str) -> str:
+    """Return what a preset says of itself first."""
+    return preset_text(preset).partition("\n")[0].removeprefix("# ")
+
+
+def ask_values(model: Model) -> dict[str, str]:
+    """Return the user's values of the person attributes, without those that are skipped."""
+    asked = [each for each in model.attributes if each.scope == "person"]
+    told(
+        f"Now your own values: {counted(len(asked), 'question')}. They stay in the vault, and only"
+        f" what the policy lets out ever leaves. Enter skips one, {REST} skips the rest."
+    )
+    values: dict[str, str] = {}
+    for number, attribute in enumerate(asked, start=1):
+        click.echo(f"\n{number} of {len(asked)}: {printable(attribute.title)}", err=True)
+        answer = _value(attribute)
+        if answer == REST:
+            break
+        if answer:
+            values[attribute.name] = answer
+    return values
+
+
+def _value(attribute: Attribute) -> str:
+    """Return one value, REST, or nothing where it is skipped."""
+    values = attribute.values[1:]
+    listed = "  ".join(f"{number} {value}" for number, value in enumerate(values, start=1))
+    click.echo(paragraph(printable(listed), "  "), err=True)
+    while True:
+        text = _line(attribute.name)
+        if text in {"", REST}:
+            return text
+        try:
+            return chosen(text, values)
+        except UsageError as error:
+            told(f"{error.what}: {error.hint}.")
+
+
+def chosen(text: str, names: Sequence[str]) -> str:
+    """Return what was chosen by name or by number, from 1; UsageError if it is neither.
+
+    A name that looks like a number is a name first.
+    """
+    if text in names:
+        return text
+    if text.isascii() and text.isdecimal() and 1 <= int(text) <= len(names):
+        return names[int(text) - 1]
+    near = nearest(text, names)
+    hint = f"a number from 1 to {len(names)}, or a name"
+    raise UsageError(f"there is no {text!r}", hint if near is None else f"did you mean {near!r}?")
+
+
+def _line(prompt: str) -> str:
+    """Return one line, without the white space around it; a click.Abort where there is no more."""
+    answer: str = click.prompt(prompt, default="", show_default=False, err=True)
+    return answer.strip()
+
+
+def ask_keyring() -> bool:
+    """Return whether a key is to be kept in the keyring of the desktop as well."""
+    what = "Keep a key in this desktop's keyring too, to unlock without the passphrase?"
+    return click.confirm(what, default=False, err=True)
+
+
+def ask_written_down() -> None:
+    """Wait until the recovery code is on paper."""
+    _line("Enter, once you have written down the recovery code")

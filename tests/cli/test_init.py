@@ -1,0 +1,267 @@
+"""`reticent init`: at a terminal, from a script, again, and interrupted."""
+
+import io
+import stat
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent.cli import secret
+from agent.cli.init_made import UNFINISHED
+from agent.errors import VaultError
+from agent.paths import paths
+from agent.vault.secrets import Secret
+from agent.vault.vault import keys, unlock
+from policy.load import load
+from policy.rules import Policy
+from tests.cli.conftest import Ran, Run
+from tests.cli.vaults import PASSPHRASE, Memory, here, made, opened
+
+Begin = Callable[..., Ran]
+
+
+@pytest.fixture(autouse=True)
+def desktop(memory: Memory, home: Path) -> Memory:
+    """A home and a keyring of the test's own."""
+    assert home.is_dir()
+    return memory
+
+
+@pytest.fixture
+def begin(run: Run, monkeypatch: pytest.MonkeyPatch) -> Begin:
+    """Run `reticent init` with a text as its standard input."""
+
+    def started(*options: str | Path, given: str = f"{PASSPHRASE}\n") -> Ran:
+        monkeypatch.setattr("sys.stdin", io.StringIO(given))
+        return run("init", *options)
+
+    return started
+
+
+@pytest.fixture
+def answering(run: Run, monkeypatch: pytest.MonkeyPatch) -> Begin:
+    """Run `reticent init` with somebody at the terminal who gives these secrets and answers."""
+
+    def asked(*options: str | Path, secrets: tuple[str, ...], answers: tuple[str, ...]) -> Ran:
+        left = iter(secrets)
+        monkeypatch.setattr(secret, "at_terminal", lambda: True)
+        monkeypatch.setattr("agent.cli.init.at_terminal", lambda: True)
+        monkeypatch.setattr(secret, "_hidden", lambda _prompt: next(left))
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
+        ran = run("init", *options)
+        assert [*left] == []
+        return ran
+
+    return asked
+
+
+def policy() -> Policy:
+    """Return the policy that was written; it must be valid."""
+    return load(paths().policy)
+
+
+def preset() -> str:
+    """Return the preset that the policy starts from."""
+    assert policy().rules
+    return str(tomllib.loads(paths().policy.read_text())["preset"])
+
+
+def kept() -> dict[str, dict[str, str]]:
+    """Return the values in the vault."""
+    with opened() as vault:
+        return vault.profile.values()
+
+
+def test_one_line_begins(begin: Begin) -> None:
+    """The vault opens by both secrets, the policy is valid, and all of it is the user's only."""
+    record = begin("--json").record
+    with opened() as vault:
+        assert vault.notes == ()
+    with unlock(here(), Secret("recovery", record["recovery_code"])) as vault:
+        assert vault.profile.values() == {}
+    assert preset() == "balanced"
+    assert record["policy_written"]
+    for path in (paths().vault, paths().policy, paths().witness):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert not [*paths().data.glob(f"*{UNFINISHED}*")]
+
+
+def test_what_is_next_is_said(begin: Begin) -> None:
+    """The code stands alone in its line, and the next two commands at the end."""
+    lines = begin().out.splitlines()
+    assert [line.strip() for line in lines[-2:]] == ["reticent service install", "reticent unlock"]
+    [code] = [line.strip() for line in lines if line.count("-") == 5]
+    unlock(here(), Secret("recovery", code)).close()
+
+
+@pytest.mark.parametrize("given", ["", "\n", "short\n"])
+def test_no_passphrase_makes_nothing(begin: Begin, home: Path, given: str) -> None:
+    """Nor does one that is too short."""
+    error, _ = begin(given=given).refusal()
+    assert "passphrase" in error
+    assert [*home.iterdir()] == []
+
+
+def test_a_weak_passphrase_is_said_to_be_weak(begin: Begin) -> None:
+    """And taken, since nobody is there to ask."""
+    ran = begin(given="password\n")
+    assert ran.code == 0
+    assert "The passphrase is weak." in ran.err
+
+
+def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:
+    """Such as `reticent decide --profile` reads; a value that does not fit makes nothing."""
+    file = tmp_path / "profile.toml"
+    file.write_text('region = "mars"\n')
+    error, _ = begin("--profile", file).refusal()
+    assert "mars" in error
+    assert not paths().vault.exists()
+    file.write_text('region = "west_europe"\n')
+    assert begin("--profile", file, "--preset", "strict").code == 0
+    assert kept() == {"so2017": {"region": "west_europe"}}
+    assert preset() == "strict"
+
+
+def test_another_model_is_added_and_named(begin: Begin, village: Path, tmp_path: Path) -> None:
+    """The policy asks for it by the name of its file."""
+    file = tmp_path / "profile.toml"
+    file.write_text('[village]\nregion = "coast"\n')
+    assert begin("--model", village, "--profile", file).code == 0
+    assert (paths().models / village.name).exists()
+    assert [rule.settings.get("model") for rule in policy().rules].count(village.stem) == 1
+    assert kept() == {"village": {"region": "coast"}}
+
+
+def test_a_second_time_nothing_is_changed(begin: Begin) -> None:
+    """And that is one sentence."""
+    begin()
+    before = {path: path.read_bytes() for path in (paths().vault, paths().policy, paths().witness)}
+    error, hint = begin("--preset", "strict").refusal(code=1)
+    assert "there is a vault already, and nothing was changed" in error
+    assert "reticent unlock" in hint
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_policy_that_is_there_stays(begin: Begin) -> None:
+    """Whatever preset is named."""
+    paths().config.mkdir(mode=0o700)
+    paths().policy.write_text('preset = "strict"\n')
+    record = begin("--preset", "generous", "--json").record
+    assert not record["policy_written"]
+    assert paths().policy.read_text() == 'preset = "strict"\n'
+
+
+def test_the_keyring_opens_it_too(begin: Begin, desktop: Memory) -> None:
+    """Where the user wants that."""
+    assert begin("--keyring").code == 0
+    assert len(desktop.kept) == 1
+    unlock(here(), Secret("keyring")).close()
+
+
+def test_a_keyring_that_refuses_is_a_note(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The vault is there all the same."""
+
+    def refuse(*_given: object) -> None:
+        raise VaultError("the keyring did not take the key", "unlock with the passphrase")
+
+    monkeypatch.setattr("agent.vault.keyrings.keep", refuse)
+    [note] = begin("--keyring", "--json").record["notes"]
+    assert "the keyring did not take the key" in note
+    assert [each.kind for each in keys(here())] == ["passphrase", "recovery"]
+
+
+def test_options_that_contradict_are_refused(begin: Begin, tmp_path: Path) -> None:
+    """Before anything is read."""
+    error, _ = begin("--no-values", "--profile", tmp_path / "profile.toml").refusal()
+    assert "--no-values does not go with --profile" in error
+
+
+def test_everything_is_asked(answering: Begin) -> None:
+    """Too short, then not the same, then weak, then good; values by number and by name."""
+    words = PASSPHRASE
+    ran = answering(
+        secrets=("short", "short", words, "other", words, words),
+        answers=("y", "", "3", "female", "no such", "2", "-", ""),
+    )
+    assert ran.code == 0
+    assert "The passphrase is too short" in ran.err
+    assert "These are not the same" in ran.err
+    assert "there is no 'no such'" in ran.err
+    assert preset() == "strict"
+    assert kept() == {"so2017": {"gender": "female", "race": "east_asian"}}
+    assert [each.kind for each in keys(here())] == ["passphrase", "recovery", "keyring"]
+    assert "female" not in ran.out
+
+
+def test_everything_can_be_skipped(answering: Begin) -> None:
+    """With Enter, or with options."""
+    ran = answering(
+        "--preset", "generous", "--no-values", secrets=(PASSPHRASE,) * 2, answers=("", "", "")
+    )
+    assert ran.code == 0
+    assert preset() == "generous"
+    assert kept() == {}
+
+
+def test_a_weak_passphrase_is_asked_about(answering: Begin) -> None:
+    """No leads to another."""
+    ran = answering(
+        "--no-values",
+        secrets=("password", "password", PASSPHRASE, PASSPHRASE),
+        answers=("n", "", "", "", ""),
+    )
+    assert ran.code == 0
+    assert "guess it in 2 minutes" in ran.err
+    opened().close()
+
+
+def test_another_model_can_be_typed(answering: Begin, village: Path) -> None:
+    """Its attributes are the ones that are asked for then."""
+    ran = answering(
+        secrets=(PASSPHRASE,) * 2,
+        answers=("", "/no/such/model", str(village), "", "", "1", *[""] * 8),
+    )
+    assert ran.code == 0
+    assert "there is no such file" in ran.err
+    assert [*kept()] == ["village"]
+
+
+def test_the_end_of_the_answers_makes_nothing(answering: Begin, home: Path) -> None:
+    """As Ctrl-D does at a terminal."""
+    ran = answering(secrets=(PASSPHRASE,) * 2, answers=("",))
+    assert ran.code == 130
+    assert [*home.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    "step",
+    ["agent.vault.vault.Vault.close", "agent.cli.init_made._put", "agent.cli.init_made.create"],
+)
+def test_a_failure_half_way_can_be_run_again(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """There is no vault, and nothing of it is left behind."""
+    with monkeypatch.context() as failing:
+
+        def fail(*_given: object) -> None:
+            raise VaultError("the disk is full", "make room")
+
+        failing.setattr(step, fail)
+        assert begin().code == 1
+    assert not paths().vault.exists()
+    assert begin().code == 0
+    assert {each.name for each in paths().data.iterdir()} == {"vault.db"}
+    opened().close()
+
+
+def test_what_a_killed_one_left_is_no_trouble(begin: Begin) -> None:
+    """A vault under another name, and the witness of a vault that is gone."""
+    made(paths().data.parent)
+    stale = paths().vault.rename(paths().vault.with_name(paths().vault.name + UNFINISHED))
+    assert begin().code == 0
+    assert not stale.exists()
+    with opened() as vault:
+        assert vault.notes == ()

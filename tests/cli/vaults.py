@@ -1,0 +1,55 @@
+"""Vaults for the tests of commands: fast to open, and never with the keyring of a desktop."""
+
+from pathlib import Path
+
+from keyring.backend import KeyringBackend
+from keyring.errors import PasswordDeleteError
+
+from agent.paths import paths
+from agent.vault.derivation import Derivation
+from agent.vault.location import Location
+from agent.vault.secrets import Secret
+from agent.vault.vault import Vault, create, unlock
+
+PASSPHRASE = "four random words here"  # noqa: S105  (that of an empty vault)
+FAST = Derivation(memory_kib=64, iterations=1, lanes=1)  # far below what the command line makes
+
+
+class Memory(KeyringBackend):
+    """A keyring that forgets everything with the test."""
+
+    priority = 1
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service: str, username: str) -> str | None:
+        """Return what is kept."""
+        return self.kept.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        """Keep something."""
+        self.kept[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        """Forget something."""
+        if self.kept.pop((service, username), None) is None:
+            raise PasswordDeleteError(username)
+
+
+def made(home: Path) -> str:
+    """Make an empty vault in the home of a test; return its recovery code."""
+    assert home.is_dir()
+    vault, code = create(here(), PASSPHRASE, FAST)
+    vault.close()
+    return code
+
+
+def here() -> Location:
+    """Return where the vault lies."""
+    return Location.of(paths())
+
+
+def opened(text: str = PASSPHRASE) -> Vault:
+    """Open the vault by a passphrase."""
+    return unlock(here(), Secret("passphrase", text))
