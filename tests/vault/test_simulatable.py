@@ -31,6 +31,7 @@ STREAM = (  # whom it goes to, and the query; None where the recipient is stated
 )
 TERMS = {
     "generous": Terms(trade_off=0.05),
+    "free": Terms(trade_off=0.0),
     "k": Terms(trade_off=0.05, limits=Limits(k=3)),
     "a cap": Terms(trade_off=0.05, limits=Limits(new_per_week=2)),
     "ask": Terms(trade_off=0.05, ask=frozenset({"age"})),
