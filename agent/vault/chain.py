@@ -108,6 +108,8 @@ def verified(
 
     Raises DamagedVaultError where they do not fit, RolledBackError if the witness saw another.
     """
+    if database.rows("SELECT min(number) FROM entry") not in ([(None,)], [(1,)]):
+        raise damaged("the ledger does not begin with entry 1", database.path)
     head, number, generation = first_link(seals), 0, 0
     _check_witness(witness, state, number, head)
     for row in entry_rows(database):

@@ -17,6 +17,8 @@ MAX_SLOTS = 8
 MAX_BODY = 1024
 VAULT_ID_BYTES = 16
 
+ALTERED = "a key slot was altered outside of reticent: look at them with `reticent key list`"
+
 _SLOTS = (
     f"SELECT id, iif(length(body) <= {MAX_BODY}, body, NULL),"  # noqa: S608
     f" iif(length(digest) <= 32, digest, NULL) FROM slot ORDER BY id LIMIT {MAX_SLOTS + 1}"

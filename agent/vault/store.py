@@ -15,6 +15,7 @@ from agent.vault.item_rows import (
     removed_item,
     written_item,
 )
+from agent.vault.slot_rows import ALTERED, read_slots, slots_digest
 from agent.vault.state import State, digest_of, read_state, written_state
 from agent.vault.trouble import damaged
 from agent.vault.witness import MISSING, UNWRITTEN, read_witness, write_witness
@@ -47,6 +48,9 @@ class Store:
         self._verified = self._doubtful = False
         self._unsynced = self._witness != self._state.witness(seals.vault_id)
         self.notes = [] if self._witness else [MISSING]
+        slots = read_slots(database, seals.vault_id)
+        if any(row.slot is None for row in slots) or slots_digest(slots) != self._state.slots:
+            self.notes.append(ALTERED)
 
     @property
     def state(self) -> State:

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from agent.vault.location import Location
     from agent.vault.secrets import Secret
 
-ALTERED = "the key slots were altered outside of reticent: look at them with `reticent key list`"
-
 
 class Vault:
     """An open, unlocked vault; for one thread at a time."""
@@ -48,8 +46,6 @@ class Vault:
         self.ledger = Ledger(store, store.verify())
         self.profile = Profile(store)
         self.items = Items(store)
-        if slot_rows.slots_digest(self._slots()) != store.state.slots:
-            store.notes.append(ALTERED)
         store.sync()
 
     @property

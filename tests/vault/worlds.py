@@ -1,0 +1,91 @@
+"""Small vaults, made fast and always the same, and ways to reach below their lid."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from agent.vault.database import Database
+from agent.vault.derivation import Derivation
+from agent.vault.framing import Chance
+from agent.vault.location import Location
+from agent.vault.making import make_vault
+from agent.vault.opening import opened
+from agent.vault.seal import Key, Seals
+from agent.vault.secrets import Secret
+from agent.vault.slot_rows import read_slots, read_vault_id
+from agent.vault.store import Store
+
+FAST = Derivation(8, 1, 1)  # read, but never made outside tests
+PASSPHRASE = "correct horse"  # noqa: S105  (of vaults that hold nothing)
+TYPED = Secret("passphrase", PASSPHRASE)
+
+Rows = list[tuple[int, bytes]]
+
+
+def stream(seed: str = "") -> Chance:
+    """Return bytes that look random and are the same each time."""
+    places = count()
+
+    def drawn(length: int) -> bytes:
+        blocks = (sha256(f"{seed}/{next(places)}".encode()).digest() for _ in range(0, length, 32))
+        return b"".join(blocks)[:length]
+
+    return drawn
+
+
+def place(folder: Path) -> Location:
+    """Return a place for a vault; its folders are ours to make."""
+    return Location(folder / "data" / "vault.db", folder / "state" / "witness.json")
+
+
+def made(folder: Path, seed: str = "", page_bytes: int = 512) -> tuple[Location, Key, str]:
+    """Return the place of a new vault, its data key and its recovery code."""
+    at = place(folder)
+    key, code = make_vault(at, PASSPHRASE, FAST, stream(seed), page_bytes)
+    return at, key, code
+
+
+def key_of(database: Database, secret: Secret) -> Key:
+    """Return the data key that a secret opens."""
+    vault_id = read_vault_id(database)
+    return opened(read_slots(database, vault_id), secret, vault_id)
+
+
+@contextmanager
+def store_of(at: Location, by: Key | Secret, seed: str = "") -> Iterator[Store]:
+    """Yield the verified store of a vault; it is closed without being synced."""
+    database = Database.open(at.vault)
+    with closing(database):
+        key = key_of(database, by) if isinstance(by, Secret) else by
+        store = Store(database, Seals(key, read_vault_id(database), stream(seed)), at.witness)
+        for _ in store.verify():
+            pass
+        yield store
+
+
+def contents(store: Store) -> tuple[Rows, dict[str, bytes | None]]:
+    """Return all that a store holds."""
+    return [*store.entries()], {name: store.get(name) for name in store.names()}
+
+
+def altered(at: Location, *statements: str | tuple[str, tuple[Any, ...]]) -> None:
+    """Run statements on the file of a closed vault, as somebody without the key could."""
+    with closing(sqlite3.connect(at.vault, isolation_level=None)) as connection:
+        for each in statements:
+            query, values = (each, ()) if isinstance(each, str) else each
+            connection.execute(query, values)
+
+
+def rows_of(at: Location, query: str) -> list[tuple[Any, ...]]:
+    """Return rows of the file of a closed vault."""
+    with closing(sqlite3.connect(at.vault)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def ticking(steps: Iterator[float]) -> Callable[[], float]:
+    """Return a clock that shows one time after the other."""
+    return lambda: next(steps)
