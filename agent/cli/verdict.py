@@ -1,6 +1,7 @@
 """`reticent approve` and `reticent deny`: the user's word on what waits."""
 
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import TypedDict, Unpack
 
 import click
@@ -44,7 +45,7 @@ def _options(command: Command) -> Command:
                 "--days",
                 type=click.IntRange(1, LONGEST),
                 metavar="N",
-                help="For N days, today included; written into the policy.",
+                help="For N days; written into the policy.",
             ),
             click.option("--always", is_flag=True, help="For good; written into the policy."),
             click.option("--everyone", is_flag=True, help="For every recipient, not this one."),
@@ -58,14 +59,20 @@ def _options(command: Command) -> Command:
 @click.command()
 @_options
 def approve(**options: Unpack[VerdictOptions]) -> None:
-    """Let what waits under ID leave, or only the attributes NAME, from the next request on."""
+    """Let what waits under ID leave, or only the attributes NAME, from the next request on.
+
+    What a recipient offers to use is settled for good, or with --days.
+    """
     _rule("approve", options)
 
 
 @click.command()
 @_options
 def deny(**options: Unpack[VerdictOptions]) -> None:
-    """Keep what waits under ID, or only the attributes NAME, from the next request on."""
+    """Keep what waits under ID, or only the attributes NAME, from the next request on.
+
+    A recipient whose offer is denied gets nothing any more, or with --days for so long.
+    """
     _rule("deny", options)
 
 
@@ -74,7 +81,12 @@ def _rule(decided: Decided, options: VerdictOptions) -> None:
     with door() as client:
         review = _review(client, options["number"])
         ruled: Ruled = client.call("verdict", verdict, id=review.id)
-    click.echo(record(ruled) if options["as_json"] else verdict_text(review, verdict, ruled))
+        place = None if ruled.written is None else client.call("policy").path
+    if options["as_json"]:
+        click.echo(record(ruled))
+        return
+    said = [verdict_line(review, verdict), *ruled_lines(ruled, place)]
+    click.echo("\n".join(paragraph(printable(each)) for each in said))
 
 
 def _verdict(decided: Decided, options: VerdictOptions) -> Verdict:
@@ -110,18 +122,26 @@ def _review(client: Client, number: int) -> Review:
     raise UsageError(f"nothing waits under {number}", hint)
 
 
-def verdict_text(review: Review, verdict: Verdict, ruled: Ruled) -> str:
-    """Return what was said, where it was written, and what it does not reach."""
+def verdict_line(review: Review, verdict: Verdict) -> str:
+    """Return what was said, about whom and for how long."""
     names = listed(verdict.names or review.names)
+    approved = verdict.decided == "approve"
+    if review.kind == "offer":
+        lasting = _lasting(verdict) if verdict.days else "from now on"
+        if approved:
+            return f"{names} may be used for {review.recipient} {lasting}, as the policy allows."
+        return f"{review.recipient} gets nothing {lasting}."
     whom = "everyone" if verdict.about == "everyone" else review.pool
-    done = "may leave to" if verdict.decided == "approve" else "does not leave to"
-    parts = [f"{names} {done} {whom} {_lasting(verdict)}."]
-    if ruled.written is not None:
-        parts.append(f"Written into the policy: {ruled.written}.")
-    if ruled.without_effect:
-        what = f"Without effect on {listed(ruled.without_effect)}:"
-        parts.append(f"{what} another rule of the policy decides; see `reticent policy explain`.")
-    return "\n".join(paragraph(printable(each)) for each in parts)
+    may = "may leave to" if approved else "does not leave to"
+    return f"{names} {may} {whom} {_lasting(verdict)}."
+
+
+def ruled_lines(ruled: Ruled, place: str | None) -> list[str]:
+    """Return where the verdict was written, and what it does not reach, and why."""
+    lines = [] if ruled.written is None else [f"Written into {place} as {ruled.written!r}."]
+    for name, rule in zip_longest(ruled.without_effect, ruled.decided_by, fillvalue="another rule"):
+        lines.append(f"Without effect on {name}, about which {rule!r} decides.")
+    return lines
 
 
 def _lasting(verdict: Verdict) -> str:

@@ -139,6 +139,7 @@ ANSWERS: dict[str, Any] = {
     "explain": EXPLAINED,
     "reviews": [REVIEW, OFFER],
     "verdict": RULED,
+    "policy": POLICY,
     "dismiss": Done(),
     "ledger": ENTRIES,
     "knowledge": HELD,

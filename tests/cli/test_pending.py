@@ -11,6 +11,7 @@ from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE, OFFER, REVIEW, RULED, changed
 from tests.wire.fake import FakeDaemon
 
+WORDS_OF_OFFERS = ("approve", "deny")
 Word = tuple[list[str], dict[str, Any], str]
 WORDS: list[Word] = [
     ([], {}, "with the next request"),
@@ -69,7 +70,7 @@ def test_every_word_reaches_the_daemon(
     ran = run(decided, "3", *options)
     assert (ran.code, ran.err) == (0, "")
     expected = msgspec.convert({"decided": decided, **fields}, Verdict)
-    assert fake.calls[-1] == ("verdict", {"body": expected, "id": 3})
+    assert fake.calls == [("reviews", {}), ("verdict", {"body": expected, "id": 3})]
     names = " and ".join(fields.get("names", REVIEW.names))
     whom = "everyone" if "about" in fields else "weather.example"
     verb = "may leave to" if decided == "approve" else "does not leave to"
@@ -78,12 +79,26 @@ def test_every_word_reaches_the_daemon(
 
 def test_what_was_written_and_what_it_does_not_reach_is_said(run: Run, fake: FakeDaemon) -> None:
     """A rule of the user's own may decide all the same."""
-    ruled = changed(RULED, written="'hobby for weather.example', line 12", without_effect=["hobby"])
+    ruled = changed(
+        RULED, written="weather.example may have hobby", without_effect=["hobby"], decided_by=["no"]
+    )
     fake.handlers["verdict"] = lambda body, id: ruled  # noqa: A006, ARG005
     said = " ".join(run("approve", "3", "--always").out.split())
-    assert "Written into the policy: 'hobby for weather.example', line 12." in said
-    assert "Without effect on hobby: another rule of the policy decides" in said
+    assert "Written into /home/u/policy.toml as 'weather.example may have hobby'." in said
+    assert "Without effect on hobby, about which 'no' decides." in said
     assert run("approve", "3", "--json").record == msgspec.to_builtins(ruled)
+
+
+@pytest.mark.usefixtures("fake")
+def test_an_offer_is_settled_for_good_or_for_some_days(run: Run) -> None:
+    """Whatever else is said; and denied, its recipient gets nothing."""
+    said = [run(word, "4", *days).out for days in ([], ["--days", "2"]) for word in WORDS_OF_OFFERS]
+    assert said == [
+        "region may be used for books.example from now on, as the policy allows.\n",
+        "books.example gets nothing from now on.\n",
+        "region may be used for books.example for 2 days, as the policy allows.\n",
+        "books.example gets nothing for 2 days.\n",
+    ]
 
 
 @pytest.mark.parametrize(
