@@ -1,0 +1,146 @@
+"""A daemon in a process of its own, over a home with a vault, the shipped model and a policy."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from agent.cli.demo_story import PROFILE
+from agent.errors import DaemonError
+from agent.model.file import read
+from agent.model.shipped import shipped_model
+from agent.paths import HOME, Paths
+from agent.vault.location import Location
+from agent.vault.vault import create
+from agent.wire.client import Client
+from agent.wire.routes import CONTROL, QUERY, Door
+from agent.wire.state import Status, Unlock
+from tests.daemon.fakes import short_home
+from tests.house.tree import ROOT
+from tests.vault.worlds import FAST, PASSPHRASE
+
+BALANCED = 'preset = "balanced"\n[daemon]\nlock_after_minutes = 0\n'
+START = [sys.executable, "-m", "agent.cli", "daemon", "--json"]
+PATIENCE = 60.0  # seconds, for what takes a fraction of one
+LOOK = 0.005  # seconds between two tries to reach a daemon that begins
+OPEN = Unlock(method="passphrase", secret=PASSPHRASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A daemon that runs, or has ended; ``paths``: where its things lie."""
+
+    process: subprocess.Popen[bytes]
+    paths: Paths
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.kill()
+
+    def at(self, door: Door) -> Path:
+        """Return the socket of a door."""
+        return {CONTROL: self.paths.control, QUERY: self.paths.query}[door]
+
+    def client(self, door: Door = CONTROL) -> Client:
+        """Return a client of its own for a door."""
+        return Client(self.at(door), PATIENCE)
+
+    def connect(self, door: Door) -> socket.socket:
+        """Return a connection of the caller's own."""
+        opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        opened.settimeout(PATIENCE)
+        opened.connect(str(self.at(door)))
+        return opened
+
+    def status(self) -> Status:
+        """Return how it is, which it must say itself, in the process that was started."""
+        with self.client() as client:
+            said: Status = client.call("status")
+        assert said.process == self.process.pid
+        return said
+
+    def unlock(self) -> None:
+        """Open its vault."""
+        with self.client() as client:
+            assert not client.call("unlock", OPEN).locked
+
+    def kill(self) -> None:
+        """End it at once, whatever it is doing."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(PATIENCE)
+
+    def stop(self) -> int:
+        """End it by a signal, as the system does; return its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE)
+
+    def resident(self) -> float:
+        """Return the memory that it occupies, in MiB (proc(5))."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        [line] = [line for line in lines if line.startswith("VmRSS:")]
+        return int(line.split()[1]) / 1024
+
+
+def begun(places: Paths) -> Live:
+    """Start a daemon, and do not wait for it."""
+    environment = os.environ | {HOME: str(places.config.parent), "OPENBLAS_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        START, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, cwd=ROOT
+    )
+    return Live(process, places)
+
+
+def started(places: Paths) -> Live:
+    """Start a daemon, and return it once it answers; the caller ends it, or its `with` does."""
+    with ExitStack() as on_failure:
+        live = on_failure.enter_context(begun(places))
+        until = time.monotonic() + PATIENCE
+        while not _answers(live):
+            assert live.process.poll() is None, "the daemon ended"
+            assert time.monotonic() < until, "the daemon did not begin to answer"
+            time.sleep(LOOK)
+        on_failure.pop_all()
+    return live
+
+
+def _answers(live: Live) -> bool:
+    """Return whether a daemon answers already; an earlier one may have left its socket."""
+    with suppress(DaemonError):
+        live.status()
+        return True
+    return False
+
+
+def furnish(places: Paths, policy: str = BALANCED) -> None:
+    """Make a vault with a profile, and a policy."""
+    with create(Location.of(places), PASSPHRASE, FAST)[0] as vault:
+        vault.profile.change(PROFILE, [], [read(shipped_model())])
+    places.config.mkdir(mode=0o700)
+    places.policy.write_text(policy)
+
+
+@contextmanager
+def home(policy: str = BALANCED) -> Iterator[Paths]:
+    """Yield the paths below a furnished folder of short name, where no daemon runs yet."""
+    with short_home() as places:
+        furnish(places, policy)
+        yield places
+
+
+@contextmanager
+def living(policy: str = BALANCED, *, locked: bool = False) -> Iterator[Live]:
+    """Yield a daemon that runs for as long as this lasts; its vault is open, if not ``locked``."""
+    with home(policy) as places, started(places) as live:
+        if not locked:
+            live.unlock()
+        yield live
