@@ -19,7 +19,6 @@ from policy.hosts import host_of, site_of
 from policy.match import Rulebook, Ruling
 from policy.rules import Policy
 
-PROMPTS_PER_HOUR = 6
 WRITTEN = ("days", "always")
 
 
@@ -135,8 +134,9 @@ class Desk:
                 self.dismiss(review.id)
 
     def _queue(self, review: Review, now: datetime) -> Review | None:
-        waiting = expired(self._waiting, now)
-        self._waiting, new = queued(waiting, review, PROMPTS_PER_HOUR, now)
+        policy = self._policy()
+        hourly = policy.daemon.prompts_per_hour if policy else 0
+        self._waiting, new = queued(expired(self._waiting, now), review, hourly, now)
         return new
 
     def _pool(self, host: str) -> str:

@@ -12,6 +12,7 @@ from agent.wire.reviews import Review
 EXPIRES = timedelta(hours=24)
 HOUR = timedelta(hours=1)
 MOST = {"ask": 1000, "offer": 100}  # an offer may name a thousand attributes
+MOST_PROMPTS = 1000  # within an hour, whatever the policy says
 
 Key = tuple[str, str, frozenset[str]]
 
@@ -46,7 +47,7 @@ def queued(
     key = _key(review)
     before = waiting.reviews.get(key)
     prompts = tuple(each for each in waiting.prompts if now - each < HOUR)
-    granted = (before is None or not before.prompted) and len(prompts) < hourly
+    granted = (before is None or not before.prompted) and len(prompts) < min(hourly, MOST_PROMPTS)
     last = waiting.last + (before is None)
     review = changed(
         review,

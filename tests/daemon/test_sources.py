@@ -1,6 +1,5 @@
 """What the clock and past requests say of a request, against a naive reading of the past."""
 
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -9,9 +8,9 @@ from hypothesis import strategies as st
 
 from agent.daemon.sources import EVERY, OF_HISTORY, RECORD, SOURCES, Sources
 from agent.daemon.sources.history import MOST, History, history_of
-from agent.errors import VaultError
 from agent.model.lookup import normalise
 from agent.wire.asking import Ask, Clicked
+from tests.daemon.office import Memory
 
 START = datetime(2026, 3, 2, 9, 15, tzinfo=timezone(timedelta(hours=1)))
 ALL = frozenset(SOURCES)
@@ -21,31 +20,6 @@ TIMES = st.datetimes(
     datetime(2030, 1, 1),  # noqa: DTZ001
     timezones=st.integers(-12, 12).map(lambda hours: timezone(timedelta(hours=hours))),
 )
-
-
-@dataclass
-class Memory:
-    """The records of a vault, in memory, and how often they were written."""
-
-    records: dict[str, bytes] = field(default_factory=dict)
-    writes: int = 0
-    full: bool = False
-
-    def get(self, name: str) -> bytes | None:
-        """Return a record."""
-        return self.records.get(name)
-
-    def put(self, name: str, content: bytes, /) -> None:
-        """Set a record, unless the disk is full."""
-        if self.full:
-            raise VaultError("the disk is full", "make room")
-        self.records[name] = content
-        self.writes += 1
-
-    def delete(self, name: str) -> None:
-        """Take a record out."""
-        self.records.pop(name, None)
-        self.writes += 1
 
 
 def ask(query: str) -> Ask:

@@ -1,0 +1,94 @@
+"""A desk with a policy file, and requests as the daemon has them."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from agent.daemon.desk import Desk
+from agent.decision.decide import decide
+from agent.decision.decision import Decision
+from agent.decision.request import Knowledge, Request
+from agent.decision.under import terms_under
+from agent.errors import VaultError
+from agent.wire.asking import Ask
+from agent.wire.reviews import Review, Verdict
+from policy.load import load
+from policy.match import Rulebook
+from policy.rules import Policy
+from tests.decision.made import NAMES, made_model
+
+MODEL = made_model(1)
+START = datetime(2026, 3, 2, 9, tzinfo=timezone(timedelta(hours=1)))
+TEXT = (
+    'disclose = "ask"  # all\nlambda = 0.01\n[daemon]\nprompts_per_hour = 2\n'
+    '[groups]\nshops = ["s1.example", "s2.example"]\n'
+)
+
+
+@dataclass
+class Memory:
+    """The records of a vault, in memory, and how often they were written."""
+
+    records: dict[str, bytes] = field(default_factory=dict)
+    writes: int = 0
+    full: bool = False
+
+    def get(self, name: str) -> bytes | None:
+        """Return a record."""
+        return self.records.get(name)
+
+    def put(self, name: str, content: bytes, /) -> None:
+        """Set a record, unless the disk is full."""
+        if self.full:
+            raise VaultError("the disk is full", "make room")
+        self.records[name] = content
+        self.writes += 1
+
+    def delete(self, name: str) -> None:
+        """Take a record out."""
+        self.records.pop(name, None)
+        self.writes += 1
+
+
+@dataclass
+class Office:
+    """A desk with a policy file, and requests as the daemon has them."""
+
+    path: Path
+    desk: Desk = field(init=False)
+    now: datetime = START
+
+    def __post_init__(self) -> None:
+        self.desk = Desk(self.path, self.policy)
+
+    def policy(self) -> Policy | None:
+        """Return the rules in use, read anew each time."""
+        return load(self.path) if self.path.exists() else None
+
+    def request(self, host: str, query: str = "python today") -> tuple[Decision, Review | None]:
+        """Decide a request of a recipient that holds nothing, and note it."""
+        policy = self.policy()
+        assert policy is not None
+        ruling = Rulebook(policy, NAMES).match(host, query, self.now.date())
+        terms = self.desk.overlay(terms_under(ruling, MODEL), ruling.pool, self.now)
+        decision = decide(Request(query, ruling.host), terms, Knowledge(), MODEL)
+        ask = Ask(query=query, recipient=host)
+        return decision, self.desk.note(decision, ruling, ask, self.now)
+
+    def review(self, host: str) -> Review:
+        """Return what waits once a host has asked."""
+        self.request(host)
+        return self.desk.reviews(self.now)[-1]
+
+    def say(self, review: Review, decided: str, lasting: str = "once", **more: Any) -> Any:  # noqa: ANN401
+        """Give a verdict."""
+        verdict: Any = {"decided": decided, "lasting": lasting, **more}
+        return self.desk.verdict(review.id, Verdict(**verdict), self.now)
+
+
+def open_office(folder: Path) -> Office:
+    """Return a desk whose policy asks for everything."""
+    path = folder / "policy.toml"
+    path.write_text(TEXT)
+    return Office(path)

@@ -1,0 +1,97 @@
+"""What recipients say they can use: queued, remembered in the vault, or refused in the policy."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.errors import LockedError, UsageError
+from tests.daemon.office import TEXT, Memory, Office, open_office
+
+AGE = frozenset({"age"})
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    """Return a desk whose policy asks for everything."""
+    return open_office(tmp_path)
+
+
+def test_an_offer_waits_and_is_remembered_in_the_vault(office: Office) -> None:
+    """By site, until it is over; approved by name while the vault is open."""
+    desk, items = office.desk, Memory()
+    new = desk.offer("a.example", "a.example", ["age", "job", "age"], office.now)
+    assert new is not None
+    assert (new.kind, new.names, new.query) == ("offer", ["age", "job"], "")
+    with pytest.raises(LockedError):
+        office.say(new, "approve")
+    desk.opened(items)
+    office.say(new, "approve", "days", days=2, names=["age"])
+    assert desk.reviews(office.now) == []
+    assert desk.offered("a.example", office.now) == AGE
+    assert desk.offered("b.example", office.now) is None
+    assert desk.offer("a.example", "a.example", ["age"], office.now) is None
+    assert desk.offer("a.example", "a.example", ["job"], office.now) is not None
+    desk.closed()
+    assert desk.offered("a.example", office.now) is None
+    desk.opened(items)
+    assert desk.offered("a.example", office.now + timedelta(days=2)) == AGE
+    assert desk.offered("a.example", office.now + timedelta(days=3)) is None
+    assert office.path.read_text() == TEXT
+
+
+def test_a_record_that_cannot_be_read_is_no_offer(office: Office) -> None:
+    """Of another version, say."""
+    office.desk.opened(Memory({"offers/a.example": b"?"}))
+    assert office.desk.offered("a.example", office.now) is None
+
+
+def test_a_denied_offer_is_a_rule_and_asks_no_more(office: Office) -> None:
+    """Also while the vault is locked; a later approval takes the rule back."""
+    desk = office.desk
+    new = desk.offer("s1.example", "@shops", ["age"], office.now)
+    assert new is not None
+    with pytest.raises(UsageError, match="recipient alone"):
+        office.say(new, "deny", about="everyone")
+    assert office.say(new, "deny").written == "nothing for s1.example"
+    assert office.request("s1.example")[0].status == "blocked"
+    assert office.request("s2.example")[0].status == "decided"
+    assert desk.offer("s1.example", "@shops", ["age"], office.now) is None
+    assert [each.kind for each in desk.reviews(office.now)] == ["ask"]
+
+
+def test_a_later_approval_takes_a_refusal_back(office: Office) -> None:
+    """Where the offer still waited."""
+    desk = office.desk
+    desk.opened(Memory())
+    new = desk.offer("a.example", "a.example", ["age"], office.now)
+    assert new is not None
+    written = office.path.read_text() + '\n[[rule]]\nname = "nothing for a.example"\n'
+    office.path.write_text(written + 'recipient = "a.example"\nnothing = true\n')
+    assert office.request("a.example")[0].status == "blocked"
+    office.say(new, "approve")
+    assert office.request("a.example")[0].status == "decided"
+    assert office.path.read_text().strip() == TEXT.strip()
+
+
+def test_a_refusal_is_a_rule_and_settles_its_offers(office: Office) -> None:
+    """By whatever address it is named."""
+    office.desk.offer("a.example", "a.example", ["age"], office.now)
+    office.desk.offer("b.example", "b.example", ["age"], office.now)
+    office.desk.refuse("https://www.a.example/page", office.now)
+    assert [each.recipient for each in office.desk.reviews(office.now)] == ["b.example"]
+    assert office.request("a.example")[0].status == "blocked"
+    for wrong in ("no host", "com"):
+        with pytest.raises(UsageError):
+            office.desk.refuse(wrong, office.now)
+
+
+def test_without_a_policy_nothing_is_written(tmp_path: Path) -> None:
+    """Offers wait all the same, listed and not shown by themselves."""
+    office = Office(tmp_path / "policy.toml")
+    new = office.desk.offer("a.example", "a.example", ["age"], office.now)
+    assert new is not None
+    assert not new.prompted
+    with pytest.raises(UsageError, match="no rules are in use"):
+        office.say(new, "deny")
+    assert [*tmp_path.iterdir()] == []
