@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from agent.daemon.log import LOG, place
+from agent.errors import ReticentError
 from agent.wire.routes import CONTROL, Door
 
 EVERY = 5.0  # seconds between two looks; a call looks by itself before anything else
@@ -40,7 +42,10 @@ class Autolock:
             self._called = self.clock()
 
     def check(self) -> None:
-        """Lock if it is time."""
+        """Lock if it is time; the vault is closed also where its last words cannot be written."""
         minutes = self.minutes()
         if minutes and self.clock() - self._called >= minutes * 60 and not self.locked():
-            self.lock()
+            try:
+                self.lock()
+            except ReticentError as error:
+                LOG.warning("locking failed: %s", place(error))

@@ -25,7 +25,6 @@ class Inside:
     look: Callable[[], object]
 
 
-MINUTES = 15.0  # without a policy, as a policy that says nothing of it
 Build = Callable[[Paths, Bus], Inside]
 
 
@@ -38,20 +37,22 @@ def assembled(paths: Paths, bus: Bus) -> Inside:
     """Return what there is on this machine, locked."""
     from agent.daemon.agent import assemble
     from agent.daemon.calls import Calls
+    from policy.daemon import DaemonSettings
 
     agent = assemble(paths, bus, now())
     calls = Calls(agent, now)
 
     def minutes() -> float:
         policy = agent.rules.policy
-        return MINUTES if policy is None else policy.daemon.lock_after_minutes
+        settings = DaemonSettings() if policy is None else policy.daemon
+        return settings.lock_after_minutes
 
     def reload() -> None:
         calls.reload()
         calls.models()
 
     def look() -> None:
-        calls.policy()
+        agent.look(now())
         calls.models()
 
-    return Inside(calls, lambda: agent.vault is None, minutes, calls.lock, reload, look)
+    return Inside(calls, lambda: agent.vault is None, minutes, agent.lock, reload, look)

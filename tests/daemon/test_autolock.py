@@ -1,11 +1,14 @@
 """The vault locks after so many minutes without a call on control, and not before."""
 
+import logging
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.autolock import Autolock, awake
+from agent.errors import VaultError
 from agent.wire.routes import CONTROL, QUERY, Door
 
 
@@ -111,6 +114,21 @@ def test_one_who_unlocks_has_the_whole_time() -> None:
     machine.seconds += 1
     autolock.check()
     assert machine.closed == 1
+
+
+def test_a_lock_whose_last_words_fail_is_one(caplog: pytest.LogCaptureFixture) -> None:
+    """The call that comes next finds it locked; the log says that something is lost."""
+
+    def full() -> None:
+        raise VaultError("private", "free some space")
+
+    machine = Machine()
+    autolock = Autolock(lambda: 1, lambda: False, full, lambda: machine.seconds)
+    machine.seconds = 60
+    with caplog.at_level(logging.INFO, "reticent"):
+        autolock.before(CONTROL, "status")
+    assert "locking failed: VaultError in test_autolock.py" in caplog.text
+    assert "private" not in caplog.text
 
 
 def test_the_clock_goes_forward() -> None:
