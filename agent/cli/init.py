@@ -3,22 +3,20 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 import click
 
+from agent.cli.desktop import check_keyring, has_keyring
 from agent.cli.init_made import Made, check_free, make
 from agent.cli.init_questions import (
-    PASSPHRASE,
     ask_keyring,
     ask_model,
     ask_passphrase,
     ask_preset,
     ask_values,
     ask_written_down,
-    check_passphrase,
     told,
 )
 from agent.cli.init_wishes import PRESET, PRESETS, Wishes
@@ -28,16 +26,14 @@ from agent.cli.options import json_option
 from agent.cli.parameters import OneOf
 from agent.cli.policy_options import PATH
 from agent.cli.problems import printable
-from agent.cli.secret import at_terminal, read_secret
-from agent.cli.strength import strength
+from agent.cli.secret import PROMPTS, at_terminal, read_secret
+from agent.cli.strength import check_passphrase, strength
 from agent.errors import UsageError
 from agent.model.file import read, read_bytes
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.paths import Paths, paths
 from agent.vault.toml import LARGEST, read_profile
-
-KEYRING = "keyring"  # the extra, and what it brings
 
 
 class InitFlags(TypedDict):
@@ -85,16 +81,9 @@ def _check(flags: InitFlags) -> None:
         check_keyring()
 
 
-def check_keyring() -> None:
-    """Refuse to use a keyring where the extra is not installed; UsageError."""
-    if find_spec(KEYRING) is None:
-        what = "the keyring needs an extra that is not installed"
-        raise UsageError(what, "pip install 'reticent[keyring]'")
-
-
 def _given(flags: InitFlags) -> Wishes:
     """Return what the options say, with the passphrase from the standard input."""
-    passphrase = read_secret(PASSPHRASE)
+    passphrase = read_secret(PROMPTS["passphrase"])
     check_passphrase(passphrase)
     if not (found := strength(passphrase)).enough:
         told(f"The passphrase is weak. {found.sentence}")
@@ -109,7 +98,7 @@ def _asked(flags: InitFlags, at: Paths) -> Wishes:
     model, added = _model(flags)
     values = [] if flags["profile"] is None else _read_values(flags["profile"], model, added)
     passphrase = ask_passphrase()
-    keyring = flags["keyring"] or (find_spec(KEYRING) is not None and ask_keyring())
+    keyring = flags["keyring"] or (has_keyring() and ask_keyring())
     if added is None:
         model, added = ask_model(model)
     preset = flags["preset"] or (None if at.policy.exists() else ask_preset())

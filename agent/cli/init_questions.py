@@ -8,28 +8,20 @@ import click
 from agent.cli.init_wishes import PRESET, PRESETS
 from agent.cli.layout import counted, paragraph
 from agent.cli.problems import printable
-from agent.cli.secret import ask_new_secret
-from agent.cli.strength import SHORTEST, strength
+from agent.cli.secret import PROMPTS, ask_new_secret
+from agent.cli.strength import check_passphrase, strength
 from agent.errors import ModelError, UsageError, nearest
 from agent.model.attributes import Attribute
 from agent.model.file import read
 from agent.model.model import Model
 from policy.load import preset_text
 
-PASSPHRASE = "Passphrase"  # noqa: S105  (a prompt)
 REST = "-"
 
 
 def told(text: str) -> None:
     """Say something beside the answer: on the error stream, wrapped."""
     click.echo(paragraph(printable(text)), err=True)
-
-
-def check_passphrase(text: str) -> None:
-    """Refuse a passphrase that is too short; UsageError."""
-    if len(text) < SHORTEST:
-        hint = f"use {SHORTEST} characters or more; four random words are good and easy to keep"
-        raise UsageError("the passphrase is too short", hint)
 
 
 def ask_passphrase() -> str:
@@ -40,7 +32,7 @@ def ask_passphrase() -> str:
     )
     while True:
         try:
-            text = ask_new_secret(PASSPHRASE)
+            text = ask_new_secret(PROMPTS["passphrase"])
             check_passphrase(text)
         except UsageError as error:
             told(f"{error.what[:1].upper()}{error.what[1:]}: {error.hint}.")

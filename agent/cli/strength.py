@@ -3,6 +3,8 @@
 from itertools import pairwise
 from typing import NamedTuple
 
+from agent.errors import UsageError
+
 SHORTEST = 8  # characters
 ENOUGH = 40.0  # bits
 SECONDS = 0.5  # of one guess: what the key derivation is calibrated to
@@ -32,6 +34,13 @@ class Strength(NamedTuple):
             f"By a rough count, {MACHINES:,} machines like this one would guess it in"
             f" {_duration(seconds)}."
         )
+
+
+def check_passphrase(text: str) -> None:
+    """Refuse a passphrase that is too short; UsageError."""
+    if len(text) < SHORTEST:
+        hint = f"use {SHORTEST} characters or more; four random words are good and easy to keep"
+        raise UsageError("the passphrase is too short", hint)
 
 
 def strength(passphrase: str) -> Strength:

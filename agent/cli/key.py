@@ -1,0 +1,170 @@
+"""`reticent key`: what opens the vault. The vault is opened here, not by the daemon."""
+
+import json
+from typing import Any, TypedDict, Unpack
+
+import click
+
+from agent.cli.asked import agree
+from agent.cli.desktop import check_keyring
+from agent.cli.groups import Commands
+from agent.cli.layout import Column, paragraph, table
+from agent.cli.options import json_option, yes_option
+from agent.cli.parameters import OneOf
+from agent.cli.secret import PROMPTS, ask_for, ask_new_secret, ask_secret, method_of, method_options
+from agent.cli.strength import check_passphrase, strength
+from agent.paths import paths
+from agent.vault.location import Location
+from agent.vault.secrets import Kind, Secret
+from agent.vault.slot_rows import SlotInfo
+from agent.vault.vault import Vault, keys, unlock
+
+COLUMNS = (Column("id", right=True), Column("opens with", wraps=True), Column("work", wraps=True))
+NAMES: dict[Kind | None, str] = {
+    "passphrase": "a passphrase",
+    "recovery": "a recovery code",
+    "keyring": "the keyring of this desktop",
+    None: "nothing: it is damaged",
+}
+CODE = "Write this recovery code down on paper, and keep it apart from this machine:"
+
+
+class KeyFlags(TypedDict):
+    """How to open the vault, as click hands it over."""
+
+    keyring: bool
+    recovery: bool
+
+
+@click.group(cls=Commands)
+def key() -> None:
+    """Change what opens the vault: passphrases, recovery codes, the keyring.
+
+    The daemon must not have it open: run `reticent lock` first.
+    """
+
+
+@key.command(name="list")
+@json_option
+def list_(*, as_json: bool) -> None:
+    """List the key slots; for that, nothing is opened."""
+    found = keys(Location.of(paths()))
+    if as_json:
+        click.echo(json.dumps({"keys": [_record(each) for each in found]}, indent=2))
+        return
+    click.echo(table(COLUMNS, [(str(each.id), NAMES[each.kind], _work(each)) for each in found]))
+
+
+@key.command()
+@click.argument(
+    "kind", type=OneOf(["passphrase", "recovery", "keyring"]), metavar="passphrase|recovery|keyring"
+)
+@method_options
+@json_option
+def add(*, kind: Kind, as_json: bool, **flags: Unpack[KeyFlags]) -> None:
+    """Let one more secret open the vault; it is opened with one that does so now.
+
+    With a forgotten passphrase: `reticent key add passphrase --recovery`.
+    """
+    if kind == "keyring":
+        check_keyring()
+    with _opened(flags) as vault:
+        before = _kinds(vault)
+        code = _added(vault, kind)
+        [number] = _kinds(vault).keys() - before.keys()
+    record = {"id": number, "kind": kind, "recovery_code": code}
+    said = f"Key slot {number} opens the vault with {NAMES[kind]}."
+    _tell(record, said, code, as_json=as_json)
+
+
+@key.command()
+@click.argument("number", type=int, metavar="ID")
+@method_options
+@yes_option
+@json_option
+def remove(*, number: int, yes: bool, as_json: bool, **flags: Unpack[KeyFlags]) -> None:
+    """Remove the key slot ID, as `reticent key list` has it; never the last of use everywhere.
+
+    Whoever knows its secret and has an older copy of the vault opens that copy still: then
+    `reticent key rotate` helps with what comes from now on.
+    """
+    with _opened(flags) as vault:
+        kinds = _kinds(vault)
+        if number in kinds:
+            agree(f"Remove key slot {number}, {NAMES[kinds[number]]}?", yes=yes)
+        vault.remove_slot(number)
+    _tell({"removed": number}, f"Key slot {number} is removed.", None, as_json=as_json)
+
+
+@key.command()
+@yes_option
+@json_option
+def rotate(*, yes: bool, as_json: bool) -> None:
+    """Replace the key that everything is sealed with, and seal everything again.
+
+    Only the passphrase that you give goes on to open the vault: other passphrases do not, and a
+    recovery code is replaced by a new one. Copies made before stay what they were.
+    """
+    keys(Location.of(paths()))
+    agree("Replace the key, and with it the recovery code?", yes=yes)
+    passphrase = ask_secret(PROMPTS["passphrase"])
+    with unlock(Location.of(paths()), Secret("passphrase", passphrase)) as vault:
+        code = vault.rotate(passphrase)
+    _tell({"recovery_code": code}, "Everything is sealed with a new key.", code, as_json=as_json)
+
+
+def _opened(flags: KeyFlags) -> Vault:
+    """Open the vault; what is in the way is said before a secret is asked for."""
+    method = method_of(**flags)
+    at = Location.of(paths())
+    keys(at)
+    return unlock(at, Secret(method, ask_for(method)))
+
+
+def _kinds(vault: Vault) -> dict[int, Kind | None]:
+    """Return the kinds of the slots by their ids."""
+    found = vault.keys()
+    return {each.id: each.kind for each in found}
+
+
+def _added(vault: Vault, kind: Kind) -> str | None:
+    """Add a slot; return the code, if it is one for a recovery code."""
+    match kind:
+        case "passphrase":
+            text = ask_new_secret("New passphrase")
+            check_passphrase(text)
+            click.echo(paragraph(strength(text).sentence), err=True)
+            vault.add_passphrase(text)
+        case "keyring":
+            vault.add_keyring()
+        case "recovery":
+            return vault.add_recovery()
+    return None
+
+
+def _tell(record: dict[str, Any], said: str, code: str | None, *, as_json: bool) -> None:
+    """Say what was done, with the code if there is a new one."""
+    if as_json:
+        click.echo(json.dumps(record, indent=2))
+        return
+    click.echo(paragraph(said))
+    if code is not None:
+        click.echo(f"{paragraph(CODE)}\n\n  {code}")
+
+
+def _record(slot: SlotInfo) -> dict[str, Any]:
+    work = slot.derivation
+    derivation = None
+    if work is not None:
+        derivation = {
+            "memory_kib": work.memory_kib,
+            "iterations": work.iterations,
+            "lanes": work.lanes,
+        }
+    return {"id": slot.id, "kind": slot.kind, "argon2id": derivation}
+
+
+def _work(slot: SlotInfo) -> str:
+    """Return what a guess costs."""
+    work = slot.derivation
+    return "" if work is None else f"{work.memory_kib / 1024:g} MiB, {work.iterations} times"

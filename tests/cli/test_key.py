@@ -1,0 +1,158 @@
+"""`reticent key`: what opens the vault, and what does so no more."""
+
+import io
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from agent.errors import WrongSecretError
+from agent.paths import paths
+from agent.vault.secrets import Secret
+from agent.vault.vault import unlock
+from tests.cli.conftest import Ran, Run
+from tests.cli.vaults import PASSPHRASE, Memory, here, made, opened
+
+OTHER = "another four random words"
+Keyed = Callable[..., Ran]
+
+
+@pytest.fixture
+def code(memory: Memory, home: Path) -> str:
+    """The recovery code of an empty vault."""
+    assert memory.kept == {}
+    return made(home)
+
+
+@pytest.fixture
+def key(run: Run, monkeypatch: pytest.MonkeyPatch) -> Keyed:
+    """Run `reticent key` with these lines as its standard input."""
+
+    def command(*arguments: str, given: tuple[str, ...] = (PASSPHRASE,)) -> Ran:
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in given)))
+        return run("key", *arguments)
+
+    return command
+
+
+def kinds(key: Keyed) -> dict[int, str]:
+    """Return what `reticent key list` says."""
+    return {each["id"]: each["kind"] for each in key("list", "--json", given=()).record["keys"]}
+
+
+@pytest.mark.usefixtures("code")
+def test_the_list_needs_no_secret(key: Keyed) -> None:
+    """As a table, and as an object."""
+    assert kinds(key) == {1: "passphrase", 2: "recovery"}
+    assert "a recovery code" in key("list").out
+    assert "MiB, 1 times" in key("list").out
+
+
+@pytest.mark.usefixtures("code")
+def test_another_passphrase_opens_it_too(key: Keyed) -> None:
+    """Beside the one before."""
+    record = key("add", "passphrase", "--json", given=(PASSPHRASE, OTHER)).record
+    assert record == {"id": 3, "kind": "passphrase", "recovery_code": None}
+    opened(OTHER).close()
+    opened().close()
+
+
+def test_a_forgotten_passphrase_is_replaced(key: Keyed, code: str) -> None:
+    """With the recovery code alone."""
+    assert key("add", "passphrase", "--recovery", given=(code, OTHER)).code == 0
+    assert key("remove", "1", "--recovery", "--yes", given=(code,)).code == 0
+    opened(OTHER).close()
+    with pytest.raises(WrongSecretError):
+        opened()
+
+
+def test_another_recovery_code_is_shown_once(key: Keyed, code: str) -> None:
+    """It stands alone in its line; the one before goes on to open the vault."""
+    shown = key("add", "recovery").out.splitlines()[-1].strip()
+    assert shown != code
+    for each in (shown, code):
+        unlock(here(), Secret("recovery", each)).close()
+
+
+@pytest.mark.usefixtures("code")
+def test_the_keyring_comes_and_goes(key: Keyed, memory: Memory) -> None:
+    """What is removed from the vault is removed from the keyring."""
+    assert key("add", "keyring").code == 0
+    assert len(memory.kept) == 1
+    assert key("add", "recovery", "--keyring", given=()).code == 0
+    assert key("remove", "3", "--yes").code == 0
+    assert memory.kept == {}
+    assert kinds(key) == {1: "passphrase", 2: "recovery", 4: "recovery"}
+
+
+def test_after_a_rotation_old_secrets_open_nothing(key: Keyed, code: str) -> None:
+    """But the passphrase that was given, and a new code."""
+    key("add", "passphrase", given=(PASSPHRASE, OTHER))
+    record = key("rotate", "--yes", "--json").record
+    opened().close()
+    unlock(here(), Secret("recovery", record["recovery_code"])).close()
+    for secret in (Secret("recovery", code), Secret("passphrase", OTHER)):
+        with pytest.raises(WrongSecretError):
+            unlock(here(), secret)
+
+
+@pytest.mark.usefixtures("code")
+@pytest.mark.parametrize(
+    ("arguments", "given", "exit_code", "said"),
+    [
+        (("add", "passphrase"), ("wrong",), 1, "the passphrase is wrong"),
+        (("add", "passphrase"), (PASSPHRASE, "short"), 2, "the passphrase is too short"),
+        (("add", "passphrase"), (PASSPHRASE,), 2, "no new passphrase was given"),
+        (("add", "paswphrase"), (), 2, "paswphrase"),
+        (("add", "recovery", "--keyring", "--recovery"), (), 2, "does not go with"),
+        (("add", "recovery", "--keyring"), (), 1, "the keyring has no key"),
+        (("remove", "7", "--yes"), (PASSPHRASE,), 1, "there is no key slot 7"),
+        (("remove", "1"), (PASSPHRASE,), 2, "nobody is there to answer"),
+        (("rotate",), (PASSPHRASE,), 2, "nobody is there to answer"),
+        (("rotate", "--yes"), ("wrong",), 1, "the passphrase is wrong"),
+    ],
+)
+def test_what_cannot_be_changes_nothing(
+    key: Keyed, arguments: tuple[str, ...], given: tuple[str, ...], exit_code: int, said: str
+) -> None:
+    """One sentence, and the same slots as before."""
+    before = kinds(key)
+    assert said in key(*arguments, given=given).refusal(exit_code)[0]
+    assert kinds(key) == before
+
+
+@pytest.mark.usefixtures("code")
+def test_the_last_of_use_everywhere_stays(key: Keyed) -> None:
+    """A keyring alone could be lost."""
+    assert key("remove", "2", "--yes").code == 0
+    assert "is the last that opens" in key("remove", "1", "--yes").refusal(1)[0]
+
+
+@pytest.mark.usefixtures("code")
+@pytest.mark.parametrize("command", [("list",), ("add", "recovery"), ("rotate", "--yes")])
+def test_while_the_daemon_has_it_open_nothing_is_asked(
+    key: Keyed, command: tuple[str, ...]
+) -> None:
+    """The way out is `reticent lock`."""
+    with closing(sqlite3.connect(paths().vault, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        error, hint = key(*command, given=()).refusal(1)
+    assert "open in another process" in error
+    assert "reticent lock" in hint
+
+
+@pytest.mark.usefixtures("memory", "home")
+def test_without_a_vault_nothing_is_asked(key: Keyed) -> None:
+    """The way on is `reticent init`."""
+    assert "reticent init" in key("add", "recovery", given=()).refusal(1)[1]
+
+
+@pytest.mark.usefixtures("code")
+def test_without_the_extra_the_keyring_is_refused(
+    key: Keyed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the command that installs it."""
+    monkeypatch.setattr("agent.cli.desktop.find_spec", lambda _name: None)
+    assert "pip install" in key("add", "keyring", given=()).refusal()[1]
