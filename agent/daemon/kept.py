@@ -9,8 +9,8 @@ class Items(Protocol):
     def get(self, name: str) -> bytes | None:
         """Return a record, None where there is none."""
 
-    def put(self, name: str, content: bytes, /) -> None:
-        """Set a record."""
+    def put(self, name: str, content: bytes, /, *, durable: bool = True) -> None:
+        """Set a record; ``durable``: on the disk when it returns."""
 
     def delete(self, name: str) -> None:
         """Take a record out, if it is there."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.daemon.desk import Desk
+from agent.daemon.sources import RECORD
 from agent.decision.decide import decide
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge, Request
@@ -38,8 +39,9 @@ class Memory:
         """Return a record."""
         return self.records.get(name)
 
-    def put(self, name: str, content: bytes, /) -> None:
-        """Set a record, unless the disk is full."""
+    def put(self, name: str, content: bytes, /, *, durable: bool = True) -> None:
+        """Set a record, unless the disk is full; what is worth no wait is the history alone."""
+        assert durable == (name != RECORD)
         if self.full:
             raise VaultError("the disk is full", "make room")
         self.records[name] = content

@@ -115,5 +115,5 @@ class Sources:
         """Write the history; a disk that is full costs no more than what was noted lately."""
         if self._items is not None and self._history is not None and self._changed:
             with suppress(VaultError):
-                self._items.put(RECORD, self._history.record())
+                self._items.put(RECORD, self._history.record(), durable=False)
                 self._changed = False
