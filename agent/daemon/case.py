@@ -92,4 +92,4 @@ def _asked(ask: Ask, host: str, model: Model, now: datetime, agent: Agent) -> fr
     """Return what the recipient can use of what the model has: what it says, or once offered."""
     said = ask.asked
     asked = agent.desk.offered(site_of(host), now) if said is None else frozenset(said)
-    return None if asked is None else asked & members(model).longest.keys()
+    return None if asked is None else asked.intersection(members(model).longest)

@@ -1,0 +1,150 @@
+"""An agent of which only the files are not real: vault, model and policy stand in memory."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+from agent.daemon.agent import Agent
+from agent.daemon.desk import Desk
+from agent.daemon.events import Bus
+from agent.daemon.in_force import InForce
+from agent.daemon.rules import Rules
+from agent.daemon.shelf import Keys, Shelf
+from agent.daemon.sources import Sources
+from agent.errors import UsageError
+from agent.model.model import Model
+from agent.vault.entry import Disclosure, Record
+from agent.vault.items import Items
+from agent.vault.ledger import Ledger
+from agent.vault.location import Location
+from agent.vault.profile import Profile
+from agent.vault.store import Store
+from agent.vault.vault import Vault
+from agent.wire.asking import Ask
+from agent.wire.state import Event, EventKind
+from policy.load import preset
+from policy.read import read
+from tests.vault.doubles import MemoryStore
+
+NOWHERE = Path("/nowhere")
+MONDAY = datetime(2027, 3, 1, 9, tzinfo=UTC)
+
+
+class Records(MemoryStore):
+    """A store in memory that can lose records as well."""
+
+    def delete(self, name: str) -> None:
+        """Remove an item, if there is one."""
+        self._items.pop(name, None)
+
+    def names(self, prefix: str = "") -> list[str]:
+        """Return the names that begin with a prefix."""
+        return sorted(name for name in self._items if name.startswith(prefix))
+
+
+class MemoryVault(Vault):
+    """An open vault in memory; ``calls``: what was done with it, in order."""
+
+    def __init__(self, values: Mapping[str, str], model: Model) -> None:
+        self.calls: list[str] = []
+        self.records = Records()
+        self.ledger = Ledger(self.records)
+        self.profile = Profile(self.records)
+        self.items = Items(cast(Store, self.records))
+        self.profile.change(values, [], [model])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Nothing is to be said."""
+        return ()
+
+    def close(self) -> None:
+        """Note it."""
+        self.calls.append("close")
+
+    @property
+    def disclosures(self) -> list[Disclosure]:
+        """All entries that disclose."""
+        found: list[Record] = [each.record for each in self.ledger.read()]
+        return [each for each in found if isinstance(each, Disclosure)]
+
+
+class FixedRules(Rules):
+    """Rules that stand in no file, and stay."""
+
+    def __init__(self, text: str | None) -> None:
+        super().__init__(NOWHERE / "policy.toml")
+        self.in_force = InForce(None if text is None else read(text, "test", preset))
+
+    def check(self, now: datetime) -> bool:  # noqa: ARG002
+        """Say that nothing changed."""
+        return False
+
+    def reload(self, now: datetime) -> None:
+        """Leave them as they are."""
+
+
+class OneModel(Shelf):
+    """A shelf with one model on it, or none."""
+
+    def __init__(self, model: Model | None) -> None:
+        super().__init__(NOWHERE)
+        self.model = model
+
+    def of(self, name: str | None, keys: Keys, now: datetime) -> Model:  # noqa: ARG002
+        """Return the model if it has the name, or none is asked for."""
+        if self.model is None or name not in (None, self.model.id):
+            raise UsageError.unknown("model", str(name), [])
+        return self.model
+
+    def usable(self, keys: Keys, now: datetime) -> list[Model]:  # noqa: ARG002
+        """Return the model, if there is one."""
+        return [] if self.model is None else [self.model]
+
+    def names(self) -> list[str]:
+        """Return its name."""
+        return [] if self.model is None else [self.model.id]
+
+
+class Within(Sources):
+    """Sources to which every request is made within hours."""
+
+    def values(
+        self,
+        names: Sequence[str],
+        ask: Ask,  # noqa: ARG002
+        now: datetime,  # noqa: ARG002
+    ) -> Mapping[str, str]:
+        """Return the one value of the one request attribute of a made model."""
+        return dict.fromkeys(names, "hours1")
+
+
+class Heard(Bus):
+    """A bus that remembers what was told."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda: MONDAY)
+        self.kinds: list[EventKind] = []
+
+    def publish(self, kind: EventKind, about: int | None = None) -> Event:
+        """Note it, and tell it."""
+        self.kinds.append(kind)
+        return super().publish(kind, about)
+
+
+def agent_of(rules: Rules, model: Model | None, vault: Vault | None) -> Agent:
+    """Return an agent by these rules; its vault is open where one is given."""
+    made = Agent(
+        place=Location(NOWHERE / "vault.db", NOWHERE / "witness.json"),
+        started_at=MONDAY,
+        rules=rules,
+        shelf=OneModel(model),
+        desk=Desk(rules.path, lambda: rules.policy),
+        sources=Within(),
+        bus=Heard(),
+    )
+    if vault is not None:
+        made.opened(vault, MONDAY)
+        made.vault = vault
+    return made

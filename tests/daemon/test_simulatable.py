@@ -1,0 +1,196 @@
+"""The theorem of DESIGN.md 2.6 through the whole of the daemon: what is left out says nothing."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.daemon.calls import Calls
+from agent.model.model import Model
+from agent.wire.asking import Ask, Offer
+from agent.wire.keeping import Forget
+from agent.wire.reviews import Decided, Lasting, Verdict
+from policy.hosts import host_of
+from tests.daemon.doubles import FixedRules, MemoryVault, agent_of
+from tests.decision.histories import Rules, policies
+from tests.decision.made import NAMES, PERSONS
+from tests.decision.transcripts import (
+    HOSTS,
+    POLICIES,
+    QUERIES,
+    START,
+    Person,
+    Step,
+    holds,
+    the_model,
+)
+
+
+@dataclass(frozen=True)
+class Event:
+    """What is the same for everybody: a request, and what the user does after it, about its pool.
+
+    ``verdict``: on what waits for that pool; ``offered``: names that the recipient offers and the
+    user approves; ``forgets``: whether it is stated to forget; ``locked``: whether the vault is.
+    """
+
+    at: datetime
+    ask: Ask
+    verdict: Verdict | None = None
+    offered: tuple[str, ...] = ()
+    forgets: bool = False
+    locked: bool = False
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> tuple[Event, ...]:
+    """Draw up to eight requests within a few weeks."""
+    events, at = [], START
+    for _ in range(draw(st.integers(2, 8))):
+        at += timedelta(hours=draw(st.sampled_from([1, 1, 30, 100])))
+        asked = draw(st.none() | st.none() | st.lists(st.sampled_from(NAMES), min_size=2))
+        ask = Ask(
+            query=draw(st.sampled_from(QUERIES)),
+            recipient=draw(st.sampled_from(HOSTS)),
+            asked=asked,
+        )
+        events.append(
+            Event(
+                at,
+                ask,
+                draw(st.none() | verdicts()),
+                draw(st.just(()) | st.lists(st.sampled_from(NAMES), max_size=3).map(tuple)),
+                draw(st.integers(0, 7)) == 0,
+                draw(st.integers(0, 7)) == 0,
+            )
+        )
+    return tuple(events)
+
+
+def verdicts() -> st.SearchStrategy[Verdict]:
+    """Draw a word that is not written down."""
+    decided: st.SearchStrategy[Decided] = st.sampled_from(["approve", "approve", "deny"])
+    lasting: st.SearchStrategy[Lasting] = st.sampled_from(["once", "until restart"])
+    return st.builds(Verdict, decided=decided, lasting=lasting)
+
+
+class Life:
+    """One person with a daemon, and what each pool of recipients sees of them."""
+
+    def __init__(self, person: Person, policy: str, model: Model) -> None:
+        own = dict(zip(NAMES[:PERSONS], person, strict=True))
+        values = {name: model.attributes[model.index(name)].values[own[name]] for name in own}
+        self.model = model
+        self.vault = MemoryVault(values, model)
+        self.agent = agent_of(FixedRules(policy), model, self.vault)
+        self.now = START
+        self.calls = Calls(self.agent, lambda: self.now)
+        self.seen: defaultdict[str, list[Step]] = defaultdict(list)
+
+    def follow(self, stream: Sequence[Event]) -> Mapping[str, list[Step]]:
+        """Return what each pool sees of a stream."""
+        for event in stream:
+            self.now = event.at
+            pool = self.agent.rules.in_force.pool_of(host_of(event.ask.recipient))
+            self.agent.vault = None if event.locked else self.vault
+            self.seen[pool].append(self._step(event.ask))
+            self.agent.vault = self.vault
+            self._after(event, pool)
+        return self.seen
+
+    def _step(self, ask: Ask) -> Step:
+        answer = self.calls.decide(ask)
+        told = self.vault.disclosures[-1].disclosed if answer.id else ()
+        codes = [
+            self.model.attributes[self.model.index(name)].values.index(value)
+            for name, value in told
+        ]
+        return Step(answer.code, tuple(name for name, _ in told), tuple(codes))
+
+    def _after(self, event: Event, pool: str) -> None:
+        """Do what the user does."""
+        if event.offered:
+            self.calls.offer(Offer(recipient=event.ask.recipient, names=[*event.offered]))
+        for review in self.calls.reviews():
+            if review.pool != pool:
+                continue
+            if review.kind == "offer":
+                self.calls.verdict(Verdict(decided="approve", lasting="always"), id=review.id)
+            elif event.verdict is not None:
+                self.calls.verdict(event.verdict, id=review.id)
+        if event.forgets:
+            self.calls.forget(Forget(recipient=event.ask.recipient))
+
+
+def lived(
+    policy: str, stream: Sequence[Event], seed: int
+) -> dict[Person, Mapping[str, list[Step]]]:
+    """Return what each pool sees of each person of the model."""
+    model = the_model(seed)
+    people = sorted({tuple(row) for row in model.population.codes.tolist()})
+    return {person: Life(person, policy, model).follow(stream) for person in people}
+
+
+def assert_holds(said: Mapping[Person, Mapping[str, list[Step]]]) -> None:
+    """Fail where a pool could conclude something from what it was not told."""
+    for pool in next(iter(said.values())):
+        assert holds({person: seen[pool] for person, seen in said.items()})
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES.keys())
+@settings(max_examples=8)
+@given(streams(), st.integers(1, 2))
+def test_absence_says_nothing(policy: str, stream: tuple[Event, ...], seed: int) -> None:
+    """Whoever agrees with what was disclosed would have disclosed the same, in the same order."""
+    assert_holds(lived(policy, stream, seed))
+
+
+@settings(max_examples=20)
+@given(policies(["everyone"]), streams(), st.integers(1, 2))
+def test_absence_says_nothing_under_any_policy(
+    rules: Rules, stream: tuple[Event, ...], seed: int
+) -> None:
+    """The same of policies that nobody wrote."""
+    assert_holds(lived(rules.policy.text, stream, seed))
+
+
+EVERY_DAY = tuple(
+    Event(
+        START + timedelta(days=8 * day),
+        Ask(query=QUERIES[1 + day], recipient=host),
+        Verdict(decided="approve", lasting="until restart"),
+    )
+    for day in range(2)
+    for host in ("shop.example", "a.ads.test", "shop.example")
+)
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES.keys())
+def test_something_is_said_under_each(policy: str) -> None:
+    """The theorem is not about silence: people differ, and some of it waited for a word."""
+    said = lived(policy, EVERY_DAY, 1)
+    assert len({tuple(seen["shop.example"]) for seen in said.values()}) > 1
+    silent = lived(policy, [replace(each, verdict=None) for each in EVERY_DAY], 1)
+    assert (said != silent) == ("ask" in policy or "strict" in policy or "balanced" in policy)
+
+
+def test_an_offer_narrows_what_is_said() -> None:
+    """Once it is approved, and to that site alone."""
+    stream = [replace(EVERY_DAY[0], offered=("gender",)), *EVERY_DAY[1:]]
+    said = lived('preset = "generous"\nlambda = 0.0\n', stream, 1)
+    for seen in said.values():
+        assert len(seen["shop.example"][0].names) > 1
+        assert {name for step in seen["shop.example"][1:] for name in step.names} == {"gender"}
+        assert len(seen["ads.test"][0].names) > 1
+
+
+def test_protecting_the_user_breaks_it() -> None:
+    """The one exception: what is withheld of the rare says that they are rare."""
+    policy = 'lambda = 0.0\nk = 50\nviolations = 0.9\nprotect = "{}"\n'
+    for protect, expected in (("everyone", True), ("me", False)):
+        said = lived(policy.format(protect), EVERY_DAY, 1)
+        assert holds({person: seen["shop.example"] for person, seen in said.items()}) == expected
