@@ -26,7 +26,7 @@ def rewrite(path: Path, change: Change) -> Policy:
     file as it was, where there is none, where it has mistakes or would have, and where it cannot
     be written.
     """
-    if not path.exists():
+    if not _is_there(path):
         what = f"there is no policy file {path}, so no rules are in use"
         raise UsageError(what, "make one with `reticent init`, or write one by hand")
     target = path.resolve()
@@ -38,6 +38,14 @@ def rewrite(path: Path, change: Change) -> Policy:
             return after
     what = f"another program keeps changing {path}, so nothing was written"
     raise UsageError(what, "try again when it is done")
+
+
+def _is_there(path: Path) -> bool:
+    """Say whether there is a file; where that cannot be seen, reading it will say why."""
+    try:
+        return path.exists()
+    except OSError:
+        return True
 
 
 def _policy(text: str, path: Path) -> Policy:
