@@ -41,7 +41,7 @@ class Program(Commands):
         "knows": Deferred("agent.cli.knows", "Show what a recipient holds about you."),
         "ledger": Deferred("agent.cli.ledger", "Show what was disclosed, to whom, and when."),
         "lock": Deferred("agent.cli.lock", "Close the vault: nothing is attached any more."),
-        "model": Deferred("agent.cli.model", "Build, describe, sign and verify a model."),
+        "model": Deferred("agent.cli.model", "Build, describe, sign and add models."),
         "pending": Deferred("agent.cli.pending", "List what waits for your word."),
         "policy": Deferred("agent.cli.policy", "Check a policy file, and see what it rules."),
         "profile": Deferred("agent.cli.profile", "Show, set, import and export your own values."),

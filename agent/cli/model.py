@@ -1,4 +1,4 @@
-"""`reticent model`: build, describe, sign and verify a model."""
+"""`reticent model`: build, describe, sign and verify a model, and decide with it."""
 
 import json
 import os
@@ -12,6 +12,7 @@ from agent.cli.groups import Commands
 from agent.cli.interrupt import postponed, uninterrupted
 from agent.cli.layout import paragraph
 from agent.cli.model_record import model_record
+from agent.cli.model_shelf import add, list_, remove
 from agent.cli.model_text import dropped, model_text, summary
 from agent.cli.parameters import OneOf, shrinkage
 from agent.cli.progress import Progress
@@ -42,7 +43,12 @@ class BuildFlags(TypedDict):
 
 @click.group(cls=Commands)
 def model() -> None:
-    """Build, describe, sign and verify a model."""
+    """Build, describe, sign and verify a model, and decide with it."""
+
+
+model.add_command(add)
+model.add_command(list_)
+model.add_command(remove)
 
 
 @model.command()

@@ -1,0 +1,93 @@
+"""`reticent model add|list|remove`: with a daemon, and the same without one."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.errors import UsageError
+from agent.paths import paths
+from agent.wire.base import Done
+from tests.cli.conftest import Run
+from tests.cli.daemon import HOSTILE, VILLAGE
+from tests.wire.fake import FakeDaemon
+
+
+@pytest.fixture
+def answered(home: Path) -> Iterator[FakeDaemon]:
+    """A daemon that has models."""
+    assert home.is_dir()
+    handlers: dict[str, Callable[..., object]] = {
+        "models": lambda: [VILLAGE],
+        "add_model": lambda body: VILLAGE if body else None,
+        "remove_model": lambda name: Done(done=bool(name)),
+    }
+    with FakeDaemon(paths().control, handlers) as fake:
+        yield fake
+
+
+def test_the_daemon_is_asked_where_one_runs(
+    run: Run, answered: FakeDaemon, village: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the absolute path: it is somewhere else."""
+    monkeypatch.chdir(village.parent)
+    assert run("model", "add", village.name, "--json").record["name"] == "village"
+    assert run("model", "list", "--json").record["models"][0]["digest"] == "00"
+    assert run("model", "remove", "village").out == "Removed village.\n"
+    named, bodies = zip(*answered.calls, strict=True)
+    assert named == ("add_model", "models", "remove_model")
+    assert bodies[0]["body"].path == str(village)
+    assert not paths().models.exists()
+
+
+def test_what_the_daemon_refuses_is_said(run: Run, answered: FakeDaemon, village: Path) -> None:
+    """In its words, and nothing is done here instead."""
+
+    def refuse(**_given: object) -> None:
+        raise UsageError("there is a model already", "remove it")
+
+    answered.handlers["add_model"] = refuse
+    assert run("model", "add", village).refusal() == ("there is a model already", "remove it")
+    assert not paths().models.exists()
+
+
+@pytest.mark.usefixtures("home")
+def test_without_a_daemon_it_is_done_here(run: Run, village: Path) -> None:
+    """Added, listed, removed; the shipped one is always there."""
+    added = run("model", "add", village)
+    assert 'model = "village"' in added.out
+    assert (paths().models / village.name).read_bytes() == village.read_bytes()
+    names = [each["name"] for each in run("model", "list", "--json").record["models"]]
+    assert names == ["so2017", "village"]
+    assert "comes with reticent" in run("model", "list").out
+    assert run("model", "remove", "village", "--json").record == {"done": True}
+    assert [*paths().models.iterdir()] == []
+
+
+@pytest.mark.usefixtures("home")
+def test_what_cannot_be_is_refused_here_too(run: Run, village: Path, tmp_path: Path) -> None:
+    """Each in one sentence."""
+    run("model", "add", village)
+    assert "already" in run("model", "add", village).refusal()[0]
+    assert "no such file" in run("model", "add", tmp_path / "none.safetensors").refusal()[0]
+    assert "shipped" in run("model", "remove", "so2017").refusal()[0]
+    assert "did you mean 'village'" in run("model", "remove", "vilage").refusal()[1]
+    (paths().models / village.name).write_bytes(b"rubbish")
+    assert "village cannot be used" in run("model", "list").out
+
+
+@pytest.mark.usefixtures("home")
+def test_the_makers_that_the_policy_trusts_count_here_too(run: Run, village: Path) -> None:
+    """And a policy that cannot be read trusts nobody."""
+    paths().config.mkdir(0o700)
+    paths().policy.write_text(f'trusted_keys = ["ed25519:{"0" * 64}"]\n')
+    assert "not signed" in run("model", "add", village).refusal(1)[0]
+    paths().policy.write_text("trusted_keys = 1\n")
+    assert "trusted_keys" in run("model", "add", village).refusal(1)[0]
+    assert not (paths().models / village.name).exists()
+
+
+def test_a_name_does_not_steer_the_terminal(run: Run, answered: FakeDaemon) -> None:
+    """It is shown with a sign in place of what would."""
+    assert "\x1b" not in run("model", "remove", HOSTILE).out
+    assert answered.calls == [("remove_model", {"name": HOSTILE})]
