@@ -1,0 +1,151 @@
+"""10,000 requests that are almost such: no crash, no failure of ours, nothing disclosed."""
+
+import http.client
+import json
+import select
+import socket
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from random import Random
+from typing import NamedTuple
+
+import pytest
+
+from agent.wire.asking import Ask
+from agent.wire.routes import CONTROL, QUERY, ROUTES, Door
+from tests.daemon.live import Live, living
+from tests.daemon.mutating import Plain, mutated
+
+COUNT = 5_000  # at a locked daemon, and as many at one that is not
+CALLERS = 8
+SILENCE = 0.03  # seconds, after which a daemon is taken to wait for the rest of a request
+REST = b"\r\n\r\n" + b"x" * 65_536  # whatever it waited for, this is not it
+PATIENCE = 2.0  # seconds, after which it is not going to answer
+TOLD = Ask(query="editor", recipient="told.example")
+NOTHING = f"""
+preset = "generous"
+nothing = true
+[daemon]
+lock_after_minutes = 0
+[[rule]]
+recipient = "{TOLD.recipient}"
+nothing = false
+"""
+ASKED = {"query": "editor", "recipient": "search.example", "asked": ["int_java", "region"]}
+PLACE = {"path": "in/no/folder/a.safetensors"}  # no absolute one: nothing is to be written
+VERDICT = {"decided": "approve", "lasting": "days", "days": 3, "names": ["region"]}
+LEDGER = "/v1/ledger?recipient=a.example&after=1&limit=10"
+CHANGE = {"model": "so2017", "set": {"gender": "female"}, "unset": ["race"], "replace": False}
+PLAIN = {
+    "status": Plain("GET", "/v1/status"),
+    "locked": Plain("GET", "/v1/status"),
+    "decide": Plain("POST", "/v1/decide", ASKED),
+    "clicked": Plain("POST", "/v1/clicked", {"query": "editor", "host": "page.example"}),
+    "offer": Plain("POST", "/v1/offer", {"recipient": "a.example", "names": ["region", "race"]}),
+    "refuse": Plain("POST", "/v1/refuse", {"recipient": "a.example"}),
+    "unlock": Plain("POST", "/v1/unlock", {"method": "passphrase", "secret": "not this one"}),
+    "explain": Plain("POST", "/v1/explain", ASKED),
+    "reviews": Plain("GET", "/v1/reviews"),
+    "verdict": Plain("POST", "/v1/reviews/1", VERDICT),
+    "dismiss": Plain("DELETE", "/v1/reviews/1"),
+    "ledger": Plain("GET", LEDGER),
+    "knowledge": Plain("GET", "/v1/knowledge/search.example"),
+    "forget": Plain("POST", "/v1/forget", {"recipient": "search.example"}),
+    "profile": Plain("GET", "/v1/profile"),
+    "change_profile": Plain("POST", "/v1/profile", CHANGE),
+    "policy": Plain("GET", "/v1/policy"),
+    "reload": Plain("POST", "/v1/policy"),
+    "models": Plain("GET", "/v1/models"),
+    "add_model": Plain("POST", "/v1/models", PLACE),
+    "remove_model": Plain("DELETE", "/v1/models/none"),
+    "backup": Plain("POST", "/v1/backup", PLACE),
+    "events": Plain("GET", "/v1/events"),
+}
+JSON, STREAM = "application/json", "text/event-stream"
+UNSENT = {"lock", "shutdown"}  # these end what is tested
+
+
+class Said(NamedTuple):
+    """An answer: its status, its type, its body."""
+
+    status: int
+    kind: str
+    body: bytes
+
+
+def requests(door: Door, count: int) -> list[bytes]:
+    """Return mutations of every call of a door but those that are not sent, always the same."""
+    rng = Random(f"{door}/{count}")  # noqa: S311  (mutations that can be drawn again)
+    names = [route.name for route in ROUTES if door in route.doors and route.name not in UNSENT]
+    return [mutated(PLAIN[rng.choice(names)], rng) for _ in range(count)]
+
+
+def answer(opened: socket.socket, data: bytes) -> Said | None:
+    """Send a request and return its answer, None where there is none."""
+    method = data.partition(b" ")[0].decode("latin-1")
+    with opened, suppress(BrokenPipeError, ConnectionResetError, http.client.RemoteDisconnected):
+        opened.sendall(data)
+        if not select.select([opened], [], [], SILENCE)[0]:
+            opened.sendall(REST)
+        opened.settimeout(PATIENCE)
+        with suppress(TimeoutError), http.client.HTTPResponse(opened, method=method) as said:
+            said.begin()
+            kind = said.headers.get_content_type()
+            return Said(said.status, kind, said.read() if kind != STREAM else b"")
+    return None
+
+
+def outcome(live: Live, door: Door, data: bytes) -> str:
+    """Return what became of a request; fail where it is other than it should be."""
+    said = answer(live.connect(door), data)
+    if said is None:
+        return "no answer"
+    assert said.status < 500, (data, said)
+    if said.kind != JSON:  # what aiohttp says of itself: this is no HTTP, or expects too much
+        assert said.status in {400, 417} or said.kind == STREAM, (data, said)
+        return f"{said.status} {said.kind}"
+    found = json.loads(said.body) if said.body else {}
+    if door == QUERY and said.status == 200 and "code" in found:
+        assert not found["attributes"], data
+        assert not found["header"], data
+        assert found["code"] != "failed", data
+    return str(said.status)
+
+
+def counted(live: Live, door: Door, count: int) -> Counter[str]:
+    """Send mutations to a door, several at a time, and count what becomes of them."""
+    with ThreadPoolExecutor(CALLERS) as callers:
+        return Counter(callers.map(lambda data: outcome(live, door, data), requests(door, count)))
+
+
+@pytest.mark.parametrize("locked", [True, False], ids=["locked", "unlocked"])
+def test_nothing_comes_of_mutated_requests(
+    locked: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same process answers in the end, its log knows no defect, its ledger no entry.
+
+    That it would attach something is seen at the one recipient who may be told.
+    """
+    with living(NOTHING, locked=locked) as live:
+        before = live.status()
+        found = {door: counted(live, door, COUNT // 2) for door in (QUERY, CONTROL)}
+        after = live.status()
+        log = live.paths.log.read_text()
+        live.unlock()
+        entries = live.status().entries
+        with live.client(QUERY) as client:
+            told = client.call("decide", TOLD)
+        assert live.status().entries == 1
+    with capsys.disabled():
+        sys.stdout.write(f"\n{COUNT} mutated requests, 0 crashes, 0 disclosures: {found}\n")
+    assert sum(sum(each.values()) for each in found.values()) == COUNT
+    assert (after.process, after.locked, after.started_at) == (
+        before.process,
+        locked,
+        before.started_at,
+    )
+    assert "failed" not in log
+    assert entries == 0
+    assert told.attributes
