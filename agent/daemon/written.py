@@ -2,24 +2,27 @@
 
 What a verdict is about is taken out of our older rules for the same recipients, since among
 equals the stricter would win whatever was said last. Rules that are not ours stay as they are:
-where one of them wins, that is said.
+where one of them wins, that is said. An approval for everyone and for good changes the entry of the
+attribute that asks, if there is one.
 """
 
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
 from agent.daemon.ours import Lasting, free_name, is_group, ours, pool_of, recipient_of
 from agent.daemon.rewriting import rewrite
 from agent.wire.reviews import Decided
-from policy.edit import with_rule, without_rule
+from policy.edit import with_attribute, with_rule, without_rule
 from policy.groups import Pools
 from policy.hosts import site_of
 from policy.match import Rulebook, Verdict
-from policy.rules import Policy, Rule
+from policy.rules import Layer, Policy, Rule
 from policy.statements import comments
 
 OPEN = frozenset({"auto", "always"})
@@ -81,7 +84,11 @@ def changed(text: str, policy: Policy, wish: Wish, today: date) -> str:
             after = without_rule(after, name)
         elif left != old.names:
             after = with_rule(after, replace(old, names=left).rule(name))
-    new = _still_asked(policy, wish, today) if wish.decided == "approve" else wish.names
+    asked = _still_asked(policy, wish, today) if wish.decided == "approve" else {}
+    new = tuple(asked) if wish.decided == "approve" else wish.names
+    named = [name for name in new if _is_entry(asked.get(name), name) and _for_good(wish)]
+    after = reduce(_opened, named, after)
+    new = tuple(name for name in new if name not in named)
     if new or wish.decided is None:
         after = _with(after, replace(says, names=new))
     return _commented(text, after)
@@ -90,11 +97,13 @@ def changed(text: str, policy: Policy, wish: Wish, today: date) -> str:
 def outcome(policy: Policy, wish: Wish, today: date) -> Written:
     """Return what a policy, once changed, makes of a verdict."""
     says = _says(policy, wish)
-    rule = next((each.name for each in ours(policy.text) if says.like(each.says)), None)
     wanted = OPEN if wish.decided == "approve" else CLOSED
     found = _ruled(policy, wish, today)
+    rules = [each.name for each in ours(policy.text) if says.like(each.says)]
+    if _for_good(wish):
+        rules += [each.rule.name for name, each in found.items() if _is_entry(each, name)]
     against = {name: ruled.rule.name for name, ruled in found.items() if ruled.value not in wanted}
-    return Written(rule, tuple(against), tuple(against.values()))
+    return Written(rules[0] if rules else None, tuple(against), tuple(against.values()))
 
 
 def _says(policy: Policy, wish: Wish) -> Lasting:
@@ -135,14 +144,32 @@ def _with(text: str, says: Lasting) -> str:
     return with_rule(text, says.rule(free_name(text, says)))
 
 
-def _still_asked(policy: Policy, wish: Wish, today: date) -> tuple[str, ...]:
-    """Return the names that wait for the user by the rules that are not ours.
+def _for_good(wish: Wish) -> bool:
+    """Say whether a verdict is what an entry of ``[attributes]`` can say."""
+    return wish.everyone and wish.decided == "approve" and wish.until is None
+
+
+def _is_entry(ruled: Verdict | None, name: str) -> bool:
+    """Say whether it is the file's own entry of an attribute that decides about it."""
+    rule = None if ruled is None else ruled.rule
+    return rule is not None and (rule.layer, rule.path) == (Layer.FILE, ("attributes", name))
+
+
+def _opened(text: str, name: str) -> str:
+    """Return the text with an entry that asks made one that does not: a rule could not beat it."""
+    entry = tomllib.loads(text)["attributes"][name]
+    settings = {**entry, "disclose": "auto"} if isinstance(entry, dict) else "auto"
+    return with_attribute(text, name, settings)
+
+
+def _still_asked(policy: Policy, wish: Wish, today: date) -> dict[str, Verdict]:
+    """Return the names that wait for the user by the rules that are not ours, with those rules.
 
     What somebody has closed by hand since the user was asked is not opened by the answer.
     """
     plain = replace(policy, rules=tuple(_others(policy, wish.names)))
     ruled = _ruled(plain, wish, today)
-    return tuple(name for name in wish.names if ruled[name].value == "ask")
+    return {name: each for name, each in ruled.items() if each.value == "ask"}
 
 
 def _others(policy: Policy, names: Iterable[str]) -> Iterator[Rule]:

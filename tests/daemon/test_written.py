@@ -1,7 +1,7 @@
 """Verdicts that last: what the policy file rules afterwards, and that the rest of it stays."""
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import product
 from typing import Any
@@ -213,12 +213,28 @@ def test_what_another_rule_wins_is_said(rule: str, winner: str | None) -> None:
     assert written.decided_by == ((winner,) if winner else ())
 
 
-def test_an_attribute_asked_for_by_name_is_denied_but_not_opened_for_everyone() -> None:
-    """Neither rule is more specific, so the stricter wins, whatever is said."""
+@pytest.mark.parametrize("entry", ['"ask"', '{ disclose = "ask", sensitivity = 0.2 }'])
+def test_an_entry_that_asks_is_opened_for_everyone_and_for_good(entry: str) -> None:
+    """No rule for everyone is more specific than the entry, so the entry itself says it."""
+    text = f"[attributes]\nsalary = {entry}  # mine\n"
+    approved = Wish("a.example", "approve", ("salary",), everyone=True)
+    opened = after(text, approved)
+    assert opened == text.replace('"ask"', '"auto"')
+    assert outcome(policy_of(opened), approved, START) == ("attributes.salary", (), ())
+    denied = replace(approved, decided="deny")
+    closed = after(opened, denied)
+    assert closed.startswith(opened)
+    assert outcome(policy_of(closed), denied, START).without_effect == ()
+    assert after(closed, approved) == opened
+
+
+def test_an_entry_that_asks_is_not_opened_for_some_days() -> None:
+    """It has no end, and a rule that has one does not beat it: that is said."""
     text = '[attributes]\nsalary = "ask"\n'
-    wishes = [Wish("a.example", each, ("salary",), everyone=True) for each in DECISIONS]
-    for wish, without in zip(wishes, (("salary",), ()), strict=True):
-        assert outcome(policy_of(after(text, wish)), wish, START).without_effect == without
+    wish = Wish("a.example", "approve", ("salary",), everyone=True, until=START)
+    changed = after(text, wish)
+    assert changed.startswith(text)
+    assert outcome(policy_of(changed), wish, START).without_effect == ("salary",)
 
 
 def test_what_was_closed_by_hand_since_is_not_opened() -> None:
