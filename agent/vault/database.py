@@ -208,5 +208,7 @@ def _translated(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise trouble(error, path) from error
+    except UnicodeDecodeError as error:  # of a damaged name in what SQLite says
+        raise damaged("it is no sound database", path) from error
     except MemoryError as error:
         raise damaged("it asks for more memory than there is", path) from error
