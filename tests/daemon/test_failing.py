@@ -1,0 +1,109 @@
+"""Whatever is missing or fails on the way of a request: nothing is attached, nothing recorded."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import agent.daemon.case
+import agent.daemon.handle
+from agent.daemon.agent import Agent
+from agent.daemon.desk import Desk
+from agent.daemon.explained import explained
+from agent.daemon.handle import handle
+from agent.daemon.sources import Sources
+from agent.errors import VaultError
+from agent.vault.entry import Disclosure
+from agent.vault.ledger import Ledger
+from agent.vault.profile import Profile
+from agent.wire.asking import Answer, Code
+from tests.daemon.doubles import MONDAY, FixedRules, Heard, OneModel
+from tests.daemon.lives import OPEN, SHOP, living
+
+
+def test_with_nothing_to_decide_by_nothing_is_attached() -> None:
+    """Each way of it has its code; the rest of the answer is empty."""
+    agent, vault = living(OPEN)
+    without: dict[Code, Agent] = {
+        "locked": replace(agent, vault=None),
+        "no policy": replace(agent, rules=FixedRules(None)),
+        "no model": replace(agent, shelf=OneModel(None)),
+        "unfit": agent,
+    }
+    for code, broken in without.items():
+        if code == "unfit":
+            vault.ledger.append(entry_of(("age", "age9")))
+        assert handle(SHOP, MONDAY, broken) == Answer(code=code)
+        assert explained(SHOP, MONDAY, broken).code == code
+        assert vault.ledger.count == (code == "unfit")
+    wanted = f'{OPEN}[[rule]]\nrecipient = "shop.example"\nmodel = "other"\n'
+    chosen = replace(agent, rules=FixedRules(wanted))
+    assert handle(SHOP, MONDAY, chosen) == Answer(code="no model")
+    assert handle(SHOP, MONDAY, replace(agent, vault=living(OPEN)[1])).code == "answered"
+
+
+def entry_of(*disclosed: tuple[str, str]) -> Disclosure:
+    """Return an entry of which only the pairs matter."""
+    return Disclosure(
+        at=MONDAY,
+        host="shop.example",
+        query="q",
+        asked=None,
+        disclosed=disclosed,
+        persons=tuple(name for name, _ in disclosed),
+        model="other",
+        digest="",
+        utility_bits=0.0,
+        people_left=1,
+    )
+
+
+class BrokenError(RuntimeError):
+    """What is raised on the way."""
+
+
+def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401
+    raise BrokenError
+
+
+@pytest.mark.parametrize(
+    ("owner", "step"),
+    [
+        (Agent, "look"),
+        (OneModel, "of"),
+        (Desk, "offered"),
+        (Desk, "overlay"),
+        (agent.daemon.case, "knowledge"),
+        (Sources, "values"),
+        (agent.daemon.case, "decide"),
+        (Desk, "note"),
+        (Sources, "noted"),
+        (Heard, "publish"),
+        (Profile, "reveal"),
+        (agent.daemon.handle, "header_of"),
+        (agent.daemon.handle, "summary_of"),
+        (agent.daemon.handle, "people_left"),
+        (Ledger, "append"),
+    ],
+)
+def test_whatever_fails_on_the_way_leaves_nothing(
+    owner: object, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no answer, and the ledger does not say that there was; then all is as before."""
+    made, vault = living(f'{OPEN}[attributes]\nage = "ask"\n')
+    made = replace(made, sources=Sources())
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, step, _raise)
+        with pytest.raises(BrokenError):
+            handle(SHOP, MONDAY, made)
+    assert vault.ledger.count == 0
+    assert handle(SHOP, MONDAY, made).id == 1
+
+
+def test_a_full_disk_attaches_nothing() -> None:
+    """What cannot be recorded does not leave."""
+    agent, vault = living(OPEN)
+    vault.records.full = True
+    with pytest.raises(VaultError):
+        handle(SHOP, MONDAY, agent)
+    assert vault.ledger.count == 0

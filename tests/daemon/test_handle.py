@@ -1,0 +1,230 @@
+"""One request from its question to its answer: what is attached, what is recorded, and when."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import http_sf
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon.calls import Calls
+from agent.daemon.explained import explained
+from agent.daemon.handle import handle
+from agent.errors import UsageError
+from agent.model.attributes import UNSPECIFIED
+from agent.model.model import Model
+from agent.vault.profile import Profile
+from agent.wire.asking import Answer, Ask
+from agent.wire.reviews import Verdict
+from tests.daemon.doubles import MONDAY, Heard
+from tests.daemon.lives import MODEL, OPEN, ROWS, SECOND, SHOP, living, values_of
+from tests.decision.histories import Rules, policies
+from tests.decision.made import NAMES, PERSONS
+from tests.decision.transcripts import HOSTS, QUERIES
+
+
+def members(header: str) -> dict[str, object]:
+    """Return the values in a header."""
+    read: Any = http_sf.parse(header.encode(), tltype="dictionary") if header else {}
+    return {name: value for name, (value, _) in read.items()}
+
+
+def asks() -> st.SearchStrategy[Ask]:
+    """Draw a request."""
+    names = st.sampled_from([*NAMES, "shoe_size"])
+    return st.builds(
+        Ask,
+        query=st.sampled_from(QUERIES),
+        recipient=st.sampled_from(HOSTS),
+        asked=st.none() | st.none() | st.lists(names),
+    )
+
+
+streams = st.lists(st.tuples(st.sampled_from([1, 1, 60, 200]), asks()), min_size=1, max_size=6)
+people = st.integers(0, len(ROWS) - 1)
+
+
+@given(policies(["everyone", "me"]), streams, people)
+def test_what_is_attached_is_what_is_recorded(
+    rules: Rules, stream: list[tuple[int, Ask]], row: int
+) -> None:
+    """And the header says the same; what is not specified is recorded, and left out of both."""
+    agent, vault = living(rules.policy.text, row)
+    own, now = {**values_of(row), "hours": "hours1"}, MONDAY
+    for hours, ask in stream:
+        now += timedelta(hours=hours)
+        before = vault.ledger.count
+        answer = handle(ask, now, agent)
+        if answer.id is None:
+            assert (answer.attributes, answer.header) == ({}, "")
+            assert vault.ledger.count == before
+            continue
+        entry = vault.disclosures[-1]
+        assert answer.id == vault.ledger.count == before + 1
+        assert all(own[name] == value for name, value in entry.disclosed)
+        told = {name: value for name, value in entry.disclosed if value != UNSPECIFIED}
+        assert answer.attributes == told
+        assert members(answer.header) == told
+        assert entry.persons == tuple(n for n, _ in entry.disclosed if n in NAMES[:PERSONS])
+        assert set(entry.asked or NAMES) >= {name for name, _ in entry.disclosed}
+        assert set(entry.asked or ()) <= set(NAMES)
+
+
+@given(policies(["everyone", "me"]), streams, people)
+def test_people_left_are_those_who_agree(
+    rules: Rules, stream: list[tuple[int, Ask]], row: int
+) -> None:
+    """With all that the pool was told, or with this answer where it forgets."""
+    agent, vault = living(rules.policy.text, row)
+    forgets = 'memory = "forgets"' in rules.policy.text
+    told: dict[str, set[str]] = {}
+    now = MONDAY
+    for hours, ask in stream:
+        now += timedelta(hours=hours)
+        answer = handle(ask, now, agent)
+        if answer.id is None or answer.summary is None:
+            continue
+        names = set(vault.disclosures[-1].persons)
+        pool = answer.summary.pool
+        told[pool] = names if forgets else told.get(pool, set()) | names
+        columns = [NAMES.index(name) for name in told[pool]]
+        alike = int((ROWS[:, columns] == ROWS[row, columns]).all(axis=1).sum())
+        assert answer.summary.people_left == vault.disclosures[-1].people_left == alike
+
+
+@given(streams, people, st.integers(1, 3))
+def test_no_two_requests_spend_one_limit(
+    stream: list[tuple[int, Ask]], row: int, most: int
+) -> None:
+    """Within seven days no pool learns more; and k holds for each of the people."""
+    policy = f'{OPEN}k = 8\nnew_facts_per_week = {most}\n[groups]\nall = ["ads.test"]\n'
+    agent, vault = living(policy, row)
+    news: list[tuple[str, datetime]] = []
+    held: dict[str, set[str]] = {}
+    now = MONDAY
+    for hours, ask in stream:
+        now += timedelta(hours=hours)
+        answer = handle(ask, now, agent)
+        if answer.id is None or answer.summary is None:
+            continue
+        pool = held.setdefault(answer.summary.pool, set())
+        new = set(vault.disclosures[-1].persons) - pool
+        pool |= new
+        news += [(answer.summary.pool, now)] * len(new)
+        lately = [who for who, at in news if now - at < timedelta(days=7)]
+        assert lately.count(answer.summary.pool) <= most
+        assert not new or vault.disclosures[-1].people_left >= 8
+
+
+@given(policies(["everyone", "me"]), streams, people)
+def test_explaining_foretells_and_changes_nothing(
+    rules: Rules, stream: list[tuple[int, Ask]], row: int
+) -> None:
+    """What is explained is what would be answered, and it leaves no trace."""
+    agent, vault = living(rules.policy.text, row)
+    now = MONDAY
+    for hours, ask in stream:
+        now += timedelta(hours=hours)
+        before = (vault.ledger.count, agent.desk.reviews(now))
+        said = explained(ask, now, agent)
+        assert said == explained(ask, now, agent)
+        assert (vault.ledger.count, agent.desk.reviews(now)) == before
+        answer = handle(ask, now, agent)
+        entry = vault.disclosures[-1:] if answer.id else []
+        assert said.disclosed == [name for each in entry for name, _ in each.disclosed]
+        assert (said.code, len(said.pending)) == (
+            answer.code,
+            answer.summary.waiting if answer.summary else 0,
+        )
+        assert [each.name for each in said.candidates if each.disclosed] == sorted(
+            said.disclosed, key=NAMES.index
+        )
+
+
+@pytest.mark.parametrize(
+    ("policy", "query", "code"),
+    [
+        (f"{OPEN}nothing = true\n", "python today", "blocked"),
+        (OPEN, "something else", "unknown query"),
+        (f"{OPEN}k = 301\n", "python today", "past a limit already"),
+    ],
+)
+def test_where_nothing_leaves_nothing_is_written(policy: str, query: str, code: str) -> None:
+    """The answer has its code and its figures, and the ledger stays as it was."""
+    agent, vault = living(policy)
+    answer = handle(Ask(query=query, recipient="shop.example"), MONDAY, agent)
+    assert (answer.code, answer.attributes, answer.header, answer.id) == (code, {}, "", None)
+    assert answer.summary is not None
+    assert answer.summary.headline.startswith("Disclose nothing")
+    assert vault.ledger.count == 0
+
+
+def test_a_recipient_that_is_no_host_is_said_to_be_none() -> None:
+    """It is the caller's mistake, and nothing is attached."""
+    agent, vault = living(OPEN)
+    with pytest.raises(UsageError):
+        handle(Ask(query="python today", recipient="shop example"), MONDAY, agent)
+    assert vault.ledger.count == 0
+
+
+def test_the_profile_is_opened_for_what_was_chosen_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, after the choice, and only for attributes of the person."""
+    agent, vault = living(f'{OPEN}[attributes]\nhours = "always"\n')
+    opened: list[list[str]] = []
+    reveal = Profile.reveal
+
+    def noted(self: Profile, names: list[str], model: Model) -> dict[str, str]:
+        opened.append([*names])
+        return reveal(self, names, model)
+
+    monkeypatch.setattr(Profile, "reveal", noted)
+    handle(SHOP, MONDAY, agent)
+    assert opened == [[*vault.disclosures[0].persons]]
+    assert "hours" in dict(vault.disclosures[0].disclosed)
+
+
+def test_the_users_own_codes_are_read_only_to_protect_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where a policy protects everyone, the decision cannot even reach them."""
+    monkeypatch.delattr(Profile, "codes")
+    agent, _ = living(f"{OPEN}k = 5\n")
+    assert handle(SHOP, MONDAY, agent).code == "answered"
+    with pytest.raises(AttributeError):
+        handle(SHOP, MONDAY, living(f'{OPEN}k = 5\nprotect = "me"\n')[0])
+
+
+def test_what_waits_stays_and_is_told() -> None:
+    """The answer leaves without it; approved, it leaves with the next request."""
+    agent, _ = living(f'{OPEN}[attributes]\nage = "ask"\n')
+    answer = handle(SHOP, MONDAY, agent)
+    assert "age" not in answer.attributes
+    assert answer.summary is not None
+    assert answer.summary.waiting == 1
+    assert isinstance(agent.bus, Heard)
+    assert agent.bus.kinds == ["review"]
+    calls = Calls(agent, lambda: MONDAY)
+    [review] = calls.reviews()
+    calls.verdict(Verdict(decided="approve"), id=review.id)
+    assert "age" in handle(SHOP, MONDAY + SECOND, agent).attributes
+
+
+def test_a_changed_value_is_disclosed_anew_and_the_latest_counts() -> None:
+    """It leaves like one that is sent again, even where nothing new may."""
+    agent, vault = living(f"{OPEN}new_facts_per_week = 5\n")
+    first = handle(SHOP, MONDAY, agent)
+    vault.profile.change({"gender": UNSPECIFIED}, ["age"], [MODEL])
+    second = handle(SHOP, MONDAY + SECOND, agent)
+    assert {"age", "gender"} & set(first.attributes)
+    assert set(dict(vault.disclosures[1].disclosed)) == set(dict(vault.disclosures[0].disclosed))
+    assert not {"age", "gender"} & set(second.attributes)
+    assert vault.disclosures[1].people_left != vault.disclosures[0].people_left
+
+
+def test_a_lock_closes_the_vault() -> None:
+    """The next answer has nothing attached."""
+    agent, vault = living(OPEN)
+    agent.lock()
+    assert vault.calls == ["close"]
+    assert handle(SHOP, MONDAY, agent) == Answer(code="locked")
