@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
-from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
 
 from agent.daemon.refused import RefusedError
+from agent.daemon.web import HttpProcessingError, web
 from agent.wire.base import MOST_BYTES
 from agent.wire.routes import Parameter, Route
 
@@ -84,11 +83,17 @@ def too_large() -> RefusedError:
 
 
 def _value(parameter: Parameter, text: str) -> str | int:
+    """Return what a parameter is, if it is of its kind and within its bounds."""
+    bounds = f"{parameter.least:,} to {parameter.most:,}"
     if parameter.kind is not int:
-        return text
+        if parameter.least <= len(text) <= parameter.most:
+            return text
+        raise _malformed(f"{parameter.name} must have {bounds} characters")
     if text.isascii() and text.isdecimal() and len(text) <= DIGITS:
-        return int(text)
-    raise _malformed(f"{parameter.name} must be a whole number")
+        number = int(text)
+        if parameter.least <= number <= parameter.most:
+            return number
+    raise _malformed(f"{parameter.name} must be a whole number, {bounds}")
 
 
 def _once(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:

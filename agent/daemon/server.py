@@ -6,19 +6,18 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
-
 from agent.daemon.boundary import boundary, reply
 from agent.daemon.events import Bus
 from agent.daemon.reading import body_of, check_type, parameters_of, reader
 from agent.daemon.streamed import stream
+from agent.daemon.web import Handler, Middleware, web
 from agent.wire.base import MOST_BYTES, Done
 from agent.wire.routes import ROUTES, Door, Route
 
 PATIENCE = 10.0  # seconds for a body to arrive
 IDLE = 60.0  # seconds that a connection may stand open between two calls, or before the first
 GRACE = 5.0  # seconds for running calls to end when the daemon does
+LONGEST_LINE = 32 * 1024  # bytes of a request's first: the longest host has 12 for a character
 LINGERING = 0.25  # seconds in which the rest of a refused body is thrown away
 IN_THREAD = {"unlock"}  # what takes long: others are answered meanwhile
 
@@ -66,6 +65,7 @@ def runner(made: web.Application, idle: float = IDLE) -> web.AppRunner:
         access_log=None,
         auto_decompress=False,
         keepalive_timeout=idle,
+        max_line_size=LONGEST_LINE,
         lingering_time=LINGERING,
         shutdown_timeout=GRACE,
     )

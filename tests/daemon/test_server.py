@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from threading import Event as Flag
 from threading import Thread
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.server import IN_THREAD, Served, application
 from agent.errors import LockedError, VaultError, WrongSecretError
+from agent.wire.base import LONGEST_HOST
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route
 from tests.daemon.fakes import ASK, FakeCalls, Running, behind, fake_bus
 from tests.wire.messages import messages_of
@@ -58,7 +60,7 @@ def test_a_call_reaches_the_method_of_its_name(
     running = doors[door]
     message = None if route.takes is None else data.draw(messages_of(route.takes))
     values: dict[str, Any] = {
-        each.name: data.draw(st.integers(0, 10**18 - 1)) if each.kind is int else SEGMENT
+        each.name: data.draw(st.integers(each.least, each.most)) if each.kind is int else SEGMENT
         for each in route.parameters
         if each.where == "path" or data.draw(st.booleans())
     }
@@ -91,6 +93,14 @@ def test_every_answer_has_the_same_headers(doors: dict[Door, Running]) -> None:
         assert said.headers["Cache-Control"] == "no-store"
         assert said.headers["X-Content-Type-Options"] == "nosniff"
         assert "Server" not in said.headers
+
+
+def test_the_longest_host_arrives(doors: dict[Door, Running]) -> None:
+    """Every byte of every character is three in a path."""
+    host = "\U0001f600" * LONGEST_HOST
+    said = doors[CONTROL].ask("GET", f"/v1/knowledge/{quote(host)}")
+    assert said.status == 200
+    assert doors[CONTROL].calls.made[-1] == ("knowledge", (), {"recipient": host})
 
 
 def test_a_connection_stays_open(doors: dict[Door, Running]) -> None:
