@@ -45,6 +45,7 @@ class Program(Commands):
         "pending": Deferred("agent.cli.pending", "List what waits for your word."),
         "policy": Deferred("agent.cli.policy", "Check a policy file, and see what it rules."),
         "profile": Deferred("agent.cli.profile", "Show, set, import and export your own values."),
+        "purge": Deferred("agent.cli.purge", "Remove everything of ours, for good."),
         "restore": Deferred("agent.cli.restore", "Put a backup in the place of the vault."),
         "service": Deferred("agent.cli.service", "Have the system start the daemon."),
         "status": Deferred("agent.cli.status", "Say how the daemon is, and what waits for you."),

@@ -1,10 +1,12 @@
 """The service as it is on this machine: its files, and the commands that make it known."""
 
+import plistlib
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from xml.parsers.expat import ExpatError
 
 from agent.daemon.service import PLIST, SERVICE, SOCKETS, Manager, Written, place
 from agent.errors import DaemonError, UsageError
@@ -13,6 +15,7 @@ Commands = list[list[str]]
 
 SECONDS = 30.0  # for a manager to answer
 _SYSTEMCTL = ["systemctl", "--user"]
+_PLACES = ("Environment=", "ListenStream=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,12 @@ def look(files: Sequence[Written]) -> Installed:
         tuple(path for path, text in texts.items() if text is not None),
         tuple(each.path for each in files if texts[each.path] != each.text),
     )
+
+
+def foreign(files: Sequence[Written]) -> bool:
+    """Say whether what is there starts a daemon whose folders are others than ours now."""
+    texts = ((each.text, _text(each.path)) for each in files)
+    return any(there is not None and _homes(there) != _homes(text) for text, there in texts)
 
 
 def write(files: Sequence[Written]) -> None:
@@ -109,6 +118,16 @@ def _run(command: list[str]) -> str | None:
     if done.returncode == 0:
         return None
     return (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+
+
+def _homes(text: str) -> object:
+    """Return what a file says of where things lie."""
+    if not text.startswith("<?xml"):
+        return [line for line in text.splitlines() if line.startswith(_PLACES)]
+    try:
+        return plistlib.loads(text.encode())["EnvironmentVariables"]
+    except (ExpatError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _text(path: Path) -> str | None:

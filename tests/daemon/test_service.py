@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.installed import look, remove, write
+from agent.daemon.installed import foreign, look, remove, write
 from agent.daemon.service import Manager, files, place
 from agent.errors import UsageError
 from agent.paths import paths
@@ -158,3 +158,16 @@ def test_what_is_written_is_seen_and_removed(home: dict[str, str]) -> None:
     assert (found.whole, found.differing) == (False, (units[1].path,))
     assert remove(units) == [each.path for each in units]
     assert [*place("systemd", home).iterdir()] == [other]
+
+
+@pytest.mark.parametrize("manager", ["systemd", "launchd"])
+def test_a_service_for_other_folders_is_foreign(manager: Manager, home: dict[str, str]) -> None:
+    """One of this home is not, whatever interpreter it starts; nor is none at all."""
+    here = files(manager, "/usr/bin/python3", {**home, "RETICENT_HOME": "/one"})
+    there = files(manager, sys.executable, {**home, "RETICENT_HOME": "/two"})
+    assert not foreign(there)
+    write(here)
+    assert foreign(there)
+    assert not foreign(files(manager, sys.executable, {**home, "RETICENT_HOME": "/one"}))
+    here[0].path.write_text("<?xml rubbish")
+    assert foreign(there)

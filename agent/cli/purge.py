@@ -1,0 +1,121 @@
+"""`reticent purge`: remove everything of ours from this machine, after asking."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+import click
+
+from agent.cli.door import door
+from agent.cli.layout import counted, paragraph
+from agent.cli.options import json_option, yes_option
+from agent.cli.problems import printable
+from agent.cli.service import removed_service, usual, written
+from agent.daemon.belongings import Belongings, accounts, belongings, forget, remove
+from agent.daemon.checks.places import listens
+from agent.daemon.installed import foreign, look
+from agent.daemon.sockets import alone
+from agent.errors import DaemonError, ReticentError, UsageError
+from agent.paths import Paths, paths
+
+WORD = "purge"
+SECONDS = 20.0  # for the daemon to end
+PAUSE = 0.1
+
+
+@click.command()
+@yes_option
+@json_option
+def purge(*, yes: bool, as_json: bool) -> None:
+    """Remove everything of reticent's from this machine, for good.
+
+    The vault, the policy, added models, the log, the sockets, the service, and the key in the
+    keyring. What it is, is listed first. Backups elsewhere stay.
+    """
+    at = paths()
+    found = belongings(at)
+    units = written(usual())
+    service = [] if foreign(units) else [str(each) for each in look(units).present]
+    going, staying = [*map(str, found.ours), *service], [*_staying(found)]
+    if going and not yes:
+        _agree(going, staying)
+    removed, left = removed_service(usual()) if service else ([], [])
+    if found.ours or found.folders:
+        removed = _removed(at) + removed
+    if as_json:
+        stays, commands = [str(each) for each in found.others], [" ".join(each) for each in left]
+        click.echo(json.dumps({"removed": removed, "stays": stays, "left": commands}, indent=2))
+    else:
+        _tell(removed, staying, left)
+
+
+def _removed(at: Paths) -> list[str]:
+    """Remove the key in the keyring and all files; return these. The daemon is ended before."""
+    with _stopped(at):
+        kept = forget(accounts(at.vault))
+        removed = [str(each) for each in remove(belongings(at))]
+    if kept:
+        what = "the keyring did not let go of the vault's key, which opens nothing any more"
+        click.echo(paragraph(f"Note: {what}; its service is called reticent."), err=True)
+    return removed
+
+
+def _agree(going: Sequence[str], staying: Sequence[str]) -> None:
+    """List what goes and what stays, and return once the word is typed."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise UsageError("this asks first, and nobody is there to answer", "agree with --yes")
+    lines = ["This goes, for good, with the key in the keyring if there is one:"]
+    lines += [*(f"  {each}" for each in going), *staying]
+    click.echo("\n".join(printable(line) for line in lines), err=True)
+    answer: str = click.prompt(
+        f"Type {WORD} to remove it", default="", show_default=False, err=True
+    )
+    if answer.strip() != WORD:
+        hint = f"type {WORD}, or agree with --yes"
+        raise ReticentError("you did not agree, so nothing was removed", hint)
+
+
+@contextmanager
+def _stopped(at: Paths) -> Iterator[None]:
+    """End the daemon, and keep another from starting meanwhile; DaemonError if it does not end."""
+    if listens(at.control):
+        with door() as client:
+            client.call("shutdown")
+    at.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    until = time.monotonic() + SECONDS
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(alone(at.daemon_lock))
+                break
+            except DaemonError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(PAUSE)
+        yield
+
+
+def _tell(removed: Sequence[str], staying: Sequence[str], left: Sequence[list[str]]) -> None:
+    """Say how much went, what stays, and which commands are left to the user."""
+    if not removed:
+        click.echo("There was nothing to remove.")
+        return
+    lines = [f"Removed {counted(len(removed), 'file or folder', 'files and folders')}."]
+    lines += [*staying, "Backups that you made elsewhere stay where they are."]
+    if left:
+        lines.append("The system's manager of services did not answer. Where it does, run:")
+        lines += [f"  {' '.join(each)}" for each in left]
+    click.echo("\n".join(printable(line) for line in lines))
+
+
+def _staying(found: Belongings) -> Iterator[str]:
+    """Yield lines about what lies among ours and stays."""
+    if found.others:
+        yield "This is not reticent's, and stays:"
+        yield from (f"  {each}" for each in found.others)
+    links = [each for each in found.ours if each.is_symlink() and each.exists()]
+    if links:
+        yield "These are links. They go; what they lead to stays:"
+        yield from (f"  {each} to {each.resolve()}" for each in links)

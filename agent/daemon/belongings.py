@@ -1,0 +1,116 @@
+"""Everything of ours on this machine, by name; what else lies in our folders is not ours.
+
+No link is followed: one that lies among our files is removed, and what it leads to stays.
+"""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from agent.errors import BusyVaultError, VaultError
+from agent.paths import Paths
+from agent.vault import keyrings
+from agent.vault.database import Database
+from agent.vault.slot_rows import read_slots, read_vault_id
+from agent.vault.slots import KeyringSlot
+
+VAULT = ("vault.db", "vault.db-*", "vault.db.replaced-*", "vault.db.unfinished*", ".vault.db.*")
+MODELS = ("*.safetensors", "*.sig", ".*.part")
+COPYING = ".????????"  # a folder in which a model is being copied
+STATE = ("witness.json", "witness.json.unfinished", ".witness.json.*", "listen.token", "daemon.*")
+POLICY = ("policy.toml", ".policy.toml.*")
+SOCKETS = ("control.sock", "query.sock")
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """What is ours, what is most private first; and what lies among it and is not."""
+
+    ours: tuple[Path, ...]
+    others: tuple[Path, ...]
+    folders: tuple[Path, ...]
+
+
+def belongings(paths: Paths) -> Belongings:
+    """Return what there is of ours, and what would stay."""
+    patterns = {
+        paths.data: VAULT,
+        paths.state: STATE,
+        paths.models: MODELS,
+        paths.config: POLICY,
+        paths.runtime: SOCKETS,
+    }
+    ours: list[Path] = []
+    others: list[Path] = []
+    for folder, names in patterns.items():
+        if folder.is_symlink():
+            ours.append(folder)
+            continue
+        for path in _entries(folder):
+            if _fits(path, names, copying=folder == paths.models):
+                ours.append(path)
+            elif path not in patterns:
+                others.append(path)
+    ours.sort(key=lambda path: path != paths.vault)  # the rest in the order of the folders
+    inner_first = (paths.models, paths.data, paths.runtime, paths.state, paths.config)
+    folders = [each for each in inner_first if each.is_dir() and not each.is_symlink()]
+    return Belongings(tuple(ours), tuple(others), tuple(folders))
+
+
+def remove(found: Belongings) -> list[Path]:
+    """Remove what is ours, and the folders that are empty then; return what was removed."""
+    removed = []
+    for path in found.ours:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)  # which follows no link either
+        else:
+            path.unlink(missing_ok=True)
+        removed.append(path)
+    for folder in found.folders:
+        if not [*_entries(folder)]:
+            folder.rmdir()
+            removed.append(folder)
+    return removed
+
+
+def accounts(vault: Path) -> list[str]:
+    """Return the accounts in the keyring that a vault has; none of one that cannot be read.
+
+    Raises BusyVaultError if it is open.
+    """
+    try:
+        database = Database.open(vault)
+    except BusyVaultError:
+        raise
+    except VaultError:
+        return []
+    try:
+        slots = [row.slot for row in read_slots(database, read_vault_id(database))]
+    except VaultError:
+        return []
+    finally:
+        database.close()
+    return [slot.account for slot in slots if isinstance(slot, KeyringSlot)]
+
+
+def forget(names: Sequence[str]) -> list[str]:
+    """Remove accounts from the keyring; return those that could not be removed."""
+    return [name for name in names if not keyrings.forget(name)]
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    """Yield what lies in a folder, nothing if there is none."""
+    if folder.is_dir():
+        yield from sorted(folder.iterdir())
+
+
+def _fits(path: Path, names: Sequence[str], *, copying: bool) -> bool:
+    """Say whether something is ours by its name and kind."""
+    mode = os.lstat(path).st_mode
+    if stat.S_ISDIR(mode):
+        return copying and fnmatchcase(path.name, COPYING)
+    return any(fnmatchcase(path.name, name) for name in names)
