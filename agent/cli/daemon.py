@@ -10,8 +10,8 @@ from agent.cli.options import json_option
 from agent.cli.problems import printable
 from agent.daemon.events import Bus
 from agent.daemon.inside import Inside, assembled
-from agent.daemon.listen import TOKEN
 from agent.daemon.run import Options, run
+from agent.daemon.token import TOKEN
 from agent.errors import UsageError
 from agent.paths import Paths, paths
 

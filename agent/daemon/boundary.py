@@ -3,12 +3,11 @@
 from typing import Any
 
 import msgspec
-from aiohttp import web
-from aiohttp.typedefs import Handler
 
 from agent.daemon.log import LOG, place
 from agent.daemon.reading import MEDIA_TYPE, too_large
 from agent.daemon.refused import RefusedError
+from agent.daemon.web import Handler, web
 from agent.errors import LockedError, ReticentError, UsageError
 from agent.wire.asking import Answer
 from agent.wire.base import Fault

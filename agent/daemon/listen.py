@@ -5,25 +5,18 @@ refused, and so is every name for this address but two (rebinding), and every pa
 """
 
 import hmac
-import secrets
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-from aiohttp import web
-from aiohttp.typedefs import Handler
 
 from agent.daemon.boundary import boundary
 from agent.daemon.refused import RefusedError
 from agent.daemon.sockets import BACKLOG
+from agent.daemon.web import Handler, web
 from agent.errors import DaemonError
 
 ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")
-TOKEN = "listen.token"  # noqa: S105  (the name of its file)
-LONGEST = 200  # bytes of a token
-_SHORTEST = 32
 _SCHEME = "Bearer "
 _REMEMBER = "600"  # seconds that a browser may keep the answer to its preflight
 
@@ -57,24 +50,6 @@ def guard_of(listening: socket.socket, origins: Sequence[str], token: str) -> Gu
     """Return who may ask at a socket that is bound."""
     port = listening.getsockname()[1]
     return Guard([f"{name}:{port}" for name in NAMES], origins, token)
-
-
-def token_of(path: Path) -> str:
-    """Return the token in a file, made if it is missing.
-
-    Raises DaemonError for one that others can read or that holds too little, UsageError where
-    the file cannot be read or made.
-    """
-    from agent.model.file import create_private, read_bytes
-
-    if not path.exists():
-        create_private(secrets.token_urlsafe(_SHORTEST).encode() + b"\n", path)
-    text = read_bytes(path, LONGEST).strip()
-    if path.stat().st_mode & 0o077:
-        raise DaemonError("others can read this token", "remove it: another is made", str(path))
-    if len(text) < _SHORTEST or not text.isascii():
-        raise DaemonError("this is no token", "remove it: another is made", str(path))
-    return text.decode("ascii")
 
 
 def guarded(made: web.Application, guard: Guard) -> web.Application:

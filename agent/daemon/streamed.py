@@ -3,9 +3,9 @@
 import asyncio
 
 import msgspec
-from aiohttp import web
 
 from agent.daemon.events import Bus, EndedError
+from agent.daemon.web import web
 from agent.wire.state import Event
 from agent.wire.stream import MEDIA_TYPE
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.listen import ADDRESS, TOKEN, Guard, bound, guard_of, guarded, token_of
+from agent.daemon.listen import ADDRESS, Guard, bound, guard_of, guarded
+from agent.daemon.token import TOKEN, token_of
 from agent.errors import DaemonError, UsageError
 from agent.wire.routes import CONTROL, QUERY, ROUTES
 from tests.daemon.fakes import ASK, Running, Said, asked, serving

@@ -1,0 +1,113 @@
+"""The daemon from when it listens to its end."""
+
+import asyncio
+import gc
+import os
+import socket
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from agent.daemon.autolock import EVERY, Autolock
+from agent.daemon.events import Bus
+from agent.daemon.inside import Build, Inside, now
+from agent.daemon.lifetime import Lifetime
+from agent.daemon.listen import Guard, bound, guard_of, guarded
+from agent.daemon.log import LOG
+from agent.daemon.server import Served, application, runner
+from agent.daemon.sockets import BACKLOG
+from agent.daemon.systemd import notify
+from agent.daemon.token import TOKEN, token_of
+from agent.daemon.web import web
+from agent.paths import Paths
+from agent.wire.routes import QUERY, Door
+
+_Site = tuple[web.Application, socket.socket]
+
+
+@dataclass(frozen=True, slots=True)
+class Openings:
+    """Where to answer: at the ``doors``, and for pages of ``origins`` at a ``port``, if any."""
+
+    doors: Mapping[Door, socket.socket]
+    port: int | None
+    origins: tuple[str, ...]
+
+
+def live(paths: Paths, openings: Openings, life: Lifetime, build: Build) -> None:
+    """Answer at all openings until the end of a life; then close the vault.
+
+    Raises DaemonError or UsageError where the port or its token must not be used.
+    """
+    with ExitStack() as stack:
+        loopback = _loopback(paths, openings, stack)
+        bus = Bus(now)
+        inside = build(paths, bus)
+        stack.callback(inside.lock)  # when no thread of ours can open the vault any more
+        gc.freeze()  # what is there now stays, and need not be looked through again
+        gc.enable()
+        autolock = Autolock(inside.minutes, inside.locked, inside.lock)
+        served = Served(inside.calls, bus, autolock.before, life.end)
+        sites: list[_Site] = [
+            (application(door, served), each) for door, each in openings.doors.items()
+        ]
+        if loopback is not None:
+            sites.append((guarded(application(QUERY, served), loopback[1]), loopback[0]))
+        asyncio.run(_live(_Life(life, inside, autolock, bus), sites))
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """What goes on while the daemon runs."""
+
+    life: Lifetime
+    inside: Inside
+    autolock: Autolock
+    bus: Bus
+
+
+def _loopback(
+    paths: Paths, openings: Openings, stack: ExitStack
+) -> tuple[socket.socket, Guard] | None:
+    """Return the socket on 127.0.0.1 and its guard, if that was asked for."""
+    if openings.port is None:
+        return None
+    place = paths.state / TOKEN
+    token = token_of(place)
+    listening = stack.enter_context(bound(openings.port))
+    guard = guard_of(listening, openings.origins, token)
+    LOG.info("listening at http://%s, with the token in %s", guard.hosts[0], place)
+    return listening, guard
+
+
+async def _live(parts: _Life, sites: list[_Site]) -> None:
+    """Answer at all sites until the end comes; then let what is being answered finish."""
+    runners = [runner(made) for made, _ in sites]
+    try:
+        for each, (_, listening) in zip(runners, sites, strict=True):
+            await each.setup()
+            await web.SockSite(each, listening, backlog=BACKLOG).start()
+        LOG.info("ready (process %d)", os.getpid())
+        notify("READY=1", os.environ)
+        await _until_over(parts)
+        LOG.info("ending")
+        notify("STOPPING=1", os.environ)
+    finally:
+        parts.bus.close()
+        await asyncio.gather(*[each.cleanup() for each in runners])
+
+
+async def _until_over(parts: _Life) -> None:
+    """Wait for the end; a defect in what is done meanwhile is an end too, since it locks."""
+    async with asyncio.TaskGroup() as group:
+        looking = group.create_task(_look(parts))
+        await parts.life.until_over(parts.inside.reload)
+        looking.cancel()
+
+
+async def _look(parts: _Life) -> None:
+    """Look from time to time whether to lock, and whether files have changed."""
+    while True:
+        parts.autolock.check()
+        parts.inside.look()
+        await asyncio.sleep(EVERY)
