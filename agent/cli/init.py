@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack
 
 import click
 
-from agent.cli.desktop import check_keyring, has_keyring
+from agent.cli.desktop import check_keyring, keyring_answers
 from agent.cli.init_made import Made, check_free, make
 from agent.cli.init_questions import (
     ask_keyring,
@@ -98,7 +98,7 @@ def _asked(flags: InitFlags, at: Paths) -> Wishes:
     model, added = _model(flags)
     values = [] if flags["profile"] is None else _read_values(flags["profile"], model, added)
     passphrase = ask_passphrase()
-    keyring = flags["keyring"] or (has_keyring() and ask_keyring())
+    keyring = flags["keyring"] or (keyring_answers() and ask_keyring())
     if added is None:
         model, added = ask_model(model)
     preset = flags["preset"] or (None if at.policy.exists() else ask_preset())

@@ -17,6 +17,7 @@ from agent.model.model import Model
 from policy.load import preset_text
 
 REST = "-"
+TOGETHER = "\N{NO-BREAK SPACE}"  # so that no line ends between a number and its value
 
 
 def told(text: str) -> None:
@@ -100,8 +101,9 @@ def ask_values(model: Model) -> dict[str, str]:
 def _value(attribute: Attribute) -> str:
     """Return one value, REST, or nothing where it is skipped."""
     values = attribute.values[1:]
-    listed = "  ".join(f"{number} {value}" for number, value in enumerate(values, start=1))
-    click.echo(paragraph(printable(listed), "  "), err=True)
+    numbered = enumerate(map(printable, values), start=1)
+    listed = "  ".join(f"{number}{TOGETHER}{value}" for number, value in numbered)
+    click.echo(paragraph(listed, "  ").replace(TOGETHER, " "), err=True)
     while True:
         text = _line(attribute.name)
         if text in {"", REST}:

@@ -12,6 +12,7 @@ from agent.cli.groups import Commands
 from agent.cli.options import json_option
 from agent.cli.parameters import OneOf
 from agent.cli.problems import printable
+from agent.daemon.checks.places import listens
 from agent.daemon.installed import (
     forgetting,
     look,
@@ -23,6 +24,8 @@ from agent.daemon.installed import (
     write,
 )
 from agent.daemon.service import Manager, Written, files
+from agent.errors import DaemonError
+from agent.paths import paths
 
 Command = Callable[..., None]
 
@@ -75,6 +78,9 @@ def install(*, only_print: bool, **flags: Unpack[ServiceFlags]) -> None:
         return
     again = bool(look(units).present)
     answers = reachable(manager)
+    if answers and not again and listens(paths().control):
+        hint = "end it first, as by Ctrl-C where it was started, and run this again"
+        raise DaemonError("a daemon runs already, and the service would start another", hint)
     write(units)
     commands = starting(manager, os.environ)
     if answers:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.paths import paths
 from tests.cli.conftest import Run
+from tests.wire.fake import FakeDaemon, short_folder
 
 FILES = ["reticent.service", "reticent-control.socket", "reticent-query.socket"]
 FAKE = """#!/bin/sh
@@ -126,3 +128,16 @@ def test_a_folder_that_cannot_be_written_is_an_error(run: Run, home: Path) -> No
     error, hint = run("service", "install", "--manager", "systemd").refusal()
     assert str(home / ".config/systemd/user/reticent.service") in error
     assert "--print" in hint
+
+
+def test_a_daemon_that_runs_by_itself_is_in_the_way(
+    run: Run, home: Path, manager: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Systemd would take its sockets away; nothing is written then."""
+    assert not manager.exists()
+    with short_folder() as folder:
+        monkeypatch.setenv("RETICENT_HOME", str(folder))
+        with FakeDaemon(paths().control, {}):
+            error, _ = run("service", "install", "--manager", "systemd").refusal(1)
+    assert "a daemon runs already" in error
+    assert units(home) == []

@@ -6,92 +6,26 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from agent import __version__
-from agent.daemon.checks import kept, machine, places
-from agent.daemon.checks.finding import Case, Finding, State
+from agent.daemon.checks import kept, places
+from agent.daemon.checks.finding import Case, State
 from agent.daemon.doctor import CHECKS, examine
-from agent.daemon.installed import write
-from agent.daemon.service import files
-from agent.errors import DaemonError
 from agent.model.file import create_private
 from agent.model.file import write as write_model
 from agent.paths import paths
-from agent.vault.derivation import Derivation
-from agent.vault.location import Location
-from agent.vault.vault import create
-from agent.wire.state import PolicyStatus, Status
 from tests.cli.examples import cli_model
-from tests.wire.fake import FakeDaemon, short_folder
-
-NOW = datetime(2100, 1, 1, 12, tzinfo=UTC)  # after any installation
-FAST = Derivation(memory_kib=64, iterations=1, lanes=1)
-STATUS = Status(
-    version=__version__,
-    process=1,
-    started_at=NOW,
-    vault=True,
-    locked=False,
-    lock_after_minutes=15,
-    policy=PolicyStatus(path="", in_use=True, rules=0, loaded_at=NOW, problems=[]),
-    models=[],
-    waiting=0,
-    entries=0,
-    notes=[],
-)
+from tests.daemon.cases import NOW, healthy, only, states
 
 
 @pytest.fixture
 def case() -> Iterator[Case]:
     """A machine on which everything of ours is as it should be."""
-    with short_folder() as folder:
-        environment = {"RETICENT_HOME": str(folder / "r"), "HOME": str(folder)}
-        found = Case(paths(environment), environment, NOW, "systemd", sys.executable)
-        for each in (found.paths.config, found.paths.data, found.paths.state, found.paths.runtime):
-            each.mkdir(0o700, parents=True)
-        found.paths.policy.write_text('preset = "balanced"\n')
-        vault, _ = create(Location.of(found.paths), "a passphrase", FAST)
-        vault.close()
+    with healthy() as found:
         yield found
-
-
-@pytest.fixture
-def running(case: Case) -> Iterator[FakeDaemon]:
-    """A daemon that answers at both sockets."""
-    with (
-        FakeDaemon(case.paths.control, {"status": lambda: STATUS}) as fake,
-        FakeDaemon(case.paths.query, {}, "query"),
-    ):
-        case.paths.control.chmod(0o600)
-        case.paths.query.chmod(0o600)
-        yield fake
-
-
-def states(case: Case) -> dict[str, State]:
-    """Return the worst state of each name."""
-    order: tuple[State, ...] = ("ok", "warn", "bad")
-    worst: dict[str, State] = {}
-    for each in examine(case):
-        worst[each.name] = max(each.state, worst.get(each.name, "ok"), key=order.index)
-    return worst
-
-
-def only(case: Case, name: str, state: State) -> Finding:
-    """Return the one finding of a name and a state."""
-    [found] = [each for each in examine(case) if (each.name, each.state) == (name, state)]
-    assert found.fix
-    return found
-
-
-def test_a_machine_on_which_all_is_well(case: Case, running: FakeDaemon) -> None:
-    """Every check says so; the keyring is another's affair."""
-    assert {name for name, state in states(case).items() if state != "ok"} <= {"keyring"}
-    assert ("status", {}) in running.calls
 
 
 def test_nothing_there_yet_is_nothing_wrong(tmp_path: Path) -> None:
@@ -203,82 +137,6 @@ def test_a_socket_path_that_is_too_long_is_found(case: Case) -> None:
         replace(case, paths=replace(case.paths, runtime=far.runtime)), "socket query", "bad"
     )
     assert "RETICENT_HOME" in found.fix
-
-
-@pytest.mark.parametrize(
-    ("change", "state", "what"),
-    [
-        ({"version": "0.0.0"}, "bad", "version 0.0.0 runs"),
-        ({"locked": True}, "warn", "the vault is locked"),
-        ({"notes": ["an old copy"]}, "warn", "an old copy"),
-    ],
-)
-def test_a_daemon_that_is_not_as_it_should_be(
-    case: Case, running: FakeDaemon, change: dict[str, object], state: State, what: str
-) -> None:
-    """Of another version, locked, or with something to say."""
-    running.handlers["status"] = lambda: msgspec.structs.replace(STATUS, **change)
-    assert what in only(case, "daemon", state).what
-
-
-def test_a_daemon_that_fails_or_lacks_a_door(case: Case, running: FakeDaemon) -> None:
-    """Its own words, and the name of the socket."""
-
-    def fail() -> Status:
-        raise DaemonError("it broke", "mend it")
-
-    running.handlers["status"] = fail
-    assert only(case, "daemon", "bad") == Finding("daemon", "bad", "it broke", "mend it")
-    running.handlers["status"] = lambda: STATUS
-    case.paths.query.rename(case.paths.query.with_name("moved"))
-    assert "socket for queries" in only(case, "daemon", "bad").what
-    case.paths.query.with_name("moved").rename(case.paths.query)
-
-
-def test_sockets_that_others_can_use_are_found(case: Case, running: FakeDaemon) -> None:
-    """The daemon makes them 0600."""
-    assert running.door == "control"
-    case.paths.control.chmod(0o666)
-    assert "chmod 600" in only(case, "socket control", "bad").fix
-
-
-def test_a_service_whose_python_is_gone_is_found(case: Case, tmp_path: Path) -> None:
-    """As after an update of Python, or when the environment was moved."""
-    python = tmp_path / 'py "100%" thon'.replace('"', "")
-    python.write_text("#!/bin/sh\n")
-    python.chmod(0o700)
-    write(files("systemd", str(python), case.environment))
-    assert "not as this reticent would write it" in only(case, "service", "warn").what
-    python.unlink()
-    assert str(python) in only(case, "service", "bad").what
-
-
-def test_the_machine_itself(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock, the disk, Python, sudo, and variables that are missing or relative."""
-    assert (
-        "before reticent was installed"
-        in only(replace(case, now=datetime(1999, 1, 1, tzinfo=UTC)), "clock", "bad").what
-    )
-    sudo = replace(case, environment={**case.environment, "SUDO_USER": "somebody"})
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert "as somebody" in next(machine.user(sudo)).fix
-    monkeypatch.undo()
-    relative = replace(case, environment={"RETICENT_HOME": "here"})
-    assert "absolute" in only(relative, "environment", "bad").fix
-    bare = replace(case, environment={})
-    assert "XDG_RUNTIME_DIR is not set" in only(bare, "environment", "warn").what
-    monkeypatch.setattr(machine, "OLDEST", (9, 9))
-    assert "too old" in only(case, "python", "bad").what
-    for least, state in ((0, "warn"), (1 << 62, "bad")):
-        monkeypatch.setattr(machine, "LITTLE", 1 << 62)
-        monkeypatch.setattr(machine, "LEAST", least)
-        assert next(machine.disk(case)).state == state
-
-
-def test_the_keyring_is_never_needed(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the extra that is said, and nothing is wrong."""
-    monkeypatch.setattr(machine, "find_spec", lambda _name: None)
-    assert [each.state for each in machine.keyring(case)] == ["ok"]
 
 
 def test_what_may_not_be_seen_is_found_to_be_bad(

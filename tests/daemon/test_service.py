@@ -1,6 +1,7 @@
 """The files that start the daemon are such as the system's own tools take."""
 
 import plistlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agent import __version__
 from agent.daemon.installed import foreign, look, remove, write
 from agent.daemon.service import Manager, files, place
 from agent.errors import UsageError
@@ -114,6 +116,17 @@ def test_where_things_lie_is_passed_on(home: dict[str, str]) -> None:
     service = files("systemd", sys.executable, moved)[0]
     there = f'"RETICENT_HOME={Path.cwd() / "relative"}"'
     assert settings(service.text, "Environment") == [there, '"XDG_DATA_HOME=/data"']
+
+
+def test_the_command_is_ours_wherever_it_is_run(tmp_path: Path, home: dict[str, str]) -> None:
+    """A folder of the same name does not take our place."""
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "__init__.py").write_text("raise SystemExit(1)")
+    [started] = settings(files("systemd", sys.executable, home)[0].text, "ExecStart")
+    command = [*shlex.split(started)[:-1], "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert __version__ in done.stdout
 
 
 @needs_systemd

@@ -1,0 +1,135 @@
+"""What doctor finds of the daemon, its service, and the machine itself."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from agent import __version__
+from agent.daemon.checks import machine
+from agent.daemon.checks.finding import Case, Finding, State
+from agent.daemon.installed import write
+from agent.daemon.service import files
+from agent.errors import DaemonError
+from agent.wire.state import PolicyStatus, Status
+from tests.daemon.cases import NOW, healthy, only, states
+from tests.wire.fake import FakeDaemon
+
+STATUS = Status(
+    version=__version__,
+    process=1,
+    started_at=NOW,
+    vault=True,
+    locked=False,
+    lock_after_minutes=15,
+    policy=PolicyStatus(path="", in_use=True, rules=0, loaded_at=NOW, problems=[]),
+    models=[],
+    waiting=0,
+    entries=0,
+    notes=[],
+)
+
+
+@pytest.fixture
+def case() -> Iterator[Case]:
+    """A machine on which everything of ours is as it should be."""
+    with healthy() as found:
+        yield found
+
+
+@pytest.fixture
+def running(case: Case) -> Iterator[FakeDaemon]:
+    """A daemon that answers at both sockets."""
+    with (
+        FakeDaemon(case.paths.control, {"status": lambda: STATUS}) as fake,
+        FakeDaemon(case.paths.query, {}, "query"),
+    ):
+        case.paths.control.chmod(0o600)
+        case.paths.query.chmod(0o600)
+        yield fake
+
+
+def test_a_machine_on_which_all_is_well(case: Case, running: FakeDaemon) -> None:
+    """Every check says so; the keyring is another's affair."""
+    assert {name for name, state in states(case).items() if state != "ok"} <= {"keyring"}
+    assert ("status", {}) in running.calls
+
+
+@pytest.mark.parametrize(
+    ("change", "state", "what"),
+    [
+        ({"version": "0.0.0"}, "bad", "version 0.0.0 runs"),
+        ({"locked": True}, "warn", "the vault is locked"),
+        ({"notes": ["an old copy"]}, "warn", "an old copy"),
+    ],
+)
+def test_a_daemon_that_is_not_as_it_should_be(
+    case: Case, running: FakeDaemon, change: dict[str, object], state: State, what: str
+) -> None:
+    """Of another version, locked, or with something to say."""
+    running.handlers["status"] = lambda: msgspec.structs.replace(STATUS, **change)
+    assert what in only(case, "daemon", state).what
+
+
+def test_a_daemon_that_fails_or_lacks_a_door(case: Case, running: FakeDaemon) -> None:
+    """Its own words, and the name of the socket."""
+
+    def fail() -> Status:
+        raise DaemonError("it broke", "mend it")
+
+    running.handlers["status"] = fail
+    assert only(case, "daemon", "bad") == Finding("daemon", "bad", "it broke", "mend it")
+    running.handlers["status"] = lambda: STATUS
+    case.paths.query.rename(case.paths.query.with_name("moved"))
+    assert "socket for queries" in only(case, "daemon", "bad").what
+    case.paths.query.with_name("moved").rename(case.paths.query)
+
+
+def test_sockets_that_others_can_use_are_found(case: Case, running: FakeDaemon) -> None:
+    """The daemon makes them 0600."""
+    assert running.door == "control"
+    case.paths.control.chmod(0o666)
+    assert "chmod 600" in only(case, "socket control", "bad").fix
+
+
+def test_a_service_whose_python_is_gone_is_found(case: Case, tmp_path: Path) -> None:
+    """As after an update of Python, or when the environment was moved."""
+    python = tmp_path / 'py "100%" thon'.replace('"', "")
+    python.write_text("#!/bin/sh\n")
+    python.chmod(0o700)
+    write(files("systemd", str(python), case.environment))
+    assert "not as this reticent would write it" in only(case, "service", "warn").what
+    python.unlink()
+    assert str(python) in only(case, "service", "bad").what
+
+
+def test_the_machine_itself(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock, the disk, Python, sudo, and variables that are missing or relative."""
+    assert (
+        "before reticent was installed"
+        in only(replace(case, now=datetime(1999, 1, 1, tzinfo=UTC)), "clock", "bad").what
+    )
+    sudo = replace(case, environment={**case.environment, "SUDO_USER": "somebody"})
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert "as somebody" in next(machine.user(sudo)).fix
+    monkeypatch.undo()
+    relative = replace(case, environment={"RETICENT_HOME": "here"})
+    assert "absolute" in only(relative, "environment", "bad").fix
+    bare = replace(case, environment={})
+    assert "XDG_RUNTIME_DIR is not set" in only(bare, "environment", "warn").what
+    monkeypatch.setattr(machine, "OLDEST", (9, 9))
+    assert "too old" in only(case, "python", "bad").what
+    for least, state in ((0, "warn"), (1 << 62, "bad")):
+        monkeypatch.setattr(machine, "LITTLE", 1 << 62)
+        monkeypatch.setattr(machine, "LEAST", least)
+        assert next(machine.disk(case)).state == state
+
+
+def test_the_keyring_is_never_needed(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra that is said, and nothing is wrong."""
+    monkeypatch.setattr(machine, "find_spec", lambda _name: None)
+    assert [each.state for each in machine.keyring(case)] == ["ok"]
