@@ -99,10 +99,13 @@ async def _live(parts: _Life, sites: list[_Site]) -> None:
 
 async def _until_over(parts: _Life) -> None:
     """Wait for the end; a defect in what is done meanwhile is an end too, since it locks."""
-    async with asyncio.TaskGroup() as group:
-        looking = group.create_task(_look(parts))
-        await parts.life.until_over(parts.inside.reload)
-        looking.cancel()
+    looking = asyncio.create_task(_look(parts))
+    waiting = asyncio.create_task(parts.life.until_over(parts.inside.reload))
+    done, _ = await asyncio.wait({looking, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    for each in (looking, waiting):
+        each.cancel()
+    for each in done:
+        each.result()
 
 
 async def _look(parts: _Life) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 
-from agent.daemon.events import Bus, EndedError
+from agent.daemon.events import Bus, EndedError, Reader
 from agent.daemon.web import web
 from agent.wire.state import Event
 from agent.wire.stream import MEDIA_TYPE
@@ -18,17 +18,23 @@ async def stream(request: web.Request, bus: Bus) -> web.StreamResponse:
     with bus.reader() as reader:
         response = web.StreamResponse(headers={"Content-Type": MEDIA_TYPE})
         response.force_close()
-        await response.prepare(request)
-        await _send(response, b": listening\n\n")
         try:
-            while True:
-                event = await reader.next(HEARTBEAT)
-                await _send(response, b": alive\n\n" if event is None else as_lines(event))
-        except EndedError as ended:
-            await _send(response, f": {ended}\n\n".encode())
+            await response.prepare(request)
+            await _send_all(response, reader)
         except (TimeoutError, ConnectionError):
             leave(request)
     return response
+
+
+async def _send_all(response: web.StreamResponse, reader: Reader) -> None:
+    """Send what a reader gets, and why there is no more; an error if nobody takes it."""
+    await _send(response, b": listening\n\n")
+    try:
+        while True:
+            event = await reader.next(HEARTBEAT)
+            await _send(response, b": alive\n\n" if event is None else as_lines(event))
+    except EndedError as ended:
+        await _send(response, f": {ended}\n\n".encode())
 
 
 def as_lines(event: Event) -> bytes:

@@ -134,6 +134,24 @@ def test_one_who_does_not_read_is_left(control: Running, monkeypatch: pytest.Mon
     assert control.ask("POST", "/v1/lock").status == 200
 
 
+def test_one_who_has_left_is_no_failure(
+    control: Running, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whenever that is noticed: at an event, at a heartbeat, or at the end."""
+    left = Flag()
+    monkeypatch.setattr(streamed, "leave", lambda _: left.set())
+    for happens in (lambda: control.bus.publish("lock"), control.bus.close):
+        left.clear()
+        with control.connect() as opened:
+            opened.sendall(GET)
+            until(opened, b": listening\n\n")
+        with caplog.at_level("INFO", "reticent"):
+            happens()
+            assert left.wait(10)
+            assert control.ask("POST", "/v1/lock").status == 200
+    assert caplog.text == ""
+
+
 def test_too_many_readers_are_refused(control: Running) -> None:
     """With a sentence; those who listen are not disturbed."""
     with ExitStack() as stack:

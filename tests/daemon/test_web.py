@@ -19,8 +19,10 @@ def test_the_environment_is_as_before(
     for name in set_before:
         monkeypatch.setenv(name, "/their/own")
     before = dict(os.environ)
-    with pytest.raises(ZeroDivisionError), without_certificates():
+    with without_certificates():
         assert [os.environ[name] for name in NOWHERE] == [os.devnull] * 2
+    assert dict(os.environ) == before
+    with pytest.raises(ZeroDivisionError), without_certificates():
         raise ZeroDivisionError
     assert dict(os.environ) == before
 
