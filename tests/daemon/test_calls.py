@@ -1,0 +1,297 @@
+"""Every call of the API, over a real vault, policy file and model."""
+
+import inspect
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.daemon.agent import Agent, assemble
+from agent.daemon.calls import Calls
+from agent.errors import LockedError, ReticentError, UsageError, VaultError, WrongSecretError
+from agent.model.attributes import UNSPECIFIED
+from agent.model.file import write
+from agent.paths import HOME, Paths, paths
+from agent.vault.location import Location
+from agent.vault.vault import create
+from agent.wire.asking import Answer, Ask, Clicked, Offer, Refuse
+from agent.wire.keeping import Forget, ProfileChange
+from agent.wire.reviews import Verdict
+from agent.wire.routes import ROUTES
+from agent.wire.state import Place, Unlock
+from tests.daemon.doubles import MONDAY, Heard
+from tests.daemon.lives import MODEL, SHOP
+from tests.vault.worlds import FAST, PASSPHRASE
+
+POLICY = """
+lambda = 0.0
+model = "mine"
+[attributes]
+region = "ask"
+[groups]
+adverts = ["ads.test", "more.test"]
+[daemon]
+lock_after_minutes = 3
+"""
+OWN = {"age": "age1", "region": "region2", "gender": UNSPECIFIED}
+OPEN = Unlock(method="passphrase", secret=PASSPHRASE)
+APPROVE = Verdict(decided="approve", lasting="always")
+
+
+class Home:
+    """All that a user has on a machine, and the calls to it; each is a second after the last."""
+
+    def __init__(self, folder: Path) -> None:
+        self.paths: Paths = paths({HOME: str(folder / "home")})
+        self.now = MONDAY
+        for each in (self.paths.config, self.paths.data, self.paths.state, self.paths.models):
+            each.mkdir(mode=0o700, parents=True)
+        self.paths.policy.write_text(POLICY)
+        write(MODEL, self.paths.models / "mine.safetensors")
+        vault, _ = create(Location.of(self.paths), PASSPHRASE, FAST)
+        vault.close()
+        self.bus = Heard()
+        self.agent: Agent = assemble(self.paths, self.bus, MONDAY)
+        self.calls = Calls(self.agent, self.clock)
+
+    def clock(self) -> datetime:
+        """Return a time, later than the last."""
+        self.now += timedelta(seconds=1)
+        return self.now
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    """Return a machine with a locked daemon."""
+    made = Home(tmp_path)
+    yield made
+    made.agent.lock()
+
+
+@pytest.fixture
+def opened(home: Home) -> Home:
+    """Return a machine with an unlocked daemon and a profile."""
+    home.calls.unlock(OPEN)
+    home.calls.change_profile(ProfileChange(model="mine", set=OWN))
+    return home
+
+
+def test_every_route_has_its_method() -> None:
+    """With the body first, where it takes one, and each parameter by its name."""
+    for route in ROUTES:
+        if route.name in ("events", "shutdown"):
+            continue
+        given = inspect.signature(getattr(Calls, route.name)).parameters
+        bodies = [name for name, each in given.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
+        assert bodies == ["self", *(["body"] if route.takes is not None else [])]
+        named = {name for name, each in given.items() if each.kind is each.KEYWORD_ONLY}
+        assert named == {each.name for each in route.parameters}
+        gives = inspect.signature(getattr(Calls, route.name)).return_annotation
+        assert gives == route.gives
+
+
+def test_a_locked_vault_says_nothing(home: Home) -> None:
+    """Nothing is attached, and what is in it cannot be asked for."""
+    assert home.calls.decide(SHOP) == Answer(code="locked")
+    assert home.calls.explain(SHOP).code == "locked"
+    assert home.calls.locked().locked
+    status = home.calls.status()
+    assert (status.vault, status.locked, status.entries) == (True, True, None)
+    assert status.lock_after_minutes == 3
+    for call in (
+        home.calls.profile,
+        home.calls.ledger,
+        lambda: home.calls.knowledge(recipient="shop.example"),
+        lambda: home.calls.forget(Forget(recipient="shop.example")),
+        lambda: home.calls.change_profile(ProfileChange(set={"age": "age1"})),
+        lambda: home.calls.backup(Place(path=str(home.paths.data / "copy"))),
+    ):
+        with pytest.raises(LockedError):
+            call()
+    assert not home.calls.clicked(Clicked(query="q", host="a.example")).done
+
+
+def test_unlocking_in_a_thread_serves_this_one(home: Home) -> None:
+    """Wrong secrets leave it locked; a second time changes nothing."""
+    with ThreadPoolExecutor() as pool:
+        wrong = Unlock(method="passphrase", secret="wrong")  # noqa: S106
+        with pytest.raises(WrongSecretError):
+            pool.submit(home.calls.unlock, wrong).result()
+        assert home.calls.decide(SHOP).code == "locked"
+        assert not pool.submit(home.calls.unlock, OPEN).result().locked
+    vault = home.agent.vault
+    assert home.calls.decide(SHOP).id == 1
+    home.calls.unlock(OPEN)
+    assert home.agent.vault is vault
+    assert home.calls.lock().locked
+    assert home.calls.lock().locked
+    assert home.bus.kinds == ["lock", "answer", "lock"]
+    assert home.calls.unlock(OPEN).entries == 1
+
+
+def test_what_fails_after_the_vault_is_open_closes_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that it can be opened again."""
+    with monkeypatch.context() as patched:
+        patched.setattr(Agent, "opened", lambda *_: (_ for _ in ()).throw(VaultError("x", "y")))
+        with pytest.raises(VaultError):
+            home.calls.unlock(OPEN)
+    assert home.agent.vault is None
+    assert not home.calls.unlock(OPEN).locked
+
+
+def test_the_ledger_and_what_is_held_agree(opened: Home) -> None:
+    """Of a recipient with its pool, the latest entries, the oldest of them first."""
+    hosts = ["shop.example", "a.ads.test", "b.more.test", "www.shop.example", "a.ads.test"]
+    for host in hosts:
+        assert opened.calls.decide(Ask(query=SHOP.query, recipient=host)).id
+    ledger = opened.calls.ledger()
+    assert [entry.recipient for entry in ledger] == hosts
+    assert [entry.number for entry in ledger] == [1, 2, 3, 4, 5]
+    assert [each.number for each in opened.calls.ledger(recipient="shop.example")] == [1, 4]
+    assert [each.number for each in opened.calls.ledger(recipient="@adverts")] == [2, 3, 5]
+    assert [each.number for each in opened.calls.ledger(recipient="more.test", after=2)] == [3, 5]
+    assert [each.number for each in opened.calls.ledger(limit=2)] == [4, 5]
+    assert opened.calls.ledger(limit=0) == opened.calls.ledger(limit=1)
+    for recipient, first in (("www.shop.example", 0), ("@adverts", 1), ("https://ads.test/x", 1)):
+        held = opened.calls.knowledge(recipient=recipient)
+        assert held.values == ledger[first].disclosed
+        assert {*held.since.values()} == {ledger[first].at}
+        assert (held.people_left, held.people) == (ledger[first].people_left, 300)
+        assert (held.recent, held.model) == (len(held.values), MODEL.id)
+    nothing = opened.calls.knowledge(recipient="new.example")
+    assert (nothing.values, nothing.people_left) == ({}, 300)
+    with pytest.raises(UsageError):
+        opened.calls.knowledge(recipient="@nobody")
+
+
+def test_forgetting_is_for_the_whole_pool(opened: Home) -> None:
+    """The ledger keeps what was told; a pool that was told nothing has nothing to forget."""
+    assert not opened.calls.forget(Forget(recipient="@adverts")).done
+    assert not opened.calls.forget(Forget(recipient="shop.example")).done
+    for host in ("ads.test", "shop.example"):
+        opened.calls.decide(Ask(query=SHOP.query, recipient=host))
+    assert opened.calls.forget(Forget(recipient="@adverts")).done
+    assert opened.calls.knowledge(recipient="more.test").values == {}
+    assert opened.calls.knowledge(recipient="shop.example").values != {}
+    assert [each.kind for each in opened.calls.ledger()] == ["disclosed"] * 2 + ["forgotten"]
+    assert opened.calls.forget(Forget(recipient="www.shop.example")).done
+    assert opened.calls.knowledge(recipient="shop.example").values == {}
+    assert opened.bus.kinds.count("forget") == 2
+
+
+def test_whoever_holds_an_older_value_is_named(opened: Home) -> None:
+    """Until it was told the new one."""
+    for host in ("ads.test", "shop.example"):
+        opened.calls.decide(Ask(query=SHOP.query, recipient=host))
+    changed = opened.calls.change_profile(ProfileChange(set={"age": "age2"}))
+    assert [(each.name, each.pools) for each in changed.stale] == [
+        ("age", ["@adverts", "shop.example"])
+    ]
+    assert opened.calls.decide(SHOP).attributes["age"] == "age2"
+    again = opened.calls.change_profile(ProfileChange(unset=["age"]))
+    assert [each.pools for each in again.stale] == [["@adverts", "shop.example"]]
+    assert opened.calls.change_profile(ProfileChange(set={"job": "job1"})).stale == []
+    assert opened.calls.profile().values == {MODEL.id: {"region": "region2", "job": "job1"}}
+
+
+def test_a_profile_changes_whole_or_not(opened: Home) -> None:
+    """By the name of a model, by its id, or for all that have the attribute."""
+    before = opened.calls.profile()
+    for change in (
+        ProfileChange(set={"age": "age2", "region": "nowhere"}),
+        ProfileChange(set={"hours": "hours1"}),
+        ProfileChange(model="other", set={"age": "age2"}),
+    ):
+        with pytest.raises(ReticentError):
+            opened.calls.change_profile(change)
+        assert opened.calls.profile() == before
+    opened.calls.change_profile(ProfileChange(model=MODEL.id, set={"job": "job1"}, replace=True))
+    assert opened.calls.profile().values == {MODEL.id: {"job": "job1"}}
+
+
+def test_a_verdict_that_lasts_holds_from_the_next_request(opened: Home) -> None:
+    """It is in the policy file, with all that stood there."""
+    opened.calls.change_profile(ProfileChange(set={"age": "age1"}))
+    opened.paths.policy.write_text("# mine\n" + POLICY.replace('region = "ask"', 'age = "ask"'))
+    opened.calls.reload()
+    assert "age" not in opened.calls.decide(SHOP).attributes
+    [review] = opened.calls.reviews()
+    assert opened.calls.status().waiting == 1
+    assert opened.calls.verdict(APPROVE, id=review.id).written is not None
+    assert opened.calls.decide(SHOP).attributes["age"] == "age1"
+    assert opened.paths.policy.read_text().startswith("# mine\n" + POLICY[:20])
+    assert opened.calls.reviews() == []
+    for call in (lambda: opened.calls.dismiss(id=99), lambda: opened.calls.verdict(APPROVE, id=99)):
+        with pytest.raises(UsageError):
+            call()
+
+
+def test_an_offer_is_taken_up_once_approved(opened: Home) -> None:
+    """Of it what a model has; from then on that is all that is asked."""
+    offer = Offer(recipient="https://www.shop.example/", names=["gender", "shoe_size"])
+    assert not opened.calls.offer(Offer(recipient="a.example", names=["shoe_size"])).done
+    assert opened.calls.offer(offer).done
+    [review] = opened.calls.reviews()
+    assert (review.kind, review.recipient, review.names) == ("offer", "shop.example", ["gender"])
+    assert opened.calls.explain(SHOP).disclosed != ["gender"]
+    opened.calls.verdict(APPROVE, id=review.id)
+    assert opened.calls.explain(SHOP).disclosed == ["gender"]
+    opened.calls.lock()
+    opened.calls.unlock(OPEN)
+    assert opened.calls.explain(SHOP).disclosed == ["gender"]
+    assert "offer" in opened.bus.kinds
+
+
+def test_a_recipient_that_is_refused_gets_nothing(opened: Home) -> None:
+    """From the next request on, whoever asked for that."""
+    assert opened.calls.decide(SHOP).attributes
+    opened.calls.refuse(Refuse(recipient="shop.example"))
+    answer = opened.calls.decide(SHOP)
+    assert (answer.code, answer.attributes) == ("blocked", {})
+    assert opened.calls.explain(SHOP).code == "blocked"
+
+
+def test_models_come_and_go(opened: Home, tmp_path: Path) -> None:
+    """A policy whose model is gone attaches nothing."""
+    assert [each.name for each in opened.calls.models()] == ["so2017", "mine"]
+    copy = tmp_path / "copy.safetensors"
+    write(MODEL, copy)
+    added = opened.calls.add_model(Place(path=str(copy)))
+    assert opened.calls.models()[1] == added
+    opened.calls.remove_model(name="mine")
+    assert opened.calls.decide(SHOP).code == "no model"
+    assert opened.bus.kinds.count("models") == 2
+    for path in ("copy.safetensors", "~/copy.safetensors"):
+        with pytest.raises(UsageError):
+            opened.calls.add_model(Place(path=path))
+
+
+def test_what_is_wrong_is_noted(opened: Home) -> None:
+    """The policy, the models and the profile."""
+    assert opened.calls.status().notes == []
+    opened.paths.policy.write_text("lamda = 1\n")
+    status = opened.calls.reload()
+    assert (status.in_use, len(status.problems)) == (True, 1)
+    (opened.paths.models / "bad.safetensors").write_bytes(b"no model")
+    notes = opened.calls.status().notes
+    assert [note.split(":")[0] for note in notes] == ["policy", "model bad"]
+    opened.paths.policy.unlink()
+    assert not opened.calls.reload().in_use
+    assert opened.calls.status().notes[0].startswith("there is no policy")
+    assert opened.calls.decide(SHOP).code == "no policy"
+
+
+def test_a_backup_is_a_vault(opened: Home, tmp_path: Path) -> None:
+    """Whole, and never in place of another file."""
+    opened.calls.decide(SHOP)
+    to = tmp_path / "backup.db"
+    assert opened.calls.backup(Place(path=str(to))).done
+    assert to.stat().st_size > 0
+    with pytest.raises(VaultError):
+        opened.calls.backup(Place(path=str(to)))
+    with pytest.raises(UsageError):
+        opened.calls.backup(Place(path="backup.db"))
