@@ -30,8 +30,9 @@ def normalised(passphrase: str) -> bytes:
     spaced = "".join(" " if unicodedata.category(c) == "Zs" else c for c in passphrase)
     try:
         data = unicodedata.normalize("NFC", spaced).encode()
-    except UnicodeEncodeError as error:
-        raise UsageError("this passphrase is not text", "type it on a terminal in UTF-8") from error
+    except UnicodeEncodeError:  # which holds the passphrase
+        hint = "type it on a terminal in UTF-8"
+        raise UsageError("this passphrase is not text", hint) from None
     if not data:
         raise UsageError("the passphrase is empty", "choose one; several words are easy to keep")
     if len(data) > MAX_BYTES:

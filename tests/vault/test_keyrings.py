@@ -1,0 +1,170 @@
+"""The keyring opens the vault where somebody wants that, and nothing depends on it."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring
+import keyring.backend
+import keyring.errors
+import pytest
+
+from agent.errors import VaultError, WrongSecretError
+from agent.vault import keyrings
+from agent.vault.location import Location
+from agent.vault.secrets import Secret
+from agent.vault.slot_rows import SlotInfo
+from agent.vault.vault import Vault, create, unlock
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, stream
+
+RING = Secret("keyring")
+
+
+class Ring(keyring.backend.KeyringBackend):
+    """A keyring in memory; ``locked``: it refuses everything."""
+
+    priority = 1
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.kept: dict[tuple[str, str], str] = {}
+        self.locked = False
+
+    def get_password(self, service: str, username: str) -> str | None:
+        """Return a password, or None."""
+        self._check()
+        return self.kept.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        """Keep a password."""
+        self._check()
+        self.kept[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        """Remove a password."""
+        self._check()
+        if self.kept.pop((service, username), None) is None:
+            raise keyring.errors.PasswordDeleteError
+
+    def _check(self) -> None:
+        if self.locked:
+            raise keyring.errors.KeyringLocked
+
+
+@pytest.fixture
+def ring() -> Iterator[Ring]:
+    """The keyring of the system, for one test."""
+    before = keyring.get_keyring()
+    ours = Ring()
+    keyring.set_keyring(ours)
+    yield ours
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Location:
+    """A place without a vault."""
+    return place(tmp_path)
+
+
+@pytest.fixture
+def vault(at: Location) -> Iterator[Vault]:
+    """An open vault."""
+    made, _ = create(at, PASSPHRASE, FAST, stream())
+    with made:
+        yield made
+
+
+def test_the_keyring_opens_the_vault(ring: Ring, at: Location, vault: Vault) -> None:
+    """Until its slot is removed, and with it what the keyring keeps."""
+    number = vault.add_keyring()
+    assert vault.keys()[-1] == SlotInfo(number, "keyring")
+    assert [service for service, _ in ring.kept] == [keyrings.SERVICE]
+    vault.close()
+    with unlock(at, RING) as again:
+        assert again.notes == ()
+        again.remove_slot(number)
+    assert ring.kept == {}
+    with pytest.raises(WrongSecretError, match="no key for this vault"):
+        unlock(at, RING)
+
+
+def test_the_keyring_is_not_the_last(ring: Ring, vault: Vault) -> None:
+    """It may be gone tomorrow, and a backup opens nowhere else."""
+    vault.add_keyring()
+    vault.remove_slot(1)
+    with pytest.raises(VaultError, match="the last"):
+        vault.remove_slot(2)
+    assert len(ring.kept) == 1
+
+
+def test_rotation_writes_the_keyring_anew(ring: Ring, at: Location, vault: Vault) -> None:
+    """Under another account, with other bytes; the old ones go."""
+    vault.add_keyring()
+    before = dict(ring.kept)
+    vault.rotate(PASSPHRASE)
+    vault.close()
+    assert len(ring.kept) == 1
+    assert before.keys().isdisjoint(ring.kept)
+    unlock(at, RING).close()
+    ring.kept = before
+    with pytest.raises(WrongSecretError):
+        unlock(at, RING)
+
+
+def test_a_keyring_that_refuses_changes_nothing(ring: Ring, at: Location, vault: Vault) -> None:
+    """Neither adding nor rotating nor unlocking; removing its slot does not need it."""
+    ring.locked = True
+    before = vault.keys()
+    with pytest.raises(VaultError, match="did not take"):
+        vault.add_keyring()
+    assert vault.keys() == before
+    ring.locked = False
+    number = vault.add_keyring()
+    ring.locked = True
+    with pytest.raises(VaultError, match="did not take"):
+        vault.rotate(PASSPHRASE)
+    vault.close()
+    with pytest.raises(VaultError, match="did not give"):
+        unlock(at, RING)
+    with unlock(at, TYPED) as again:
+        again.remove_slot(number)
+
+
+def test_a_write_that_fails_leaves_nothing_in_the_keyring(ring: Ring, vault: Vault) -> None:
+    """Neither when a slot is added nor when the key is replaced."""
+    vault.add_keyring()
+    before = dict(ring.kept)
+    database = vault._store.database  # noqa: SLF001  (to fill the disk)
+    database.rows("PRAGMA query_only=ON")
+    with pytest.raises(VaultError, match="read-only"):
+        vault.add_keyring()
+    with pytest.raises(VaultError, match="read-only"):
+        vault.rotate(PASSPHRASE)
+    database.rows("PRAGMA query_only=OFF")
+    assert ring.kept == before
+
+
+@pytest.mark.parametrize("text", ["", "zz", "00", "00" * 31, "00" * 32, "é" * 64])
+def test_what_is_not_ours_in_the_keyring_opens_nothing(
+    ring: Ring, at: Location, vault: Vault, text: str
+) -> None:
+    """Whatever somebody put there."""
+    vault.add_keyring()
+    vault.close()
+    ring.kept = dict.fromkeys(ring.kept, text)
+    with pytest.raises(WrongSecretError):
+        unlock(at, RING)
+
+
+def test_without_the_extra_everything_else_works(
+    monkeypatch: pytest.MonkeyPatch, at: Location, vault: Vault
+) -> None:
+    """It says what to install."""
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(VaultError, match="extra `keyring` is not installed"):
+        vault.add_keyring()
+    assert not keyrings.forget("00")
+    vault.rotate(PASSPHRASE)
+    vault.close()
+    unlock(at, TYPED).close()

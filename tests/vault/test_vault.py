@@ -1,0 +1,299 @@
+"""A vault is made, unlocked by each of its secrets, and closed, and nothing is lost on the way."""
+
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from agent.errors import (
+    BusyVaultError,
+    DamagedVaultError,
+    UsageError,
+    VaultError,
+    WrongSecretError,
+)
+from agent.paths import HOME, paths
+from agent.vault import vault as vaults
+from agent.vault.derivation import FLOOR
+from agent.vault.entry import Forgetting
+from agent.vault.location import Location
+from agent.vault.secrets import Secret
+from agent.vault.slot_rows import SlotInfo
+from agent.vault.vault import Vault, create, keys, unlock
+from agent.vault.witness import MISSING
+from tests.vault.histories import NOW, disclosed
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, place, stream
+
+TOLD = disclosed(NOW, "www.a.example", region="uk")
+AGAIN = disclosed(NOW, "www.a.example", region="uk", age="old")
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Location:
+    """A place without a vault."""
+    return place(tmp_path)
+
+
+def new(at: Location, seed: str = "") -> tuple[Vault, str]:
+    """Make a vault, fast."""
+    return create(at, PASSPHRASE, FAST, stream(seed))
+
+
+def test_what_was_told_is_there_after_unlocking(at: Location) -> None:
+    """By passphrase and by recovery code, as often as one likes."""
+    made, code = new(at)
+    with made as vault:
+        assert vault.notes == ()
+        assert vault.ledger.append(TOLD) == 1
+        vault.items.put("offers", b"some")
+    for secret in (TYPED, Secret("recovery", code.lower())):
+        with unlock(at, secret) as vault:
+            assert [each.record for each in vault.ledger.read()] == [TOLD]
+            assert vault.items.get("offers") == b"some"
+            assert vault.items.names() == ["offers"]
+            assert vault.notes == ()
+
+
+def test_an_item_of_others_is_not_the_vaults_own(at: Location) -> None:
+    """The profile is not among the items, whatever name one takes."""
+    made, _ = new(at)
+    with made as vault:
+        vault.items.put("profile", b"not the profile")
+        assert vault.profile.values() == {}
+        vault.items.delete("profile")
+        assert vault.items.get("profile") is None
+    with unlock(at, TYPED) as vault:
+        assert vault.profile.values() == {}
+
+
+def test_a_closed_vault_is_one_file_and_synced(at: Location) -> None:
+    """Nothing lies beside it, and the witness knows all of it; closing again is nothing."""
+    vault, _ = new(at)
+    vault.ledger.append(TOLD)
+    vault.close()
+    vault.close()
+    assert [path.name for path in at.vault.parent.iterdir()] == ["vault.db"]
+    assert [path.name for path in at.witness.parent.iterdir()] == ["witness.json"]
+    with unlock(at, TYPED) as again:
+        assert again.notes == ()
+
+
+def test_a_vault_may_be_unlocked_beside_and_used_here(at: Location) -> None:
+    """The daemon derives the key in a thread of its own."""
+    new(at)[0].close()
+    with ThreadPoolExecutor(1) as beside:
+        vault = beside.submit(unlock, at, TYPED).result()
+    with vault:
+        assert vault.ledger.append(TOLD) == 1
+
+
+def test_a_second_vault_is_not_made(at: Location) -> None:
+    """Neither over an open nor over a closed one; what is there stays."""
+    vault, _ = new(at)
+    with pytest.raises(VaultError, match="a vault already"):
+        new(at, "second")
+    vault.close()
+    with pytest.raises(VaultError, match="a vault already"):
+        new(at, "second")
+    with unlock(at, TYPED) as again:
+        assert again.notes == ()
+    assert [path.name for path in at.vault.parent.iterdir()] == ["vault.db"]
+
+
+def test_a_vault_that_failed_to_be_made_leaves_nothing(
+    at: Location, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing that would look like one, and nothing beside it."""
+
+    def refused(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "link", refused)
+        with pytest.raises(VaultError, match="no space left"):
+            new(at)
+    assert [*at.vault.parent.iterdir()] == []
+    new(at)[0].close()
+
+
+def test_what_a_vault_left_beside_it_does_not_get_into_the_next(at: Location) -> None:
+    """SQLite would take a log that is left for the new file's."""
+    vault, _ = new(at)
+    vault.ledger.append(TOLD)
+    log = at.vault.with_name("vault.db-wal")
+    left = log.read_bytes()
+    vault.close()
+    at.vault.unlink()
+    log.write_bytes(left)
+    with new(at, "second")[0] as vault:
+        assert vault.ledger.count == 0
+        assert vault.notes == ()
+
+
+def test_no_passphrase_makes_no_vault(at: Location) -> None:
+    """Not even a folder."""
+    with pytest.raises(UsageError, match="empty"):
+        create(at, "", FAST)
+    assert not at.vault.parent.exists()
+
+
+def test_a_folder_that_others_write_to_is_not_used(at: Location) -> None:
+    """Neither to make a vault nor to open one."""
+    at.vault.parent.mkdir()
+    at.vault.parent.chmod(0o777)
+    with pytest.raises(UsageError, match="others can write"):
+        new(at)
+    at.vault.parent.chmod(0o700)
+    new(at)[0].close()
+    at.witness.parent.chmod(0o777)
+    with pytest.raises(UsageError, match="others can write"):
+        unlock(at, TYPED)
+    at.witness.parent.chmod(0o755)
+    unlock(at, TYPED).close()
+    assert stat.S_IMODE(at.witness.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    "secret", [Secret("passphrase", "no"), Secret("passphrase"), Secret("recovery", "no")]
+)
+def test_a_refused_unlock_leaves_the_vault_free(at: Location, secret: Secret) -> None:
+    """Trying again is possible at once."""
+    new(at)[0].close()
+    before = at.vault.read_bytes()
+    with pytest.raises((WrongSecretError, UsageError)):
+        unlock(at, secret)
+    assert at.vault.read_bytes() == before
+    unlock(at, TYPED).close()
+
+
+def test_there_is_one_user_of_a_vault(at: Location) -> None:
+    """Also to list the keys."""
+    vault, _ = new(at)
+    for use in (lambda: unlock(at, TYPED), lambda: keys(at)):
+        with pytest.raises(BusyVaultError):
+            use()
+    vault.close()
+    with pytest.raises(VaultError, match="there is no vault"):
+        unlock(Location(at.vault.with_name("none"), at.witness), TYPED)
+
+
+def test_an_entry_that_is_no_record_is_damage(at: Location) -> None:
+    """The file is closed again, whoever refuses what is in it."""
+    vault, _ = new(at)
+    vault._store.append_entry("a.example", b"not a record", durable=True)  # noqa: SLF001
+    vault.close()
+    with pytest.raises(DamagedVaultError):
+        unlock(at, TYPED)
+    assert keys(at)
+
+
+def test_keys_are_added_and_removed(at: Location) -> None:
+    """Each opens until it is removed, and is listed with and without the vault unlocked."""
+    made, code = new(at)
+    with made as vault:
+        number = vault.add_passphrase("second", FAST)
+        second_code = vault.add_recovery()
+        listed = vault.keys()
+        vault.remove_slot(1)
+    assert listed == [
+        SlotInfo(1, "passphrase", FAST),
+        SlotInfo(2, "recovery"),
+        SlotInfo(number, "passphrase", FAST),
+        SlotInfo(4, "recovery"),
+    ]
+    assert keys(at) == listed[1:]
+    for kind, text in (("passphrase", "second"), ("recovery", code), ("recovery", second_code)):
+        unlock(at, Secret(kind, text)).close()  # type: ignore[arg-type]
+    with pytest.raises(WrongSecretError):
+        unlock(at, TYPED)
+    with unlock(at, Secret("recovery", code)) as vault:
+        for each in (2, 3):
+            vault.remove_slot(each)
+        with pytest.raises(VaultError, match="the last"):
+            vault.remove_slot(4)
+        assert vault.keys() == [SlotInfo(4, "recovery")]
+
+
+def test_a_vault_with_other_keys_has_no_notes(at: Location) -> None:
+    """What the vault did itself to its slots is no alteration; what somebody else did is."""
+    made, _ = new(at)
+    with made as vault:
+        vault.add_passphrase("second", FAST)
+        vault.remove_slot(2)
+        vault.rotate(PASSPHRASE)
+    with unlock(at, TYPED) as vault:
+        assert vault.notes == ()
+    altered(at, "DELETE FROM slot WHERE id != 1", "INSERT INTO slot VALUES (7, x'00', x'00')")
+    with unlock(at, TYPED) as vault:
+        assert any("key list" in note for note in vault.notes)
+        assert vault.keys() == [SlotInfo(1, "passphrase", FAST), SlotInfo(7, None)]
+        vault.remove_slot(7)
+    with unlock(at, TYPED) as vault:
+        assert vault.notes == ()
+
+
+def test_rotation_keeps_the_passphrase_given_only(at: Location) -> None:
+    """With the work of its slot; an old code opens nothing, a vault without one gets none."""
+    made, code = new(at)
+    with made as vault:
+        vault.ledger.append(TOLD)
+        vault.add_passphrase("second", FAST)
+        renewed = vault.rotate(PASSPHRASE)
+        vault.ledger.append(AGAIN)
+        later = vault.add_passphrase("third", FAST)
+    assert renewed is not None
+    for secret in (Secret("passphrase", "second"), Secret("recovery", code)):
+        with pytest.raises(WrongSecretError):
+            unlock(at, secret)
+    unlock(at, Secret("passphrase", "third")).close()
+    with unlock(at, Secret("recovery", renewed)) as vault:
+        assert [each.record for each in vault.ledger.read()] == [TOLD, AGAIN]
+        vault.remove_slot(2)
+        vault.remove_slot(later)
+        assert vault.rotate(PASSPHRASE) is None
+    with unlock(at, TYPED) as vault:
+        assert vault.keys() == [SlotInfo(1, "passphrase", FAST)]
+        assert vault.ledger.count == 2
+
+
+def test_the_work_is_calibrated_where_none_is_given(
+    at: Location, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In `create` and in `add_passphrase`; nothing below the floor is ever made then."""
+    monkeypatch.setattr(vaults, "calibrate", lambda _: FLOOR)
+    vault, _ = create(at, PASSPHRASE)
+    with vault:
+        vault.add_passphrase("second")
+        listed = vault.keys()
+    assert [slot.derivation for slot in listed] == [FLOOR, None, FLOOR]
+
+
+def test_a_missing_witness_is_told_once(at: Location) -> None:
+    """The next time there is one again."""
+    new(at)[0].close()
+    at.witness.unlink()
+    with unlock(at, TYPED) as vault:
+        assert vault.notes == (MISSING,)
+        assert at.witness.exists()
+    with unlock(at, TYPED) as vault:
+        assert vault.notes == ()
+
+
+def test_a_forgetting_is_kept(at: Location) -> None:
+    """As a statement beside the disclosures."""
+    made, _ = new(at)
+    with made as vault:
+        vault.ledger.append(TOLD)
+        vault.ledger.append(Forgetting(at=NOW, host="www.a.example"))
+    with unlock(at, TYPED) as vault:
+        assert vault.ledger.count == 2
+
+
+def test_a_location_is_where_the_users_files_are(tmp_path: Path) -> None:
+    """Vault and witness lie in different folders."""
+    ours = paths({HOME: str(tmp_path)})
+    at = Location.of(ours)
+    assert (at.vault, at.witness) == (ours.vault, ours.witness)
+    assert at.vault.parent != at.witness.parent
