@@ -68,7 +68,7 @@ def init(*, as_json: bool, **flags: Unpack[InitFlags]) -> None:
     wishes = _asked(flags, at) if asking else _given(flags)
     with uninterrupted():
         made = make(wishes, at, datetime.now(UTC))
-    click.echo(_record(made, at) if as_json else _said(made, at))
+        click.echo(_record(made, at) if as_json else _said(made, at))
     if asking:
         ask_written_down()
 

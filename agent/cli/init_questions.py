@@ -1,11 +1,13 @@
 """What `reticent init` asks at a terminal; each question can be skipped with Enter."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from agent.cli.init_wishes import PRESET, PRESETS
+from agent.cli.interrupt import Interrupted
 from agent.cli.layout import counted, paragraph
 from agent.cli.problems import printable
 from agent.cli.secret import PROMPTS, ask_new_secret
@@ -141,5 +143,6 @@ def ask_keyring() -> bool:
 
 
 def ask_written_down() -> None:
-    """Wait until the recovery code is on paper."""
-    _line("Enter, once you have written down the recovery code")
+    """Wait until the recovery code is on paper; everything is made, so Ctrl-C is an answer too."""
+    with suppress(click.Abort, Interrupted):
+        _line("Enter, once you have written down the recovery code")

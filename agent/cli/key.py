@@ -8,6 +8,7 @@ import click
 from agent.cli.asked import agree
 from agent.cli.desktop import check_keyring
 from agent.cli.groups import Commands
+from agent.cli.interrupt import uninterrupted
 from agent.cli.layout import Column, paragraph, table
 from agent.cli.options import json_option, yes_option
 from agent.cli.parameters import OneOf
@@ -69,12 +70,14 @@ def add(*, kind: Kind, as_json: bool, **flags: Unpack[KeyFlags]) -> None:
     if kind == "keyring":
         check_keyring()
     with _opened(flags) as vault:
+        text = _new_passphrase() if kind == "passphrase" else ""
         before = _kinds(vault)
-        code = _added(vault, kind)
-        [number] = _kinds(vault).keys() - before.keys()
-    record = {"id": number, "kind": kind, "recovery_code": code}
-    said = f"Key slot {number} opens the vault with {NAMES[kind]}."
-    _tell(record, said, code, as_json=as_json)
+        with uninterrupted():
+            code = _added(vault, kind, text)
+            [number] = _kinds(vault).keys() - before.keys()
+            record = {"id": number, "kind": kind, "recovery_code": code}
+            said = f"Key slot {number} opens the vault with {NAMES[kind]}."
+            _tell(record, said, code, as_json=as_json)
 
 
 @key.command()
@@ -92,7 +95,8 @@ def remove(*, number: int, yes: bool, as_json: bool, **flags: Unpack[KeyFlags]) 
         kinds = _kinds(vault)
         if number in kinds:
             agree(f"Remove key slot {number}, {NAMES[kinds[number]]}?", yes=yes)
-        vault.remove_slot(number)
+        with uninterrupted():
+            vault.remove_slot(number)
     _tell({"removed": number}, f"Key slot {number} is removed.", None, as_json=as_json)
 
 
@@ -108,9 +112,10 @@ def rotate(*, yes: bool, as_json: bool) -> None:
     keys(Location.of(paths()))
     agree("Replace the key, and with it the recovery code?", yes=yes)
     passphrase = ask_secret(PROMPTS["passphrase"])
-    with unlock(Location.of(paths()), Secret("passphrase", passphrase)) as vault:
+    with unlock(Location.of(paths()), Secret("passphrase", passphrase)) as vault, uninterrupted():
         code = vault.rotate(passphrase)
-    _tell({"recovery_code": code}, "Everything is sealed with a new key.", code, as_json=as_json)
+        said = "Everything is sealed with a new key."
+        _tell({"recovery_code": code}, said, code, as_json=as_json)
 
 
 def _opened(flags: KeyFlags) -> Vault:
@@ -127,18 +132,22 @@ def _kinds(vault: Vault) -> dict[int, Kind | None]:
     return {each.id: each.kind for each in found}
 
 
-def _added(vault: Vault, kind: Kind) -> str | None:
+def _new_passphrase() -> str:
+    """Return a passphrase that is long enough; how hard it is to guess is said."""
+    text = ask_new_secret("New passphrase")
+    check_passphrase(text)
+    click.echo(paragraph(strength(text).sentence), err=True)
+    return text
+
+
+def _added(vault: Vault, kind: Kind, text: str) -> str | None:
     """Add a slot; return the code, if it is one for a recovery code."""
-    match kind:
-        case "passphrase":
-            text = ask_new_secret("New passphrase")
-            check_passphrase(text)
-            click.echo(paragraph(strength(text).sentence), err=True)
-            vault.add_passphrase(text)
-        case "keyring":
-            vault.add_keyring()
-        case "recovery":
-            return vault.add_recovery()
+    if kind == "recovery":
+        return vault.add_recovery()
+    if kind == "keyring":
+        vault.add_keyring()
+    else:
+        vault.add_passphrase(text)
     return None
 
 

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 import click
 
 from agent.cli.door import door
+from agent.cli.interrupt import uninterrupted
 from agent.cli.layout import counted, paragraph
 from agent.cli.options import json_option, yes_option
 from agent.cli.problems import printable
@@ -41,7 +42,8 @@ def purge(*, yes: bool, as_json: bool) -> None:
     going, staying = [*map(str, found.ours), *service], [*_staying(found)]
     if going and not yes:
         _agree(going, staying)
-    removed, left = removed_service(usual()) if service else ([], [])
+    with uninterrupted():
+        removed, left = removed_service(usual()) if service else ([], [])
     if found.ours or found.folders:
         removed = _removed(at) + removed
     if as_json:
@@ -53,7 +55,7 @@ def purge(*, yes: bool, as_json: bool) -> None:
 
 def _removed(at: Paths) -> list[str]:
     """Remove the key in the keyring and all files; return these. The daemon is ended before."""
-    with _stopped(at):
+    with _stopped(at), uninterrupted():
         kept = forget(accounts(at.vault))
         removed = [str(each) for each in remove(belongings(at))]
     if kept:

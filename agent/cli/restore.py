@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from agent.cli.interrupt import uninterrupted
 from agent.cli.layout import paragraph
 from agent.cli.options import json_option
 from agent.cli.policy_options import PATH
@@ -31,7 +32,9 @@ def restore(*, file: Path, keyring: bool, recovery: bool, as_json: bool) -> None
     at = Location.of(paths())
     method = method_of(keyring=keyring, recovery=recovery)
     _check(file, at)
-    kept = put_back(at, file, Secret(method, ask_for(method)))
+    secret = Secret(method, ask_for(method))
+    with uninterrupted():
+        kept = put_back(at, file, secret)
     if as_json:
         record = {"vault": str(at.vault), "kept": None if kept is None else str(kept)}
         click.echo(json.dumps(record, indent=2))

@@ -1,6 +1,7 @@
 """`reticent init`: at a terminal, from a script, again, and interrupted."""
 
 import io
+import signal
 import stat
 import tomllib
 from collections.abc import Callable
@@ -227,6 +228,22 @@ def test_another_model_can_be_typed(answering: Begin, village: Path) -> None:
     assert ran.code == 0
     assert "there is no such file" in ran.err
     assert [*kept()] == ["village"]
+
+
+def test_ctrl_c_at_the_end_undoes_nothing(
+    answering: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everything is made when the code is shown."""
+
+    def press(prompt: str) -> str:
+        if "written down" in prompt:
+            signal.raise_signal(signal.SIGINT)
+        return ""
+
+    monkeypatch.setattr("agent.cli.init_questions._line", press)
+    ran = answering("--no-values", secrets=(PASSPHRASE,) * 2, answers=("n",))
+    assert ran.code == 0
+    opened().close()
 
 
 def test_the_end_of_the_answers_makes_nothing(answering: Begin, home: Path) -> None:
