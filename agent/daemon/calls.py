@@ -4,7 +4,7 @@ The body comes first, parameters by keyword. Each raises a ReticentError where i
 """
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from agent.daemon.explained import explained
 from agent.daemon.handle import handle
 from agent.daemon.holdings import change, entries, forget, holding, opened
 from agent.daemon.state import status_of
-from agent.errors import UsageError
+from agent.errors import UsageError, VaultError
 from agent.vault.secrets import Secret
 from agent.wire.asking import Answer, Ask, Clicked, Explained, Offer, Refuse
 from agent.wire.base import Done
@@ -139,7 +139,8 @@ class Calls:
         if before not in (None, found):
             self._agent.bus.publish("models")
             if self._agent.vault is not None:
-                self._agent.models_changed(self._agent.vault, self._clock())
+                with suppress(VaultError):  # what cannot be kept now is no reason to end
+                    self._agent.models_changed(self._agent.vault, self._clock())
         return found
 
     def add_model(self, body: Place) -> ModelStatus:

@@ -27,17 +27,17 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
     Source: DESIGN.md 2.6, 3.
     """
     try:
-        case = case_of(ask, now, agent)  # the policy's terms, the user's verdicts, knowledge
-        fresh = _request_values(case.model, ask, now, agent)
-        decision = decided(case)
+        case = case_of(ask, now, agent)  # policy, desk, vault: the terms, and what is known
+        fresh = _request_values(case.model, ask, now, agent)  # sources
+        decision = decided(case)  # decision: pure, and it never sees the profile
     except NothingError as error:
         return nothing(error.code)
-    _queue(decision, case, ask, now, agent)
-    values = _revealed(decision, fresh, case)  # the first plaintext
+    _queue(decision, case, ask, now, agent)  # desk: the answer leaves without it
+    values = _revealed(decision, fresh, case)  # vault: the first plaintext
     left = _people_left(values, case)
-    header = header_of(values, case.model)
+    header = header_of(values, case.model)  # wire
     summary = summary_of(decision, case.ruling.pool, case.model, left)
-    number = _record(decision, values, left, case, now) if values else None
+    number = _record(decision, values, left, case, now) if values else None  # vault: at the last
     return Answer(
         code=code_of(decision),
         attributes=specified(values),

@@ -11,7 +11,7 @@ from agent.model.model import Model
 from policy.audit import misspelt
 from policy.groups import SIGN, Pools
 from policy.hosts import host_of
-from policy.match import Rulebook
+from policy.match import Rulebook, Ruling
 from policy.rules import Policy
 
 KEPT = 4096  # recipients, and terms of one
@@ -62,9 +62,9 @@ class InForce:
         if book is None:
             return None
         ruling = book.match(recipient, query, today)
-        key = (id(ruling.attributes), ruling.host)  # the book gives the same for the same rules
+        key = (id(ruling.settings), ruling.host)  # the book gives the same for the same rules
         terms = self._terms.get(key)
-        if terms is None or not (terms.ruling and terms.ruling.attributes is ruling.attributes):
+        if terms is None or not _same(terms.ruling, ruling):
             if len(self._terms) >= KEPT:
                 self._terms.clear()
             terms = self._terms[key] = terms_under(ruling, model)
@@ -90,6 +90,13 @@ class InForce:
             said = tuple(f"line {each.line}: {each.what} ({each.hint})" for each in found)
             self._remarks = {names: said}
         return self._remarks[names]
+
+
+def _same(one: Ruling | None, other: Ruling) -> bool:
+    """Say whether two rulings are of the same rules: comparing them costs more than terms do."""
+    if one is None:
+        return False
+    return one.settings is other.settings and one.attributes is other.attributes
 
 
 def _choosing(policy: Policy | None) -> Rulebook | None:
