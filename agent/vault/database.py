@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import stat
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from agent.errors import DamagedVaultError, VaultError, VaultVersionError
+from agent.errors import DamagedVaultError, VaultVersionError
+from agent.vault.connection import check_file, connect, make_private, translated
 from agent.vault.framing import FORMAT
-from agent.vault.trouble import damaged, refused, trouble
+from agent.vault.trouble import damaged
 
 APPLICATION_ID = 0x52544356
 _SEALED = "generation INTEGER NOT NULL, sealed BLOB NOT NULL"
@@ -23,8 +22,6 @@ TABLES = (
     f"CREATE TABLE item(id BLOB PRIMARY KEY, {_SEALED}) WITHOUT ROWID",
     f"CREATE TABLE entry(number INTEGER PRIMARY KEY, site BLOB NOT NULL, {_SEALED})",
 )
-PRIVATE = 0o600
-MAX_VALUE_BYTES = 2**21  # the largest payload is half of that
 
 Statement = tuple[str, tuple[Any, ...]]
 
@@ -41,7 +38,11 @@ _HARDENED = (
 
 
 class Database:
-    """An open database, this process's alone."""
+    """An open database, this process's alone.
+
+    Nobody in this process may open its file otherwise: closing any descriptor of a file gives up
+    all locks that the process has on it (POSIX), and with them this one.
+    """
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
@@ -55,9 +56,9 @@ class Database:
         Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if there is none
         or it cannot be opened.
         """
-        _check_file(path)
-        with ExitStack() as on_failure, _translated(path):
-            connection = _connect(path)
+        check_file(path)
+        with ExitStack() as on_failure, translated(path):
+            connection = connect(path)
             on_failure.callback(connection.close)
             for pragma in _HARDENED:
                 connection.execute(pragma)
@@ -77,7 +78,7 @@ class Database:
 
     def rows(self, query: str, *values: bytes | int) -> list[tuple[Any, ...]]:
         """Return all rows of a query; texts are bytes. Raises VaultError."""
-        with _translated(self.path):
+        with translated(self.path):
             return self._connection.execute(query, values).fetchall()
 
     def write(self, statements: Iterable[Statement], *, durable: bool) -> None:
@@ -85,7 +86,7 @@ class Database:
 
         It survives the end of the process; ``durable``: also a power cut. Raises VaultError.
         """
-        with _translated(self.path), ExitStack() as on_failure:
+        with translated(self.path), ExitStack() as on_failure:
             execute = self._connection.execute
             if durable is not self._durable:
                 execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
@@ -103,17 +104,17 @@ class Database:
 
     def copy(self, to: Path) -> None:
         """Write a whole copy, in one file of its owner's only. Raises VaultError, leaves none."""
-        with ExitStack() as on_failure, _translated(to):
+        with ExitStack() as on_failure, translated(to):
             make_private(to)
             on_failure.callback(to.unlink)
-            with closing(_connect(to)) as target:
+            with closing(connect(to)) as target:
                 self._connection.backup(target)
                 target.execute("PRAGMA journal_mode=DELETE")
             on_failure.pop_all()
 
     def close(self) -> None:
         """Put everything into the one file, and let others open it."""
-        with _translated(self.path):
+        with translated(self.path):
             self._connection.close()
 
     def _roll_back(self) -> None:
@@ -150,7 +151,7 @@ def make_database(path: Path, statements: Iterable[Statement], page_bytes: int =
     with ExitStack() as on_failure:
         make_private(path)
         on_failure.callback(path.unlink)
-        with _translated(path), closing(_connect(path)) as connection:
+        with translated(path), closing(connect(path)) as connection:
             connection.execute(f"PRAGMA page_size={page_bytes}")
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("BEGIN EXCLUSIVE")
@@ -160,55 +161,3 @@ def make_database(path: Path, statements: Iterable[Statement], page_bytes: int =
                 connection.execute(query, values)
             connection.execute("COMMIT")
         on_failure.pop_all()
-
-
-def make_private(path: Path) -> None:
-    """Make an empty file that only its owner can read; VaultError if there is one."""
-    try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE))
-    except FileExistsError as error:
-        hint = "choose another name"
-        raise VaultError("there is such a file already", hint, str(path)) from error
-    except OSError as error:
-        raise refused(error, path) from error
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    """Return a connection to a file that exists."""
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw",
-        uri=True,
-        timeout=0,
-        isolation_level=None,
-        check_same_thread=False,  # a vault may be unlocked beside the loop that then uses it
-    )
-    connection.text_factory = bytes
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
-    return connection
-
-
-def _check_file(path: Path) -> None:
-    """Raise VaultError if there is no file; close one that others could read."""
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise VaultError("this is not a file", "name the file of a vault", str(path))
-        if stat.S_IMODE(status.st_mode) != PRIVATE:
-            path.chmod(PRIVATE)
-    except FileNotFoundError as error:
-        raise VaultError("there is no vault", "make one with `reticent init`", str(path)) from error
-    except OSError as error:
-        raise refused(error, path) from error
-
-
-@contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    """Raise what SQLite raises as a VaultError."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise trouble(error, path) from error
-    except UnicodeDecodeError as error:  # of a damaged name in what SQLite says
-        raise damaged("it is no sound database", path) from error
-    except MemoryError as error:
-        raise damaged("it asks for more memory than there is", path) from error
