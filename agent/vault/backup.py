@@ -8,7 +8,8 @@ from pathlib import Path
 
 from agent.errors import BusyVaultError, VaultError
 from agent.model.file import settle
-from agent.vault.database import Database, make_private
+from agent.vault.connection import make_private
+from agent.vault.database import Database
 from agent.vault.folders import private_folder
 from agent.vault.framing import Chance
 from agent.vault.location import Location

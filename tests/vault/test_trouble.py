@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
-from agent.vault.database import Database, make_private
+from agent.vault.connection import make_private
+from agent.vault.database import Database
 from agent.vault.location import Location
 from agent.vault.store import Store
 from agent.vault.trouble import trouble

@@ -15,16 +15,13 @@ from agent.errors import (
     WrongSecretError,
 )
 from agent.paths import HOME, paths
-from agent.vault import vault as vaults
-from agent.vault.derivation import FLOOR
 from agent.vault.entry import Forgetting
 from agent.vault.location import Location
 from agent.vault.secrets import Secret
-from agent.vault.slot_rows import SlotInfo
 from agent.vault.vault import Vault, create, keys, unlock
 from agent.vault.witness import MISSING
 from tests.vault.histories import NOW, disclosed
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, place, stream
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, stream
 
 TOLD = disclosed(NOW, "www.a.example", region="uk")
 AGAIN = disclosed(NOW, "www.a.example", region="uk", age="old")
@@ -187,87 +184,6 @@ def test_an_entry_that_is_no_record_is_damage(at: Location) -> None:
     with pytest.raises(DamagedVaultError):
         unlock(at, TYPED)
     assert keys(at)
-
-
-def test_keys_are_added_and_removed(at: Location) -> None:
-    """Each opens until it is removed, and is listed with and without the vault unlocked."""
-    made, code = new(at)
-    with made as vault:
-        number = vault.add_passphrase("second", FAST)
-        second_code = vault.add_recovery()
-        listed = vault.keys()
-        vault.remove_slot(1)
-    assert listed == [
-        SlotInfo(1, "passphrase", FAST),
-        SlotInfo(2, "recovery"),
-        SlotInfo(number, "passphrase", FAST),
-        SlotInfo(4, "recovery"),
-    ]
-    assert keys(at) == listed[1:]
-    for kind, text in (("passphrase", "second"), ("recovery", code), ("recovery", second_code)):
-        unlock(at, Secret(kind, text)).close()  # type: ignore[arg-type]
-    with pytest.raises(WrongSecretError):
-        unlock(at, TYPED)
-    with unlock(at, Secret("recovery", code)) as vault:
-        for each in (2, 3):
-            vault.remove_slot(each)
-        with pytest.raises(VaultError, match="the last"):
-            vault.remove_slot(4)
-        assert vault.keys() == [SlotInfo(4, "recovery")]
-
-
-def test_a_vault_with_other_keys_has_no_notes(at: Location) -> None:
-    """What the vault did itself to its slots is no alteration; what somebody else did is."""
-    made, _ = new(at)
-    with made as vault:
-        vault.add_passphrase("second", FAST)
-        vault.remove_slot(2)
-        vault.rotate(PASSPHRASE)
-    with unlock(at, TYPED) as vault:
-        assert vault.notes == ()
-    altered(at, "DELETE FROM slot WHERE id != 1", "INSERT INTO slot VALUES (7, x'00', x'00')")
-    with unlock(at, TYPED) as vault:
-        assert any("key list" in note for note in vault.notes)
-        assert vault.keys() == [SlotInfo(1, "passphrase", FAST), SlotInfo(7, None)]
-        vault.remove_slot(7)
-    with unlock(at, TYPED) as vault:
-        assert vault.notes == ()
-
-
-def test_rotation_keeps_the_passphrase_given_only(at: Location) -> None:
-    """With the work of its slot; an old code opens nothing, a vault without one gets none."""
-    made, code = new(at)
-    with made as vault:
-        vault.ledger.append(TOLD)
-        vault.add_passphrase("second", FAST)
-        renewed = vault.rotate(PASSPHRASE)
-        vault.ledger.append(AGAIN)
-        later = vault.add_passphrase("third", FAST)
-    assert renewed is not None
-    for secret in (Secret("passphrase", "second"), Secret("recovery", code)):
-        with pytest.raises(WrongSecretError):
-            unlock(at, secret)
-    unlock(at, Secret("passphrase", "third")).close()
-    with unlock(at, Secret("recovery", renewed)) as vault:
-        assert [each.record for each in vault.ledger.read()] == [TOLD, AGAIN]
-        vault.remove_slot(2)
-        vault.remove_slot(later)
-        assert vault.rotate(PASSPHRASE) is None
-    with unlock(at, TYPED) as vault:
-        assert vault.keys() == [SlotInfo(1, "passphrase", FAST)]
-        assert vault.ledger.count == 2
-
-
-def test_the_work_is_calibrated_where_none_is_given(
-    at: Location, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In `create` and in `add_passphrase`; nothing below the floor is ever made then."""
-    monkeypatch.setattr(vaults, "calibrate", lambda _: FLOOR)
-    vault, _ = create(at, PASSPHRASE)
-    with vault:
-        vault.add_passphrase("second")
-        listed = vault.keys()
-    assert [slot.derivation for slot in listed] == [FLOOR, None, FLOOR]
 
 
 def test_a_missing_witness_is_told_once(at: Location) -> None:

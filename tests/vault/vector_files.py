@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from agent.vault.database import APPLICATION_ID, TABLES, make_private
+from agent.vault.connection import make_private
+from agent.vault.database import APPLICATION_ID, TABLES
 from agent.vault.framing import FORMAT
 from agent.vault.location import Location
 from agent.vault.secrets import Kind

@@ -1,0 +1,66 @@
+"""A connection to the file of a vault, and its troubles in our sentences."""
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agent.errors import VaultError
+from agent.vault.trouble import damaged, refused, trouble
+
+PRIVATE = 0o600
+MAX_VALUE_BYTES = 2**21  # the largest payload is half of that
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that only its owner can read; VaultError if there is one."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE))
+    except FileExistsError as error:
+        hint = "choose another name"
+        raise VaultError("there is such a file already", hint, str(path)) from error
+    except OSError as error:
+        raise refused(error, path) from error
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Return a connection to a file that exists."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=0,
+        isolation_level=None,
+        check_same_thread=False,  # a vault may be unlocked beside the loop that then uses it
+    )
+    connection.text_factory = bytes
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    return connection
+
+
+def check_file(path: Path) -> None:
+    """Raise VaultError if there is no file; close one that others could read."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise VaultError("this is not a file", "name the file of a vault", str(path))
+        if stat.S_IMODE(status.st_mode) != PRIVATE:
+            path.chmod(PRIVATE)
+    except FileNotFoundError as error:
+        raise VaultError("there is no vault", "make one with `reticent init`", str(path)) from error
+    except OSError as error:
+        raise refused(error, path) from error
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Raise what SQLite raises as a VaultError."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise trouble(error, path) from error
+    except UnicodeDecodeError as error:  # of a damaged name in what SQLite says
+        raise damaged("it is no sound database", path) from error
+    except MemoryError as error:
+        raise damaged("it asks for more memory than there is", path) from error
