@@ -49,8 +49,9 @@ def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
         parts.append(facts((name, printable(value)) for name, value in answer.attributes.items()))
         parts.append(facts([("header", f"{HEADER}: {printable(answer.header)}")]))
     else:
-        parts.append(paragraph(_nothing(answer)))
-    lines = [("waits for you", _waits(each)) for each in waiting]
+        parts.append(paragraph("Nothing is attached."))
+    lines = [("not set", _unset(answer.unspecified))] if answer.unspecified else []
+    lines += [("waits for you", _waits(each)) for each in waiting]
     if answer.id is not None and summary is not None:
         place = f"entry {answer.id} of the ledger, as told to {printable(summary.pool)}"
         lines.append(("recorded", place))
@@ -58,11 +59,10 @@ def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
     return "\n\n".join(parts)
 
 
-def _nothing(answer: Answer) -> str:
-    """Return that nothing is attached; that you have set none of it is an answer too."""
-    if answer.summary is None or not answer.summary.utility_bits:
-        return "Nothing is attached."
-    return "Nothing is attached: you have set none of these. That is told, and counts as known."
+def _unset(names: Sequence[str]) -> str:
+    """Return what is told by being left out; `profile set` is the way out."""
+    them = "it" if len(names) == 1 else "each of them"
+    return f"{listed(names)}; leaving {them} out is an answer too, and counts as known"
 
 
 def _waits(review: Review) -> str:

@@ -10,7 +10,7 @@ import click
 
 from agent.cli.options import json_option
 from agent.cli.parameters import today
-from agent.cli.policy_options import FILE, PATH, model_option, names_of
+from agent.cli.policy_options import PATH, model_option, names_of, own_policy
 from agent.cli.problems import printable
 from agent.errors import PolicyError, Problem, UsageError
 from policy.audit import Remark, audit
@@ -39,13 +39,13 @@ class Checked(NamedTuple):
 def check(
     context: click.Context, /, files: tuple[Path, ...], model: Path | None, *, as_json: bool
 ) -> None:
-    """Say all that is wrong with policy files, by default with policy.toml.
+    """Say all that is wrong with policy files, by default with your own.
 
     Then what of them does nothing: rules that never match, or to which others always win.
     """
     names = names_of(model)
     day = today()
-    checked = [_checked(file, names, day) for file in files or (FILE,)]
+    checked = [_checked(file, names, day) for file in files or (own_policy(),)]
     if as_json:
         record = {"files": [_record(each) for each in checked]}
         click.echo(json.dumps(record, indent=2, allow_nan=False))

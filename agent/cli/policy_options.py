@@ -8,20 +8,25 @@ import click
 from agent.cli.problems import printable
 from agent.model.file import read
 from agent.model.shipped import shipped_model
+from agent.paths import paths
 from policy.audit import misspelt
 from policy.rules import Policy
 
 PATH = click.Path(path_type=Path)
-FILE = Path("policy.toml")
+
+
+def own_policy() -> Path:
+    """Return where the policy lies that the daemon follows."""
+    return paths().policy
+
 
 policy_option = click.option(
     "--policy",
     "file",
     type=PATH,
-    default=FILE,
-    show_default=True,
+    default=own_policy,
     metavar="FILE",
-    help="The policy file.",
+    help="The policy file. By default your own.",
 )
 model_option = click.option(
     "--model",

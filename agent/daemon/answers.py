@@ -38,6 +38,11 @@ def specified(values: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in values.items() if value != UNSPECIFIED}
 
 
+def unspecified(values: Mapping[str, str]) -> list[str]:
+    """Return the names that were chosen and are not set."""
+    return [name for name, value in values.items() if value == UNSPECIFIED]
+
+
 def header_of(values: Mapping[str, str], model: Model) -> str:
     """Return the values that are sent as a header's value; empty where there is none."""
     return shared_attributes(specified(values), members(model).yes_no)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.answers import code_of, header_of, nothing, specified, summary_of
+from agent.daemon.answers import code_of, header_of, nothing, specified, summary_of, unspecified
 from agent.daemon.case import Case, NothingError, case_of, decided
 from agent.decision.alike import people_left
 from agent.decision.decision import Decision
@@ -41,6 +41,7 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
     return Answer(
         code=code_of(decision),
         attributes=specified(values),
+        unspecified=unspecified(values),
         header=header,
         id=number,
         summary=summary,

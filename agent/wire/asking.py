@@ -48,12 +48,14 @@ class Summary(Message, frozen=True, kw_only=True):
 class Answer(Message, frozen=True, kw_only=True):
     """What to attach: nothing unless ``code`` says that something was decided.
 
-    ``attributes``: values by name, those not specified left out; ``header``: the same as the
-    value of Shared-Attributes, empty where there is nothing; ``id``: to ask about it later.
+    ``attributes``: values by name; ``unspecified``: names that were chosen and are not set, which
+    leaving them out tells; ``header``: the values as the value of Shared-Attributes, empty where
+    there are none; ``id``: of the entry in the ledger.
     """
 
     code: Code
     attributes: dict[str, str] = field(default_factory=dict)
+    unspecified: list[str] = field(default_factory=list)
     header: str = ""
     id: int | None = None
     summary: Summary | None = None

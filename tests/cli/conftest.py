@@ -121,8 +121,11 @@ def attempt(run: Run, village: Path, tmp_path: Path) -> Try:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of its own to be in, with a policy."""
+    """A folder of its own to be in, with a policy, which is that of the daemon as well."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RETICENT_HOME", str(tmp_path / "home"))
+    paths().policy.parent.mkdir(parents=True)
+    paths().policy.write_text(RIGHT)
     (tmp_path / "policy.toml").write_text(RIGHT)
     (tmp_path / "wrong.toml").write_text(WRONG)
     (tmp_path / "dead.toml").write_text(DEAD)
@@ -133,4 +136,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def asked(run: Run, folder: Path, village: Path) -> Run:
     """Run a command about the policy of the folder with a small model."""
     assert folder.is_dir()
-    return lambda *options: run("policy", *options, "--model", village)
+    ours = {"explain": ("--policy", "policy.toml"), "show": ("--policy", "policy.toml")}
+
+    def about(command: str, *options: str | Path) -> Ran:
+        named = () if "--policy" in options else ours.get(command, ())
+        return run("policy", command, *options, *named, "--model", village)
+
+    return about

@@ -28,8 +28,9 @@ def test_nothing_to_attach_is_said(run: Run, fake: FakeDaemon) -> None:
     nothing = changed(SUMMARY, utility_bits=0)
     fake.handlers["decide"] = lambda body: Answer(code="blocked", summary=nothing)  # noqa: ARG005
     assert "Nothing is attached.\n" in run(*ASK).out
-    fake.handlers["decide"] = lambda body: Answer(code="answered", summary=SUMMARY)  # noqa: ARG005
-    assert "Nothing is attached: you have set none of these." in run(*ASK).out
+    unset = Answer(code="answered", unspecified=["region"], summary=SUMMARY)
+    fake.handlers["decide"] = lambda body: unset  # noqa: ARG005
+    assert "not set  region; leaving it out is an answer too" in run(*ASK).out
 
 
 def test_what_waits_is_named_with_what_to_say(run: Run, fake: FakeDaemon) -> None:

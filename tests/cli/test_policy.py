@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.paths import paths
 from policy.settings import DEFAULTS
 from tests.cli.conftest import Run
 from tests.house.tree import ROOT
@@ -15,10 +16,10 @@ APART = (
 
 
 def test_a_good_policy_has_no_problems(asked: Run) -> None:
-    """The one in the folder, where none is named."""
-    assert asked("check") == (0, "policy.toml: 8 rules, no problems\n", "")
-    record = asked("check", "--json").record
-    assert record == {"files": [{"file": "policy.toml", "rules": 8, "problems": [], "remarks": []}]}
+    """The one that is named, or the one that the daemon follows."""
+    assert asked("check", "policy.toml") == (0, "policy.toml: 8 rules, no problems\n", "")
+    own = {"file": str(paths().policy), "rules": 8, "problems": [], "remarks": []}
+    assert asked("check", "--json").record == {"files": [own]}
 
 
 def test_all_that_is_wrong_is_said(asked: Run) -> None:

@@ -197,10 +197,8 @@ def test_a_rule_that_somebody_changed_is_theirs() -> None:
         ('[[rule]]\nrecipient="books.example"\ndisclose="ask"\n', None),
         ('[[rule]]\nname="r"\nrecipient="books.example"\nquery="jobs"\ndisclose="ask"\n', "r"),
         ('[[rule]]\nname="r"\nrecipient="www.books.example"\ndisclose="ask"\n', "r"),
-        (
-            '[[rule]]\nname="r"\nrecipient="books.example"\nattribute="salary"\ndisclose="ask"\n',
-            "r",
-        ),
+        ('[[rule]]\nname="r"\nrecipient="books.example"\nattribute="s*y"\ndisclose="ask"\n', None),
+        ('[[rule]]\nname="r"\nrecipient="books.example"\nattribute="salary"\ndisclose="ask"', "r"),
     ],
 )
 def test_what_another_rule_wins_is_said(rule: str, winner: str | None) -> None:
@@ -218,8 +216,8 @@ def test_an_entry_that_asks_is_opened_for_everyone_and_for_good(entry: str) -> N
     """No rule for everyone is more specific than the entry, so the entry itself says it."""
     text = f"[attributes]\nsalary = {entry}  # mine\n"
     approved = Wish("a.example", "approve", ("salary",), everyone=True)
-    opened = after(text, approved)
-    assert opened == text.replace('"ask"', '"auto"')
+    opened = text.replace('"ask"', '"auto"')
+    assert after(text, approved) == opened
     assert outcome(policy_of(opened), approved, START) == ("attributes.salary", (), ())
     denied = replace(approved, decided="deny")
     closed = after(opened, denied)
@@ -232,9 +230,8 @@ def test_an_entry_that_asks_is_not_opened_for_some_days() -> None:
     """It has no end, and a rule that has one does not beat it: that is said."""
     text = '[attributes]\nsalary = "ask"\n'
     wish = Wish("a.example", "approve", ("salary",), everyone=True, until=START)
-    changed = after(text, wish)
-    assert changed.startswith(text)
-    assert outcome(policy_of(changed), wish, START).without_effect == ("salary",)
+    written = outcome(policy_of(after(text, wish)), wish, START)
+    assert written.without_effect == ("salary",)
 
 
 def test_what_was_closed_by_hand_since_is_not_opened() -> None:
@@ -295,8 +292,8 @@ def test_no_name_of_a_recipient_writes_anything_else(text: str) -> None:
 def test_long_names_of_recipients_are_cut_and_told_apart() -> None:
     """A name of a rule has at most 200 characters, that of a group any number."""
     groups = {f"{letter}{'x' * 150}": f"{letter}.example" for letter in "ab"}
-    text = "[groups]\n" + "".join(f'{group} = ["{host}"]\n' for group, host in groups.items())
+    lines = "".join(f'{group} = ["{host}"]\n' for group, host in groups.items())
     wishes = [Wish(host, "approve", ("salary",)) for host in groups.values()]
-    result = after(f"{PLAIN}{text}", *wishes)
+    result = after(f"{PLAIN}[groups]\n{lines}", *wishes)
     assert [each.says.recipient for each in ours(result)] == [*groups]
     assert after(result, *wishes) == result
