@@ -1,0 +1,159 @@
+"""What a whole daemon owes to those it answered, whatever happens to it."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from random import Random
+
+import pytest
+
+from agent.model.attributes import UNSPECIFIED
+from agent.paths import Paths
+from agent.vault.entry import Disclosure
+from agent.vault.location import Location
+from agent.vault.vault import unlock
+from agent.wire.asking import Ask
+from agent.wire.routes import QUERY
+from tests.daemon.crowd import QUERIES, SIMPLE, Crowd
+from tests.daemon.live import LOOK, PATIENCE, begun, home, started
+from tests.vault.worlds import TYPED
+
+KILLS = 40
+STOPS = 10
+CLIENTS = 8
+LATEST = 0.25  # seconds after the first answers at which a daemon is ended
+ENDLESS = 10_000  # questions of each client: more than anybody answers until then
+RIVALS = 6
+MANY, EACH = 200, 100  # clients, and requests of each
+SITES = 40
+GROWTH = 8.0  # MiB: arenas of the allocator; the facts of a ledger are those of its sites
+
+Say = Callable[[str], None]
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Say:
+    """Return what prints a line whether or not pytest keeps the others."""
+
+    def said(text: str) -> None:
+        with capsys.disabled():
+            sys.stdout.write(f"\n{text}\n")
+
+    return said
+
+
+async def asked(crowd: Crowd, end: Callable[[], object], rng: Random) -> None:
+    """Let clients ask without end, recipients new and old, and end the daemon meanwhile.
+
+    Before that it answers once: what it reads for its first decision takes as long as the rest.
+    """
+    await crowd.ask(1, len(QUERIES), lambda *_: "s.example")
+    asyncio.get_running_loop().call_later(rng.uniform(0, LATEST), end)
+    await crowd.ask(
+        CLIENTS, ENDLESS, lambda *_: f"s{rng.choice([rng.randrange(SITES), rng.random()])}.example"
+    )
+
+
+def lost(places: Paths, crowd: Crowd) -> list[int]:
+    """Return the numbers of what somebody was told and the vault does not have so."""
+    with unlock(Location.of(places), TYPED) as vault:
+        assert vault.notes == ()
+        found = {each.number: each.record for each in vault.ledger.read()}
+    records = {number: found.get(number) for number in crowd.told}
+    return [
+        number
+        for number, record in records.items()
+        if not isinstance(record, Disclosure) or shown(record) != crowd.told[number]
+    ]
+
+
+def shown(record: Disclosure) -> dict[str, str]:
+    """Return what an answer has of what was disclosed."""
+    return {name: value for name, value in record.disclosed if value != UNSPECIFIED}
+
+
+def test_a_kill_costs_nothing_that_was_answered(say: Say) -> None:
+    """At any instant, under load; the next daemon starts over what is left, sockets and all.
+
+    Beyond what was answered the ledger has at most what each client was about to be told.
+    """
+    rng = Random(4)  # noqa: S311  (instants that can be drawn again)
+    with home() as places:
+        crowd = Crowd(places.query, SIMPLE)
+        for kill in range(KILLS):
+            with started(places) as live:
+                live.unlock()
+                count = live.status().entries or 0
+                assert max(crowd.told, default=0) <= count <= len(crowd.told) + CLIENTS * kill
+                asyncio.run(asked(crowd, live.process.kill, rng))
+                live.process.wait(PATIENCE)
+            assert places.query.is_socket()
+        gone = lost(places, crowd)
+    say(f"{KILLS} kills of the daemon, {len(crowd.told)} answers, {len(gone)} lost")
+    assert (gone, crowd.other, crowd.cut) == ([], [], KILLS * CLIENTS)
+    assert len(crowd.told) > KILLS * CLIENTS
+
+
+def test_a_signal_in_the_middle_loses_nothing(say: Say) -> None:
+    """The daemon ends by itself, without an error, and takes its sockets with it."""
+    rng = Random(5)  # noqa: S311
+    with home() as places:
+        crowd = Crowd(places.query, SIMPLE)
+        for _ in range(STOPS):
+            with started(places) as live:
+                live.unlock()
+                asyncio.run(asked(crowd, live.process.terminate, rng))
+                assert live.process.wait(PATIENCE) == 0
+            assert not places.query.exists()
+            assert not places.control.exists()
+        log, gone = places.log.read_text(), lost(places, crowd)
+    say(f"{STOPS} ends by a signal, {len(crowd.told)} answers, {len(gone)} lost")
+    assert gone == []
+    assert "failed" not in log
+    assert len(crowd.told) > STOPS * CLIENTS
+
+
+def test_of_many_daemons_one_lives() -> None:
+    """Whichever it is; also where an earlier one left its sockets, and it answers at both."""
+    with home() as places, ExitStack() as stack:
+        started(places).kill()
+        assert places.control.is_socket()
+        rivals = [stack.enter_context(begun(places)) for _ in range(RIVALS)]
+        until = time.monotonic() + PATIENCE
+        while len(living := [each for each in rivals if each.process.poll() is None]) > 1:
+            assert time.monotonic() < until
+            time.sleep(LOOK)
+        [one] = living
+        assert {each.process.returncode for each in rivals if each is not one} == {1}
+        one.unlock()
+        with one.client(QUERY) as client:
+            assert client.call("decide", Ask(query="editor", recipient="a.example")).attributes
+        assert one.status().entries == 1
+
+
+def test_many_clients_at_once(say: Say) -> None:
+    """No error, no entry lost, and no more memory than after the first quarter."""
+    with home() as places:
+        crowd, resident = Crowd(places.query), []
+        with started(places) as live:
+            live.unlock()
+            for _ in range(4):
+                asyncio.run(
+                    crowd.ask(MANY, EACH // 4, lambda client, _: f"s{client % SITES}.example")
+                )
+                resident.append(live.resident())
+            count = live.status().entries
+            assert live.stop() == 0
+        gone = lost(places, crowd)
+    first, *_, last = resident
+    say(
+        f"{crowd.answers} requests of {MANY} clients, {len(crowd.other) + crowd.cut} errors, "
+        f"{len(crowd.told)} with attributes, {count} entries, {len(gone)} lost, "
+        f"{first:.1f} MiB after a quarter, {last:.1f} in the end"
+    )
+    assert (crowd.answers, crowd.other, crowd.cut) == (MANY * EACH, [], 0)
+    assert count == len(crowd.told) == MANY * EACH
+    assert gone == []
+    assert last - first < GROWTH
