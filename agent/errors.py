@@ -140,3 +140,8 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     begun = sorted(known for known in folded if name and known.startswith(name.casefold()))
     matches = begun or get_close_matches(name.casefold(), folded, n=1)
     return folded[matches[0]] if matches else None
+
+
+def reason(error: OSError) -> str:
+    """Return what the system says is wrong, as one sentence."""
+    return (error.strerror or type(error).__name__).lower()

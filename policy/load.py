@@ -4,7 +4,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from agent.errors import UsageError
+from agent.errors import UsageError, reason
 from policy.read import LARGEST, read
 from policy.rules import Layer, Policy, Rule
 
@@ -21,8 +21,7 @@ def text_of(path: Path) -> str:
             data = file.read(4 * LARGEST + 1)
         return data.decode("utf-8-sig")
     except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
-        raise UsageError(f"{path} cannot be read: {reason}", "name a policy file") from None
+        raise UsageError(f"{path} cannot be read: {reason(error)}", "name a policy file") from None
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         hint = "save the file as UTF-8"

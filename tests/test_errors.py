@@ -1,5 +1,7 @@
 """The tree of errors, and the names it suggests."""
 
+import errno
+import os
 import pickle
 
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent import errors
-from agent.errors import ReticentError, UsageError, nearest
+from agent.errors import ReticentError, UsageError, nearest, reason
 
 NAMES = st.lists(st.from_regex(r"[a-z][a-z0-9_]{0,9}", fullmatch=True), min_size=1, unique=True)
 TREE = [error for error in vars(errors).values() if isinstance(error, type)]
@@ -66,3 +68,9 @@ def test_the_beginning_of_a_name_is_enough() -> None:
     """What somebody began to type is the nearest, however long the rest."""
     assert nearest("west", ["east_asia", "west_europe", "western_asia"]) == "west_europe"
     assert nearest("", ["a"]) is None
+
+
+def test_what_the_system_says_is_one_sentence_of_ours() -> None:
+    """Lower case, and never empty: an error may come without a number."""
+    assert reason(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))) == "no space left on device"
+    assert reason(TimeoutError()) == "timeouterror"

@@ -16,7 +16,7 @@ from agent import __version__
 from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import Interrupted, came, listening
 from agent.cli.problems import as_usage_error, show
-from agent.errors import ReticentError
+from agent.errors import ReticentError, reason
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 DEBUG = "RETICENT_DEBUG"
@@ -128,9 +128,8 @@ def _known(error: Exception) -> ReticentError | None:
 
 def _refused(error: OSError) -> ReticentError:
     """Return the error for what the system would not do, such as writing to a full disk."""
-    what = (error.strerror or type(error).__name__).lower()
     place = None if error.filename is None else str(error.filename)
-    return ReticentError(what, "mend that, and run the command again", place)
+    return ReticentError(reason(error), "mend that, and run the command again", place)
 
 
 def _defect(error: Exception) -> ReticentError:

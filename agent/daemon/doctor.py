@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from agent.daemon.checks import kept, machine, places, running
-from agent.daemon.checks.finding import Case, Finding, bad, reason
+from agent.daemon.checks.finding import Case, Finding, bad
+from agent.errors import reason
 
 Check = Callable[[Case], Iterator[Finding]]
 

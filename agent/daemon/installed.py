@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.parsers.expat import ExpatError
 
 from agent.daemon.service import PLIST, SERVICE, SOCKETS, Manager, Written, place
-from agent.errors import DaemonError, UsageError
+from agent.errors import DaemonError, UsageError, reason
 
 Commands = list[list[str]]
 
@@ -114,7 +114,7 @@ def _run(command: list[str]) -> str | None:
     except subprocess.TimeoutExpired:
         return f"no answer within {SECONDS:g} seconds"
     except OSError as error:
-        return (error.strerror or type(error).__name__).lower()
+        return reason(error)
     if done.returncode == 0:
         return None
     return (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
@@ -139,5 +139,5 @@ def _text(path: Path) -> str | None:
 
 
 def _refused(path: Path, error: OSError) -> UsageError:
-    reason = (error.strerror or type(error).__name__).lower()
-    return UsageError(reason, "mend that, or write it by hand with --print", str(path))
+    hint = "mend that, or write it by hand with --print"
+    return UsageError(reason(error), hint, str(path))

@@ -13,7 +13,7 @@ from agent.daemon.boundary import boundary
 from agent.daemon.refused import RefusedError
 from agent.daemon.sockets import BACKLOG
 from agent.daemon.web import Handler, web
-from agent.errors import DaemonError
+from agent.errors import DaemonError, reason
 
 ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")
@@ -40,10 +40,8 @@ def bound(port: int) -> socket.socket:
     try:
         return socket.create_server((ADDRESS, port), backlog=BACKLOG)
     except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
-        raise DaemonError(
-            f"cannot listen at {ADDRESS}:{port}: {reason}", "choose another"
-        ) from None
+        what = f"cannot listen at {ADDRESS}:{port}: {reason(error)}"
+        raise DaemonError(what, "choose another") from None
 
 
 def guard_of(listening: socket.socket, origins: Sequence[str], token: str) -> Guard:

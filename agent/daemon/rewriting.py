@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from stat import S_IMODE
 
-from agent.errors import PolicyError, UsageError
+from agent.errors import PolicyError, UsageError, reason
 from policy.load import preset, text_of
 from policy.read import read
 from policy.rules import Policy
@@ -72,9 +72,8 @@ def _replaced(target: Path, before: str, after: str) -> bool:
             new.unlink(missing_ok=True)
         _sync(target.parent)
     except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
         hint = "make its folder writable, or change the file by hand"
-        raise UsageError(f"{target} cannot be written: {reason}", hint) from None
+        raise UsageError(f"{target} cannot be written: {reason(error)}", hint) from None
     return True
 
 

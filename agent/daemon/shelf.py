@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent.daemon.stamps import Stamp, stamp_of
-from agent.errors import ModelError, ReticentError, SignatureError, UsageError
+from agent.errors import ModelError, ReticentError, SignatureError, UsageError, reason
 from agent.model.file import MAX_BYTES, PRIVATE, read_bytes, replace_bytes
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
@@ -100,8 +100,7 @@ class Shelf:
             place.unlink()
             signature_path(place).unlink(missing_ok=True)
         except OSError as error:
-            what = (error.strerror or type(error).__name__).lower()
-            raise UsageError(what, "check whose file it is", str(place)) from error
+            raise UsageError(reason(error), "check whose file it is", str(place)) from error
         self._shelved.pop(name, None)
 
     def _look(self, name: str, keys: Keys, now: datetime) -> _Shelved:

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from agent.daemon.log import LOG
-from agent.errors import DaemonError
+from agent.errors import DaemonError, reason
 from agent.paths import Paths
 from agent.wire.address import check_address
 from agent.wire.routes import CONTROL, QUERY, Door
@@ -70,8 +70,9 @@ def alone(path: Path) -> Iterator[None]:
         except BlockingIOError:
             raise _taken(os.pread(descriptor, 32, 0)) from None
         except OSError as error:
-            what = (error.strerror or type(error).__name__).lower()
-            raise DaemonError(what, "mend that, or set RETICENT_HOME", str(path)) from error
+            raise DaemonError(
+                reason(error), "mend that, or set RETICENT_HOME", str(path)
+            ) from error
         yield
 
 
@@ -116,7 +117,7 @@ def _bind(made: Guarded, path: Path) -> None:
             os.umask(before)
         made.listen(BACKLOG)
     except OSError as error:
-        what = f"cannot listen here: {(error.strerror or type(error).__name__).lower()}"
+        what = f"cannot listen here: {reason(error)}"
         raise DaemonError(what, "mend that, or set RETICENT_HOME", str(path)) from error
 
 

@@ -4,7 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-from agent.errors import UsageError
+from agent.errors import UsageError, reason
 
 PRIVATE = 0o700
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -24,9 +24,8 @@ def private_folder(path: Path) -> Path:
         if stat.S_IMODE(status.st_mode) != PRIVATE:
             path.chmod(PRIVATE)
     except OSError as error:
-        what = (error.strerror or type(error).__name__).lower()
         hint = "choose a folder that can be made, by RETICENT_HOME or the XDG variables"
-        raise UsageError(what, hint, str(path)) from error
+        raise UsageError(reason(error), hint, str(path)) from error
     return path
 
 

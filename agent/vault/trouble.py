@@ -3,7 +3,7 @@
 import sqlite3
 from pathlib import Path
 
-from agent.errors import BusyVaultError, DamagedVaultError, VaultError
+from agent.errors import BusyVaultError, DamagedVaultError, VaultError, reason
 
 RESTORE = "bring a backup back with `reticent restore FILE`"
 
@@ -42,4 +42,4 @@ def damaged(what: str, path: Path | None = None) -> DamagedVaultError:
 def refused(error: OSError, path: Path) -> VaultError:
     """Return our error for one of the system's."""
     hint = "check that file and folder are yours, can be written to and have space"
-    return VaultError((error.strerror or type(error).__name__).lower(), hint, str(path))
+    return VaultError(reason(error), hint, str(path))

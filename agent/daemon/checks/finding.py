@@ -48,8 +48,3 @@ def warn(name: str, what: str, fix: str) -> Finding:
 def bad(name: str, what: str, fix: str) -> Finding:
     """Return that something does not work, or is not safe."""
     return Finding(name, "bad", what, fix)
-
-
-def reason(error: OSError) -> str:
-    """Return what the system says, as one sentence."""
-    return (error.strerror or type(error).__name__).lower()

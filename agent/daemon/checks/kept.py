@@ -3,10 +3,10 @@
 import os
 from collections.abc import Iterator
 
-from agent.daemon.checks.finding import Case, Finding, bad, ok, reason, warn
+from agent.daemon.checks.finding import Case, Finding, bad, ok, warn
 from agent.daemon.checks.places import listens
 from agent.daemon.shelf import Shelf
-from agent.errors import PolicyError, ReticentError, UsageError
+from agent.errors import PolicyError, ReticentError, UsageError, reason
 from agent.vault.database import APPLICATION_ID
 from agent.vault.framing import FORMAT
 from agent.vault.witness import read_witness

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from agent.daemon.checks.finding import Case, Finding, bad, ok, reason, warn
-from agent.errors import UsageError
+from agent.daemon.checks.finding import Case, Finding, bad, ok, warn
+from agent.errors import UsageError, reason
 from agent.wire.address import check_address
 
 PRIVATE_FOLDER = 0o700
