@@ -8,7 +8,7 @@ from agent.decision.words import headline
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 from agent.wire.asking import Answer, Code, Summary
-from agent.wire.header import shared_attributes
+from agent.wire.header import joined
 
 
 def nothing(code: Code) -> Answer:
@@ -45,4 +45,5 @@ def unspecified(values: Mapping[str, str]) -> list[str]:
 
 def header_of(values: Mapping[str, str], model: Model) -> str:
     """Return the values that are sent as a header's value; empty where there is none."""
-    return shared_attributes(specified(values), members(model).yes_no)
+    texts = members(model).texts
+    return joined(texts[pair] for pair in specified(values).items())

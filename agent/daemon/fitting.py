@@ -8,14 +8,14 @@ from agent.decision.decision import Decision
 from agent.decision.terms import Terms
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
-from agent.wire.header import LARGEST, longest, most_bytes, yes_no_of
+from agent.wire.header import LARGEST, longest, members_of, most_bytes
 
 
 class Members(NamedTuple):
-    """How a model's attributes travel: the most bytes of each, and which are Booleans."""
+    """How a model's attributes travel: the most bytes of each, and each value's own header."""
 
     longest: dict[str, int]
-    yes_no: frozenset[str]
+    texts: dict[tuple[str, str], str]
 
 
 def members(model: Model) -> Members:
@@ -47,4 +47,4 @@ def _members(model: Model) -> Members:
         each.name: [value for value in each.values if value != UNSPECIFIED]
         for each in model.attributes
     }
-    return Members(longest(values), yes_no_of(values))
+    return Members(longest(values), members_of(values))

@@ -85,9 +85,8 @@ class Facts:
         site = registrant(record.host)
         return tuple(pair for pair in record.facts if self._is_news(site, *pair))
 
-    def add(self, number: int, record: Record) -> None:
-        """Take an entry, the next in the ledger."""
-        news = self.news(record)
+    def add(self, number: int, record: Record, news: Pairs) -> None:
+        """Take an entry, the next in the ledger; ``news``: what is in it now."""
         if isinstance(record, Disclosure) and not news:
             return
         site = registrant(record.host)

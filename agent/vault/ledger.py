@@ -35,7 +35,8 @@ class Ledger:
         self._entries = entries
         self._facts = Facts()
         for number, payload in entries.entries() if rows is None else rows:
-            self._facts.add(number, decode(payload))
+            record = decode(payload)
+            self._facts.add(number, record, self._facts.news(record))
 
     @property
     def count(self) -> int:
@@ -53,10 +54,11 @@ class Ledger:
         It is on the disk too where somebody may hold more for it, or was stated to forget. A power
         cut can so take only what repeats what was told before.
         """
-        durable = isinstance(record, Forgetting) or bool(self._facts.news(record))
+        news = self._facts.news(record)
+        durable = isinstance(record, Forgetting) or bool(news)
         site = registrant(record.host)
         number = self._entries.append_entry(site, encode(record), durable=durable)
-        self._facts.add(number, record)
+        self._facts.add(number, record, news)
         return number
 
     def read(

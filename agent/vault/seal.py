@@ -11,12 +11,14 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from agent.errors import VaultError
 from agent.vault.framing import Chance, context, frame
+from agent.vault.trouble import OPENSSL
 
 KEY_BYTES = 32
 NONCE_BYTES = 12
 TAG_BYTES = 16
 OVERHEAD = NONCE_BYTES + TAG_BYTES
 LOOKUP_BYTES = 16
+KEPT = 4096  # names
 
 
 class UnsealedError(Exception):
@@ -47,8 +49,7 @@ class Sealer:
         try:
             self._cipher = AESGCMSIV(key.data)
         except UnsupportedAlgorithm as error:
-            hint = "install `cryptography` from its wheel, which brings OpenSSL 3.2 or newer"
-            raise VaultError("the system's OpenSSL has no AES-GCM-SIV", hint) from error
+            raise VaultError("the system's OpenSSL has no AES-GCM-SIV", OPENSSL) from error
 
     def seal(self, payload: bytes, bound: bytes) -> bytes:
         """Return a payload sealed, to be opened with the same ``bound`` context only."""
@@ -68,17 +69,24 @@ class Sealer:
 class Seals:
     """What an open vault seals its rows with, and finds them by."""
 
-    __slots__ = ("_labels", "_lookup", "_sealer", "vault_id")
+    __slots__ = ("_labels", "_lookup", "_names", "_sealer", "vault_id")
 
     def __init__(self, key: Key, vault_id: bytes, chance: Chance) -> None:
         self.vault_id = vault_id
         self._labels: dict[str, bytes] = {}  # the same few contexts begin every row
+        self._names: dict[tuple[str, str], bytes] = {}  # OpenSSL needs 40 µs to find its HMAC
         self._sealer = Sealer(key.subkey(vault_id, "reticent vault 1 seal"), chance)
         self._lookup = key.subkey(vault_id, "reticent vault 1 lookup")
 
     def lookup(self, table: str, name: str) -> bytes:
         """Return what stands for a name in the file."""
-        return hmac.digest(self._lookup.data, frame(table, name), "sha256")[:LOOKUP_BYTES]
+        found = self._names.get((table, name))
+        if found is None:
+            if len(self._names) >= KEPT:
+                self._names.clear()
+            whole = hmac.digest(self._lookup.data, frame(table, name), "sha256")
+            found = self._names[table, name] = whole[:LOOKUP_BYTES]
+        return found
 
     def seal(self, payload: bytes, label: str, *fields: bytes | int) -> bytes:
         """Return a payload sealed for one place of this vault."""

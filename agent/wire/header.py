@@ -12,7 +12,7 @@ import http_sf
 
 LARGEST = 1024  # bytes of the header's value
 YES, NO = "yes", "no"
-_BETWEEN = len(", ")
+_BETWEEN = ", "
 
 Attributes = Mapping[str, Collection[str]]
 
@@ -33,14 +33,29 @@ def shared_attributes(values: Mapping[str, str], yes_no: Collection[str]) -> str
     return http_sf.ser(members) if members else ""
 
 
+def members_of(attributes: Attributes) -> dict[tuple[str, str], str]:
+    """Return the header of each value of each attribute alone; to be `joined`."""
+    yes_no = yes_no_of(attributes)
+    return {
+        (name, each): shared_attributes({name: each}, yes_no)
+        for name, values in attributes.items()
+        for each in values
+    }
+
+
+def joined(members: Iterable[str]) -> str:
+    """Return the header of several values from that of each (RFC 9651, section 4.1.2)."""
+    return _BETWEEN.join(members)
+
+
 def longest(attributes: Attributes) -> dict[str, int]:
     """Return the bytes of each attribute's longest member, whichever of its values is sent.
 
     An attribute without values to send is never in the header, and has 0.
     """
-    yes_no = yes_no_of(attributes)
+    members = members_of(attributes)
     return {
-        name: max((len(shared_attributes({name: each}, yes_no)) for each in values), default=0)
+        name: max((len(members[name, each]) for each in values), default=0)
         for name, values in attributes.items()
     }
 
@@ -48,7 +63,7 @@ def longest(attributes: Attributes) -> dict[str, int]:
 def most_bytes(members: Iterable[int]) -> int:
     """Return the most bytes that a header has whose longest members have so many."""
     present = [each for each in members if each]
-    return sum(present) + _BETWEEN * max(0, len(present) - 1)
+    return sum(present) + len(_BETWEEN) * max(0, len(present) - 1)
 
 
 def _item(value: str, *, boolean: bool) -> http_sf.ItemType:

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from agent.wire.header import (
     LARGEST,
     Attributes,
+    joined,
     longest,
+    members_of,
     most_bytes,
     shared_attributes,
     yes_no_of,
@@ -58,6 +60,14 @@ def test_what_is_read_is_what_was_sent(attributes: Attributes, data: st.DataObje
         assert isinstance(item, bool) == ({*attributes[name]} == {"yes", "no"})
         plain = all(0x20 <= ord(sign) <= 0x7E for sign in values[name])
         assert isinstance(item, http_sf.DisplayString) == (not plain)
+
+
+@given(ATTRIBUTES, st.data())
+def test_a_header_is_made_of_members(attributes: Attributes, data: st.DataObject) -> None:
+    """Joined, those of single values are what all of them are at once."""
+    values, members = drawn(attributes, data), members_of(attributes)
+    whole = joined(members[pair] for pair in values.items())
+    assert whole == shared_attributes(values, yes_no_of(attributes))
 
 
 @given(ATTRIBUTES, st.data())
