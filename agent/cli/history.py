@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 
 from agent.decision.past import Past
 from agent.errors import UsageError, nearest
-from agent.model.file import read_bytes
+from agent.files import read_bytes
 from agent.model.model import Model
 from policy.hosts import host_of
 

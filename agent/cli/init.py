@@ -29,7 +29,8 @@ from agent.cli.problems import printable
 from agent.cli.secret import PROMPTS, at_terminal, read_secret
 from agent.cli.strength import check_passphrase, strength
 from agent.errors import UsageError
-from agent.model.file import read, read_bytes
+from agent.files import read_bytes
+from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.paths import Paths, paths

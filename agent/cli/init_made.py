@@ -12,9 +12,8 @@ from pathlib import Path
 from agent.cli.init_wishes import Wishes
 from agent.daemon.shelf import Shelf
 from agent.errors import VaultError
-from agent.model.file import create_private, settle
+from agent.files import create_private, private_folder, settle
 from agent.paths import Paths
-from agent.vault.folders import private_folder
 from agent.vault.location import Location
 from agent.vault.making import remove_beside
 from agent.vault.vault import Vault, create

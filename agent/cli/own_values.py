@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from agent.errors import UsageError
-from agent.model.file import read_bytes
+from agent.files import read_bytes
 from agent.model.model import Model
 from agent.vault import toml
 from agent.vault.persons import person_codes

@@ -10,7 +10,7 @@ from agent.cli.layout import paragraph
 from agent.cli.options import json_option, yes_option
 from agent.cli.problems import printable
 from agent.errors import UsageError
-from agent.model.file import create_private
+from agent.files import create_private
 from agent.vault.toml import profile_toml
 from agent.wire.keeping import Profile
 

@@ -10,7 +10,8 @@ from agent.cli.layout import counted
 from agent.cli.options import json_option
 from agent.cli.profile import changed_text
 from agent.errors import UsageError
-from agent.model.file import read, read_bytes
+from agent.files import read_bytes
+from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.paths import paths

@@ -19,6 +19,7 @@ from agent.daemon.checks.places import listens
 from agent.daemon.installed import foreign, look
 from agent.daemon.sockets import alone
 from agent.errors import DaemonError, ReticentError, UsageError
+from agent.files import private_folder
 from agent.paths import Paths, paths
 
 WORD = "purge"
@@ -85,7 +86,7 @@ def _stopped(at: Paths) -> Iterator[None]:
     if listens(at.control):
         with door() as client:
             client.call("shutdown")
-    at.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(at.state)
     until = time.monotonic() + SECONDS
     with ExitStack() as stack:
         while True:

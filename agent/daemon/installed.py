@@ -10,10 +10,12 @@ from xml.parsers.expat import ExpatError
 
 from agent.daemon.service import PLIST, SERVICE, SOCKETS, Manager, Written, place
 from agent.errors import DaemonError, UsageError, reason
+from agent.files import replace_bytes
 
 Commands = list[list[str]]
 
 SECONDS = 30.0  # for a manager to answer
+BY_HAND = "mend that, or write it by hand with --print"
 _SYSTEMCTL = ["systemctl", "--user"]
 _PLACES = ("Environment=", "ListenStream=")
 
@@ -51,9 +53,9 @@ def write(files: Sequence[Written]) -> None:
     for each in files:
         try:
             each.path.parent.mkdir(parents=True, exist_ok=True)
-            beside = each.path.with_name(f".{each.path.name}.part")
-            beside.write_text(each.text, encoding="utf-8")
-            beside.replace(each.path)
+            replace_bytes(each.text.encode(), each.path)
+        except UsageError as error:
+            raise UsageError(error.what, BY_HAND, error.where) from error
         except OSError as error:
             raise _refused(each.path, error) from error
 
@@ -139,5 +141,4 @@ def _text(path: Path) -> str | None:
 
 
 def _refused(path: Path, error: OSError) -> UsageError:
-    hint = "mend that, or write it by hand with --print"
-    return UsageError(reason(error), hint, str(path))
+    return UsageError(reason(error), BY_HAND, str(path))

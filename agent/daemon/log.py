@@ -14,6 +14,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from traceback import extract_tb
 
+from agent.files import PRIVATE
+
 LOG = logging.getLogger("reticent")
 MOST_BYTES = 2**20  # then the file is put aside, and the one put aside before is lost
 _LINE = "%(asctime)s %(levelname)s %(message)s"
@@ -64,8 +66,8 @@ class _PrivateFile(RotatingFileHandler):
 
     def _open(self) -> TextIOWrapper:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-        descriptor = os.open(self.baseFilename, flags, 0o600)
-        os.fchmod(descriptor, 0o600)
+        descriptor = os.open(self.baseFilename, flags, PRIVATE)
+        os.fchmod(descriptor, PRIVATE)
         return open(descriptor, "a", encoding=self.encoding)  # noqa: PTH123  (logging closes it)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (logging's name)

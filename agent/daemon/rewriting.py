@@ -1,13 +1,13 @@
 """Changing the policy file, which a person edits too: whole, or not at all."""
 
 import os
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from stat import S_IMODE
 
 from agent.errors import PolicyError, UsageError, reason
+from agent.files import beside, settle
 from policy.load import preset, text_of
 from policy.read import read
 from policy.rules import Policy
@@ -63,40 +63,14 @@ def _replaced(target: Path, before: str, after: str) -> bool:
         with target.open("rb") as file:
             mark = BOM if file.read(len(BOM)) == BOM else b""
             mode = S_IMODE(os.fstat(file.fileno()).st_mode)
-        new = _beside(target, mark + after.encode(), mode)
-        try:
+        with beside(mark + after.encode(), target) as new:
             if text_of(target) != before:
                 return False
+            new.chmod(mode)
             new.replace(target)
-        finally:
-            new.unlink(missing_ok=True)
-        _sync(target.parent)
+        with suppress(OSError):  # not every system has a folder told to the disk
+            settle(target.parent)
     except OSError as error:
         hint = "make its folder writable, or change the file by hand"
         raise UsageError(f"{target} cannot be written: {reason(error)}", hint) from None
     return True
-
-
-def _beside(target: Path, content: bytes, mode: int) -> Path:
-    """Write a new file beside another, onto the disk, and return where it is."""
-    number, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(number, "wb") as file:
-            os.fchmod(number, mode)
-            file.write(content)
-            file.flush()
-            os.fsync(number)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return Path(name)
-
-
-def _sync(folder: Path) -> None:
-    """Have the disk know of a file's new name, where the system can."""
-    with suppress(OSError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)

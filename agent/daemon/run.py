@@ -10,10 +10,10 @@ from agent.daemon.lifetime import lifetime
 from agent.daemon.log import logging_to
 from agent.daemon.sockets import alone, doors
 from agent.daemon.systemd import adopted
+from agent.files import private_folder
 from agent.paths import Paths
-from agent.vault.folders import private_folder
 
-PRIVATE = 0o077  # the umask: nothing that the daemon makes is for others
+UMASK = 0o077  # the umask: nothing that the daemon makes is for others
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def run(paths: Paths, options: Options, build: Build = assembled) -> None:
 
 def _prepare(paths: Paths, stack: ExitStack) -> None:
     """Make the folders, be the only daemon, and begin the log."""
-    before = os.umask(PRIVATE)
+    before = os.umask(UMASK)
     stack.callback(os.umask, before)
     for folder in (paths.config, paths.data, paths.state, paths.runtime):
         private_folder(folder)

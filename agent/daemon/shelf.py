@@ -8,11 +8,11 @@ from tempfile import TemporaryDirectory
 
 from agent.daemon.stamps import Stamp, stamp_of
 from agent.errors import ModelError, ReticentError, SignatureError, UsageError, reason
-from agent.model.file import MAX_BYTES, PRIVATE, read_bytes, replace_bytes
+from agent.files import PRIVATE, private_folder, read_bytes, replace_bytes
+from agent.model.file import MAX_BYTES
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
-from agent.vault.folders import private_folder
 from agent.wire.state import ModelStatus
 
 EVERY = timedelta(seconds=0.5)  # between two looks at a file

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agent.daemon.log import LOG
 from agent.errors import DaemonError, reason
+from agent.files import PRIVATE
 from agent.paths import Paths
 from agent.wire.address import check_address
 from agent.wire.routes import CONTROL, QUERY, Door
@@ -62,7 +63,7 @@ def alone(path: Path) -> Iterator[None]:
     with ExitStack() as stack:
         try:
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            descriptor = os.open(path, flags, 0o600)
+            descriptor = os.open(path, flags, PRIVATE)
             stack.callback(os.close, descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.ftruncate(descriptor, 0)

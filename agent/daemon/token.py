@@ -4,6 +4,7 @@ import secrets
 from pathlib import Path
 
 from agent.errors import DaemonError
+from agent.files import OTHERS, create_private, read_bytes
 
 TOKEN = "listen.token"  # noqa: S105  (the name of its file)
 _LONGEST = 200  # bytes
@@ -16,12 +17,10 @@ def token_of(path: Path) -> str:
     Raises DaemonError for one that others can read or that holds too little, UsageError where
     the file cannot be read or made.
     """
-    from agent.model.file import create_private, read_bytes
-
     if not path.exists():
         create_private(secrets.token_urlsafe(_SHORTEST).encode() + b"\n", path)
     text = read_bytes(path, _LONGEST).strip()
-    if path.stat().st_mode & 0o077:
+    if path.stat().st_mode & OTHERS:
         raise DaemonError("others can read this token", "remove it: another is made", str(path))
     if len(text) < _SHORTEST or not text.isascii():
         raise DaemonError("this is no token", "remove it: another is made", str(path))

@@ -17,7 +17,8 @@ from cryptography.hazmat.primitives.serialization import (
 from msgspec import Meta, Struct
 
 from agent.errors import SignatureError, UsageError
-from agent.model.file import create_private, read, read_bytes, replace_bytes
+from agent.files import create_private, read_bytes, replace_bytes
+from agent.model.file import read
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -7,10 +7,9 @@ from itertools import count
 from pathlib import Path
 
 from agent.errors import BusyVaultError, VaultError
-from agent.model.file import settle
+from agent.files import private_folder, settle
 from agent.vault.connection import make_private
 from agent.vault.database import Database
-from agent.vault.folders import private_folder
 from agent.vault.framing import Chance
 from agent.vault.location import Location
 from agent.vault.making import beside_name, remove_beside

@@ -1,28 +1,24 @@
 """A connection to the file of a vault, and its troubles in our sentences."""
 
-import os
 import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agent.errors import VaultError
+from agent.errors import UsageError, VaultError
+from agent.files import PRIVATE, create_private
 from agent.vault.trouble import damaged, refused, trouble
 
-PRIVATE = 0o600
 MAX_VALUE_BYTES = 2**21  # the largest payload is half of that
 
 
 def make_private(path: Path) -> None:
     """Make an empty file that only its owner can read; VaultError if there is one."""
     try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE))
-    except FileExistsError as error:
-        hint = "choose another name"
-        raise VaultError("there is such a file already", hint, str(path)) from error
-    except OSError as error:
-        raise refused(error, path) from error
+        create_private(b"", path)
+    except UsageError as error:
+        raise VaultError(error.what, error.hint, error.where) from error
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -5,11 +5,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from agent.errors import VaultError
-from agent.model.file import settle
+from agent.files import private_folder, settle
 from agent.vault import slot_rows
 from agent.vault.database import Statement, make_database
 from agent.vault.derivation import Derivation
-from agent.vault.folders import private_folder
 from agent.vault.framing import Chance
 from agent.vault.location import Location
 from agent.vault.seal import KEY_BYTES, Key, Seals

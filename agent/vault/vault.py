@@ -8,10 +8,10 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
 from agent.errors import VaultError
+from agent.files import private_folder
 from agent.vault import keyrings, slot_rows
 from agent.vault.database import Database
 from agent.vault.derivation import Derivation, calibrate
-from agent.vault.folders import private_folder
 from agent.vault.items import Items
 from agent.vault.ledger import Ledger
 from agent.vault.making import make_vault

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.errors import UsageError
-from agent.model.file import PRIVATE, read_bytes, replace_bytes
+from agent.files import PRIVATE, read_bytes, replace_bytes
 from agent.vault.framing import FORMAT
 
 MAX_BYTES = 1024

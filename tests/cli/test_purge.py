@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent.daemon.sockets import alone
+from agent.files import private_folder
 from agent.paths import paths
-from agent.vault.folders import private_folder
 from agent.wire.base import Done
 from tests.cli.conftest import Ran, Run
 from tests.cli.vaults import Memory, made, opened

@@ -14,7 +14,7 @@ import pytest
 from agent.daemon.checks import kept, places
 from agent.daemon.checks.finding import Case, State
 from agent.daemon.doctor import CHECKS, examine
-from agent.model.file import create_private
+from agent.files import create_private
 from agent.model.file import write as write_model
 from agent.paths import paths
 from tests.cli.examples import cli_model

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from agent.errors import BuildError, DamagedModelError, ReticentError, UsageError
+from agent.errors import BuildError, DamagedModelError, UsageError
 from agent.model import file
 from agent.model.encoding import encode
 from agent.model.model import Model
@@ -124,13 +124,3 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(DamagedModelError) as caught:
         file.read(path)
     assert caught.value.where == str(path)
-
-
-def test_a_private_file_is_the_owners_and_never_replaced(tmp_path: Path) -> None:
-    """A key is not lost to a second command."""
-    path = tmp_path / "key.pem"
-    file.create_private(b"secret", path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    with pytest.raises(ReticentError, match="there is such a file already"):
-        file.create_private(b"other", path)
-    assert path.read_bytes() == b"secret"

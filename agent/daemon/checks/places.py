@@ -9,11 +9,9 @@ from pathlib import Path
 
 from agent.daemon.checks.finding import Case, Finding, bad, ok, warn
 from agent.errors import UsageError, reason
+from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER
 from agent.wire.address import check_address
 
-PRIVATE_FOLDER = 0o700
-OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
 AT_MOST = 10  # findings about single files: the rest is of the same kind
 ELSEWHERE = "mend that, or choose another by RETICENT_HOME"
 SECONDS = 2.0  # for a socket to answer

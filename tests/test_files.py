@@ -1,7 +1,8 @@
-"""A folder of ours is closed to everybody else, or it is refused."""
+"""Files that are whole or not there, and folders that are closed to everybody else or refused."""
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.vault.folders import private_folder
+from agent.files import beside, create_private, private_folder, replace_bytes
 
 
 def mode(path: Path) -> int:
@@ -66,3 +67,44 @@ def test_a_link_to_a_folder_of_ours_will_do(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("kept")
     private_folder(tmp_path / "link")
     assert mode(tmp_path / "kept") == 0o700
+
+
+@given(mode=st.sampled_from([0o600, 0o640, 0o644, 0o666]), old=st.none() | st.binary())
+def test_a_file_is_replaced_whole_and_is_for_nobody_else(
+    tmp_path_factory: pytest.TempPathFactory, mode: int, old: bytes | None
+) -> None:
+    """Whatever was there, and by the mode that is asked for; nothing else stays in the folder."""
+    path = tmp_path_factory.mktemp("folder") / "file"
+    if old is not None:
+        path.write_bytes(old)
+    before = os.umask(0)
+    try:
+        replace_bytes(b"new", path, mode)
+    finally:
+        os.umask(before)
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_what_is_beside_goes_unless_it_was_moved(tmp_path: Path) -> None:
+    """Also where something fails meanwhile; it is its owner's alone."""
+    path = tmp_path / "file"
+    with suppress(ZeroDivisionError), beside(b"new", path) as new:
+        assert new.parent == tmp_path
+        assert (new.read_bytes(), mode(new)) == (b"new", 0o600)
+        raise ZeroDivisionError
+    assert [*tmp_path.iterdir()] == []
+    with beside(b"new", path) as new:
+        new.replace(path)
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_private_file_is_the_owners_and_never_replaced(tmp_path: Path) -> None:
+    """A key is not lost to a second command."""
+    path = tmp_path / "key.pem"
+    create_private(b"secret", path)
+    assert mode(path) == 0o600
+    with pytest.raises(UsageError, match="there is such a file already"):
+        create_private(b"other", path)
+    assert path.read_bytes() == b"secret"
