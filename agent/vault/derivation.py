@@ -7,10 +7,12 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
 from agent.errors import VaultError
+from agent.vault.trouble import OPENSSL
 
 MAX_MEMORY_KIB = 2**20
 MAX_ITERATIONS = 16
 MAX_LANES = 16
+MAX_WORK = 2**22  # KiB written in all: some seconds, and a file has up to eight slots
 KIB_PER_LANE = 8  # RFC 9106 knows no less
 KEY_BYTES = 32
 
@@ -35,6 +37,7 @@ class Derivation:
             1 <= self.iterations <= MAX_ITERATIONS
             and 1 <= self.lanes <= MAX_LANES
             and KIB_PER_LANE * self.lanes <= self.memory_kib <= MAX_MEMORY_KIB
+            and self.memory_kib * self.iterations <= MAX_WORK
         )
 
 
@@ -61,8 +64,7 @@ def derive(passphrase: bytes, salt: bytes, derivation: Derivation) -> bytes:
     except MemoryError as error:
         raise VaultError(_NO_MEMORY, "close other programs and try again") from error
     except UnsupportedAlgorithm as error:
-        hint = "install `cryptography` from its wheel, which brings OpenSSL 3.2 or newer"
-        raise VaultError("the system's OpenSSL has no Argon2id", hint) from error
+        raise VaultError("the system's OpenSSL has no Argon2id", OPENSSL) from error
 
 
 def calibrate(

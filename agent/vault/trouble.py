@@ -6,6 +6,7 @@ from pathlib import Path
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, reason
 
 RESTORE = "bring a backup back with `reticent restore FILE`"
+OPENSSL = "install `cryptography` from its wheel, which brings OpenSSL 3.2 or newer"
 
 _PRIMARY = 0xFF  # the kind of an error; the bits above tell details
 _UNOPENED = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}

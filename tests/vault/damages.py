@@ -66,6 +66,11 @@ def slot_iterations_hostile(tables: Tables, _: Scene) -> None:
     respeak(tables, iterations=17)
 
 
+def slot_work_hostile(tables: Tables, _: Scene) -> None:
+    """A slot asks for 1 GiB, which is read, and for too many iterations of that."""
+    respeak(tables, memory_kib=2**20, iterations=5)
+
+
 def slot_lanes_hostile(tables: Tables, _: Scene) -> None:
     """A slot asks for 17 lanes, one more than is read."""
     respeak(tables, lanes=17, memory_kib=8 * 17)

@@ -23,6 +23,7 @@ OTHERWISE = {  # all other damages end as DAMAGED
     "slot_salt_changed": WRONG,
     "slot_memory_hostile": REFUSED,
     "slot_iterations_hostile": REFUSED,
+    "slot_work_hostile": REFUSED,
     "slot_lanes_hostile": REFUSED,
     "state_of_earlier": ROLLED_BACK,
     "tail_cut_with_state": ROLLED_BACK,

@@ -14,6 +14,7 @@ from agent.vault.derivation import (
     MAX_ITERATIONS,
     MAX_LANES,
     MAX_MEMORY_KIB,
+    MAX_WORK,
     TARGET_SECONDS,
     Derivation,
     calibrate,
@@ -69,6 +70,8 @@ def test_calibration_stays_within_the_memory() -> None:
         {"memory_kib": 2**32 - 1},
         {"memory_kib": 8 * FLOOR.lanes - 1},
         {"memory_kib": 0},
+        {"memory_kib": MAX_MEMORY_KIB, "iterations": MAX_WORK // MAX_MEMORY_KIB + 1},
+        {"memory_kib": MAX_WORK // MAX_ITERATIONS + 1, "iterations": MAX_ITERATIONS},
         {"iterations": MAX_ITERATIONS + 1},
         {"iterations": 0},
         {"lanes": MAX_LANES + 1},
@@ -87,7 +90,9 @@ def test_unbearable_work_is_refused_before_it_is_begun(
 
 def test_the_ends_of_the_range_are_bearable() -> None:
     """The limits themselves are within."""
-    assert Derivation(MAX_MEMORY_KIB, MAX_ITERATIONS, MAX_LANES).bearable
+    assert Derivation(MAX_MEMORY_KIB, MAX_WORK // MAX_MEMORY_KIB, MAX_LANES).bearable
+    assert Derivation(MAX_WORK // MAX_ITERATIONS, MAX_ITERATIONS, MAX_LANES).bearable
+    assert Derivation(CALIBRATED_KIB, FLOOR.iterations, FLOOR.lanes).bearable
     assert FASTEST.bearable
     assert FLOOR.bearable
 
