@@ -12,9 +12,13 @@ MAX_ITEMS = 2**16
 
 _MAX_SEALED = OVERHEAD + 2 + MAX_NAME + MAX_PAYLOAD
 _ONE = (
-    f"SELECT generation, iif(length(sealed) <= {_MAX_SEALED}, sealed, NULL) FROM item WHERE id = ?"  # noqa: S608
+    f"SELECT generation, iif(length(sealed) <= {_MAX_SEALED}, sealed, NULL)"  # noqa: S608  (a constant)
+    " FROM item WHERE id = ?"
 )
-_IDS = f"SELECT iif(length(id) = {LOOKUP_BYTES}, id, NULL) FROM item LIMIT {MAX_ITEMS + 1}"  # noqa: S608
+_IDS = (
+    f"SELECT iif(length(id) = {LOOKUP_BYTES}, id, NULL)"  # noqa: S608  (constants)
+    f" FROM item LIMIT {MAX_ITEMS + 1}"
+)
 
 
 def item_id(seals: Seals, name: str) -> bytes:

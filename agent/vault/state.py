@@ -32,6 +32,7 @@ class State:
 
     def after(self, **changes: int | bytes) -> Self:
         """Return the state that the next transaction leaves."""
+        # mypy holds each field to the type of all changes together
         return replace(self, generation=self.generation + 1, **changes)  # type: ignore[arg-type]
 
     def witness(self, vault_id: bytes) -> Witness:

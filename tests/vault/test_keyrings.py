@@ -26,7 +26,7 @@ class Ring(keyring.backend.KeyringBackend):
     priority = 1
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # of the library
         self.kept: dict[tuple[str, str], str] = {}
         self.locked = False
 

@@ -44,8 +44,9 @@ def test_keys_are_added_and_removed(at: Location) -> None:
         SlotInfo(4, "recovery"),
     ]
     assert keys(at) == listed[1:]
-    for kind, text in (("passphrase", "second"), ("recovery", code), ("recovery", second_code)):
-        unlock(at, Secret(kind, text)).close()  # type: ignore[arg-type]
+    codes = [Secret("recovery", each) for each in (code, second_code)]
+    for secret in (Secret("passphrase", "second"), *codes):
+        unlock(at, secret).close()
     with pytest.raises(WrongSecretError):
         unlock(at, TYPED)
     with unlock(at, Secret("recovery", code)) as vault:

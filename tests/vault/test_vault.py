@@ -21,7 +21,7 @@ from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, create, keys, unlock
 from agent.vault.witness import MISSING
 from tests.vault.histories import NOW, disclosed
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, stream
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, store_of, stream
 
 TOLD = disclosed(NOW, "www.a.example", region="uk")
 AGAIN = disclosed(NOW, "www.a.example", region="uk", age="old")
@@ -179,8 +179,9 @@ def test_there_is_one_user_of_a_vault(at: Location) -> None:
 def test_an_entry_that_is_no_record_is_damage(at: Location) -> None:
     """The file is closed again, whoever refuses what is in it."""
     vault, _ = new(at)
-    vault._store.append_entry("a.example", b"not a record", durable=True)  # noqa: SLF001
     vault.close()
+    with store_of(at, TYPED) as store:
+        store.append_entry("a.example", b"not a record", durable=True)
     with pytest.raises(DamagedVaultError):
         unlock(at, TYPED)
     assert keys(at)
