@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Agent:
     """What decides: ``vault`` is None while it is locked, and changes by one assignment.
 
-    ``place``: of the vault; ``started_at``: with a zone.
+    ``place``: of the vault; ``started_at``: with a zone; ``locks``: how often it was to be locked.
     """
 
     place: Location
@@ -35,6 +35,7 @@ class Agent:
     sources: Sources
     bus: Bus
     vault: Vault | None = None
+    locks: int = 0
 
     def look(self, now: datetime) -> None:
         """Look whether the policy has changed, and tell if it has."""
@@ -54,6 +55,7 @@ class Agent:
 
     def lock(self) -> None:
         """Close the vault, if it is open; also where something cannot be written any more."""
+        self.locks += 1
         vault, self.vault = self.vault, None
         if vault is None:
             return

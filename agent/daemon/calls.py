@@ -3,6 +3,7 @@
 The body comes first, parameters by keyword. Each raises a ReticentError where it cannot be done.
 """
 
+import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from datetime import datetime
@@ -13,9 +14,11 @@ from agent.daemon.agent import Agent
 from agent.daemon.explained import explained
 from agent.daemon.handle import handle
 from agent.daemon.holdings import change, entries, forget, holding, opened
+from agent.daemon.opening import Opening, in_thread
 from agent.daemon.state import status_of
-from agent.errors import UsageError, VaultError
+from agent.errors import LockedError, UsageError, VaultError
 from agent.vault.secrets import Secret
+from agent.vault.vault import Vault
 from agent.wire.asking import Answer, Ask, Clicked, Explained, Offer, Refuse
 from agent.wire.base import Done
 from agent.wire.keeping import Changed, Entry, Forget, Held, Profile, ProfileChange
@@ -25,41 +28,43 @@ from policy.hosts import host_of, site_of
 
 
 class Calls:
-    """What both doors lead to.
+    """What both doors lead to: each is one step, but `unlock`, which others may come between.
 
-    All of it belongs to one thread, but `unlock`, which may run beside the others in another, and
-    changes nothing that they see before the vault is open.
+    All of it belongs to one thread.
     """
 
-    def __init__(self, agent: Agent, clock: Callable[[], datetime]) -> None:
-        """Take the agent, and the clock: the time now, in the zone in which the user lives."""
+    def __init__(
+        self, agent: Agent, clock: Callable[[], datetime], opening: Opening = in_thread
+    ) -> None:
+        """Take the agent; the clock: the time now, where the user lives; and how vaults open."""
         self._agent = agent
         self._clock = clock
+        self._opening = opening
+        self._one_at_a_time = asyncio.Lock()
         self._models: list[ModelStatus] | None = None
 
     def status(self) -> Status:
         """Return how the daemon is."""
-        self._agent.look(self._clock())
-        return self._status()
+        agent, now = self._agent, self._clock()
+        agent.look(now)
+        models = agent.shelf.status(agent.rules.in_force.keys, now)
+        return status_of(agent, agent.rules.status(), models, now)
 
     def locked(self) -> Locked:
         """Return what everybody may know."""
         return Locked(version=__version__, locked=self._agent.vault is None)
 
-    def unlock(self, body: Unlock) -> Status:
-        """Open the vault, if it is not open; VaultError where it cannot be opened."""
-        from agent.vault.vault import unlock
+    async def unlock(self, body: Unlock) -> Status:
+        """Open the vault, if it is not open; VaultError where it cannot be opened.
 
-        agent = self._agent
-        if agent.vault is None:
-            vault = unlock(agent.place, Secret(body.method, body.secret))
-            with ExitStack() as on_failure:
-                on_failure.callback(vault.close)
-                agent.opened(vault, self._clock())
-                on_failure.pop_all()
-            agent.vault = vault
-            agent.bus.publish("lock")
-        return self._status()
+        The later word counts: LockedError where it was locked since this was asked for.
+        """
+        agent, locks = self._agent, self._agent.locks
+        async with self._one_at_a_time:
+            if agent.vault is None and agent.locks == locks:
+                self._use(await self._opening(agent.place, Secret(body.method, body.secret)), locks)
+            self._check_later(locks)
+        return self.status()
 
     def lock(self) -> Status:
         """Close the vault, if it is open."""
@@ -189,11 +194,20 @@ class Calls:
         self._reread()
         return Done()
 
-    def _status(self) -> Status:
-        """Return how the daemon is, looking at no policy: another thread may be deciding by it."""
-        agent, now = self._agent, self._clock()
-        models = agent.shelf.status(agent.rules.in_force.keys, now)
-        return status_of(agent, agent.rules.status(), models, now)
+    def _use(self, vault: Vault, locks: int) -> None:
+        """Decide by a vault from now on, or close it."""
+        with ExitStack() as on_failure:
+            on_failure.callback(vault.close)
+            self._check_later(locks)
+            self._agent.opened(vault, self._clock())
+            on_failure.pop_all()
+        self._agent.vault = vault
+        self._agent.bus.publish("lock")
+
+    def _check_later(self, locks: int) -> None:
+        """Raise LockedError if there were calls to lock since there were so many."""
+        if self._agent.locks != locks:
+            raise LockedError("the vault was locked meanwhile", "unlock it again")
 
     def _reread(self) -> None:
         """Let what was written into the policy hold from the next request on."""

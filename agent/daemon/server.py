@@ -1,9 +1,9 @@
 """The two doors as HTTP: exactly the calls of agent/wire/routes.py, each at its doors."""
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from inspect import isawaitable
 from typing import Any
 
 from agent.daemon.boundary import boundary, reply
@@ -19,7 +19,6 @@ IDLE = 60.0  # seconds that a connection may stand open between two calls, or be
 GRACE = 5.0  # seconds for running calls to end when the daemon does
 LONGEST_LINE = 32 * 1024  # bytes of a request's first: the longest host has 12 for a character
 LINGERING = 0.25  # seconds in which the rest of a refused body is thrown away
-IN_THREAD = {"unlock"}  # what takes long: others are answered meanwhile
 
 Arguments = list[Any]
 Named = dict[str, str | int]
@@ -89,23 +88,19 @@ def _handler(route: Route, door: Door, served: Served) -> Handler:
 
 
 def _answering(route: Route, served: Served) -> Answering:
-    """Return what makes a call: as one step that nothing comes between, or in a thread."""
+    """Return what makes a call: as one step that nothing comes between, unless it can wait."""
     if route.name == "events":
         return lambda request, _arguments, _parameters: stream(request, served.bus)
     ends = route.name == "shutdown"
     call: Callable[..., Any] = served.end if ends else getattr(served.calls, route.name)
 
-    async def at_once(_request: web.Request, arguments: Arguments, named: Named) -> web.Response:
+    async def answer(_request: web.Request, arguments: Arguments, named: Named) -> web.Response:
         found = call(*arguments, **named)
+        if isawaitable(found):
+            found = await found
         return reply(Done() if found is None else found)  # an empty list is an answer
 
-    one_at_a_time = asyncio.Lock()
-
-    async def in_thread(_request: web.Request, arguments: Arguments, named: Named) -> web.Response:
-        async with one_at_a_time:
-            return reply(await asyncio.to_thread(call, *arguments, **named))
-
-    return in_thread if route.name in IN_THREAD else at_once
+    return answer
 
 
 async def _headers(_request: web.Request, response: web.StreamResponse) -> None:

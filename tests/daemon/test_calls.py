@@ -2,79 +2,36 @@
 
 import inspect
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from agent.daemon.agent import Agent, assemble
 from agent.daemon.calls import Calls
-from agent.errors import LockedError, ReticentError, UsageError, VaultError, WrongSecretError
-from agent.model.attributes import UNSPECIFIED
+from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import write
-from agent.paths import HOME, Paths, paths
-from agent.vault.location import Location
-from agent.vault.vault import create
 from agent.wire.asking import Answer, Ask, Clicked, Offer, Refuse
 from agent.wire.keeping import Forget, ProfileChange
 from agent.wire.reviews import Verdict
 from agent.wire.routes import ROUTES
-from agent.wire.state import Place, Unlock
-from tests.daemon.doubles import MONDAY, Heard
+from agent.wire.state import Place
+from tests.daemon.home import POLICY, Home
 from tests.daemon.lives import MODEL, SHOP
-from tests.vault.worlds import FAST, PASSPHRASE
 
-POLICY = """
-lambda = 0.0
-model = "mine"
-[attributes]
-region = "ask"
-[groups]
-adverts = ["ads.test", "more.test"]
-[daemon]
-lock_after_minutes = 3
-"""
-OWN = {"age": "age1", "region": "region2", "gender": UNSPECIFIED}
-OPEN = Unlock(method="passphrase", secret=PASSPHRASE)
 APPROVE = Verdict(decided="approve", lasting="always")
-
-
-class Home:
-    """All that a user has on a machine, and the calls to it; each is a second after the last."""
-
-    def __init__(self, folder: Path) -> None:
-        self.paths: Paths = paths({HOME: str(folder / "home")})
-        self.now = MONDAY
-        for each in (self.paths.config, self.paths.data, self.paths.state, self.paths.models):
-            each.mkdir(mode=0o700, parents=True)
-        self.paths.policy.write_text(POLICY)
-        write(MODEL, self.paths.models / "mine.safetensors")
-        vault, _ = create(Location.of(self.paths), PASSPHRASE, FAST)
-        vault.close()
-        self.bus = Heard()
-        self.agent: Agent = assemble(self.paths, self.bus, MONDAY)
-        self.calls = Calls(self.agent, self.clock)
-
-    def clock(self) -> datetime:
-        """Return a time, later than the last."""
-        self.now += timedelta(seconds=1)
-        return self.now
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
     """Return a machine with a locked daemon."""
-    made = Home(tmp_path)
-    yield made
-    made.agent.lock()
+    with Home(tmp_path) as made:
+        yield made
 
 
 @pytest.fixture
 def opened(home: Home) -> Home:
     """Return a machine with an unlocked daemon and a profile."""
-    home.calls.unlock(OPEN)
-    home.calls.change_profile(ProfileChange(model="mine", set=OWN))
+    home.unlock()
+    home.fill()
     return home
 
 
@@ -111,36 +68,6 @@ def test_a_locked_vault_says_nothing(home: Home) -> None:
         with pytest.raises(LockedError):
             call()
     assert not home.calls.clicked(Clicked(query="q", host="a.example")).done
-
-
-def test_unlocking_in_a_thread_serves_this_one(home: Home) -> None:
-    """Wrong secrets leave it locked; a second time changes nothing."""
-    with ThreadPoolExecutor() as pool:
-        wrong = Unlock(method="passphrase", secret="wrong")  # noqa: S106
-        with pytest.raises(WrongSecretError):
-            pool.submit(home.calls.unlock, wrong).result()
-        assert home.calls.decide(SHOP).code == "locked"
-        assert not pool.submit(home.calls.unlock, OPEN).result().locked
-    vault = home.agent.vault
-    assert home.calls.decide(SHOP).id == 1
-    home.calls.unlock(OPEN)
-    assert home.agent.vault is vault
-    assert home.calls.lock().locked
-    assert home.calls.lock().locked
-    assert home.bus.kinds == ["lock", "answer", "lock"]
-    assert home.calls.unlock(OPEN).entries == 1
-
-
-def test_what_fails_after_the_vault_is_open_closes_it(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So that it can be opened again."""
-    with monkeypatch.context() as patched:
-        patched.setattr(Agent, "opened", lambda *_: (_ for _ in ()).throw(VaultError("x", "y")))
-        with pytest.raises(VaultError):
-            home.calls.unlock(OPEN)
-    assert home.agent.vault is None
-    assert not home.calls.unlock(OPEN).locked
 
 
 def test_the_ledger_and_what_is_held_agree(opened: Home) -> None:
@@ -241,7 +168,7 @@ def test_an_offer_is_taken_up_once_approved(opened: Home) -> None:
     opened.calls.verdict(APPROVE, id=review.id)
     assert opened.calls.explain(SHOP).disclosed == ["gender"]
     opened.calls.lock()
-    opened.calls.unlock(OPEN)
+    opened.unlock()
     assert opened.calls.explain(SHOP).disclosed == ["gender"]
     assert "offer" in opened.bus.kinds
 

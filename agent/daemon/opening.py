@@ -1,0 +1,31 @@
+"""The vault is opened in a thread: that takes half a second, and others are answered meanwhile."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from agent.errors import VaultError
+from agent.vault.location import Location
+from agent.vault.secrets import Secret
+from agent.vault.vault import Vault, unlock
+
+Opening = Callable[[Location, Secret], Awaitable[Vault]]
+
+
+async def in_thread(place: Location, secret: Secret) -> Vault:
+    """Open a vault, of which the thread hands over nothing else; raises as `unlock` does.
+
+    The thread cannot be stopped: a vault that nobody waits for any more is closed once it is open.
+    """
+    opening = asyncio.get_running_loop().run_in_executor(None, unlock, place, secret)
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        opening.add_done_callback(_closed)
+        raise
+
+
+def _closed(opening: asyncio.Future[Vault]) -> None:
+    """Close a vault, if there is one."""
+    with suppress(VaultError):
+        opening.result().close()
