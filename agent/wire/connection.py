@@ -4,19 +4,17 @@ import http.client
 import os
 import select
 import socket
-import struct
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from agent.errors import DaemonError
 from agent.wire.address import check_address
+from agent.wire.peer import peer_uid
 
 HOST = "localhost"  # what the header Host says; no name is looked up
 START = "start it with `reticent daemon`, or `reticent service install`"
 RESTART = "stop the daemon, and start it again with `reticent daemon`"
-_PEER = struct.Struct("3i")  # process, user, group: SO_PEERCRED in unix(7)
 
 
 class Connection(http.client.HTTPConnection):
@@ -37,7 +35,7 @@ class Connection(http.client.HTTPConnection):
             undo.callback(opened.close)
             opened.settimeout(self.timeout)
             opened.connect(check_address(self._path))
-            _check_owner(opened, self._path)
+            _check_owner(opened)
             self.sock = opened
             undo.pop_all()
 
@@ -71,14 +69,9 @@ def spoken() -> Iterator[None]:
         raise DaemonError(what, f"see its log; if it stays so, {RESTART}") from None
 
 
-def _check_owner(opened: socket.socket, path: Path) -> None:
+def _check_owner(opened: socket.socket) -> None:
     """Raise DaemonError where another user listens: a passphrase may be about to be sent."""
-    if sys.platform == "linux":
-        peer = opened.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
-        owner = _PEER.unpack(peer)[1]
-    else:
-        owner = path.stat().st_uid
-    if owner != os.getuid():
+    if peer_uid(opened) != os.geteuid():
         raise _foreign()
 
 

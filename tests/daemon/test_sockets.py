@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from agent.daemon import sockets
-from agent.daemon.sockets import NOBODY, Guarded, alone, doors, peer_uid
+from agent.daemon.sockets import Guarded, alone, doors
 from agent.errors import DaemonError, UsageError
 from agent.paths import HOME, Paths, paths
+from agent.wire.peer import NOBODY
 from agent.wire.routes import CONTROL, QUERY
 from tests.daemon.fakes import serving, short_home
 
@@ -187,16 +188,6 @@ def test_blocking_of_what_runs_is_not_taken_for_another_daemon(home: Paths) -> N
     """The same error of the system may come from anywhere inside."""
     with pytest.raises(BlockingIOError), alone(home.daemon_lock):
         raise BlockingIOError
-
-
-def test_who_is_at_the_other_end() -> None:
-    """The system says it, and of what is no Unix socket it says nothing."""
-    here, there = socket.socketpair(socket.AF_UNIX)
-    with here, there:
-        assert peer_uid(here) == os.geteuid()
-    assert peer_uid(here) == NOBODY
-    with socket.socket(socket.AF_INET) as other:
-        assert peer_uid(other) == NOBODY
 
 
 def test_another_user_is_refused_unread(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:

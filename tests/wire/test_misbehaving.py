@@ -76,7 +76,8 @@ def test_a_socket_that_nobody_listens_at(path: Path) -> None:
 
 def test_a_socket_of_somebody_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is sent to it, least of all a passphrase."""
-    monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
+    other = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: other)
     with FakeDaemon(path, {"shutdown": Done}) as fake:
         assert refused(path).what == "the daemon's socket is not ours"
         assert fake.calls == []
