@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from agent.daemon.fitting import members
+from agent.daemon.header import joined
 from agent.decision.decision import Decision
 from agent.decision.words import headline
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 from agent.wire.asking import Answer, Code, Summary
-from agent.wire.header import joined
 
 
 def nothing(code: Code) -> Answer:

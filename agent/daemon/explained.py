@@ -5,10 +5,10 @@ from datetime import datetime
 from agent.daemon.agent import Agent
 from agent.daemon.answers import code_of
 from agent.daemon.case import Case, NothingError, case_of, decided
+from agent.daemon.header import LARGEST
 from agent.decision.decision import Candidate, Decision
 from agent.decision.explain import because, explain
 from agent.wire.asking import Ask, Code, Explained, Line, Reason
-from agent.wire.header import LARGEST
 
 NO_ROOM = "no room in the header"
 WHY = {

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from agent.daemon.header import LARGEST, longest, members_of, most_bytes
 from agent.decision.decision import Decision
 from agent.decision.terms import Terms
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
-from agent.wire.header import LARGEST, longest, members_of, most_bytes
 
 
 class Members(NamedTuple):

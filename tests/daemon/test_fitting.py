@@ -6,8 +6,8 @@ import pytest
 
 from agent.daemon.explained import NO_ROOM, explained
 from agent.daemon.handle import handle
+from agent.daemon.header import LARGEST
 from agent.model.attributes import UNSPECIFIED
-from agent.wire.header import LARGEST
 from tests.daemon.doubles import MONDAY
 from tests.daemon.lives import MODEL, OPEN, SHOP, living
 from tests.decision.made import NAMES
