@@ -5,8 +5,8 @@ from pathlib import Path
 from agent.errors import UsageError
 from agent.files import read_bytes
 from agent.model.model import Model
+from agent.model.persons import person_codes
 from agent.vault import toml
-from agent.vault.persons import person_codes
 
 
 def read_values(path: Path, model: Model) -> dict[str, int]:

@@ -11,8 +11,8 @@ from agent.decision.decision import Decision
 from agent.decision.request import Knowledge
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
+from agent.model.persons import person_codes
 from agent.vault.entry import Disclosure
-from agent.vault.persons import person_codes
 from agent.wire.asking import Answer, Ask
 
 Values = Mapping[str, str]

@@ -6,9 +6,9 @@ from datetime import datetime
 from agent.decision.request import Knowledge
 from agent.errors import UsageError
 from agent.model.model import Model
+from agent.model.persons import person_codes
 from agent.vault.facts import Fact, PoolOf
 from agent.vault.ledger import Ledger
-from agent.vault.persons import person_codes
 
 
 def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> Mapping[str, Fact]:

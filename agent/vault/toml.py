@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn
 
 from agent.errors import UsageError
 from agent.model.model import Model
-from agent.vault.persons import checked, person_codes, unknown_person
+from agent.model.persons import checked, person_codes, unknown_person
 
 LARGEST = 1 << 20  # bytes
 COMMENT = """\
