@@ -1,12 +1,13 @@
 """The rules in force, with all that is made of them once to be asked often."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from datetime import date
 from functools import lru_cache
 
 from agent.decision.terms import Terms
 from agent.decision.under import terms_under
 from agent.errors import UsageError
+from agent.model.memory import Recent
 from agent.model.model import Model
 from policy.audit import misspelt
 from policy.groups import SIGN, Pools
@@ -15,6 +16,7 @@ from policy.match import Rulebook, Ruling
 from policy.rules import Policy
 
 KEPT = 4096  # recipients, and terms of one
+ASKED = 256  # requests
 
 
 class InForce:
@@ -26,6 +28,7 @@ class InForce:
         self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
         self._books: dict[tuple[str, str], Rulebook] = {}
         self._terms: dict[tuple[int, str], Terms] = {}
+        self._asked: Recent[Hashable, Terms | None] = Recent(ASKED)
         self._remarks: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._choosing = _choosing(policy)
 
@@ -58,6 +61,10 @@ class InForce:
 
         UsageError where the recipient is no host.
         """
+        key = (model.id, model.digest, recipient, query, today)
+        return self._asked.get(key, lambda: self._found(model, recipient, query, today))
+
+    def _found(self, model: Model, recipient: str, query: str, today: date) -> Terms | None:
         book = self.book(model)
         if book is None:
             return None

@@ -8,10 +8,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from agent.model.memory import Recent
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MIN_SIMILARITY = 0.6  # java/javascript has 0.43, python/python 3 0.86, postgres/postgresql 0.78
+
+KEPT = 256  # texts
 
 _SEPARATORS = re.compile(r"[\s_\-]+")
 
@@ -56,6 +60,7 @@ class QueryIndex:
         self._exact: dict[str, int] = {}
         self._sizes: list[int] = []
         self._holders: defaultdict[str, list[int]] = defaultdict(list)
+        self._found: Recent[str, Match] = Recent(KEPT)
         for index, text in enumerate(texts):
             normal = normalise(text)
             self._exact.setdefault(normal, index)
@@ -69,6 +74,9 @@ class QueryIndex:
 
         Ties go to the lowest index. Empty text is unknown.
         """
+        return self._found.get(text, lambda: self._find(text))
+
+    def _find(self, text: str) -> Match:
         normal = normalise(text)
         if not normal:
             return Match(None, "unknown", 0.0)
