@@ -8,7 +8,6 @@ from typing import TypedDict, Unpack
 
 import click
 
-from agent.cli.desktop import check_keyring, keyring_answers
 from agent.cli.init_made import Made, check_free, make
 from agent.cli.init_questions import (
     ask_keyring,
@@ -26,7 +25,7 @@ from agent.cli.options import json_option
 from agent.cli.parameters import OneOf
 from agent.cli.policy_options import PATH
 from agent.cli.problems import printable
-from agent.cli.secret import PROMPTS, at_terminal, read_secret
+from agent.cli.secret import PROMPTS, at_terminal, check_keyring, read_secret
 from agent.cli.strength import check_passphrase, strength
 from agent.errors import UsageError
 from agent.files import read_bytes
@@ -34,6 +33,7 @@ from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.paths import Paths, paths
+from agent.vault import keyrings
 from agent.vault.toml import LARGEST, read_profile
 
 
@@ -99,7 +99,7 @@ def _asked(flags: InitFlags, at: Paths) -> Wishes:
     model, added = _model(flags)
     values = [] if flags["profile"] is None else _read_values(flags["profile"], model, added)
     passphrase = ask_passphrase()
-    keyring = flags["keyring"] or (keyring_answers() and ask_keyring())
+    keyring = flags["keyring"] or (keyrings.backend() is not None and ask_keyring())
     if added is None:
         model, added = ask_model(model)
     preset = flags["preset"] or (None if at.policy.exists() else ask_preset())

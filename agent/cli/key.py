@@ -6,13 +6,20 @@ from typing import Any, TypedDict, Unpack
 import click
 
 from agent.cli.asked import agree
-from agent.cli.desktop import check_keyring
 from agent.cli.groups import Commands
 from agent.cli.interrupt import uninterrupted
 from agent.cli.layout import Column, paragraph, table
 from agent.cli.options import json_option, yes_option
 from agent.cli.parameters import OneOf
-from agent.cli.secret import PROMPTS, ask_for, ask_new_secret, ask_secret, method_of, method_options
+from agent.cli.secret import (
+    PROMPTS,
+    ask_for,
+    ask_new_secret,
+    ask_secret,
+    check_keyring,
+    method_of,
+    method_options,
+)
 from agent.cli.strength import check_passphrase, strength
 from agent.paths import paths
 from agent.vault.location import Location

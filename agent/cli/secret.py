@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from agent.errors import UsageError
+from agent.vault import keyrings
 from agent.wire.state import Method
 
 LONGEST = 1024  # characters, as the message that carries it has them
@@ -34,6 +35,13 @@ def method_of(*, keyring: bool, recovery: bool) -> Method:
     if keyring and recovery:
         raise UsageError("--keyring does not go with --recovery", "choose one of them")
     return "keyring" if keyring else "recovery" if recovery else "passphrase"
+
+
+def check_keyring() -> None:
+    """Refuse to use a keyring where the extra is not installed; UsageError."""
+    if not keyrings.installed():
+        what = "the keyring needs an extra that is not installed"
+        raise UsageError(what, "pip install 'reticent[keyring]'")
 
 
 def ask_for(method: Method) -> str | None:

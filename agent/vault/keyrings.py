@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from types import ModuleType
 
 from agent.errors import VaultError
@@ -10,6 +11,22 @@ SERVICE = "reticent"
 SECRET_BYTES = 32
 
 _HINT = "unlock with the passphrase, or start and unlock the keyring of the system"
+
+
+def installed() -> bool:
+    """Say whether the extra is installed."""
+    return find_spec("keyring") is not None
+
+
+def backend() -> str | None:
+    """Return the name of the keyring that this session has; None where no key could be kept."""
+    if not installed():
+        return None
+    import keyring
+    from keyring.backends.fail import Keyring as Nothing
+
+    found = keyring.get_keyring()
+    return None if isinstance(found, Nothing) else str(found.name)
 
 
 def keep(account: str, secret: bytes) -> None:

@@ -154,5 +154,5 @@ def test_without_the_extra_the_keyring_is_refused(
     key: Keyed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the command that installs it."""
-    monkeypatch.setattr("agent.cli.desktop.find_spec", lambda _name: None)
+    monkeypatch.setattr("agent.vault.keyrings.find_spec", lambda _name: None)
     assert "pip install" in key("add", "keyring", given=()).refusal()[1]

@@ -131,5 +131,5 @@ def test_the_machine_itself(case: Case, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_keyring_is_never_needed(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra that is said, and nothing is wrong."""
-    monkeypatch.setattr(machine, "find_spec", lambda _name: None)
+    monkeypatch.setattr("agent.vault.keyrings.find_spec", lambda _name: None)
     assert [each.state for each in machine.keyring(case)] == ["ok"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import keyring
 import keyring.backend
+import keyring.backends.fail
 import keyring.errors
 import pytest
 
@@ -168,3 +169,13 @@ def test_without_the_extra_everything_else_works(
     vault.rotate(PASSPHRASE)
     vault.close()
     unlock(at, TYPED).close()
+
+
+def test_which_keyring_this_session_has(monkeypatch: pytest.MonkeyPatch, ring: Ring) -> None:
+    """Its name; none where the library found nothing that could keep a key, or is not there."""
+    assert keyrings.backend() == ring.name
+    nothing = keyring.backends.fail.Keyring()  # type: ignore[no-untyped-call]  # of the library
+    keyring.set_keyring(nothing)
+    assert (keyrings.installed(), keyrings.backend()) == (True, None)
+    monkeypatch.setattr(keyrings, "find_spec", lambda _name: None)
+    assert (keyrings.installed(), keyrings.backend()) == (False, None)

@@ -5,7 +5,6 @@ import shutil
 import sys
 from collections.abc import Iterator
 from datetime import datetime
-from importlib.util import find_spec
 from pathlib import Path
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -14,6 +13,7 @@ from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 import agent
 from agent.daemon.checks.finding import Case, Finding, bad, ok, warn
 from agent.paths import HOME, RUNTIME
+from agent.vault import keyrings
 
 OLDEST = (3, 11)  # of Python, as pyproject.toml asks for
 LITTLE, LEAST = 100 << 20, 5 << 20  # bytes that are free
@@ -88,15 +88,10 @@ def environment(case: Case) -> Iterator[Finding]:
 def keyring(case: Case) -> Iterator[Finding]:
     """Yield whether the desktop's keyring can hold a key; it is never needed."""
     del case
-    if find_spec("keyring") is None:
+    if not keyrings.installed():
         yield ok("keyring", "the extra is not installed, and not needed")
-        return
-    import keyring as library
-    from keyring.backends.fail import Keyring as Nothing
-
-    backend = library.get_keyring()
-    if isinstance(backend, Nothing):
+    elif (name := keyrings.backend()) is None:
         fix = "start the desktop's keyring, or unlock with the passphrase"
         yield warn("keyring", "the extra is installed, but this session has no keyring", fix)
     else:
-        yield ok("keyring", f"{backend.name}")
+        yield ok("keyring", name)
