@@ -20,12 +20,9 @@ if TYPE_CHECKING:
     from agent.vault.vault import Vault
 
 
-@dataclass(slots=True)
-class Agent:
-    """What decides: ``vault`` is None while it is locked, and changes by one assignment.
-
-    ``place``: of the vault; ``started_at``: with a zone; ``locks``: how often it was to be locked.
-    """
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an agent is made of; ``place``: of the vault; ``started_at``: with a zone."""
 
     place: Location
     started_at: datetime
@@ -34,8 +31,25 @@ class Agent:
     desk: Desk
     sources: Sources
     bus: Bus
-    vault: Vault | None = None
-    locks: int = 0
+
+
+class Agent:
+    """What decides: ``vault`` is None while it is locked, and changes by one assignment.
+
+    ``locks``: how often it was to be locked.
+    """
+
+    def __init__(self, parts: Parts, vault: Vault | None = None) -> None:
+        self.parts = parts
+        self.place = parts.place
+        self.started_at = parts.started_at
+        self.rules = parts.rules
+        self.shelf = parts.shelf
+        self.desk = parts.desk
+        self.sources = parts.sources
+        self.bus = parts.bus
+        self.vault = vault
+        self.locks = 0
 
     def look(self, now: datetime) -> None:
         """Look whether the policy has changed, and tell if it has."""
@@ -70,7 +84,7 @@ def assemble(paths: Paths, bus: Bus, now: datetime) -> Agent:
     """Return the agent of a machine, locked; nothing is read yet but the policy."""
     rules = Rules(paths.policy)
     rules.check(now)
-    return Agent(
+    parts = Parts(
         place=Location.of(paths),
         started_at=now,
         rules=rules,
@@ -79,3 +93,4 @@ def assemble(paths: Paths, bus: Bus, now: datetime) -> Agent:
         sources=Sources(),
         bus=bus,
     )
+    return Agent(parts)

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from agent.daemon.log import LOG, place
 from agent.errors import ReticentError
@@ -18,34 +17,38 @@ def awake() -> float:
     return time.clock_gettime(clock)
 
 
-@dataclass(slots=True)
 class Autolock:
-    """Locks after some minutes without a call on control.
+    """Locks after some minutes without a call on control."""
 
-    ``minutes``: how many, asked at each look, 0 for never; ``lock``: closes the vault, and is no
-    error where it is closed; ``locked``: says whether it is.
-    """
+    def __init__(
+        self,
+        minutes: Callable[[], float],
+        locked: Callable[[], bool],
+        lock: Callable[[], object],
+        clock: Callable[[], float] = awake,
+    ) -> None:
+        """Take what there is to ask, and to do.
 
-    minutes: Callable[[], float]
-    locked: Callable[[], bool]
-    lock: Callable[[], object]
-    clock: Callable[[], float] = awake
-    _called: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._called = self.clock()
+        ``minutes``: how many, asked at each look, 0 for never; ``lock``: closes the vault, and is
+        no error where it is closed; ``locked``: says whether it is; ``clock``: in seconds.
+        """
+        self._minutes = minutes
+        self._locked = locked
+        self._lock = lock
+        self._clock = clock
+        self._called = clock()
 
     def before(self, door: Door, name: str) -> None:
         """Lock if it is time, before a call is answered; then count the call, if it does."""
         self.check()
         if door == CONTROL and name not in UNCOUNTED:
-            self._called = self.clock()
+            self._called = self._clock()
 
     def check(self) -> None:
         """Lock if it is time; the vault is closed also where its last words cannot be written."""
-        minutes = self.minutes()
-        if minutes and self.clock() - self._called >= minutes * 60 and not self.locked():
+        minutes = self._minutes()
+        if minutes and self._clock() - self._called >= minutes * 60 and not self._locked():
             try:
-                self.lock()
+                self._lock()
             except ReticentError as error:
                 LOG.warning("locking failed: %s", place(error))

@@ -89,7 +89,7 @@ class Calls:
     def verdict(self, body: Verdict, *, id: int) -> Ruled:  # noqa: A002  (the route's word)
         """Apply the user's word on a review; UsageError where there is none such."""
         ruled = self._agent.desk.verdict(id, body, self._clock())
-        self._reread()
+        self._renew()
         self._agent.bus.publish("review", id)
         return ruled
 
@@ -134,7 +134,8 @@ class Calls:
 
     def reload(self) -> PolicyStatus:
         """Read the policy now, whatever it is."""
-        self._reread()
+        self._agent.rules.reload(self._clock())
+        self._agent.bus.publish("policy")
         return self._agent.rules.status()
 
     def models(self) -> list[ModelStatus]:
@@ -170,7 +171,7 @@ class Calls:
         """Take note of a visit; nothing is kept while the vault is locked."""
         if self._agent.vault is None:
             return Done(done=False)
-        self._agent.sources.clicked(body, self._clock())
+        self._agent.sources.clicked(body)
         return Done()
 
     def offer(self, body: Offer) -> Done:
@@ -191,7 +192,7 @@ class Calls:
     def refuse(self, body: Refuse) -> Done:
         """Write into the policy that a recipient gets nothing more."""
         self._agent.desk.refuse(body.recipient, self._clock())
-        self._reread()
+        self._renew()
         return Done()
 
     def _use(self, vault: Vault, locks: int) -> None:
@@ -209,10 +210,10 @@ class Calls:
         if self._agent.locks != locks:
             raise LockedError("the vault was locked meanwhile", "unlock it again")
 
-    def _reread(self) -> None:
-        """Let what was written into the policy hold from the next request on."""
-        self._agent.rules.reload(self._clock())
-        self._agent.bus.publish("policy")
+    def _renew(self) -> None:
+        """Let what was written into the policy, if anything, hold from the next request on."""
+        if self._agent.rules.renew(self._clock()):
+            self._agent.bus.publish("policy")
 
 
 def _absolute(place: Place) -> Path:

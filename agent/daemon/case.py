@@ -57,7 +57,7 @@ def case_of(ask: Ask, now: datetime, agent: Agent) -> Case:
         known = knowledge(vault.ledger, ruling.pool, agent.rules.in_force.pool_of, model, now)
     except UsageError as error:
         raise NothingError("unfit") from error
-    return Case(vault, model, ruling, request, agent.desk.overlay(terms, ruling.pool, now), known)
+    return Case(vault, model, ruling, request, agent.desk.overlay(terms, ruling.pool), known)
 
 
 def decided(case: Case) -> Decision:

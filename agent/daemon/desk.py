@@ -50,17 +50,16 @@ class Desk:
         approved = self._offers.find(site) if self._offers else None
         return approved.names_on(now.date()) if approved else None
 
-    def overlay(self, terms: Terms, pool: str, now: datetime) -> Terms:  # noqa: ARG002
+    def overlay(self, terms: Terms, pool: str) -> Terms:
         """Return the terms with the user's verdicts for a pool applied to what they would ask."""
         return overlaid(terms, self._words, pool)
 
     def note(self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime) -> Review | None:
-        """Queue what waits, and use up what was said once.
+        """Queue what waits, also where the answer cannot be recorded then: it was asked for.
 
         Returns the review if it is new, or may be shown as a prompt from now on.
         """
         denied = denied_once(self._words, decision, ruling.pool)
-        self._words = used_up(self._words, decision, ruling)
         pending = decision.pending
         names = [name for name in pending.names if name not in denied] if pending else []
         if pending is None or not names:
@@ -78,6 +77,10 @@ class Desk:
             people_left=pending.figures.people_left if whole else None,
         )
         return self._queue(review, now)
+
+    def answered(self, decision: Decision, ruling: Ruling) -> None:
+        """Use up what was said once, now that an answer leaves by it."""
+        self._words = used_up(self._words, decision, ruling)
 
     def reviews(self, now: datetime) -> list[Review]:
         """Return what waits, the one that was met longest ago first."""
@@ -179,7 +182,7 @@ class Desk:
             written = write(self._path, Wish(site, None, until=until), now.date())
             return Ruled(written=written.rule, without_effect=[])
         if self._offers is None:
-            raise LockedError("the vault is locked", "unlock it with `reticent unlock`")
+            raise LockedError
         if self._gets_nothing(site, now):
             allow(self._path, site)
         self._offers.approve(site, Approved(names, until))

@@ -37,7 +37,8 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
     left = _people_left(values, case)
     header = header_of(values, case.model)  # wire
     summary = summary_of(decision, case.ruling.pool, case.model, left)
-    number = _record(decision, values, left, case, now) if values else None  # vault: at the last
+    number = _record(decision, values, left, case, now) if values else None  # vault
+    agent.desk.answered(decision, case.ruling)  # desk: at the last, since nothing can fail now
     return Answer(
         code=code_of(decision),
         attributes=specified(values),

@@ -1,6 +1,5 @@
 """What recipients have said that they can use, once the user approved: kept in the vault."""
 
-from dataclasses import dataclass, field
 from datetime import date
 
 import msgspec
@@ -23,24 +22,24 @@ class Approved(msgspec.Struct, frozen=True):
         return None if over else frozenset(self.names)
 
 
-@dataclass(slots=True)
 class Offers:
     """Approved offers by site, read from the vault when first asked for."""
 
-    items: Items
-    _known: dict[str, Approved | None] = field(default_factory=dict)
+    def __init__(self, items: Items) -> None:
+        self._items = items
+        self._known: dict[str, Approved | None] = {}
 
     def find(self, site: str) -> Approved | None:
         """Return what a site may be offered, None where it has offered nothing."""
         if site not in self._known:
             if len(self._known) >= MOST:
                 self._known.clear()
-            self._known[site] = _read(self.items.get(PREFIX + site))
+            self._known[site] = _read(self._items.get(PREFIX + site))
         return self._known[site]
 
     def approve(self, site: str, approved: Approved) -> None:
         """Keep an offer from now on, instead of the one before."""
-        self.items.put(PREFIX + site, msgspec.msgpack.encode(approved))
+        self._items.put(PREFIX + site, msgspec.msgpack.encode(approved))
         self._known[site] = approved
 
 

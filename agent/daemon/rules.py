@@ -45,6 +45,16 @@ class Rules:
         self._read(stamp, now)
         return True
 
+    def renew(self, now: datetime) -> bool:
+        """Read the file now if it is another than was read; say whether it is.
+
+        For what we wrote, whole: nothing of it is to be waited for.
+        """
+        if stamp_of(self.path) == self._seen:
+            return False
+        self.reload(now)
+        return True
+
     def reload(self, now: datetime) -> None:
         """Read the file now, as it is."""
         self._looked_at = now

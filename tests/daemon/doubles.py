@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from agent.daemon.agent import Agent
+from agent.daemon.agent import Agent, Parts
 from agent.daemon.desk import Desk
 from agent.daemon.events import Bus
 from agent.daemon.in_force import InForce
@@ -81,6 +81,10 @@ class FixedRules(Rules):
         """Say that nothing changed."""
         return False
 
+    def renew(self, now: datetime) -> bool:  # noqa: ARG002  (what it says hangs on no time)
+        """Say that nothing changed."""
+        return False
+
     def reload(self, now: datetime) -> None:
         """Leave them as they are."""
 
@@ -135,7 +139,7 @@ class Heard(Bus):
 
 def agent_of(rules: Rules, model: Model | None, vault: Vault | None) -> Agent:
     """Return an agent by these rules; its vault is open where one is given."""
-    made = Agent(
+    parts = Parts(
         place=Location(NOWHERE / "vault.db", NOWHERE / "witness.json"),
         started_at=MONDAY,
         rules=rules,
@@ -144,6 +148,7 @@ def agent_of(rules: Rules, model: Model | None, vault: Vault | None) -> Agent:
         sources=Within(),
         bus=Heard(),
     )
+    made = Agent(parts)
     if vault is not None:
         made.opened(vault, MONDAY)
         made.vault = vault

@@ -73,10 +73,12 @@ class Office:
         policy = self.policy()
         assert policy is not None
         ruling = Rulebook(policy, NAMES).match(host, query, self.now.date())
-        terms = self.desk.overlay(terms_under(ruling, MODEL), ruling.pool, self.now)
+        terms = self.desk.overlay(terms_under(ruling, MODEL), ruling.pool)
         decision = decide(Request(query, ruling.host), terms, Knowledge(), MODEL)
         ask = Ask(query=query, recipient=host)
-        return decision, self.desk.note(decision, ruling, ask, self.now)
+        new = self.desk.note(decision, ruling, ask, self.now)
+        self.desk.answered(decision, ruling)
+        return decision, new
 
     def review(self, host: str) -> Review:
         """Return what waits once a host has asked."""

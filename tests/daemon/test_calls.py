@@ -11,7 +11,7 @@ from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import write
 from agent.wire.asking import Answer, Ask, Clicked, Offer, Refuse
 from agent.wire.keeping import Forget, ProfileChange
-from agent.wire.reviews import Verdict
+from agent.wire.reviews import Decided, Lasting, Verdict
 from agent.wire.routes import ROUTES
 from agent.wire.state import Place
 from tests.daemon.home import POLICY, Home
@@ -82,7 +82,6 @@ def test_the_ledger_and_what_is_held_agree(opened: Home) -> None:
     assert [each.number for each in opened.calls.ledger(recipient="@adverts")] == [2, 3, 5]
     assert [each.number for each in opened.calls.ledger(recipient="more.test", after=2)] == [3, 5]
     assert [each.number for each in opened.calls.ledger(limit=2)] == [4, 5]
-    assert opened.calls.ledger(limit=0) == opened.calls.ledger(limit=1)
     for recipient, first in (("www.shop.example", 0), ("@adverts", 1), ("https://ads.test/x", 1)):
         held = opened.calls.knowledge(recipient=recipient)
         assert held.values == ledger[first].disclosed
@@ -155,6 +154,24 @@ def test_a_verdict_that_lasts_holds_from_the_next_request(opened: Home) -> None:
     for call in (lambda: opened.calls.dismiss(id=99), lambda: opened.calls.verdict(APPROVE, id=99)):
         with pytest.raises(UsageError):
             call()
+
+
+@pytest.mark.parametrize("lasting", ["once", "until restart", "always"])
+@pytest.mark.parametrize("decided", ["approve", "deny"])
+def test_a_policy_is_told_of_where_one_was_written(
+    opened: Home, decided: Decided, lasting: Lasting
+) -> None:
+    """A word that is kept in memory changes no file, and so does one that is said already."""
+    opened.paths.policy.write_text(POLICY.replace('region = "ask"', 'age = "ask"'))
+    opened.calls.reload()
+    opened.calls.decide(SHOP)
+    opened.bus.kinds.clear()
+    [review] = opened.calls.reviews()
+    opened.calls.verdict(Verdict(decided=decided, lasting=lasting), id=review.id)
+    assert opened.bus.kinds == [*(["policy"] if lasting == "always" else []), "review"]
+    for _ in range(2):
+        opened.calls.refuse(Refuse(recipient="shop.example"))
+    assert opened.bus.kinds.count("policy") == 1 + (lasting == "always")
 
 
 def test_an_offer_is_taken_up_once_approved(opened: Home) -> None:

@@ -16,18 +16,26 @@ from agent.errors import VaultError
 from agent.vault.entry import Disclosure
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile
-from agent.wire.asking import Answer, Code
+from agent.wire.asking import Answer, Ask, Code
+from agent.wire.reviews import Verdict
 from tests.daemon.doubles import MONDAY, FixedRules, Heard, OneModel
 from tests.daemon.lives import OPEN, SHOP, living
+
+OTHER = Ask(query=SHOP.query, recipient="other.example")
+
+
+def with_part(agent: Agent, **part: Any) -> Agent:  # noqa: ANN401  (any of the parts)
+    """Return an agent like another but for a part of it."""
+    return Agent(replace(agent.parts, **part), agent.vault)
 
 
 def test_with_nothing_to_decide_by_nothing_is_attached() -> None:
     """Each way of it has its code; the rest of the answer is empty."""
     agent, vault = living(OPEN)
     without: dict[Code, Agent] = {
-        "locked": replace(agent, vault=None),
-        "no policy": replace(agent, rules=FixedRules(None)),
-        "no model": replace(agent, shelf=OneModel(None)),
+        "locked": Agent(agent.parts),
+        "no policy": with_part(agent, rules=FixedRules(None)),
+        "no model": with_part(agent, shelf=OneModel(None)),
         "unfit": agent,
     }
     for code, broken in without.items():
@@ -37,9 +45,9 @@ def test_with_nothing_to_decide_by_nothing_is_attached() -> None:
         assert explained(SHOP, MONDAY, broken).code == code
         assert vault.ledger.count == (code == "unfit")
     wanted = f'{OPEN}[[rule]]\nrecipient = "shop.example"\nmodel = "other"\n'
-    chosen = replace(agent, rules=FixedRules(wanted))
+    chosen = with_part(agent, rules=FixedRules(wanted))
     assert handle(SHOP, MONDAY, chosen) == Answer(code="no model")
-    assert handle(SHOP, MONDAY, replace(agent, vault=living(OPEN)[1])).code == "answered"
+    assert handle(SHOP, MONDAY, Agent(agent.parts, living(OPEN)[1])).code == "answered"
 
 
 def entry_of(*disclosed: tuple[str, str]) -> Disclosure:
@@ -91,7 +99,7 @@ def test_whatever_fails_on_the_way_leaves_nothing(
 ) -> None:
     """There is no answer, and the ledger does not say that there was; then all is as before."""
     made, vault = living(f'{OPEN}[attributes]\nage = "ask"\n')
-    made = replace(made, sources=Sources())
+    made = with_part(made, sources=Sources())
     with monkeypatch.context() as patched:
         patched.setattr(owner, step, _raise)
         with pytest.raises(BrokenError):
@@ -101,9 +109,16 @@ def test_whatever_fails_on_the_way_leaves_nothing(
 
 
 def test_a_full_disk_attaches_nothing() -> None:
-    """What cannot be recorded does not leave."""
-    agent, vault = living(OPEN)
-    vault.records.full = True
-    with pytest.raises(VaultError):
-        handle(SHOP, MONDAY, agent)
-    assert vault.ledger.count == 0
+    """What cannot be recorded does not leave, and uses up nothing that was said once."""
+    agent, vault = living(f'{OPEN}[attributes]\nage = "ask"\n')
+    handle(SHOP, MONDAY, agent)
+    [review] = agent.desk.reviews(MONDAY)
+    agent.desk.verdict(review.id, Verdict(decided="approve", about="everyone"), MONDAY)
+    before, vault.records.full = vault.ledger.count, True
+    for _ in range(2):
+        with pytest.raises(VaultError):
+            handle(SHOP, MONDAY, agent)
+    assert vault.ledger.count == before
+    vault.records.full = False
+    assert "age" in handle(SHOP, MONDAY, agent).attributes
+    assert "age" not in handle(OTHER, MONDAY, agent).attributes

@@ -126,6 +126,17 @@ def test_a_reload_reads_what_is_there(edited: Edited) -> None:
     assert edited.text == GOOD
 
 
+def test_what_we_wrote_is_read_and_nothing_else(edited: Edited) -> None:
+    """Though it was written this moment; a file that is as it was is not read again."""
+    edited.save(OTHER)
+    edited.look()
+    assert not edited.rules.renew(edited.now)
+    edited.save(GOOD, ago=timedelta(0))
+    assert edited.rules.renew(edited.now)
+    assert edited.text == GOOD
+    assert not edited.rules.renew(edited.now)
+
+
 def test_a_file_of_the_future_is_read(edited: Edited) -> None:
     """The clock was set back since it was written."""
     edited.save(GOOD)

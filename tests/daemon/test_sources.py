@@ -49,7 +49,7 @@ def test_the_past_is_as_a_naive_reading_has_it(
         if kind == "ask":
             sources.noted(ask(text), at)
         elif kind == "click":
-            sources.clicked(Clicked(query=text, host="x.example"), at)
+            sources.clicked(Clicked(query=text, host="x.example"))
         else:
             sources.closed()
             sources.opened(items, ALL)
@@ -106,7 +106,7 @@ def test_no_history_is_kept_unless_a_model_needs_it(names: frozenset[str]) -> No
     sources, items = Sources(), Memory({RECORD: History(START, 3, {b"q": True}).record()})
     sources.opened(items, names)
     sources.noted(ask("python"), START)
-    sources.clicked(Clicked(query="python", host="x.example"), START)
+    sources.clicked(Clicked(query="python", host="x.example"))
     sources.closed()
     assert (RECORD in items.records) == bool(names & OF_HISTORY)
     if kept := items.get(RECORD):

@@ -106,7 +106,7 @@ class Sources:
             self._written_at = now
             self._write()
 
-    def clicked(self, clicked: Clicked, now: datetime) -> None:  # noqa: ARG002
+    def clicked(self, clicked: Clicked) -> None:
         """Take note of a visit, if the query is one that was asked before."""
         if self._history is not None and "visited_before" in self._needed:
             self._changed |= self._history.visit(clicked.query)
