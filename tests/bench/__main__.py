@@ -1,7 +1,7 @@
 """Print every figure that the project claims: ``make bench``."""
 
-from tests.bench import building, decisions, heldout, lazy, policies
+from tests.bench import appending, building, daemon, decisions, heldout, lazy, policies
 
-for part in (decisions, policies, lazy, heldout, building):
+for part in (decisions, policies, daemon, appending, lazy, heldout, building):
     for line in part.figures():
         print(line, flush=True)

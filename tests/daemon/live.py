@@ -6,10 +6,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from agent.cli.demo_story import PROFILE
@@ -91,11 +92,19 @@ class Live:
         return int(line.split()[1]) / 1024
 
 
-def begun(places: Paths) -> Live:
-    """Start a daemon, and do not wait for it."""
-    environment = os.environ | {HOME: str(places.config.parent), "OPENBLAS_NUM_THREADS": "1"}
+def environment(places: Paths) -> dict[str, str]:
+    """Return this process's environment, with these paths in it."""
+    return os.environ | {HOME: str(places.config.parent), "OPENBLAS_NUM_THREADS": "1"}
+
+
+def begun(places: Paths, told: Mapping[str, str] = MappingProxyType({})) -> Live:
+    """Start a daemon, and do not wait for it; ``told``: more of its environment."""
     process = subprocess.Popen(
-        START, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, cwd=ROOT
+        START,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**environment(places), **told},
+        cwd=ROOT,
     )
     return Live(process, places)
 

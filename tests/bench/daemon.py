@@ -1,0 +1,140 @@
+"""The daemon at its sockets: how soon it is there, how fast it answers, how much it occupies."""
+
+import asyncio
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from agent.model.file import read
+from agent.model.shipped import shipped_model
+from agent.paths import Paths
+from agent.wire.asking import Ask
+from agent.wire.routes import CONTROL, QUERY
+from tests.bench.timing import at, timed
+from tests.daemon.crowd import QUERIES, Crowd, request
+from tests.daemon.live import PATIENCE, Live, begun, environment, home, started
+
+STARTS = 9
+STATUSES = 21
+CALLS = 3_000
+WARMING = 500
+CLIENTS, EACH, SITES = 200, 50, 40
+LARGEST = 65_536  # bytes of an answer
+STATUS = b"GET /v1/status HTTP/1.1\r\nHost: x\r\n\r\n"
+COMMAND = [sys.executable, "-m", "agent.cli", "status"]
+
+
+def figures() -> Iterator[str]:
+    """Yield the lines of this benchmark."""
+    with home() as places:
+        yield _starting(places)
+        with started(places) as live:
+            yield _command(places)
+            live.unlock()
+            yield f"the daemon's memory, unlocked, with the shipped model: {live.resident():.0f} MiB"
+            yield from _warm(live)
+            yield from _fresh(live)
+            yield _crowd(live)
+            yield f"the daemon's memory after all that: {live.resident():.0f} MiB (bar: 150)"
+
+
+def _starting(places: Paths) -> str:
+    """Time from the start of a process until it says to systemd that it is ready."""
+    times = []
+    with TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        name = f"{folder}/notify"
+        heard.bind(name)
+        heard.settimeout(PATIENCE)
+        for _ in range(STARTS):
+            begin = time.perf_counter()
+            with begun(places, {"NOTIFY_SOCKET": name}) as live:
+                while heard.recv(100) != b"READY=1":  # not the last one's end
+                    pass
+                times.append((time.perf_counter() - begin) * 1e3)
+                live.stop()
+    return f"the daemon, from its start until it is ready: p50 {at(times, 50)} ms (bar: 500)"
+
+
+def _command(places: Paths) -> str:
+    """Time the whole of a command, with its interpreter."""
+    run = partial(
+        subprocess.run,
+        COMMAND,
+        env=environment(places),
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    times = [timed(run) for _ in range(STATUSES)]
+    return f"reticent status: p50 {at(times, 50)} ms (bar: 150)"
+
+
+def _warm(live: Live) -> Iterator[str]:
+    """Time, by turns, a status and one decision that is made over and over; at each socket."""
+    decide = request(Ask(query=QUERIES[0], recipient="search.example"))
+    for door in (QUERY, CONTROL):
+        with closing(live.connect(door)) as opened:
+            for _ in range(WARMING):
+                _exchange(opened, decide)
+            times = [
+                (
+                    timed(partial(_exchange, opened, STATUS)),
+                    timed(partial(_exchange, opened, decide)),
+                )
+                for _ in range(CALLS)
+            ]
+        status, warm = ([*each] for each in zip(*times, strict=True))
+        ratio = float(np.median(warm) / np.median(status))
+        yield (
+            f"at the {door} socket: /v1/status p50 {at(status, 50)} ms; /v1/decide, warm, its "
+            f"ledger entry included, p50 {at(warm, 50)}, p99 {at(warm, 99)}: "
+            f"{ratio:.2f} times as long (bar: 3)"
+        )
+
+
+def _fresh(live: Live) -> Iterator[str]:
+    """Time the first decision of each query, for a recipient that knows nothing, and a second.
+
+    By then it knows what the first has told it.
+    """
+    queries = [query.text for query in read(shipped_model()).queries]
+    with closing(live.connect(QUERY)) as opened:
+        for told in ("nothing", "what the first told it"):
+            asks = [
+                request(Ask(query=each, recipient=f"q{number}.example"))
+                for number, each in enumerate(queries)
+            ]
+            times = [timed(partial(_exchange, opened, each)) for each in asks]
+            yield (
+                f"/v1/decide, fresh, on disk before it leaves, the recipient knows {told}: "
+                f"p50 {at(times, 50)} ms, worst {at(times, 100)}"
+            )
+
+
+def _crowd(live: Live) -> str:
+    """Let many clients ask at once, each for one site; every answer is in the ledger."""
+    crowd = Crowd(live.at(QUERY))
+    before = live.status().entries or 0
+
+    def ask() -> None:
+        asyncio.run(crowd.ask(CLIENTS, EACH, lambda client, _: f"s{client % SITES}.example"))
+
+    ask()  # what they know is settled from here on
+    seconds = timed(ask) / 1e3
+    lost = 2 * CLIENTS * EACH - ((live.status().entries or 0) - before)
+    return (
+        f"{CLIENTS} clients at once: {CLIENTS * EACH / seconds:,.0f} answers a second, "
+        f"{len(crowd.other) + crowd.cut} errors, {lost} entries lost"
+    )
+
+
+def _exchange(opened: socket.socket, data: bytes) -> bytes:
+    """Send a request, and return its answer, which comes in one piece."""
+    opened.sendall(data)
+    return opened.recv(LARGEST)
