@@ -38,7 +38,7 @@ def figures() -> Iterator[str]:
         with started(places) as live:
             yield _command(places)
             live.unlock()
-            yield f"the daemon's memory, unlocked, with the shipped model: {live.resident():.0f} MiB"
+            yield f"the daemon's memory, with the shipped model: {live.resident():.0f} MiB"
             yield from _warm(live)
             yield from _fresh(live)
             yield _crowd(live)
