@@ -1,7 +1,7 @@
 """Verdicts that last: what the policy file rules afterwards, and that the rest of it stays."""
 
 import tomllib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import product
 from typing import Any
@@ -16,14 +16,11 @@ from agent.errors import UsageError
 from agent.wire.reviews import Decided
 from policy.groups import Pools
 from policy.hosts import host_of
-from policy.load import preset
 from policy.match import Rulebook
-from policy.read import read
-from policy.rules import Policy
 from policy.statements import comments
+from tests.daemon.policies import BOOKS, PLAIN, START, after, policy_of
 
 DAY = timedelta(days=1)
-START = date(2026, 3, 2)
 NAMES = ("salary", "gender", "int_python")
 HOSTS = ("a.example", "www.a.example", "b.example", "s1.example", "s2.test", "192.0.2.7", "::1")
 GROUPS = '\n[groups]  # who pools\nshops = ["s1.example", "s2.test"]\n'
@@ -90,11 +87,6 @@ class Oracle:
         return base
 
 
-def policy_of(text: str) -> Policy:
-    """Return what a text says."""
-    return read(text, "policy.toml", preset)
-
-
 def value_of(text: str, host: str, name: str, today: date, query: str = "") -> object:
     """Return what a policy rules of an attribute."""
     ruling = Rulebook(policy_of(text), NAMES).match(host, query, today)
@@ -153,17 +145,6 @@ def assert_as_said(text: str, base: str, oracle: Oracle, pools: Pools, today: da
             assert new[name]["disclose"].value == expected, (host, name, day)
 
 
-BOOKS = Wish("books.example", "approve", ("salary",))
-PLAIN = 'disclose = "ask"\n'
-
-
-def after(text: str, *wishes: Wish) -> str:
-    """Return a policy with verdicts, all of one day."""
-    for wish in wishes:
-        text = changed(text, policy_of(text), wish, START)
-    return text
-
-
 def test_a_verdict_is_a_rule_that_reads_as_one() -> None:
     """Written once, however often it is said."""
     text = after(PLAIN, BOOKS, BOOKS, Wish("books.example", "approve", ("gender",)))
@@ -209,37 +190,6 @@ def test_what_another_rule_wins_is_said(rule: str, winner: str | None) -> None:
     assert written.rule == "approved for books.example"
     assert written.without_effect == (("salary",) if winner else ())
     assert written.decided_by == ((winner,) if winner else ())
-
-
-@pytest.mark.parametrize("entry", ['"ask"', '{ disclose = "ask", sensitivity = 0.2 }'])
-def test_an_entry_that_asks_is_opened_for_everyone_and_for_good(entry: str) -> None:
-    """No rule for everyone is more specific than the entry, so the entry itself says it."""
-    text = f"[attributes]\nsalary = {entry}  # mine\n"
-    approved = Wish("a.example", "approve", ("salary",), everyone=True)
-    opened = text.replace('"ask"', '"auto"')
-    assert after(text, approved) == opened
-    assert outcome(policy_of(opened), approved, START) == ("attributes.salary", (), ())
-    denied = replace(approved, decided="deny")
-    closed = after(opened, denied)
-    assert closed.startswith(opened)
-    assert outcome(policy_of(closed), denied, START).without_effect == ()
-    assert after(closed, approved) == opened
-
-
-def test_an_entry_that_asks_is_not_opened_for_some_days() -> None:
-    """It has no end, and a rule that has one does not beat it: that is said."""
-    text = '[attributes]\nsalary = "ask"\n'
-    wish = Wish("a.example", "approve", ("salary",), everyone=True, until=START)
-    written = outcome(policy_of(after(text, wish)), wish, START)
-    assert written.without_effect == ("salary",)
-
-
-def test_what_was_closed_by_hand_since_is_not_opened() -> None:
-    """The answer to a question of yesterday does not overrule the file of today."""
-    text = '[attributes]\nsalary = "never"\n'
-    assert after(text, BOOKS) == text
-    written = outcome(policy_of(text), BOOKS, START)
-    assert written == (None, ("salary",), ("attributes.salary",))
 
 
 @pytest.mark.parametrize("host", ["intranet", "github.io", "com", "co.uk"])
