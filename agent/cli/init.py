@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack
 
 import click
 
-from agent.cli.init_made import Made, check_free, make
+from agent.cli.init_made import Made, make
 from agent.cli.init_questions import (
     ask_keyring,
     ask_model,
@@ -34,6 +34,7 @@ from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.paths import Paths, paths
 from agent.vault import keyrings
+from agent.vault.making import check_free
 from agent.vault.toml import LARGEST, read_profile
 
 
@@ -63,7 +64,7 @@ def init(*, as_json: bool, **flags: Unpack[InitFlags]) -> None:
     asked, and the passphrase is one line of the standard input.
     """
     at = paths()
-    check_free(at)
+    check_free(at.vault)
     _check(flags)
     asking = at_terminal() and not flags["passphrase_stdin"]
     wishes = _asked(flags, at) if asking else _given(flags)

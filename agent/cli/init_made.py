@@ -1,7 +1,7 @@
 """Making what `reticent init` was told to make: a model, a policy, and the vault last.
 
-The vault is made under another name and moved into place whole. Before that moment `init` can
-simply be run again; after it, everything is there.
+The vault comes to its place whole, and last. Before that moment `init` can simply be run again;
+after it, everything is there.
 """
 
 import os
@@ -12,13 +12,12 @@ from pathlib import Path
 from agent.cli.init_wishes import Wishes
 from agent.daemon.shelf import Shelf
 from agent.errors import VaultError
-from agent.files import create_private, private_folder, settle
+from agent.files import create_private, private_folder
 from agent.paths import Paths
 from agent.vault.location import Location
-from agent.vault.making import remove_beside
-from agent.vault.vault import Vault, create
-
-UNFINISHED = ".unfinished"
+from agent.vault.making import check_free
+from agent.vault.vault import Vault
+from agent.vault.vault import make as make_vault
 
 STARTER = """\
 # What may leave, to whom, and at what price. Edit it by hand: the daemon reads it again whenever it
@@ -52,19 +51,12 @@ class Made:
         return f"Made(policy={self.policy}, notes={self.notes!r})"
 
 
-def check_free(at: Paths) -> None:
-    """Refuse to begin where there is a vault; VaultError."""
-    if os.path.lexists(at.vault):
-        hint = "open it with `reticent unlock`; `reticent purge` removes everything, for good"
-        raise VaultError("there is a vault already, and nothing was changed", hint, str(at.vault))
-
-
 def make(wishes: Wishes, at: Paths, now: datetime) -> Made:
     """Make all of it, the vault last.
 
     Raises UsageError or VaultError where something cannot be made; then there is no vault.
     """
-    check_free(at)
+    check_free(at.vault)
     for folder in (at.config, at.data, at.state):
         private_folder(folder)
     if wishes.added is not None:
@@ -94,33 +86,17 @@ def _write_policy(wishes: Wishes, place: Path) -> bool:
 
 
 def _make_vault(wishes: Wishes, at: Location) -> tuple[str, tuple[str, ...]]:
-    """Make the vault under another name, and move it into place; return its recovery code."""
-    unfinished = Location(_beside(at.vault), _beside(at.witness))
-    _clear(unfinished)
-    notes: tuple[str, ...] = ()
-    try:
-        vault, code = create(unfinished, wishes.passphrase)
-        with vault:
-            for model, values in wishes.values:
-                vault.profile.change(values, (), [model])
-            if wishes.keyring:
-                notes = _add_keyring(vault)
-        _put(unfinished, at)
-    finally:
-        _clear(unfinished)
-    return code, notes
+    """Make the vault with all that is to be in it; return its recovery code, and notes."""
+    notes: list[str] = []
 
+    def fill(vault: Vault) -> None:
+        for model, values in wishes.values:
+            vault.profile.change(values, (), [model])
+        if wishes.keyring:
+            notes.extend(_add_keyring(vault))
 
-def _put(unfinished: Location, at: Location) -> None:
-    """Give a finished vault its name, unless something has it; then the witness follows.
-
-    A witness of another time would make it look rolled back; a missing one is only noted.
-    """
-    at.witness.unlink(missing_ok=True)
-    remove_beside(at.vault)
-    os.link(unfinished.vault, at.vault)
-    settle(at.vault.parent)
-    unfinished.witness.replace(at.witness)
+    _, code = make_vault(at, wishes.passphrase, fill=fill)
+    return code, tuple(notes)
 
 
 def _add_keyring(vault: Vault) -> tuple[str, ...]:
@@ -130,14 +106,3 @@ def _add_keyring(vault: Vault) -> tuple[str, ...]:
     except VaultError as error:
         return (f"the keyring was left out: {error.what} ({error.hint})",)
     return ()
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(path.name + UNFINISHED)
-
-
-def _clear(at: Location) -> None:
-    """Remove what an `init` left that was interrupted."""
-    for path in (at.vault, at.witness):
-        path.unlink(missing_ok=True)
-        remove_beside(path)

@@ -1,5 +1,6 @@
 """A connection to the file of a vault, and its troubles in our sentences."""
 
+import os
 import sqlite3
 import stat
 from collections.abc import Iterator
@@ -35,8 +36,8 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def check_file(path: Path) -> None:
-    """Raise VaultError if there is no file; close one that others could read."""
+def check_file(path: Path) -> os.stat_result:
+    """Return which file this is; VaultError if there is none. Close one that others could read."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -47,6 +48,7 @@ def check_file(path: Path) -> None:
         raise VaultError("there is no vault", "make one with `reticent init`", str(path)) from error
     except OSError as error:
         raise refused(error, path) from error
+    return status
 
 
 @contextmanager

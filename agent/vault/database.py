@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from contextlib import ExitStack, closing, suppress
+from os.path import samestat
 from pathlib import Path
 from typing import Any, Self
 
-from agent.errors import DamagedVaultError, VaultVersionError
+from agent.errors import BusyVaultError, DamagedVaultError, VaultVersionError
 from agent.vault.connection import check_file, connect, make_private, translated
 from agent.vault.framing import FORMAT
 from agent.vault.trouble import damaged
@@ -56,7 +57,7 @@ class Database:
         Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if there is none
         or it cannot be opened.
         """
-        check_file(path)
+        found = check_file(path)
         with ExitStack() as on_failure, translated(path):
             connection = connect(path)
             on_failure.callback(connection.close)
@@ -65,16 +66,14 @@ class Database:
             # Before anything is read: the lock is kept when the transaction ends.
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute("ROLLBACK")
+            if not samestat(found, check_file(path)):  # it was opened under a name it had before
+                what = "another vault was put in the place of this"
+                raise BusyVaultError(what, "try again", str(path))
             database = cls(connection, path)
             database._check()
             connection.execute("PRAGMA journal_mode=WAL")
             on_failure.pop_all()
         return database
-
-    @property
-    def durable(self) -> bool | None:
-        """Whether the last write waited for the disk; None before the first."""
-        return self._durable
 
     def rows(self, query: str, *values: bytes | int) -> list[tuple[Any, ...]]:
         """Return all rows of a query; texts are bytes. Raises VaultError."""
@@ -101,6 +100,14 @@ class Database:
     def settle(self) -> None:
         """Move everything from the log beside the file into the file, and empty the log."""
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def retire(self) -> None:
+        """Put everything into the one file, before something else gets its name.
+
+        From then on, nothing with the names of a log or journal is touched, not even by `close`:
+        that of another file may lie there. Others are held off all the same. Raises VaultError.
+        """
+        self.rows("PRAGMA journal_mode=TRUNCATE")  # with DELETE, `close` would delete by the name
 
     def copy(self, to: Path) -> None:
         """Write a whole copy, in one file of its owner's only. Raises VaultError, leaves none."""

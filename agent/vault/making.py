@@ -1,10 +1,14 @@
-"""The file of a new vault, put in place whole (FORMAT.md, "The database")."""
+"""The file of a new vault, made beside its place and put there whole (FORMAT.md, "Making")."""
 
+import fcntl
 import os
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
+from secrets import token_hex
 
-from agent.errors import VaultError
+from agent.errors import BusyVaultError, VaultError
 from agent.files import private_folder, settle
 from agent.vault import slot_rows
 from agent.vault.database import Statement, make_database
@@ -16,7 +20,7 @@ from agent.vault.slot_making import SlotMaker
 from agent.vault.slot_rows import VAULT_ID_BYTES, SlotRow, slots_digest
 from agent.vault.state import State, digest_of, first_link, written_state
 from agent.vault.trouble import refused
-from agent.vault.witness import write_witness
+from agent.vault.witness import read_witness, write_witness
 
 PAGE_BYTES = 4096
 
@@ -28,9 +32,9 @@ def make_vault(
     chance: Chance,
     page_bytes: int = PAGE_BYTES,
 ) -> tuple[Key, str]:
-    """Make an empty vault that a passphrase and a recovery code open.
+    """Make an empty vault, right there, that a passphrase and a recovery code open.
 
-    Returns its data key, and the code as text. Raises VaultError if there is a vault already or it
+    Returns its data key, and the code as text. Raises VaultError if there is a file already or it
     cannot be written; UsageError if the passphrase is none or a folder is not to be trusted.
     """
     key, vault_id = Key(chance(KEY_BYTES)), chance(VAULT_ID_BYTES)
@@ -41,11 +45,8 @@ def make_vault(
     state = first_state(seals, [first, second])
     private_folder(at.vault.parent)
     private_folder(at.witness.parent)
-    beside = beside_name(at.vault, chance)
-    make_database(beside, first_rows(seals, state, [first, second]), page_bytes)
-    with ExitStack() as stack:
-        stack.callback(beside.unlink)
-        _put(beside, at, state, vault_id)
+    make_database(at.vault, first_rows(seals, state, [first, second]), page_bytes)
+    write_witness(state.witness(vault_id), at.witness)
     return key, code
 
 
@@ -63,30 +64,86 @@ def first_rows(seals: Seals, state: State, slots: list[SlotRow]) -> list[Stateme
     ]
 
 
-def beside_name(path: Path, chance: Chance) -> Path:
-    """Return a name beside a file for what will take its place."""
-    return path.with_name(f".{path.name}.{chance(4).hex()}.part")
+@contextmanager
+def workshop(at: Location) -> Iterator[Location]:
+    """Yield where a vault may be made, to be `put` in its place; nobody else makes one meanwhile.
+
+    What is left of it goes at the end, and what a process left that was killed goes before. Raises
+    BusyVaultError if somebody makes one now, VaultError, or UsageError for the folders.
+    """
+    private_folder(at.vault.parent)
+    private_folder(at.witness.parent)
+    part = at.vault.with_name(f".{at.vault.name}.{token_hex(4)}.part")
+    with _alone(at.vault.parent), ExitStack() as stack:
+        _clear(at.vault)
+        stack.callback(_clear, at.vault)
+        yield Location(part, part.with_name(f"{part.name}.witness"))
+
+
+def check_free(path: Path) -> None:
+    """Raise VaultError if there is a vault."""
+    if os.path.lexists(path):
+        raise _taken(path)
+
+
+def put(finished: Location, at: Location, *, over: bool = False) -> None:
+    """Give a closed vault its name, and then its witness; only out of the `workshop`.
+
+    ``over``: in the place of the one that is there, which the caller holds. VaultError if there is
+    one otherwise, or it cannot be done.
+    """
+    if not over:
+        check_free(at.vault)
+    try:
+        # Now, while nobody can have the name: what SQLite left would be read into the new file.
+        remove_beside(at.vault)
+        at.witness.unlink(missing_ok=True)
+        if over:
+            finished.vault.replace(at.vault)
+        else:
+            os.link(finished.vault, at.vault)
+        settle(at.vault.parent)
+    except FileExistsError as error:
+        raise _taken(at.vault) from error
+    except OSError as error:
+        raise refused(error, at.vault) from error
+    witness = read_witness(finished.witness)
+    if witness is not None:
+        write_witness(witness, at.witness)
 
 
 def remove_beside(path: Path) -> None:
-    """Remove what SQLite left beside a file that is gone: it would be read into the next one."""
+    """Remove what SQLite left beside a file that is gone. Raises OSError."""
     for suffix in ("-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def _put(beside: Path, at: Location, state: State, vault_id: bytes) -> None:
-    """Give a finished file the name of the vault, if nothing has it."""
-    hint = "use it with `reticent unlock`, or move it away"
-    taken = VaultError("there is a vault already", hint, str(at.vault))
-    if os.path.lexists(at.vault):
-        raise taken
-    try:
-        remove_beside(at.vault)
-        at.witness.unlink(missing_ok=True)
-        os.link(beside, at.vault)
-        settle(at.vault.parent)
-    except FileExistsError as error:
-        raise taken from error
-    except OSError as error:
-        raise refused(error, at.vault) from error
-    write_witness(state.witness(vault_id), at.witness)
+def _taken(path: Path) -> VaultError:
+    """Return the error where a vault is in the way of a new one."""
+    hint = "open it with `reticent unlock`; `reticent purge` removes everything, for good"
+    return VaultError("there is a vault already, and nothing was changed", hint, str(path))
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep others out of a workshop; the lock ends with this process, whatever happens to it."""
+    with ExitStack() as stack:
+        try:
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            what = "a vault is being made or restored here"
+            raise BusyVaultError(what, "wait until that is done", str(folder)) from error
+        except OSError as error:
+            raise refused(error, folder) from error
+        yield
+
+
+def _clear(path: Path) -> None:
+    """Remove all that was made beside a vault and not put in its place."""
+    with suppress(OSError):
+        for each in [*path.parent.iterdir()]:
+            hidden, name = each.name.startswith("."), each.name.lstrip(".")
+            if hidden and fnmatchcase(name, f"{path.name}.????????.part*"):
+                each.unlink(missing_ok=True)

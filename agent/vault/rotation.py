@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from agent.errors import VaultError
-from agent.vault import chain, keyrings, slot_rows
+from agent.vault import chain, slot_rows
 from agent.vault.database import Statement
 from agent.vault.framing import Chance
 from agent.vault.item_rows import item_id, read_item, removed_item, written_item
@@ -49,10 +49,10 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
     try:
         store.rewrite(_statements(store, seals, old, new), durable=True)
     except VaultError:
-        _forget(new)
+        slot_rows.forget(new)
         raise
     store.reopen(seals)
-    _forget(old)
+    slot_rows.forget(old)
     with suppress(VaultError):  # what lies in the log is overwritten later; the code must be shown
         store.database.settle()
     return Rotated(key, code)
@@ -101,10 +101,3 @@ def _statements(
 def _after(before: State, items: bytes, slots: bytes) -> State:
     """Return the state that a rotation leaves."""
     return before.after(rotations=before.rotations + 1, items=items, slots=slots)
-
-
-def _forget(rows: Sequence[SlotRow]) -> None:
-    """Remove from the keyring what belongs to slots that are not in the file."""
-    for row in rows:
-        if isinstance(row.slot, KeyringSlot):
-            keyrings.forget(row.slot.account)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from agent.errors import VaultError
+from agent.vault import keyrings
 from agent.vault.database import Database, Statement
 from agent.vault.derivation import Derivation
 from agent.vault.framing import context
@@ -101,6 +102,17 @@ def free_id(rows: Sequence[SlotRow]) -> int:
         hint = "remove one with `reticent key remove`"
         raise VaultError(f"the vault has {MAX_SLOTS} key slots already", hint)
     return min(set(range(1, MAX_SLOTS + 1)) - {row.id for row in rows})
+
+
+def accounts(rows: Iterable[SlotRow]) -> list[str]:
+    """Return whose passwords in the keyring open slots."""
+    return [row.slot.account for row in rows if isinstance(row.slot, KeyringSlot)]
+
+
+def forget(rows: Iterable[SlotRow]) -> None:
+    """Remove from the keyring what belongs to slots that are not in the file."""
+    for account in accounts(rows):
+        keyrings.forget(account)
 
 
 def without(rows: Sequence[SlotRow], number: int) -> list[SlotRow]:

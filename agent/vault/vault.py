@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Self
 
 from agent.errors import VaultError
 from agent.files import private_folder
-from agent.vault import keyrings, slot_rows
+from agent.vault import slot_rows
 from agent.vault.database import Database
 from agent.vault.derivation import Derivation, calibrate
 from agent.vault.items import Items
 from agent.vault.ledger import Ledger
-from agent.vault.making import make_vault
+from agent.vault.making import check_free, make_vault, put, workshop
 from agent.vault.opening import opened
 from agent.vault.profile import Profile
 from agent.vault.rotation import rotate
 from agent.vault.seal import Key, Seals
+from agent.vault.secrets import normalised
 from agent.vault.slot_making import SlotMaker
 from agent.vault.slot_rows import SlotInfo, SlotRow, keys_of, read_slots, read_vault_id
-from agent.vault.slots import KeyringSlot
 from agent.vault.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
     from types import TracebackType
 
@@ -85,7 +86,7 @@ class Vault:
         [gone] = [row for row in rows if row not in rest]
         state = self._store.state.after(slots=slot_rows.slots_digest(rest))
         self._store.commit(state, [slot_rows.removed(gone)], durable=True)
-        _forget(gone)
+        slot_rows.forget([gone])
 
     def rotate(self, passphrase: str) -> str | None:
         """Replace the data key and seal everything again; return the new recovery code, if any.
@@ -95,10 +96,6 @@ class Vault:
         """
         self._key, code = rotate(self._store, passphrase, self._chance)
         return code
-
-    def sync(self) -> None:
-        """See to it that everything so far is on the disk. Raises VaultError."""
-        self._store.sync()
 
     def backup(self, to: Path) -> None:
         """Write a whole copy, 0600, which the same secrets open; VaultError if there is a file."""
@@ -143,7 +140,7 @@ class Vault:
         try:
             self._store.commit(state, [slot_rows.inserted(row)], durable=True)
         except VaultError:
-            _forget(row)
+            slot_rows.forget([row])
             raise
         return row.id
 
@@ -154,14 +151,37 @@ def create(
     derivation: Derivation | None = None,
     chance: Chance = os.urandom,
 ) -> tuple[Vault, str]:
-    """Make a vault, open, and return it with its recovery code, which is kept nowhere.
+    """Make a vault and open it; return it with its recovery code. Raises as `make`."""
+    key, code = make(at, passphrase, derivation, chance)
+    return unlock_with(at, key, chance), code
 
-    ``derivation``: by default about half a second on this machine; ``chance``: random bytes.
+
+def make(
+    at: Location,
+    passphrase: str,
+    derivation: Derivation | None = None,
+    chance: Chance = os.urandom,
+    fill: Callable[[Vault], object] | None = None,
+) -> tuple[Key, str]:
+    """Make a vault, whole or not at all; return its key and its recovery code, kept nowhere.
+
+    ``derivation``: by default about half a second on this machine; ``chance``: random bytes;
+    ``fill``: puts something into it before it is in its place.
     Raises VaultError if there is one already or it cannot be written; UsageError if the passphrase
     is none or a folder is not to be trusted.
     """
-    key, code = make_vault(at, passphrase, derivation or calibrate(time.perf_counter), chance)
-    return unlock_with(at, key, chance), code
+    normalised(passphrase)  # before there is as much as a folder
+    check_free(at.vault)
+    with workshop(at) as unfinished, ExitStack() as on_failure:
+        work = derivation or calibrate(time.perf_counter)
+        key, code = make_vault(unfinished, passphrase, work, chance)
+        on_failure.callback(_forget_keys, unfinished)
+        with unlock_with(unfinished, key, chance) as vault:
+            if fill is not None:
+                fill(vault)
+        put(unfinished, at)
+        on_failure.pop_all()
+    return key, code
 
 
 def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
@@ -209,7 +229,7 @@ def _opened(database: Database, key: Key, at: Location, chance: Chance) -> Vault
     return Vault(Store(database, seals, at.witness), key, at, chance)
 
 
-def _forget(row: SlotRow) -> None:
-    """Remove from the keyring what belongs to a slot that is not in the file."""
-    if isinstance(row.slot, KeyringSlot):
-        keyrings.forget(row.slot.account)
+def _forget_keys(at: Location) -> None:
+    """Remove from the keyring what belongs to a vault that is not to be."""
+    with suppress(VaultError), closing(Database.open(at.vault)) as database:
+        slot_rows.forget(read_slots(database, read_vault_id(database)))

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from agent.cli import secret
-from agent.cli.init_made import UNFINISHED
 from agent.errors import VaultError
 from agent.paths import paths
 from agent.vault.secrets import Secret
@@ -87,7 +86,7 @@ def test_one_line_begins(begin: Begin) -> None:
     for path in (paths().vault, paths().policy, paths().witness):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert not [*paths().data.glob(f"*{UNFINISHED}*")]
+    assert [each.name for each in paths().data.iterdir()] == ["vault.db"]
 
 
 def test_what_is_next_is_said(begin: Begin) -> None:
@@ -255,7 +254,7 @@ def test_the_end_of_the_answers_makes_nothing(answering: Begin, home: Path) -> N
 
 @pytest.mark.parametrize(
     "step",
-    ["agent.vault.vault.Vault.close", "agent.cli.init_made._put", "agent.cli.init_made.create"],
+    ["agent.vault.vault.Vault.close", "agent.vault.vault.put", "agent.cli.init_made.make_vault"],
 )
 def test_a_failure_half_way_can_be_run_again(
     begin: Begin, monkeypatch: pytest.MonkeyPatch, step: str
@@ -277,7 +276,7 @@ def test_a_failure_half_way_can_be_run_again(
 def test_what_a_killed_one_left_is_no_trouble(begin: Begin) -> None:
     """A vault under another name, and the witness of a vault that is gone."""
     made(paths().data.parent)
-    stale = paths().vault.rename(paths().vault.with_name(paths().vault.name + UNFINISHED))
+    stale = paths().vault.rename(paths().vault.with_name(".vault.db.0a1b2c3d.part"))
     assert begin().code == 0
     assert not stale.exists()
     with opened() as vault:

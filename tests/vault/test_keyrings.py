@@ -15,7 +15,7 @@ from agent.vault import keyrings
 from agent.vault.location import Location
 from agent.vault.secrets import Secret
 from agent.vault.slot_rows import SlotInfo
-from agent.vault.vault import Vault, create, unlock
+from agent.vault.vault import Vault, create, make, unlock
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, stream
 
 RING = Secret("keyring")
@@ -179,3 +179,16 @@ def test_which_keyring_this_session_has(monkeypatch: pytest.MonkeyPatch, ring: R
     assert (keyrings.installed(), keyrings.backend()) == (True, None)
     monkeypatch.setattr(keyrings, "find_spec", lambda _name: None)
     assert (keyrings.installed(), keyrings.backend()) == (False, None)
+
+
+def test_a_vault_that_is_not_to_be_leaves_no_key(at: Location, ring: Ring) -> None:
+    """What failed after a key was added takes it back."""
+
+    def fill(vault: Vault) -> None:
+        vault.add_keyring()
+        assert len(ring.kept) == 1
+        raise VaultError("the disk is full", "make room")
+
+    with pytest.raises(VaultError, match="the disk is full"):
+        make(at, PASSPHRASE, FAST, stream(), fill)
+    assert ring.kept == {}

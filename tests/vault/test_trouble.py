@@ -3,8 +3,6 @@
 import os
 import sqlite3
 import stat
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -14,27 +12,9 @@ import pytest
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
 from agent.vault.connection import make_private
 from agent.vault.database import Database
-from agent.vault.location import Location
 from agent.vault.store import Store
 from agent.vault.trouble import trouble
-from tests.vault.worlds import altered, contents, made, store_of
-
-SECOND = """
-import sys
-from pathlib import Path
-from agent.errors import BusyVaultError
-from agent.vault.database import Database
-try:
-    Database.open(Path(sys.argv[1])).close()
-except BusyVaultError as error:
-    print(error.what)
-"""
-
-
-def second(at: Location) -> str:
-    """Return what another process says to a vault."""
-    command = [sys.executable, "-c", SECOND, str(at.vault)]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+from tests.vault.worlds import altered, contents, made, second, store_of
 
 
 def limited(store: Store, pages: int) -> None:

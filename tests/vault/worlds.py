@@ -1,6 +1,8 @@
 """Small vaults, made fast and always the same, and ways to reach below their lid."""
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from hashlib import sha256
@@ -24,6 +26,23 @@ PASSPHRASE = "correct horse"  # noqa: S105  (of vaults that hold nothing)
 TYPED = Secret("passphrase", PASSPHRASE)
 
 Rows = list[tuple[int, bytes]]
+
+SECOND = """
+import sys
+from pathlib import Path
+from agent.errors import BusyVaultError
+from agent.vault.database import Database
+try:
+    Database.open(Path(sys.argv[1])).close()
+except BusyVaultError as error:
+    print(error.what)
+"""
+
+
+def second(at: Location) -> str:
+    """Return what another process says to a vault: nothing where it can open it."""
+    command = [sys.executable, "-c", SECOND, str(at.vault)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def stream(seed: str = "") -> Chance:
