@@ -22,7 +22,7 @@ _REMEMBER = "600"  # seconds that a browser may keep the answer to its preflight
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class Admission:
     """Who may ask: ``hosts`` as the header Host has them, ``origins`` of web pages."""
 
     hosts: Sequence[str]
@@ -30,7 +30,7 @@ class Guard:
     token: str
 
     def __repr__(self) -> str:
-        return f"Guard(hosts={self.hosts}, origins={self.origins}, token=***)"
+        return f"Admission(hosts={self.hosts}, origins={self.origins}, token=***)"
 
 
 def bound(port: int) -> socket.socket:
@@ -44,27 +44,27 @@ def bound(port: int) -> socket.socket:
         raise DaemonError(what, "choose another") from None
 
 
-def guard_of(listening: socket.socket, origins: Sequence[str], token: str) -> Guard:
+def admission_of(listening: socket.socket, origins: Sequence[str], token: str) -> Admission:
     """Return who may ask at a socket that is bound."""
     port = listening.getsockname()[1]
-    return Guard([f"{name}:{port}" for name in NAMES], origins, token)
+    return Admission([f"{name}:{port}" for name in NAMES], origins, token)
 
 
-def guarded(made: web.Application, guard: Guard) -> web.Application:
-    """Let an application answer only whom the guard lets in."""
+def admitted(made: web.Application, admission: Admission) -> web.Application:
+    """Let an application answer only those who may ask."""
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-        _check_host(request, guard)
-        _check_origin(request, guard)
+        _check_host(request, admission)
+        _check_origin(request, admission)
         if _is_preflight(request):
             return web.Response(status=204, headers=_allowed(request))
-        _check_token(request, guard)
+        _check_token(request, admission)
         return await handler(request)
 
     async def readable(request: web.Request, response: web.StreamResponse) -> None:
         response.headers["Vary"] = "Origin"
-        if (origin := request.headers.get("Origin")) in guard.origins:
+        if (origin := request.headers.get("Origin")) in admission.origins:
             response.headers["Access-Control-Allow-Origin"] = str(origin)
 
     position = made.middlewares.index(boundary) + 1
@@ -73,23 +73,23 @@ def guarded(made: web.Application, guard: Guard) -> web.Application:
     return made
 
 
-def _check_host(request: web.Request, guard: Guard) -> None:
-    if request.headers.getall("Host", []) not in [[host] for host in guard.hosts]:
+def _check_host(request: web.Request, admission: Admission) -> None:
+    if request.headers.getall("Host", []) not in [[host] for host in admission.hosts]:
         what = "the header Host does not name this address"
-        raise RefusedError("refused", what, f"use http://{guard.hosts[0]}")
+        raise RefusedError("refused", what, f"use http://{admission.hosts[0]}")
 
 
-def _check_origin(request: web.Request, guard: Guard) -> None:
+def _check_origin(request: web.Request, admission: Admission) -> None:
     given = request.headers.getall("Origin", [])
-    if given and (len(given) > 1 or given[0] not in guard.origins):
+    if given and (len(given) > 1 or given[0] not in admission.origins):
         hint = "start the daemon with --origin and the page's, if you trust it"
         raise RefusedError("refused", "this page may not ask", hint)
 
 
-def _check_token(request: web.Request, guard: Guard) -> None:
+def _check_token(request: web.Request, admission: Admission) -> None:
     given = request.headers.getall("Authorization", [])
     token = given[0][len(_SCHEME) :] if len(given) == 1 and given[0].startswith(_SCHEME) else ""
-    if not hmac.compare_digest(token.encode("utf-8", "replace"), guard.token.encode()):
+    if not hmac.compare_digest(token.encode("utf-8", "replace"), admission.token.encode()):
         what, hint = "the token is missing or wrong", f"send Authorization: {_SCHEME}and the token"
         raise RefusedError("refused", what, hint, status=401)
 

@@ -12,7 +12,7 @@ from agent.daemon.autolock import EVERY, Autolock
 from agent.daemon.events import Bus
 from agent.daemon.inside import Build, Inside, now
 from agent.daemon.lifetime import Lifetime
-from agent.daemon.listen import Guard, bound, guard_of, guarded
+from agent.daemon.listen import Admission, admission_of, admitted, bound
 from agent.daemon.log import LOG
 from agent.daemon.server import Served, application, runner
 from agent.daemon.sockets import BACKLOG
@@ -52,7 +52,7 @@ def live(paths: Paths, openings: Openings, life: Lifetime, build: Build) -> None
             (application(door, served), each) for door, each in openings.doors.items()
         ]
         if loopback is not None:
-            sites.append((guarded(application(QUERY, served), loopback[1]), loopback[0]))
+            sites.append((admitted(application(QUERY, served), loopback[1]), loopback[0]))
         asyncio.run(_live(_Life(life, inside, autolock, bus), sites))
 
 
@@ -68,16 +68,16 @@ class _Life:
 
 def _loopback(
     paths: Paths, openings: Openings, stack: ExitStack
-) -> tuple[socket.socket, Guard] | None:
-    """Return the socket on 127.0.0.1 and its guard, if that was asked for."""
+) -> tuple[socket.socket, Admission] | None:
+    """Return the socket on 127.0.0.1 and who may ask there, if that was asked for."""
     if openings.port is None:
         return None
     place = paths.state / TOKEN
     token = token_of(place)
     listening = stack.enter_context(bound(openings.port))
-    guard = guard_of(listening, openings.origins, token)
-    LOG.info("listening at http://%s, with the token in %s", guard.hosts[0], place)
-    return listening, guard
+    admission = admission_of(listening, openings.origins, token)
+    LOG.info("listening at http://%s, with the token in %s", admission.hosts[0], place)
+    return listening, admission
 
 
 async def _live(parts: _Life, sites: list[_Site]) -> None:

@@ -19,7 +19,7 @@ from agent.wire.routes import CONTROL, QUERY, Door
 BACKLOG = 1024  # connections that may wait to be taken
 
 
-class Guarded(socket.socket):
+class OwnSocket(socket.socket):
     """A listening socket whose connections are all of this user: others are closed unread."""
 
     def accept(self) -> tuple[socket.socket, object]:
@@ -57,7 +57,7 @@ def alone(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def doors(paths: Paths, adopted: Mapping[str, Guarded]) -> Iterator[dict[Door, Guarded]]:
+def doors(paths: Paths, adopted: Mapping[str, OwnSocket]) -> Iterator[dict[Door, OwnSocket]]:
     """Listen at both doors: at the sockets adopted, and at our own for the rest.
 
     Our own are removed in the end. Only he who is `alone` may call it: it replaces what an
@@ -72,9 +72,9 @@ def doors(paths: Paths, adopted: Mapping[str, Guarded]) -> Iterator[dict[Door, G
 
 
 @contextmanager
-def _own(path: Path) -> Iterator[Guarded]:
+def _own(path: Path) -> Iterator[OwnSocket]:
     """Listen at a path; in the end, remove it if what lies there is still ours."""
-    with Guarded(socket.AF_UNIX, socket.SOCK_STREAM) as made:
+    with OwnSocket(socket.AF_UNIX, socket.SOCK_STREAM) as made:
         _bind(made, path)
         ours = _identity(path)
         try:
@@ -84,7 +84,7 @@ def _own(path: Path) -> Iterator[Guarded]:
                 path.unlink(missing_ok=True)
 
 
-def _bind(made: Guarded, path: Path) -> None:
+def _bind(made: OwnSocket, path: Path) -> None:
     """Bind a socket that is 0600 from the moment it exists, over one that nobody listens at."""
     address = check_address(path)
     try:

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Mapping, MutableMapping
 from contextlib import ExitStack, suppress
 
-from agent.daemon.sockets import Guarded
+from agent.daemon.sockets import OwnSocket
 from agent.errors import DaemonError
 from agent.wire.routes import CONTROL, QUERY
 
@@ -18,7 +18,7 @@ _HINT = "let FileDescriptorName be control in one socket unit, and query in the 
 
 def adopted(
     environment: MutableMapping[str, str], process: int, first: int = FIRST
-) -> dict[str, Guarded]:
+) -> dict[str, OwnSocket]:
     """Return the sockets that were handed to this process, by name; none where it was not.
 
     The variables that say so are taken away, so that no child believes them. Raises DaemonError
@@ -47,11 +47,11 @@ def notify(text: str, environment: Mapping[str, str]) -> None:
         sender.sendto(text.encode(), address)
 
 
-def _taken(descriptor: int, name: str) -> Guarded:
+def _taken(descriptor: int, name: str) -> OwnSocket:
     """Return the socket behind a descriptor, kept from our children."""
     with ExitStack() as refused:
         try:
-            taken = refused.enter_context(Guarded(fileno=descriptor))
+            taken = refused.enter_context(OwnSocket(fileno=descriptor))
             listens = taken.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
         except OSError as error:
             raise DaemonError(f"what systemd handed over as {name} is no socket", _HINT) from error

@@ -123,7 +123,7 @@ def short_home() -> Iterator[Paths]:
 def serving(
     door: Door,
     listening: socket.socket,
-    guard: Callable[[web.Application], web.Application] = lambda made: made,
+    admitted: Callable[[web.Application], web.Application] = lambda made: made,
     patience: float = 10.0,
 ) -> Iterator[Running]:
     """Answer at a socket in a thread of its own, for as long as this lasts."""
@@ -141,7 +141,7 @@ def serving(
     ready, over = Flag(), asyncio.Event()
 
     async def live() -> None:
-        site = runner(guard(application(door, served)), patience * 2)
+        site = runner(admitted(application(door, served)), patience * 2)
         await site.setup()
         await web.SockSite(site, listening).start()
         ready.set()

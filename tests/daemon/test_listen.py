@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.listen import ADDRESS, Guard, bound, guard_of, guarded
+from agent.daemon.listen import ADDRESS, Admission, admission_of, admitted, bound
 from agent.daemon.token import TOKEN, token_of
 from agent.errors import DaemonError, UsageError
 from agent.wire.routes import CONTROL, QUERY, ROUTES
@@ -22,8 +22,8 @@ SECRET = "t" * 43
 def loopback() -> Iterator[Running]:
     """Serve the query door at a port of this machine, to one page as well."""
     with bound(0) as listening:
-        guard = guard_of(listening, (PAGE,), SECRET)
-        with serving(QUERY, listening, lambda made: guarded(made, guard)) as running:
+        admission = admission_of(listening, (PAGE,), SECRET)
+        with serving(QUERY, listening, lambda made: admitted(made, admission)) as running:
             yield running
 
 
@@ -218,5 +218,5 @@ def test_a_token_that_others_know_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_token_is_not_shown() -> None:
-    """Not even where the guard is."""
-    assert SECRET not in repr(Guard([], [], SECRET))
+    """Not even where those who may ask are."""
+    assert SECRET not in repr(Admission([], [], SECRET))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.daemon import sockets
-from agent.daemon.sockets import Guarded, alone, doors
+from agent.daemon.sockets import OwnSocket, alone, doors
 from agent.errors import DaemonError, UsageError
 from agent.paths import HOME, Paths, paths
 from agent.wire.peer import NOBODY
@@ -81,13 +81,13 @@ def test_a_socket_is_private_from_the_moment_it_exists(
 ) -> None:
     """Nothing is done to it afterwards that could come too late."""
     seen: list[int] = []
-    bind = Guarded.bind
+    bind = OwnSocket.bind
 
-    def watched(self: Guarded, address: str) -> None:
+    def watched(self: OwnSocket, address: str) -> None:
         bind(self, address)
         seen.append(mode(Path(address)))
 
-    monkeypatch.setattr(Guarded, "bind", watched)
+    monkeypatch.setattr(OwnSocket, "bind", watched)
     before = os.umask(0)
     try:
         with doors(home, {}):
@@ -130,7 +130,7 @@ def test_a_socket_that_is_not_ours_any_more_stays(home: Paths) -> None:
 
 def test_an_adopted_socket_stays(home: Paths) -> None:
     """Systemd listens at it still."""
-    with Guarded(socket.AF_UNIX, socket.SOCK_STREAM) as given:
+    with OwnSocket(socket.AF_UNIX, socket.SOCK_STREAM) as given:
         given.bind(str(home.query))
         given.listen()
         with doors(home, {QUERY: given}) as opened:

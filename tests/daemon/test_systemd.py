@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.sockets import Guarded
+from agent.daemon.sockets import OwnSocket
 from agent.daemon.systemd import adopted, notify
 from agent.errors import DaemonError
 from tests.wire.fake import short_folder
@@ -54,7 +54,7 @@ def test_sockets_are_adopted_by_name(folder: Path, names: list[str]) -> None:
         name: str(folder / name) for name in names
     }
     for each in taken.values():
-        assert isinstance(each, Guarded)
+        assert isinstance(each, OwnSocket)
         assert not each.get_inheritable()
         each.close()
 
