@@ -68,7 +68,7 @@ def forget(agent: Agent, recipient: str, now: datetime) -> bool:
     it is neither a host nor a group.
     """
     ledger, pool = opened(agent).ledger, agent.rules.in_force.pool(recipient)
-    told = ledger.read(limit=1, hosts=partial(_pools, agent, pool))
+    told = ledger.read(limit=1, sites=partial(_pools, agent, pool))
     if not told:
         return False
     host = told[0].record.host if recipient.startswith(SIGN) else host_of(recipient)
@@ -94,9 +94,9 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
     return Changed(stale=[Stale(name=name, pools=[*pools]) for name, pools in stale.items()])
 
 
-def _pools(agent: Agent, pool: str, host: str) -> bool:
-    """Say whether a host is in a pool."""
-    return agent.rules.in_force.pool_of(host) == pool
+def _pools(agent: Agent, pool: str, site: str) -> bool:
+    """Say whether a site, and so all its hosts, is in a pool."""
+    return agent.rules.in_force.pool_of(site) == pool
 
 
 def _entry(numbered: Numbered) -> Entry:

@@ -1,10 +1,12 @@
 """Entries as sealed rows, each linked to the one before (FORMAT.md, "Rows")."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+import json
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from typing import Any, NamedTuple
 
 from agent.errors import RolledBackError
-from agent.vault.database import Database, Statement
+from agent.vault.database import MAX_INTEGER, Database, Statement
 from agent.vault.framing import named, unnamed
 from agent.vault.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError
 from agent.vault.state import State, first_link
@@ -17,11 +19,17 @@ LINK_BYTES = 32
 
 OLD_COPY = "if you put this copy there yourself, run `reticent restore` with it"
 
+SITES_AT_ONCE = 10_000  # in one query: SQLite takes no text without a bound
+
 _BATCH = 64  # rows in memory at a time
 _MAX_SEALED = OVERHEAD + LINK_BYTES + 2 + MAX_NAME + MAX_PAYLOAD
 _COLUMNS = (
-    f"SELECT number, iif(length(site) = {LOOKUP_BYTES}, site, NULL), generation,"  # noqa: S608
+    f"SELECT number, iif(length(site) = {LOOKUP_BYTES}, site, NULL), generation,"  # noqa: S608  (constants)
     f" iif(length(sealed) <= {_MAX_SEALED}, sealed, NULL) FROM entry"
+)
+_OF_SITES = (
+    f"{_COLUMNS} WHERE number > ? AND number < ?"  # noqa: S608  (constants)
+    f" AND hex(site) IN (SELECT value FROM json_each(?)) ORDER BY number DESC LIMIT {_BATCH}"
 )
 
 
@@ -87,18 +95,24 @@ def opened_entry(seals: Seals, row: Row) -> Entry:
     return Entry(plain[:LINK_BYTES], site, payload)
 
 
-def entry_rows(database: Database, after: int = 0, site: bytes | None = None) -> Iterator[Row]:
-    """Yield the rows after a number, of one site if given, in order; DamagedVaultError."""
-    where = " WHERE number > ?" + ("" if site is None else " AND site = ?")
-    query = f"{_COLUMNS}{where} ORDER BY number LIMIT {_BATCH}"
-    only = () if site is None else (site,)
-    while rows := database.rows(query, after, *only):
-        for row in rows:
-            match row:
-                case (int(after), bytes(), int(generation), bytes()) if generation > 0:
-                    yield Row(*row)
-                case _:
-                    raise damaged("an entry of the ledger is no entry", database.path)
+def entry_rows(database: Database, after: int = 0) -> Iterator[Row]:
+    """Yield the rows after a number, in order; DamagedVaultError."""
+    query = f"{_COLUMNS} WHERE number > ? ORDER BY number LIMIT {_BATCH}"
+    while rows := database.rows(query, after):
+        for each in rows:
+            row = _row(each, database)
+            after = row.number
+            yield row
+
+
+def rows_of_sites(database: Database, sites: Sequence[bytes], after: int = 0) -> Iterator[Row]:
+    """Yield the rows of sites, by their keyed hashes, after a number: the last one first.
+
+    For what is shown only: what is decided follows from all rows. Raises DamagedVaultError.
+    """
+    parts = (sites[at : at + SITES_AT_ONCE] for at in range(0, len(sites), SITES_AT_ONCE))
+    found = [_of_sites(database, part, after) for part in parts]
+    return merge(*found, key=lambda row: -row.number)
 
 
 def verified(
@@ -123,6 +137,25 @@ def verified(
         yield row, entry
     if (number, head) != (state.entries, state.head):
         raise damaged(f"its ledger ends at entry {number} instead of {state.entries}")
+
+
+def _of_sites(database: Database, sites: Sequence[bytes], after: int) -> Iterator[Row]:
+    """Yield the rows of so many sites as one query takes, the last one first."""
+    wanted, before = json.dumps([site.hex().upper() for site in sites]), MAX_INTEGER
+    while rows := database.rows(_OF_SITES, after, before, wanted):
+        for each in rows:
+            row = _row(each, database)
+            before = row.number
+            yield row
+
+
+def _row(columns: tuple[Any, ...], database: Database) -> Row:
+    """Return an entry as it is in the file; DamagedVaultError if it is none."""
+    match columns:
+        case (int(), bytes(), int(generation), bytes()) if generation > 0:
+            return Row(*columns)
+        case _:
+            raise damaged("an entry of the ledger is no entry", database.path)
 
 
 def _check_witness(witness: Witness | None, state: State, number: int, head: bytes) -> None:

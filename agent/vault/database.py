@@ -15,6 +15,7 @@ from agent.vault.framing import FORMAT
 from agent.vault.trouble import damaged
 
 APPLICATION_ID = 0x52544356
+MAX_INTEGER = 2**63 - 1  # of SQLite
 _SEALED = "generation INTEGER NOT NULL, sealed BLOB NOT NULL"
 TABLES = (
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
@@ -75,7 +76,7 @@ class Database:
             on_failure.pop_all()
         return database
 
-    def rows(self, query: str, *values: bytes | int) -> list[tuple[Any, ...]]:
+    def rows(self, query: str, *values: bytes | int | str) -> list[tuple[Any, ...]]:
         """Return all rows of a query; texts are bytes. Raises VaultError."""
         with translated(self.path):
             return self._connection.execute(query, values).fetchall()

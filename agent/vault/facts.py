@@ -75,9 +75,6 @@ class Facts:
         self._forgot = 0
         self._views: Recent[PoolOf, _View] = Recent(VIEWS)
 
-    def __len__(self) -> int:
-        return len(self._notes)
-
     def news(self, record: Record) -> Pairs:
         """Return the facts in an entry that may be new to some pool; none where it forgets."""
         if isinstance(record, Forgetting):

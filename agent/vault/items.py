@@ -25,8 +25,3 @@ class Items:
     def delete(self, name: str) -> None:
         """Remove a record, if there is one. Raises VaultError."""
         self._store.delete(_PREFIX + name)
-
-    def names(self, prefix: str = "") -> list[str]:
-        """Return the names that begin with a prefix, sorted."""
-        found = self._store.names(_PREFIX + prefix)
-        return [name.removeprefix(_PREFIX) for name in found]

@@ -1,7 +1,7 @@
 """The ledger: every disclosure in order, only ever appended to, and what follows from it."""
 
-from collections import deque
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Protocol
 
 from agent.vault.entry import Forgetting, Numbered, Record, decode, encode
@@ -23,6 +23,9 @@ class Entries(Protocol):
     def entries(self, after: int = 0) -> Rows:
         """Yield the entries with a greater number, in order."""
 
+    def entries_of(self, sites: Iterable[str], after: int = 0) -> Rows:
+        """Yield those of some sites, the last one first."""
+
 
 class Ledger:
     """Every disclosure, in the order it happened; not for several threads at once."""
@@ -34,9 +37,11 @@ class Ledger:
         """
         self._entries = entries
         self._facts = Facts()
+        self._sites: set[str] = set()
         for number, payload in entries.entries() if rows is None else rows:
             record = decode(payload)
             self._facts.add(number, record, self._facts.news(record))
+            self._sites.add(registrant(record.host))
 
     @property
     def count(self) -> int:
@@ -59,20 +64,23 @@ class Ledger:
         site = registrant(record.host)
         number = self._entries.append_entry(site, encode(record), durable=durable)
         self._facts.add(number, record, news)
+        self._sites.add(site)
         return number
 
     def read(
         self,
         after: int = 0,
         limit: int | None = None,
-        hosts: Callable[[str], bool] | None = None,
+        sites: Callable[[str], bool] | None = None,
     ) -> list[Numbered]:
-        """Return entries in order; ``after``: only with a greater number; ``hosts``: only of those.
+        """Return entries in order; ``after``: only with a greater number.
 
-        ``limit``: at most so many, the latest.
+        ``limit``: at most so many, the latest; ``sites``: says of which registered sites.
         """
-        if limit is not None and hosts is None:
-            after = max(after, self.count - limit)
-        found = (Numbered(number, decode(body)) for number, body in self._entries.entries(after))
-        kept = (each for each in found if hosts is None or hosts(each.record.host))
-        return list(deque(kept, maxlen=limit))
+        if sites is not None:
+            wanted = sorted(site for site in self._sites if sites(site))
+            found = [*islice(self._entries.entries_of(wanted, after), limit)][::-1]
+        else:
+            begin = after if limit is None else max(after, self.count - limit)
+            found = [*self._entries.entries(begin)]
+        return [Numbered(number, decode(body)) for number, body in found]

@@ -6,13 +6,11 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Self, TypeVar
 
-from agent.vault.database import Database, Statement
+from agent.vault.database import MAX_INTEGER, Database, Statement
 from agent.vault.framing import FORMAT, frame
 from agent.vault.seal import Seals, UnsealedError
 from agent.vault.trouble import damaged
 from agent.vault.witness import Witness
-
-MAX_GENERATION = 2**63 - 1  # SQLite's largest integer
 
 _Id = TypeVar("_Id", bytes, int)
 _Stamp = TypeVar("_Stamp", bytes, int)
@@ -72,7 +70,7 @@ def read_state(database: Database, seals: Seals) -> State:
     """Return the state of a vault; DamagedVaultError if it is not what was sealed."""
     rows = database.rows("SELECT id, generation, sealed FROM state LIMIT 2")
     match rows:
-        case [(1, int(generation), bytes(sealed))] if 0 < generation <= MAX_GENERATION:
+        case [(1, int(generation), bytes(sealed))] if 0 < generation <= MAX_INTEGER:
             pass
         case _:
             raise damaged("it has not the one row that says what it is", database.path)

@@ -67,11 +67,6 @@ class Store:
         """The number of the last entry, 0 if there is none."""
         return self._state.entries
 
-    @property
-    def head(self) -> bytes:
-        """The link of the last entry, 32 bytes."""
-        return self._state.head
-
     def verify(self) -> Iterator[tuple[int, bytes]]:
         """Yield every entry, and hold the whole chain to what the vault says of itself.
 
@@ -95,14 +90,21 @@ class Store:
         self.commit(after, [chain.inserted(row)], durable=durable)
         return row.number
 
-    def entries(self, after: int = 0, site: str | None = None) -> Iterator[tuple[int, bytes]]:
-        """Yield number and payload of the entries after a number; of one site only, if given.
+    def entries(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
+        """Yield number and payload of the entries after a number. Raises DamagedVaultError."""
+        self._check_ready()
+        for row in chain.entry_rows(self.database, after):
+            yield row.number, chain.opened_entry(self.seals, row).payload
 
-        Raises DamagedVaultError.
+    def entries_of(self, sites: Iterable[str], after: int = 0) -> Iterator[tuple[int, bytes]]:
+        """Yield number and payload of the entries of sites after a number, the last one first.
+
+        They are found by the keyed hash of the site: no other entry is opened. For what is shown
+        only. Raises DamagedVaultError.
         """
         self._check_ready()
-        only = None if site is None else self.seals.lookup("site", site)
-        for row in chain.entry_rows(self.database, after, only):
+        wanted = [self.seals.lookup("site", site) for site in sites]
+        for row in chain.rows_of_sites(self.database, wanted, after):
             yield row.number, chain.opened_entry(self.seals, row).payload
 
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
@@ -130,9 +132,9 @@ class Store:
             rest = {other: at for other, at in self._generations.items() if other != name}
             self._change(rest, removed_item(self.seals, name), durable=True)
 
-    def names(self, prefix: str = "") -> list[str]:
-        """Return the names of the items that begin with a prefix, sorted."""
-        return sorted(name for name in self._generations if name.startswith(prefix))
+    def names(self) -> list[str]:
+        """Return the names of the items, sorted."""
+        return sorted(self._generations)
 
     def sync(self) -> None:
         """See to it that everything so far is on the disk. Raises VaultError."""

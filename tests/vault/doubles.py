@@ -1,6 +1,6 @@
 """A store in memory: what the ledger and the profile need of the sealed one, and no more."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agent.errors import VaultError
 
@@ -30,11 +30,17 @@ class MemoryStore:
         self.durable.append(durable)
         return self.count
 
-    def entries(self, after: int = 0, site: str | None = None) -> Iterator[tuple[int, bytes]]:
+    def entries(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield number and payload of the entries after a number."""
         for number in range(after + 1, self.count + 1):
-            whose, payload = self._entries[number - 1]
-            if site in (None, whose):
+            yield number, self._entries[number - 1][1]
+
+    def entries_of(self, sites: Iterable[str], after: int = 0) -> Iterator[tuple[int, bytes]]:
+        """Yield those of some sites, the last one first."""
+        wanted = {*sites}
+        for number in range(self.count, after, -1):
+            site, payload = self._entries[number - 1]
+            if site in wanted:
                 yield number, payload
 
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:

@@ -49,7 +49,6 @@ def test_what_was_told_is_there_after_unlocking(at: Location) -> None:
         with unlock(at, secret) as vault:
             assert [each.record for each in vault.ledger.read()] == [TOLD]
             assert vault.items.get("offers") == b"some"
-            assert vault.items.names() == ["offers"]
             assert vault.notes == ()
 
 

@@ -83,7 +83,7 @@ def test_the_witness_follows_what_is_synced(tmp_path: Path) -> None:
         store.append_entry("a", b"2", durable=False)
         assert seen(at) == before
         store.sync()
-        assert (seen(at).entries, seen(at).head) == (2, store.head.hex())
+        assert (seen(at).entries, seen(at).head) == (2, store.state.head.hex())
 
 
 @pytest.mark.parametrize(
