@@ -64,6 +64,8 @@ PLAIN = {
     "events": Plain("GET", "/v1/events"),
 }
 JSON, STREAM = "application/json", "text/event-stream"
+UNANSWERED = "no answer"
+MOST_UNANSWERED = 0.02  # of all: HTTP lets a server hang up on what is no request
 UNSENT = {"lock", "shutdown"}  # these end what is tested
 
 
@@ -101,7 +103,7 @@ def outcome(live: Live, door: Door, data: bytes) -> str:
     """Return what became of a request; fail where it is other than it should be."""
     said = answer(live.connect(door), data)
     if said is None:
-        return "no answer"
+        return UNANSWERED
     assert said.status < 500, (data, said)
     if said.kind != JSON:  # what aiohttp says of itself: this is no HTTP, or expects too much
         assert said.status in {400, 417} or said.kind == STREAM, (data, said)
@@ -132,20 +134,23 @@ def test_nothing_comes_of_mutated_requests(
         before = live.status()
         found = {door: counted(live, door, COUNT // 2) for door in (QUERY, CONTROL)}
         after = live.status()
-        log = live.paths.log.read_text()
+        failures = live.paths.log.read_text().count("failed")
         live.unlock()
         entries = live.status().entries
         with live.client(QUERY) as client:
             told = client.call("decide", TOLD)
         assert live.status().entries == 1
+    whole = found[QUERY] + found[CONTROL]
     with capsys.disabled():
-        sys.stdout.write(f"\n{COUNT} mutated requests, 0 crashes, 0 disclosures: {found}\n")
-    assert sum(sum(each.values()) for each in found.values()) == COUNT
+        figures = f"{whole.total()} mutated requests, {whole[UNANSWERED]} without an answer"
+        sys.stdout.write(f"\n{figures}, {failures} failures, {entries} disclosures: {found}\n")
     assert (after.process, after.locked, after.started_at) == (
         before.process,
         locked,
         before.started_at,
     )
-    assert "failed" not in log
-    assert entries == 0
+    assert (whole.total(), failures, entries) == (COUNT, 0, 0)
+    assert whole[UNANSWERED] < MOST_UNANSWERED * COUNT
+    for each in found.values():
+        assert min(each["200"], each["400"]) > COUNT // 100, "few of them reach a call"
     assert told.attributes
