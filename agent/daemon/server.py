@@ -8,6 +8,7 @@ from typing import Any
 
 from agent.daemon.boundary import boundary, reply
 from agent.daemon.events import Bus
+from agent.daemon.pages import check_page
 from agent.daemon.reading import body_of, check_type, parameters_of, reader
 from agent.daemon.streamed import stream
 from agent.daemon.web import Handler, Middleware, web
@@ -80,6 +81,8 @@ def _handler(route: Route, door: Door, served: Served) -> Handler:
         if body:
             check_type(request, route)
         arguments = [] if read is None else [read(body)]
+        for message in arguments:
+            check_page(request.headers.getall("Origin", []), message)
         parameters = parameters_of(request, route)
         served.before(door, route.name)
         return await answer(request, arguments, parameters)

@@ -31,7 +31,7 @@ def ask(running: Running, method: str = "POST", path: str = "/v1/decide", **head
     """Ask as a program does that may, but for the headers given; one that is empty is left out."""
     running.calls.made.clear()
     given = {"Host": f"127.0.0.1:{running.address}", "Authorization": f"Bearer {SECRET}", **headers}
-    body = ASK if method == "POST" else None
+    body = {**ASK, "recipient": "search.example"} if method == "POST" else None
     with running.connect() as opened:
         return asked(
             opened,
