@@ -10,6 +10,10 @@ from agent.model.model import Model
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 from policy.daemon import DaemonSettings
 
+# How notes begin. Of the first three, `doctor` looks at the files itself.
+NO_POLICY, POLICY, MODEL = "there is no policy in use", "policy: ", "model "
+MISFIT = "the model "
+
 
 def status_of(
     agent: Agent, policy: PolicyStatus, models: Sequence[ModelStatus], now: datetime
@@ -37,15 +41,15 @@ def _notes(
 ) -> Iterator[str]:
     """Yield what the user should know, in sentences."""
     if not policy.in_use:
-        yield "there is no policy in use, so nothing is attached"
+        yield f"{NO_POLICY}, so nothing is attached"
     for problem in policy.problems:
-        yield f"policy: {problem}"
+        yield f"{POLICY}{problem}"
     for each in models:
         if each.problem is not None:
-            yield f"model {each.name}: {each.problem}"
+            yield f"{MODEL}{each.name}: {each.problem}"
     usable = agent.shelf.usable(agent.rules.in_force.keys, now)
     for remark in agent.rules.in_force.misspelt(usable):
-        yield f"policy: {remark}"
+        yield f"{POLICY}{remark}"
     if agent.vault is not None:
         yield from agent.vault.notes
         yield from _misfits(agent, usable)
@@ -58,4 +62,4 @@ def _misfits(agent: Agent, usable: Sequence[Model]) -> Iterator[str]:
     for model in usable:
         names = agent.vault.profile.misfits(model)
         if names:
-            yield f"the model {model.id} has not the values you set for {', '.join(names)}"
+            yield f"{MISFIT}{model.id} has not the values you set for {', '.join(names)}"

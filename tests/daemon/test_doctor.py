@@ -16,6 +16,7 @@ from agent.daemon.checks.finding import Case, State
 from agent.daemon.doctor import CHECKS, examine
 from agent.files import create_private
 from agent.model.file import write as write_model
+from agent.model.shipped import shipped_model
 from agent.paths import paths
 from tests.cli.examples import cli_model
 from tests.daemon.cases import NOW, healthy, only, states
@@ -119,6 +120,19 @@ def test_a_model_by_nobody_trusted_is_found(case: Case) -> None:
     assert states(case)["models"] == "ok"
     case.paths.policy.write_text(f'trusted_keys = ["ed25519:{"0" * 64}"]\n')
     assert "not signed" in only(case, "models", "bad").what
+
+
+def test_a_shipped_model_that_is_damaged_comes_with_another_installation(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It cannot be removed, as one that was added can."""
+    damaged = tmp_path / shipped_model().name
+    damaged.write_bytes(b"rubbish")
+    monkeypatch.setattr("agent.daemon.shelf.shipped_model", lambda: damaged)
+    assert only(case, "models", "bad").fix == "install reticent again"
+    monkeypatch.undo()
+    added(case, b"rubbish")
+    assert only(case, "models", "bad").fix == "reticent model remove village"
 
 
 def test_a_folder_that_is_none_is_found(case: Case) -> None:

@@ -10,11 +10,18 @@ import msgspec
 import pytest
 
 from agent import __version__
+from agent.daemon.agent import assemble
+from agent.daemon.calls import Calls
 from agent.daemon.checks import machine
 from agent.daemon.checks.finding import Case, Finding, State
+from agent.daemon.doctor import examine
+from agent.daemon.events import Bus
 from agent.daemon.installed import write
 from agent.daemon.service import files
 from agent.errors import DaemonError
+from agent.files import create_private
+from agent.vault.slot_rows import ALTERED
+from agent.vault.witness import MISSING, UNWRITTEN
 from agent.wire.state import PolicyStatus, Status
 from tests.daemon.cases import NOW, healthy, only, states
 from tests.wire.fake import FakeDaemon
@@ -73,6 +80,36 @@ def test_a_daemon_that_is_not_as_it_should_be(
     """Of another version, locked, or with something to say."""
     running.handlers["status"] = lambda: msgspec.structs.replace(STATUS, **change)
     assert what in only(case, "daemon", state).what
+
+
+@pytest.mark.parametrize("note", [MISSING, UNWRITTEN, ALTERED, "the model m has not the value"])
+def test_what_only_the_daemon_knows_has_its_own_fix(
+    case: Case, running: FakeDaemon, note: str
+) -> None:
+    """One that says what to do, not where to read the same again."""
+    running.handlers["status"] = lambda: msgspec.structs.replace(STATUS, notes=[note])
+    found = only(case, "daemon", "warn")
+    assert found.what == note
+    assert "reticent status" not in found.fix
+    assert found.fix != "mend that, and run this again"
+
+
+def noted(case: Case) -> list[str]:
+    """Return what a daemon notes of a broken model and a policy with a mistake, once made."""
+    case.paths.models.mkdir(0o700)
+    create_private(b"rubbish", case.paths.models / "village.safetensors")
+    case.paths.policy.write_text("lamda = 1\n")
+    return Calls(assemble(case.paths, Bus(lambda: NOW), NOW), lambda: NOW).status().notes
+
+
+def test_what_another_check_finds_is_said_once(case: Case, running: FakeDaemon) -> None:
+    """The policy and the models: the daemon's notes on them would only repeat it."""
+    notes = noted(case)
+    begun = {note.partition(":")[0].partition(",")[0] for note in notes}
+    assert begun == {"there is no policy in use", "policy", "model village"}
+    running.handlers["status"] = lambda: msgspec.structs.replace(STATUS, notes=notes)
+    found = {each.name for each in examine(case) if each.state != "ok"}
+    assert found - {"keyring"} == {"policy", "models"}
 
 
 def test_a_daemon_that_fails_or_lacks_a_door(case: Case, running: FakeDaemon) -> None:

@@ -9,6 +9,7 @@ from agent.daemon.shelf import Shelf
 from agent.errors import PolicyError, ReticentError, UsageError, reason
 from agent.vault.database import APPLICATION_ID
 from agent.vault.framing import FORMAT
+from agent.vault.trouble import RESTORE
 from agent.vault.witness import read_witness
 from policy.audit import audit, misspelt
 from policy.load import load
@@ -16,7 +17,6 @@ from policy.rules import Policy
 
 HEADER = 100  # bytes of an SQLite file; source: sqlite.org/fileformat2.html, section 1.3
 MAGIC, VERSION, APPLICATION = b"SQLite format 3\x00", slice(60, 64), slice(68, 72)
-RESTORE = "bring a backup back with `reticent restore FILE`"
 
 
 def vault(case: Case) -> Iterator[Finding]:
@@ -71,9 +71,8 @@ def models(case: Case) -> Iterator[Finding]:
     shelf = Shelf(case.paths.models)
     for each in shelf.status(keys, case.now):
         if each.problem:
-            yield bad(
-                "models", f"{each.name}: {each.problem}", f"reticent model remove {each.name}"
-            )
+            fix = "install reticent again" if each.shipped else f"reticent model remove {each.name}"
+            yield bad("models", f"{each.name}: {each.problem}", fix)
         else:
             yield ok("models", f"{each.name}: {each.queries} queries, {each.attributes} attributes")
     for name in sorted(_asked_for(rules) - {*shelf.names()}):

@@ -10,13 +10,21 @@ from agent.daemon.checks.finding import Case, Finding, bad, ok, warn
 from agent.daemon.checks.places import listens
 from agent.daemon.installed import look, reachable
 from agent.daemon.service import files
+from agent.daemon.state import MISFIT, MODEL, NO_POLICY, POLICY
 from agent.errors import ReticentError, UsageError
+from agent.vault.slot_rows import ALTERED
+from agent.vault.witness import MISSING, UNWRITTEN
 from agent.wire.client import Client
 from agent.wire.state import Status
 
 SECONDS = 5.0  # of silence
 START = "`reticent service install`, or `reticent daemon` in a terminal of its own"
 AGAIN = "stop the daemon, and start it again"
+FIXES = {
+    MISSING: "nothing: it knows from now on",
+    UNWRITTEN: "make room, and the folder of the state writable",
+    ALTERED: "`reticent key list`, and remove what you do not know with `reticent key remove`",
+}
 _PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
 
 
@@ -50,7 +58,9 @@ def daemon(case: Case) -> Iterator[Finding]:
         yield warn("daemon", what, "reticent unlock")
     else:
         yield ok("daemon", f"process {found.process}, version {found.version}")
-    yield from (warn("daemon", note, "see `reticent status`") for note in found.notes)
+    for note in found.notes:
+        if not note.startswith((NO_POLICY, POLICY, MODEL)):
+            yield warn("daemon", note, _fix(note))
 
 
 def service(case: Case) -> Iterator[Finding]:
@@ -77,6 +87,12 @@ def service(case: Case) -> Iterator[Finding]:
         yield warn("service", f"installed, but {case.manager} does not answer here", fix)
     else:
         yield ok("service", "installed")
+
+
+def _fix(note: str) -> str:
+    """Return what to do about something that only a running daemon knows."""
+    values = "`reticent profile set` has the values that there are, `unset` forgets one"
+    return FIXES.get(note, values if note.startswith(MISFIT) else "mend that, and run this again")
 
 
 def _programs(paths: tuple[Path, ...]) -> Iterator[str]:
