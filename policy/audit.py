@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 from agent.errors import nearest
 from policy.cover import everywhere, names_meet, specific
+from policy.emptied import NOTHING, says_nothing
 from policy.fields import dotted, shown
 from policy.names import NamePattern
 from policy.positions import Key, line_of, lines_of
-from policy.rules import Layer, Path, Policy, Rule
+from policy.rules import DEFAULT_RULE, Layer, Path, Policy, Rule
 from policy.shadow import Shadows
 
 MEANT = "did you mean"
@@ -38,6 +39,9 @@ def audit(policy: Policy, names: Sequence[str] | None, today: date) -> tuple[Rem
     ``names``: the attributes of the model, None to leave out what depends on it. Without all that
     is remarked on, every request has the same outcome, on this day and after it.
     """
+    if says_nothing(policy.text):
+        what = f"{NOTHING.what}, so the daemon does not use it"
+        return (Remark(NOTHING.line, "", what, NOTHING.hint, DEFAULT_RULE),)
     auditor = _Auditor(policy, names, today)
     remarks = [each for rule in policy.rules for each in auditor.remarks(rule)]
     return tuple(sorted(remarks, key=lambda each: (each.line, each.key, each.what)))

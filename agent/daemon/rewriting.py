@@ -8,6 +8,7 @@ from stat import S_IMODE
 
 from agent.errors import PolicyError, UsageError, reason
 from agent.files import beside, settle
+from policy.emptied import NOTHING, says_nothing
 from policy.load import preset, text_of
 from policy.read import read
 from policy.rules import Policy
@@ -23,8 +24,8 @@ def rewrite(path: Path, change: Change) -> Policy:
 
     The file that a link points to is replaced in one step and keeps its mode. Where another
     program changes it meanwhile, the change is made to what that one wrote. UsageError, and the
-    file as it was, where there is none, where it has mistakes or would have, and where it cannot
-    be written.
+    file as it was, where there is none, where it has mistakes or would have, where it says nothing
+    or would, and where it cannot be written.
     """
     if not _is_there(path):
         what = f"there is no policy file {path}, so no rules are in use"
@@ -51,10 +52,14 @@ def _is_there(path: Path) -> bool:
 def _policy(text: str, path: Path) -> Policy:
     """Return what a text says; UsageError where it must not be used."""
     try:
-        return read(text, str(path), preset)
+        policy = read(text, str(path), preset)
     except PolicyError as error:
         what = f"the policy file has mistakes, so nothing was written: {error}"
         raise UsageError(what, "`reticent policy check` lists them") from None
+    if says_nothing(text):
+        what = f"a policy that says nothing is not used, so nothing was written into {path}"
+        raise UsageError(what, NOTHING.hint)
+    return policy
 
 
 def _replaced(target: Path, before: str, after: str) -> bool:

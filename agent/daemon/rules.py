@@ -7,6 +7,7 @@ from agent.daemon.in_force import InForce
 from agent.daemon.stamps import Stamp, settling, stamp_of
 from agent.errors import PolicyError, Problem, UsageError
 from agent.wire.state import PolicyStatus
+from policy.emptied import NOTHING, says_nothing
 from policy.load import load
 from policy.rules import Layer, Policy
 
@@ -16,8 +17,8 @@ EVERY = timedelta(seconds=0.5)  # between two looks at the file
 class Rules:
     """The rules in force, by the file as it is or last was without mistakes.
 
-    No file, no rules. One that was written to a moment ago is read at a later look: half of a
-    policy can be a policy, and an open one.
+    No file, no rules. One that says nothing is no policy, and one that was written to a moment ago
+    is read at a later look: half of a policy can be a policy, and an open one.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,7 +85,10 @@ class Rules:
         except UsageError as error:
             self._problems = (Problem(0, "", error.what, error.hint),)
         else:
-            self.in_force, self._problems, self._loaded_at = InForce(policy), (), now
+            if says_nothing(policy.text):
+                self._problems = (NOTHING,)
+            else:
+                self.in_force, self._problems, self._loaded_at = InForce(policy), (), now
 
 
 def _said(problem: Problem) -> str:

@@ -76,6 +76,15 @@ def test_no_file_means_no_rules(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == [dangling]
 
 
+@pytest.mark.parametrize(("before", "after"), [("", ADDED), ("# gone\n", ADDED), (BEFORE, "")])
+def test_a_file_that_says_nothing_is_no_policy(policy: Path, before: str, after: str) -> None:
+    """What it said is lost: one more rule would make it one, and an open one."""
+    policy.write_bytes(before.encode())
+    with pytest.raises(UsageError, match="nothing was written"):
+        rewrite(policy, lambda *_: after)
+    assert policy.read_bytes() == before.encode()
+
+
 @pytest.mark.parametrize("content", [b"lamda = 5\n", b"k = \n", b"\xff\n", b"k = 0\n"])
 def test_a_file_with_mistakes_is_left_alone(policy: Path, content: bytes) -> None:
     """It is not in use, so nobody could say what a change of it does."""

@@ -23,6 +23,7 @@ SECOND = timedelta(seconds=1)
 GOOD = "lambda = 1.0\n"
 OTHER = "nothing = true\n[[rule]]\nrecipient = 'shop.example'\nlambda = 2.0\n"
 BROKEN = "lamda = 1.0\nk = -1\n"
+NOTHING = ("", "# nothing\n", "format = 1\n\n[attributes]\n")
 
 
 class Edited:
@@ -61,7 +62,7 @@ def edited(tmp_path: Path) -> Edited:
     return Edited(tmp_path)
 
 
-@given(st.lists(st.sampled_from([GOOD, OTHER, BROKEN, "\x00", None]), max_size=6))
+@given(st.lists(st.sampled_from([GOOD, OTHER, BROKEN, "\x00", *NOTHING, None]), max_size=6))
 def test_the_last_good_rules_are_in_force(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str | None]
 ) -> None:
@@ -75,7 +76,7 @@ def test_the_last_good_rules_are_in_force(
         status = file.rules.status()
         assert file.text == good
         assert status.in_use == (good is not None)
-        assert bool(status.problems) == (text in (BROKEN, "\x00"))
+        assert bool(status.problems) == (text in (BROKEN, "\x00", *NOTHING))
         assert (status.loaded_at is None) == (good is None)
 
 
@@ -110,11 +111,28 @@ def test_half_a_policy_is_not_believed(edited: Edited) -> None:
     """An editor that empties the file before it writes would open everything for a moment."""
     edited.save(OTHER)
     edited.look()
-    edited.save("", ago=timedelta(milliseconds=10))
+    edited.save(GOOD, ago=timedelta(milliseconds=10))
     assert not edited.look()
     assert edited.text == OTHER
     assert edited.look()
-    assert edited.text == ""
+    assert edited.text == GOOD
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_an_emptied_file_is_no_policy(edited: Edited, text: str) -> None:
+    """However long it stays so: a disk that was full leaves it, and by its letter all is open."""
+    edited.save(text)
+    edited.look()
+    assert not edited.rules.status().in_use
+    edited.save(OTHER)
+    edited.look()
+    edited.save(text)
+    assert edited.look()
+    edited.rules.reload(edited.now)
+    assert edited.text == OTHER
+    (problem,) = edited.rules.status().problems
+    assert "says nothing" in problem
+    assert 'preset = "balanced"' in problem
 
 
 def test_a_reload_reads_what_is_there(edited: Edited) -> None:
