@@ -22,6 +22,7 @@ PRIVATE = "married, 47 years old"
 FAILED: dict[str, object] = {
     "code": "failed",
     "attributes": {},
+    "unspecified": [],
     "header": "",
     "id": None,
     "summary": None,
