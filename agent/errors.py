@@ -106,6 +106,14 @@ class DaemonError(ReticentError):
 class LockedError(DaemonError):
     """The vault is locked, and this needs what is in it."""
 
+    def __init__(
+        self,
+        what: str = "the vault is locked",
+        hint: str = "unlock it with `reticent unlock`",
+        where: str | None = None,
+    ) -> None:
+        super().__init__(what, hint, where)
+
 
 class Problem(NamedTuple):
     """One thing that is wrong with a policy.

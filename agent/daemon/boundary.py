@@ -5,12 +5,12 @@ from typing import Any
 import msgspec
 
 from agent.daemon.log import LOG, place
-from agent.daemon.reading import MEDIA_TYPE, too_large
+from agent.daemon.reading import too_large
 from agent.daemon.refused import RefusedError
 from agent.daemon.web import Handler, web
 from agent.errors import LockedError, ReticentError, UsageError
 from agent.wire.asking import Answer
-from agent.wire.base import Fault
+from agent.wire.base import JSON_TYPE, Fault
 from agent.wire.faults import fault_of, status_of
 
 DECIDE = "decide"
@@ -19,7 +19,7 @@ DECIDE = "decide"
 def reply(message: Any, status: int = 200) -> web.Response:  # noqa: ANN401  (any of the messages)
     """Return an answer with a message, or a list of them, in it."""
     body = msgspec.json.encode(message)
-    return web.Response(body=body, status=status, content_type=MEDIA_TYPE)
+    return web.Response(body=body, status=status, content_type=JSON_TYPE)
 
 
 @web.middleware

@@ -9,11 +9,10 @@ import msgspec
 
 from agent.daemon.refused import RefusedError
 from agent.daemon.web import HttpProcessingError, web
-from agent.wire.base import MOST_BYTES
+from agent.wire.base import JSON_TYPE, MOST_BYTES
 from agent.wire.routes import Parameter, Route
 
 DIGITS = 18  # of a number; all of them fit into 64 bits
-MEDIA_TYPE = "application/json"
 _SEE = "openapi.json has every call"
 
 Read = Callable[[bytes], Any]
@@ -56,9 +55,9 @@ def check_type(request: web.Request, route: Route) -> None:
     if route.takes is None:
         raise _malformed("this call takes no body")
     kind, charset = request.content_type.lower(), (request.charset or "utf-8").lower()
-    if kind != MEDIA_TYPE or charset != "utf-8":
-        what = f"the body must be {MEDIA_TYPE}"
-        raise RefusedError("malformed", what, f"send Content-Type: {MEDIA_TYPE}", 415)
+    if kind != JSON_TYPE or charset != "utf-8":
+        what = f"the body must be {JSON_TYPE}"
+        raise RefusedError("malformed", what, f"send Content-Type: {JSON_TYPE}", 415)
 
 
 def parameters_of(request: web.Request, route: Route) -> dict[str, str | int]:

@@ -11,8 +11,13 @@ from msgspec import Meta, Struct
 LONGEST_QUERY = 4096  # characters
 LONGEST_HOST = 2048
 LONGEST_NAME = 200
+LONGEST_SECRET = 1024
 MOST_NAMES = 1024
 MOST_BYTES = 64 * 1024  # of a request's body
+MOST_DAYS = 3650  # that a verdict lasts
+MOST_ENTRIES = 10_000  # of the ledger in one answer
+LATEST_ENTRIES = 100  # where nothing is said of how many
+JSON_TYPE = "application/json"
 
 Query = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUERY)]
 Host = Annotated[str, Meta(min_length=1, max_length=LONGEST_HOST)]

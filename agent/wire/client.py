@@ -14,7 +14,7 @@ from typing import Any, Self
 import msgspec
 
 from agent.errors import DaemonError, ReticentError, UsageError
-from agent.wire.base import MOST_BYTES, Fault
+from agent.wire.base import JSON_TYPE, MOST_BYTES, Fault
 from agent.wire.connection import RESTART, Connection, spoken
 from agent.wire.faults import error_of
 from agent.wire.routes import ROUTES
@@ -26,7 +26,7 @@ TIMEOUT = 60.0  # seconds; a key derivation takes about one
 LARGEST = 64 << 20  # bytes of an answer; 10,000 entries of a ledger have fewer
 OK = 200
 _BY_NAME = {route.name: route for route in ROUTES}
-_JSON = {"Content-Type": "application/json"}
+_JSON = {"Content-Type": JSON_TYPE}
 
 
 class Client:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from agent.wire.base import Fault
+from agent.wire.base import JSON_TYPE, Fault
 from agent.wire.connection import HOST
 from agent.wire.faults import KINDS
 from agent.wire.routes import ROUTES, Parameter, Route
@@ -22,7 +22,6 @@ from agent.wire.stream import MEDIA_TYPE
 
 Node = dict[str, Any]
 
-JSON = "application/json"
 REFERENCE = "#/components/schemas/{name}"
 ABOUT = (
     "What a request may carry, decided on the machine of the person it is about. Served over two "
@@ -127,7 +126,7 @@ def _schema(kind: Any) -> Node:  # noqa: ANN401 - a type
 
 
 def _content(schema: Node) -> Node:
-    return {JSON: {"schema": schema}}
+    return {JSON_TYPE: {"schema": schema}}
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from agent.wire.base import Message, Names
+from agent.wire.base import MOST_DAYS, Message, Names
 
 Decided = Literal["approve", "deny"]
 Lasting = Literal["once", "until restart", "days", "always"]
@@ -40,7 +40,7 @@ class Verdict(Message, frozen=True, kw_only=True):
     lasting: Lasting = "once"
     about: About = "recipient"
     names: Names | None = None
-    days: Annotated[int, Meta(ge=1, le=3650)] | None = None
+    days: Annotated[int, Meta(ge=1, le=MOST_DAYS)] | None = None
 
 
 class Ruled(Message, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from typing import Any, Literal, NamedTuple
 
 from agent.wire.asking import Answer, Ask, Clicked, Explained, Offer, Refuse
-from agent.wire.base import LONGEST_HOST, LONGEST_NAME, Done
+from agent.wire.base import LATEST_ENTRIES, LONGEST_HOST, LONGEST_NAME, MOST_ENTRIES, Done
 from agent.wire.keeping import Changed, Entry, Forget, Held, Profile, ProfileChange
 from agent.wire.reviews import Review, Ruled, Verdict
 from agent.wire.state import Event, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
@@ -46,10 +46,11 @@ class Route(NamedTuple):
 
 _BIGGEST = 10**15  # every reader of JSON counts as far
 _ID = Parameter("id", "path", int, "of the review", 0, _BIGGEST)
+_LIMIT = f"at most so many, the latest; else {LATEST_ENTRIES}"
 _FILTERS = (
     Parameter("recipient", "query", str, "only this recipient, and its pool", 1, LONGEST_HOST),
     Parameter("after", "query", int, "only greater numbers", 0, _BIGGEST),
-    Parameter("limit", "query", int, "at most so many, the latest; else 100", 1, 10_000),
+    Parameter("limit", "query", int, _LIMIT, 1, MOST_ENTRIES),
 )
 
 ROUTES = (

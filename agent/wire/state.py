@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from agent.wire.base import Message
+from agent.wire.base import LONGEST_SECRET, Message
 
-Secret = Annotated[str, Meta(min_length=1, max_length=1024)]
+Secret = Annotated[str, Meta(min_length=1, max_length=LONGEST_SECRET)]
 Method = Literal["passphrase", "recovery", "keyring"]
 EventKind = Literal["answer", "review", "offer", "lock", "policy", "models", "profile", "forget"]
 

@@ -69,7 +69,7 @@ def test_a_fault_is_raised_as_its_error_and_the_connection_goes_on(path: Path) -
     """With what the daemon said."""
 
     def locked() -> Done:
-        raise LockedError("the vault is locked", "unlock it with `reticent unlock`")
+        raise LockedError
 
     with FakeDaemon(path, {"profile": locked, "shutdown": Done}) as fake, Client(path) as client:
         with pytest.raises(LockedError, match="the vault is locked") as raised:

@@ -14,6 +14,7 @@ import agent
 from agent.daemon.checks.finding import Case, Finding, bad, ok, warn
 from agent.paths import HOME, RUNTIME
 from agent.vault import keyrings
+from agent.vault.trouble import OPENSSL
 
 OLDEST = (3, 11)  # of Python, as pyproject.toml asks for
 LITTLE, LEAST = 100 << 20, 5 << 20  # bytes that are free
@@ -30,8 +31,8 @@ def python(case: Case) -> Iterator[Finding]:
     try:
         Argon2id(salt=bytes(16), length=32, iterations=1, lanes=1, memory_cost=8)
     except UnsupportedAlgorithm:
-        fix = "install `cryptography` from its wheel, which brings OpenSSL 3.2 or newer"
-        yield bad("python", "the system's OpenSSL has no Argon2id: no vault can be opened", fix)
+        what = "the system's OpenSSL has no Argon2id: no vault can be opened"
+        yield bad("python", what, OPENSSL)
 
 
 def clock(case: Case) -> Iterator[Finding]:
