@@ -5,8 +5,8 @@ from typing import TypedDict, Unpack
 import click
 
 from agent.cli.ask_text import answer_text, explained_text, undecided
-from agent.cli.door import door, record
-from agent.cli.options import json_option
+from agent.cli.door import door
+from agent.cli.options import json_option, record
 from agent.cli.parameters import names
 from agent.errors import UsageError
 from agent.wire.asking import Answer, Ask, Explained

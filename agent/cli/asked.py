@@ -7,8 +7,8 @@ import click
 from agent.errors import ReticentError, UsageError
 
 
-def agree(question: str, *, yes: bool) -> None:
-    """Return once the user agrees; ``yes``: agreed beforehand.
+def agree(question: str, *, yes: bool, word: str | None = None) -> None:
+    """Return once the user agrees; ``yes``: beforehand; ``word``: what is to be typed, if not y.
 
     UsageError where nobody is there to answer, ReticentError where the answer is no.
     """
@@ -16,5 +16,12 @@ def agree(question: str, *, yes: bool) -> None:
         return
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("this asks first, and nobody is there to answer", "agree with --yes")
-    if not click.confirm(question, err=True):
-        raise ReticentError("you did not agree, so nothing was done", "agree with y, or with --yes")
+    if not (click.confirm(question, err=True) if word is None else _typed(question) == word):
+        hint = f"agree with {word or 'y'}, or with --yes"
+        raise ReticentError("you did not agree, so nothing was done", hint)
+
+
+def _typed(question: str) -> str:
+    # With a default, an empty line is an answer, so that ours is the sentence about it.
+    answer: str = click.prompt(question, default="", show_default=False, err=True)
+    return answer.strip()

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from agent.cli.door import COPYING, door, record
+from agent.cli.door import COPYING, door
 from agent.cli.layout import paragraph
-from agent.cli.options import json_option
+from agent.cli.options import PATH, json_option, record
 from agent.cli.problems import printable
 from agent.cli.secret import ask_for, method_of, method_options
 from agent.errors import DaemonError, UsageError, VaultError
@@ -17,7 +17,7 @@ from agent.wire.state import Method, Place, Status
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.argument("file", type=PATH, metavar="FILE")
 @method_options
 @json_option
 def backup(file: Path, *, keyring: bool, recovery: bool, as_json: bool) -> None:
@@ -43,9 +43,8 @@ def _is_open(client: Client) -> bool:
     """Return whether a daemon has the vault open."""
     try:
         status: Status = client.call("status")
-    except (
-        DaemonError
-    ):  # it does not run, or is of no use: the vault itself knows whether it is open
+    # It does not run, or is of no use; the vault itself knows whether it is open.
+    except DaemonError:
         return False
     return status.vault and not status.locked
 

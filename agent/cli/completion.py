@@ -1,11 +1,9 @@
 """`reticent completion`: what makes a shell complete the commands and options."""
 
-import json
-
 import click
 from click.shell_completion import get_completion_class
 
-from agent.cli.options import json_option
+from agent.cli.options import json_option, record
 from agent.cli.parameters import OneOf
 
 NAME = "reticent"
@@ -28,4 +26,4 @@ def completion(context: click.Context, /, shell: str, *, as_json: bool) -> None:
     if found is None:
         raise AssertionError(shell)
     script = found(context.find_root().command, {}, NAME, VARIABLE).source()
-    click.echo(json.dumps({"shell": shell, "script": script}) if as_json else script)
+    click.echo(record({"shell": shell, "script": script}) if as_json else script)

@@ -4,9 +4,8 @@ from urllib.parse import urlsplit
 
 import click
 
-from agent.cli.door import record
 from agent.cli.layout import paragraph
-from agent.cli.options import json_option
+from agent.cli.options import json_option, record
 from agent.cli.problems import printable
 from agent.daemon.events import Bus
 from agent.daemon.inside import Inside, assembled

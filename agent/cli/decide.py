@@ -1,8 +1,6 @@
 """`reticent decide`: which facts one request may carry."""
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from time import perf_counter
 from typing import Unpack
 
@@ -10,7 +8,7 @@ import click
 
 from agent.cli.decision_record import decision_record
 from agent.cli.decision_text import decision_text
-from agent.cli.options import json_option
+from agent.cli.options import PATH, json_option, record
 from agent.cli.own_values import read_values
 from agent.cli.parameters import OneOf, check_asked, names, pair, today, weighted
 from agent.cli.ruled import alone, ruled
@@ -32,7 +30,7 @@ DEFAULTS = Terms()
 @click.option("--query", required=True, metavar="TEXT", help="What is asked.")
 @click.option(
     "--model",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="M",
     help="The model's file. By default the one that comes with reticent.",
 )
@@ -101,14 +99,14 @@ DEFAULTS = Terms()
 @click.option("--standing", is_flag=True, help="The same set for every query.")
 @click.option(
     "--policy",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="A policy file that sets the terms, in place of the options for them.",
 )
 @click.option("--recipient", metavar="HOST", help="Who receives it; a policy's rules need it.")
 @click.option(
     "--profile",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="P.toml",
     help='Your values, attribute = "value"; read only under protect = "me".',
 )
@@ -129,8 +127,7 @@ def decide(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
     decision = decide_request(request, terms, knowledge, model, own)
     elapsed_ms = 1000 * (perf_counter() - start)
     if options["as_json"]:
-        record = decision_record(decision, elapsed_ms)
-        click.echo(json.dumps(record, indent=2, allow_nan=False))
+        click.echo(record(decision_record(decision, elapsed_ms)))
     else:
         click.echo(decision_text(decision))
 

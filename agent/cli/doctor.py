@@ -1,16 +1,14 @@
 """`reticent doctor`: look at everything that a user can get wrong, and say the fix."""
 
-import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
 
 import click
 
 from agent.cli.layout import counted, paragraph
-from agent.cli.options import json_option
+from agent.cli.options import json_option, record
 from agent.cli.problems import printable
 from agent.cli.service import usual
 from agent.daemon.checks.finding import Case, Finding
@@ -34,7 +32,7 @@ def doctor(context: click.Context, /, *, as_json: bool) -> None:
     now = datetime.now().astimezone()
     found = examine(Case(paths(), os.environ, now, usual(), sys.executable))
     if as_json:
-        click.echo(json.dumps({"findings": [asdict(each) for each in found]}, indent=2))
+        click.echo(record({"findings": found}))
     else:
         click.echo(_text(found))
     if any(each.state == "bad" for each in found):

@@ -3,9 +3,9 @@
 import click
 
 from agent.cli.asked import agree
-from agent.cli.door import door, record
+from agent.cli.door import door
 from agent.cli.layout import paragraph
-from agent.cli.options import json_option, yes_option
+from agent.cli.options import json_option, record, yes_option
 from agent.cli.problems import printable
 from agent.wire.base import Done
 from agent.wire.keeping import Forget

@@ -1,6 +1,5 @@
 """`reticent init`: the vault, a policy and the user's values, in one go."""
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,10 +20,9 @@ from agent.cli.init_questions import (
 from agent.cli.init_wishes import PRESET, PRESETS, Wishes
 from agent.cli.interrupt import uninterrupted
 from agent.cli.layout import paragraph
-from agent.cli.options import json_option
+from agent.cli.options import PATH, json_option, record
 from agent.cli.parameters import OneOf
-from agent.cli.policy_options import PATH
-from agent.cli.problems import printable
+from agent.cli.problems import note, printable
 from agent.cli.secret import PROMPTS, at_terminal, check_keyring, read_secret
 from agent.cli.strength import check_passphrase, strength
 from agent.errors import UsageError
@@ -71,6 +69,8 @@ def init(*, as_json: bool, **flags: Unpack[InitFlags]) -> None:
     with uninterrupted():
         made = make(wishes, at, datetime.now(UTC))
         click.echo(_record(made, at) if as_json else _said(made, at))
+        for each in made.notes:
+            note(each)
     if asking:
         ask_written_down()
 
@@ -127,14 +127,14 @@ def _read_values(
 
 
 def _record(made: Made, at: Paths) -> str:
-    record = {
+    done = {
         "vault": str(at.vault),
         "policy": str(at.policy),
         "policy_written": made.policy,
         "recovery_code": made.code,
         "notes": [*made.notes],
     }
-    return json.dumps(record, indent=2)
+    return record(done)
 
 
 def _said(made: Made, at: Paths) -> str:
@@ -144,7 +144,6 @@ def _said(made: Made, at: Paths) -> str:
     lines = [
         f"The vault is {printable(str(at.vault))}",
         f"{state} {printable(str(at.policy))}",
-        *(paragraph(f"Note: {printable(each)}.") for each in made.notes),
         "",
         paragraph(f"{code} this machine: it opens the vault when the passphrase is forgotten."),
         "",

@@ -1,6 +1,5 @@
 """`reticent key`: what opens the vault. The vault is opened here, not by the daemon."""
 
-import json
 from typing import Any, TypedDict, Unpack
 
 import click
@@ -9,7 +8,7 @@ from agent.cli.asked import agree
 from agent.cli.groups import Commands
 from agent.cli.interrupt import uninterrupted
 from agent.cli.layout import Column, paragraph, table
-from agent.cli.options import json_option, yes_option
+from agent.cli.options import json_option, record, yes_option
 from agent.cli.parameters import OneOf
 from agent.cli.secret import (
     PROMPTS,
@@ -58,7 +57,7 @@ def list_(*, as_json: bool) -> None:
     """List the key slots; for that, nothing is opened."""
     found = keys(Location.of(paths()))
     if as_json:
-        click.echo(json.dumps({"keys": [_record(each) for each in found]}, indent=2))
+        click.echo(record({"keys": [_record(each) for each in found]}))
         return
     click.echo(table(COLUMNS, [(str(each.id), NAMES[each.kind], _work(each)) for each in found]))
 
@@ -82,9 +81,9 @@ def add(*, kind: Kind, as_json: bool, **flags: Unpack[KeyFlags]) -> None:
         with uninterrupted():
             code = _added(vault, kind, text)
             [number] = _kinds(vault).keys() - before.keys()
-            record = {"id": number, "kind": kind, "recovery_code": code}
+            done = {"id": number, "kind": kind, "recovery_code": code}
             said = f"Key slot {number} opens the vault with {NAMES[kind]}."
-            _tell(record, said, code, as_json=as_json)
+            _tell(done, said, code, as_json=as_json)
 
 
 @key.command()
@@ -158,10 +157,10 @@ def _added(vault: Vault, kind: Kind, text: str) -> str | None:
     return None
 
 
-def _tell(record: dict[str, Any], said: str, code: str | None, *, as_json: bool) -> None:
+def _tell(done: dict[str, Any], said: str, code: str | None, *, as_json: bool) -> None:
     """Say what was done, with the code if there is a new one."""
     if as_json:
-        click.echo(json.dumps(record, indent=2))
+        click.echo(record(done))
         return
     click.echo(paragraph(said))
     if code is not None:

@@ -8,12 +8,11 @@ import click
 
 from agent.cli.door import door
 from agent.cli.layout import Column, moment, table
-from agent.cli.problems import printable
+from agent.cli.problems import note, printable
 from agent.model.attributes import UNSPECIFIED
+from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES
 from agent.wire.keeping import Entry
 
-SHOWN = 100  # entries of a page
-MOST = 10_000  # entries that one call answers
 COLUMNS = (
     Column("entry", right=True),
     Column("when", wraps=True),
@@ -37,9 +36,9 @@ class LedgerOptions(TypedDict):
 @click.option("--after", type=click.IntRange(0), metavar="N", help="Only what came after entry N.")
 @click.option(
     "--limit",
-    type=click.IntRange(1, MOST),
+    type=click.IntRange(1, MOST_ENTRIES),
     metavar="N",
-    help=f"At most N entries, the latest.  [default: {SHOWN}; with --json {MOST}]",
+    help=f"At most N entries, the latest.  [default: {LATEST_ENTRIES}; with --json {MOST_ENTRIES}]",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print a history: one JSON object in each line."
@@ -50,14 +49,13 @@ def ledger(**options: Unpack[LedgerOptions]) -> None:
     With --json it prints a history that `reticent policy try` reads. What was said to be
     forgotten is no request, and is left out there.
     """
-    limit = options["limit"] or (MOST if options["as_json"] else SHOWN)
+    limit = options["limit"] or (MOST_ENTRIES if options["as_json"] else LATEST_ENTRIES)
     with door() as client:
         entries: list[Entry] = client.call(
             "ledger", recipient=options["recipient"], after=options["after"], limit=limit
         )
     if len(entries) == limit:
-        note = f"these are the latest {limit:,} entries; --limit has it show up to {MOST:,}"
-        click.echo(f"reticent: note: {note}", err=True)
+        note(f"these are the latest {limit:,} entries; --limit has it show up to {MOST_ENTRIES:,}")
     if options["as_json"]:
         for each in entries:
             if each.kind == "disclosed":

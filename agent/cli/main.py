@@ -69,9 +69,8 @@ def program(context: click.Context) -> None:
 def run() -> None:
     """Run the command line of this process, and end the process."""
     for name in ("stdout", "stderr"):
-        if (
-            getattr(sys, name) is None
-        ):  # closed, as by >&-: a file opened later would take its place
+        # Closed, as by >&-: a file opened later would take its place.
+        if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -110,7 +109,7 @@ def _interrupted() -> int:
     """Show that the command was interrupted; return the exit code."""
     if sys.stderr.isatty():
         click.echo(err=True)  # the terminal has written ^C into the line
-    show(ReticentError("interrupted", "no file was written; run it again to start anew"))
+    show(ReticentError("interrupted", "what was done before stays done; run it again"))
     return INTERRUPTED
 
 

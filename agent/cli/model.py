@@ -1,6 +1,5 @@
 """`reticent model`: build, describe, sign and verify a model, and decide with it."""
 
-import json
 import os
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -14,15 +13,14 @@ from agent.cli.layout import paragraph
 from agent.cli.model_record import model_record
 from agent.cli.model_shelf import add, list_, remove
 from agent.cli.model_text import dropped, model_text, summary
+from agent.cli.options import PATH, record
 from agent.cli.parameters import OneOf, shrinkage
 from agent.cli.progress import Progress
 from agent.errors import BuildError, UsageError
-from agent.model.file import read, write
+from agent.model.file import SUFFIX, read, write
 from agent.model.shipped import shipped_model
 from agent.tradeoff.utility import Estimator
 
-PATH = click.Path(path_type=Path)
-SUFFIX = ".safetensors"
 MAX_NAME = 240  # bytes; while it is written, a file has a longer name
 
 
@@ -125,7 +123,7 @@ def info(path: Path | None, *, as_json: bool) -> None:
     """Describe the model M, by default the one that comes with reticent."""
     found = read(path or shipped_model())
     if as_json:
-        click.echo(json.dumps(model_record(found), indent=2, allow_nan=False))
+        click.echo(record(model_record(found)))
     else:
         click.echo(model_text(found))
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from agent.cli.door import door, record
+from agent.cli.door import door
 from agent.cli.layout import Column, paragraph, table
-from agent.cli.options import json_option
+from agent.cli.options import PATH, json_option, record
 from agent.cli.problems import printable
 from agent.paths import paths
 from agent.wire.base import Done
@@ -26,7 +26,7 @@ COLUMNS = (
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path), metavar="M")
+@click.argument("file", type=PATH, metavar="M")
 @json_option
 def add(*, file: Path, as_json: bool) -> None:
     """Copy the model M, and its signature, to those that requests are decided with.

@@ -1,6 +1,17 @@
-"""Options that many commands share."""
+"""What many commands share: options, a type of argument, and how an answer becomes JSON."""
+
+import json
+from pathlib import Path
 
 import click
+import msgspec
+
+PATH = click.Path(path_type=Path)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+
+
+def record(message: object) -> str:
+    """Return a message, or plain types that hold some, as one JSON object of ASCII."""
+    return json.dumps(msgspec.to_builtins(message), indent=2, allow_nan=False)

@@ -1,6 +1,5 @@
 """`reticent policy check`: what is wrong with policy files, and what does nothing in them."""
 
-import json
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -8,9 +7,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from agent.cli.options import json_option
+from agent.cli.options import PATH, json_option, record
 from agent.cli.parameters import today
-from agent.cli.policy_options import PATH, model_option, names_of, own_policy
+from agent.cli.policy_options import model_option, names_of, own_policy
 from agent.cli.problems import printable
 from agent.errors import PolicyError, Problem, UsageError
 from policy.audit import Remark, audit
@@ -47,8 +46,7 @@ def check(
     day = today()
     checked = [_checked(file, names, day) for file in files or (own_policy(),)]
     if as_json:
-        record = {"files": [_record(each) for each in checked]}
-        click.echo(json.dumps(record, indent=2, allow_nan=False))
+        click.echo(record({"files": [_record(each) for each in checked]}))
     else:
         for each in checked:
             click.echo("\n".join(printable(line) for line in _lines(each)))

@@ -1,12 +1,11 @@
 """`reticent policy explain`: which rules decide about one request, and which lose to them."""
 
-import json
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 import click
 
-from agent.cli.options import json_option
+from agent.cli.options import json_option, record
 from agent.cli.parameters import check_asked, today
 from agent.cli.policy_options import model_option, names_of, noted, policy_option
 from agent.cli.policy_record import explained_record
@@ -41,6 +40,6 @@ def explain(**options: Unpack[ExplainOptions]) -> None:
     ruling = rulebook.match(options["recipient"], options["query"], day)
     explained = Explained(policy, ruling, options["query"], day)
     if options["as_json"]:
-        click.echo(json.dumps(explained_record(explained), indent=2, allow_nan=False))
+        click.echo(record(explained_record(explained)))
     else:
         click.echo(explained_text(explained))

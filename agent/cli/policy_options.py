@@ -5,14 +5,13 @@ from pathlib import Path
 
 import click
 
-from agent.cli.problems import printable
+from agent.cli.options import PATH
+from agent.cli.problems import note
 from agent.model.file import read
 from agent.model.shipped import shipped_model
 from agent.paths import paths
 from policy.audit import misspelt
 from policy.rules import Policy
-
-PATH = click.Path(path_type=Path)
 
 
 def own_policy() -> Path:
@@ -39,8 +38,7 @@ model_option = click.option(
 def noted(policy: Policy, names: Sequence[str]) -> Policy:
     """Return the policy; what is probably a misspelt attribute is said on the way."""
     for each in misspelt(policy, names):
-        note = f"{policy.source}:{each.line}: {each.what} ({each.hint})"
-        click.echo(f"reticent: note: {printable(note)}", err=True)
+        note(f"{policy.source}:{each.line}: {each.what} ({each.hint})")
     return policy
 
 

@@ -1,11 +1,10 @@
 """`reticent policy show`: what holds under a policy, and where each value comes from."""
 
-import json
 from pathlib import Path
 
 import click
 
-from agent.cli.options import json_option
+from agent.cli.options import json_option, record
 from agent.cli.parameters import today
 from agent.cli.policy_options import model_option, names_of, noted, policy_option
 from agent.cli.policy_record import shown_record
@@ -26,6 +25,6 @@ def show(recipient: str | None, file: Path, model: Path | None, *, as_json: bool
     names = names_of(model)
     shown = shown_of(noted(load(file), names), names, recipient, today())
     if as_json:
-        click.echo(json.dumps(shown_record(shown), indent=2, allow_nan=False))
+        click.echo(record(shown_record(shown)))
     else:
         click.echo(shown_text(shown))

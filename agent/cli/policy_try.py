@@ -1,6 +1,5 @@
 """`reticent policy try`: what a policy would have disclosed for past requests."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -8,7 +7,7 @@ from typing import TypedDict, Unpack
 import click
 
 from agent.cli.history import read_history
-from agent.cli.options import json_option
+from agent.cli.options import PATH, json_option, record
 from agent.cli.own_values import read_values
 from agent.cli.policy_options import noted
 from agent.cli.progress import Progress
@@ -26,8 +25,6 @@ from agent.model.signature import trusted
 from policy.load import load
 from policy.match import Rulebook
 from policy.rules import Policy
-
-PATH = click.Path(path_type=Path)
 
 
 class TryOptions(TypedDict):
@@ -84,7 +81,7 @@ def try_(**options: Unpack[TryOptions]) -> None:
     outcomes = _replayed(history.requests, rules, model, worlds)
     tried = Tried(outcomes, summary_of(outcomes), worlds, history.sorted)
     if options["as_json"]:
-        click.echo(json.dumps(try_record(tried), indent=2, allow_nan=False))
+        click.echo(record(try_record(tried)))
     else:
         click.echo(try_text(tried))
 

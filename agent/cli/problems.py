@@ -17,6 +17,11 @@ def show(error: ReticentError) -> int:
     return error.exit_code
 
 
+def note(text: str) -> None:
+    """Show what is worth knowing beside an answer; lower case, no full stop."""
+    click.echo(f"reticent: note: {printable(text)}", err=True)
+
+
 def _parts(error: PolicyError) -> tuple[PolicyError, ...]:
     """Return an error for each problem of a policy."""
     return tuple(PolicyError(error.source, [problem]) for problem in error.problems)

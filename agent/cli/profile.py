@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import click
 
-from agent.cli.door import door, record
+from agent.cli.door import door
 from agent.cli.groups import Commands, Deferred
 from agent.cli.layout import Column, counted, paragraph, strong, table
-from agent.cli.options import json_option
+from agent.cli.options import json_option, record
 from agent.cli.parameters import once, pair
 from agent.cli.problems import printable
 from agent.decision.phrases import listed

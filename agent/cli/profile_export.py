@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from agent.cli.asked import agree
-from agent.cli.door import door, record
+from agent.cli.door import door
 from agent.cli.layout import paragraph
-from agent.cli.options import json_option, yes_option
+from agent.cli.options import PATH, json_option, record, yes_option
 from agent.cli.problems import printable
 from agent.errors import UsageError
 from agent.files import create_private
@@ -22,7 +22,7 @@ WARNING = (
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.argument("file", type=PATH, metavar="FILE")
 @yes_option
 @json_option
 def export(file: Path, *, yes: bool, as_json: bool) -> None:

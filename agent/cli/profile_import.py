@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
-from agent.cli.door import door, record
+from agent.cli.door import door
 from agent.cli.layout import counted
-from agent.cli.options import json_option
+from agent.cli.options import PATH, json_option, record
 from agent.cli.profile import changed_text
 from agent.errors import UsageError
 from agent.files import read_bytes
-from agent.model.file import read
+from agent.model.file import SUFFIX, read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.paths import paths
@@ -24,7 +24,7 @@ PIPE = Path("-")
 
 
 @click.command(name="import")
-@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.argument("file", type=PATH, metavar="FILE")
 @click.option("--replace", is_flag=True, help="What is not in the file goes.")
 @json_option
 def import_(file: Path, *, replace: bool, as_json: bool) -> None:
@@ -61,7 +61,7 @@ def _models(client: Client) -> list[Model]:
 
 
 def _place(name: str) -> Path:
-    return paths().models / f"{name}.safetensors"
+    return paths().models / f"{name}{SUFFIX}"
 
 
 def _values(file: Path, text: bytes | None, models: list[Model]) -> dict[str, dict[str, str]]:

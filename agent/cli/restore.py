@@ -1,14 +1,12 @@
 """`reticent restore`: put a backup in the place of the vault."""
 
-import json
 from pathlib import Path
 
 import click
 
 from agent.cli.interrupt import uninterrupted
 from agent.cli.layout import paragraph
-from agent.cli.options import json_option
-from agent.cli.policy_options import PATH
+from agent.cli.options import PATH, json_option, record
 from agent.cli.problems import printable
 from agent.cli.secret import ask_for, method_of, method_options
 from agent.errors import BusyVaultError, UsageError, VaultError
@@ -36,8 +34,7 @@ def restore(*, file: Path, keyring: bool, recovery: bool, as_json: bool) -> None
     with uninterrupted():
         kept = put_back(at, file, secret)
     if as_json:
-        record = {"vault": str(at.vault), "kept": None if kept is None else str(kept)}
-        click.echo(json.dumps(record, indent=2))
+        click.echo(record({"vault": str(at.vault), "kept": None if kept is None else str(kept)}))
         return
     click.echo(paragraph("The backup is in place, and all of it was verified."))
     if kept is not None:

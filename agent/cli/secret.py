@@ -12,9 +12,9 @@ import click
 
 from agent.errors import UsageError
 from agent.vault import keyrings
+from agent.wire.base import LONGEST_SECRET
 from agent.wire.state import Method
 
-LONGEST = 1024  # characters, as the message that carries it has them
 PROMPTS: dict[Method, str] = {"passphrase": "Passphrase", "recovery": "Recovery code"}
 
 Command = Callable[..., Any]
@@ -91,7 +91,7 @@ def _checked(text: str, prompt: str) -> str:
     if not text:
         hint = "type it at a terminal, or give it as one line of the standard input"
         raise UsageError(f"no {what} was given", hint)
-    if len(text) > LONGEST:
-        hint = f"it has at most {LONGEST:,} characters"
+    if len(text) > LONGEST_SECRET:
+        hint = f"it has at most {LONGEST_SECRET:,} characters"
         raise UsageError(f"the {what} is too long", hint)
     return text

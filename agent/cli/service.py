@@ -1,6 +1,5 @@
 """`reticent service`: have the system start the daemon at the first call."""
 
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -9,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 import click
 
 from agent.cli.groups import Commands
-from agent.cli.options import json_option
+from agent.cli.options import json_option, record
 from agent.cli.parameters import OneOf
 from agent.cli.problems import printable
 from agent.daemon.checks.places import listens
@@ -125,14 +124,14 @@ def status(**flags: Unpack[ServiceFlags]) -> None:
     found = look(written(manager))
     answers = reachable(manager)
     if flags["as_json"]:
-        record = {
+        seen = {
             "manager": manager,
             "answers": answers,
             "installed": found.whole,
             "present": [str(each) for each in found.present],
             "differing": [str(each) for each in found.differing],
         }
-        click.echo(json.dumps(record, indent=2))
+        click.echo(record(seen))
         return
     state = "The service is installed:" if found.whole else "The service is not installed."
     if found.present and not found.whole:
@@ -148,19 +147,19 @@ def status(**flags: Unpack[ServiceFlags]) -> None:
 def _print(units: Sequence[Written], *, as_json: bool) -> None:
     """Print the files, each below its path."""
     if as_json:
-        record = {"files": [{"path": str(each.path), "text": each.text} for each in units]}
-        click.echo(json.dumps(record, indent=2))
+        files = [{"path": str(each.path), "text": each.text} for each in units]
+        click.echo(record({"files": files}))
         return
     click.echo("\n".join(f"{printable(str(each.path))}:\n\n{each.text}" for each in units))
 
 
 def _tell(
-    flags: ServiceFlags, record: dict[str, Any], said: Sequence[str], left: Sequence[list[str]]
+    flags: ServiceFlags, done: dict[str, Any], said: Sequence[str], left: Sequence[list[str]]
 ) -> None:
     """Say what was done, and which commands are left to the user."""
     commands = [" ".join(each) for each in left]
     if flags["as_json"]:
-        click.echo(json.dumps({**record, "left": commands}, indent=2))
+        click.echo(record({**done, "left": commands}))
         return
     lines = [*said]
     if commands:

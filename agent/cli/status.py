@@ -2,9 +2,9 @@
 
 import click
 
-from agent.cli.door import door, record
+from agent.cli.door import door
 from agent.cli.layout import counted, facts, moment, paragraph, strong
-from agent.cli.options import json_option
+from agent.cli.options import json_option, record
 from agent.cli.problems import printable
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 

@@ -2,10 +2,10 @@
 
 import click
 
-from agent.cli.door import door, record
+from agent.cli.door import door
 from agent.cli.layout import paragraph
-from agent.cli.options import json_option
-from agent.cli.problems import printable
+from agent.cli.options import json_option, record
+from agent.cli.problems import note
 from agent.cli.secret import ask_for, method_of, method_options
 from agent.cli.status import headline
 from agent.errors import VaultError
@@ -28,8 +28,8 @@ def unlock(*, keyring: bool, recovery: bool, as_json: bool) -> None:
         click.echo(record(found))
         return
     click.echo(paragraph(headline(found)))
-    for note in found.notes:
-        click.echo(paragraph(f"Note: {printable(note)}"))
+    for each in found.notes:
+        note(each)
 
 
 def _unlocked(client: Client, method: Method) -> Status:

@@ -6,16 +6,15 @@ from typing import TypedDict, Unpack
 
 import click
 
-from agent.cli.door import door, record
+from agent.cli.door import door
 from agent.cli.layout import counted, paragraph
-from agent.cli.options import json_option
+from agent.cli.options import json_option, record
 from agent.cli.problems import printable
 from agent.decision.phrases import listed
 from agent.errors import UsageError
+from agent.wire.base import MOST_DAYS
 from agent.wire.client import Client
 from agent.wire.reviews import About, Decided, Lasting, Review, Ruled, Verdict
-
-LONGEST = 3650  # days
 
 Command = Callable[..., None]
 
@@ -43,7 +42,7 @@ def _options(command: Command) -> Command:
             click.option("--until-restart", is_flag=True, help="Until the daemon ends."),
             click.option(
                 "--days",
-                type=click.IntRange(1, LONGEST),
+                type=click.IntRange(1, MOST_DAYS),
                 metavar="N",
                 help="For N days; written into the policy.",
             ),

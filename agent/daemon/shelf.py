@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from agent.daemon.stamps import Stamp, stamp_of
 from agent.errors import ModelError, ReticentError, SignatureError, UsageError, reason
 from agent.files import PRIVATE, private_folder, read_bytes, replace_bytes
-from agent.model.file import MAX_BYTES
+from agent.model.file import MAX_BYTES, SUFFIX
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
@@ -17,7 +17,6 @@ from agent.wire.state import ModelStatus
 
 EVERY = timedelta(seconds=0.5)  # between two looks at a file
 SHIPPED = shipped_model().stem
-SUFFIX = ".safetensors"
 Keys = tuple[str, ...]
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 

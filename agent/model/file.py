@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agent.model.model import Model
 
 MAX_BYTES = 2**30
+SUFFIX = ".safetensors"
 
 
 def read(path: Path) -> Model:

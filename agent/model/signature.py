@@ -18,7 +18,7 @@ from msgspec import Meta, Struct
 
 from agent.errors import SignatureError, UsageError
 from agent.files import create_private, read_bytes, replace_bytes
-from agent.model.file import read
+from agent.model.file import SUFFIX, read
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -150,7 +150,7 @@ def _check_place(place: Path, model: Path, key: Path) -> None:
     if not place.exists():
         return
     if place.samefile(model):
-        hint = f"name the model {model.with_suffix('.safetensors').name}, then sign it"
+        hint = f"name the model {model.with_suffix(SUFFIX).name}, then sign it"
         raise UsageError("the signature would replace the model", hint, str(place))
     if place.samefile(key):
         hint = f"name the key {key.with_suffix('.pem').name}, then sign with it"

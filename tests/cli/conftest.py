@@ -1,5 +1,6 @@
 """A model file, and a way to run a command and see all that it does."""
 
+import io
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,8 +15,8 @@ from agent.paths import HOME, paths
 from tests.cli.daemon import ANSWERS
 from tests.cli.examples import cli_model, no_constant
 from tests.cli.policies import DEAD, RIGHT, WRONG
-from tests.cli.vaults import FAST, Memory
-from tests.wire.fake import FakeDaemon, short_folder
+from tests.cli.vaults import FAST, PASSPHRASE, Memory
+from tests.wire.fake import FakeDaemon, says, short_folder
 
 # Ibis 12 calls what DuckDB 2 has renamed.
 builds = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
@@ -64,6 +65,17 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture
+def piped(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run one command with a text as its standard input, by default the passphrase."""
+
+    def command(*arguments: str | Path, given: str = f"{PASSPHRASE}\n") -> Ran:
+        monkeypatch.setattr("sys.stdin", io.StringIO(given))
+        return run(*arguments)
+
+    return command
+
+
+@pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of its own for all that is ours, where the paths of sockets are short."""
     with short_folder() as folder:
@@ -85,12 +97,8 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
 def fake(home: Path) -> Iterator[FakeDaemon]:
     """A daemon that says what tests/cli/daemon.py has; its handlers can be changed."""
     assert home.is_dir()
-    with FakeDaemon(paths().control, {name: _says(what) for name, what in ANSWERS.items()}) as fake:
+    with FakeDaemon(paths().control, {name: says(what) for name, what in ANSWERS.items()}) as fake:
         yield fake
-
-
-def _says(what: object) -> Callable[..., object]:
-    return lambda **_given: what
 
 
 @pytest.fixture(scope="session")
@@ -120,10 +128,10 @@ def attempt(run: Run, village: Path, tmp_path: Path) -> Try:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of its own to be in, with a policy, which is that of the daemon as well."""
+    assert home.is_dir()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RETICENT_HOME", str(tmp_path / "home"))
     paths().policy.parent.mkdir(parents=True)
     paths().policy.write_text(RIGHT)
     (tmp_path / "policy.toml").write_text(RIGHT)

@@ -46,6 +46,23 @@ ANSWER = Answer(
     id=13,
     summary=SUMMARY,
 )
+
+
+def reason(
+    name: str, why: str, rule: str | None, bits: tuple[float | None, float | None]
+) -> Reason:
+    """Return what is said of a candidate; ``bits``: what it brings, and what it costs."""
+    gain, cost = bits
+    return Reason(
+        name=name,
+        disclosed=why == "chosen",
+        reason=why,
+        rule=rule,
+        gain_bits=gain,
+        cost_bits=cost,
+    )
+
+
 EXPLAINED = Explained(
     code="answered",
     headline=SUMMARY.headline,
@@ -53,33 +70,10 @@ EXPLAINED = Explained(
     pending=["hobby"],
     lines=[Line(label="proven", text="the best of all sets")],
     candidates=[
-        Reason(
-            name="shoe_size",
-            disclosed=False,
-            reason="costs more than it brings",
-            rule="preset balanced",
-            gain_bits=0.1,
-            cost_bits=1.5,
-        ),
-        Reason(
-            name="hobby",
-            disclosed=False,
-            reason="waits for you",
-            rule="ask first",
-            gain_bits=0.2,
-            cost_bits=0.1,
-        ),
-        Reason(
-            name="region", disclosed=True, reason="chosen", rule=None, gain_bits=0.5, cost_bits=0.1
-        ),
-        Reason(
-            name="salary",
-            disclosed=False,
-            reason="never",
-            rule=None,
-            gain_bits=None,
-            cost_bits=None,
-        ),
+        reason("shoe_size", "costs more than it brings", "preset balanced", (0.1, 1.5)),
+        reason("hobby", "waits for you", "ask first", (0.2, 0.1)),
+        reason("region", "chosen", None, (0.5, 0.1)),
+        reason("salary", "never", None, (None, None)),
     ],
 )
 REVIEW = Review(

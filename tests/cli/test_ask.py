@@ -6,7 +6,7 @@ import pytest
 from agent.wire.asking import Answer, Ask, Explained
 from tests.cli.conftest import Run
 from tests.cli.daemon import ANSWER, EXPLAINED, HOSTILE, LONG, REVIEW, SUMMARY, changed
-from tests.wire.fake import FakeDaemon
+from tests.wire.fake import FakeDaemon, says
 
 ASK = ("ask", "weather.example", "weather")
 
@@ -26,17 +26,17 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
 def test_nothing_to_attach_is_said(run: Run, fake: FakeDaemon) -> None:
     """That is an answer as well."""
     nothing = changed(SUMMARY, utility_bits=0)
-    fake.handlers["decide"] = lambda body: Answer(code="blocked", summary=nothing)  # noqa: ARG005
+    fake.handlers["decide"] = says(Answer(code="blocked", summary=nothing))
     assert "Nothing is attached.\n" in run(*ASK).out
     unset = Answer(code="answered", unspecified=["region"], summary=SUMMARY)
-    fake.handlers["decide"] = lambda body: unset  # noqa: ARG005
+    fake.handlers["decide"] = says(unset)
     assert "not set  region; leaving it out is an answer too" in run(*ASK).out
 
 
 def test_what_waits_is_named_with_what_to_say(run: Run, fake: FakeDaemon) -> None:
     """Of this recipient's pool only."""
     waiting = changed(ANSWER, summary=changed(SUMMARY, waiting=1))
-    fake.handlers["decide"] = lambda body: waiting  # noqa: ARG005
+    fake.handlers["decide"] = says(waiting)
     said = " ".join(run(*ASK).out.split())
     assert "waits for you hobby and shoe_size, until you say `reticent approve 3`" in said
     assert "approve 4" not in said
@@ -73,7 +73,7 @@ def test_what_was_not_decided_is_an_error(
     """Whoever sends the request sees it by the exit code; a program by the code as well."""
     answer = msgspec.convert({"code": code}, Answer)
     explained = changed(EXPLAINED, code=code)
-    fake.handlers |= {"decide": lambda body: answer, "explain": lambda body: explained}  # noqa: ARG005
+    fake.handlers |= {"decide": says(answer), "explain": says(explained)}
     error, hint = run(*ASK, *dry).refusal(code=1)
     assert error.startswith(said[0])
     assert error.endswith("so nothing may be attached")
@@ -110,7 +110,7 @@ def test_nothing_that_was_asked_steers_the_terminal(run: Run, fake: FakeDaemon) 
     summary = changed(SUMMARY, headline=HOSTILE, pool=LONG, waiting=1)
     hostile = changed(ANSWER, attributes={"region": HOSTILE}, header=HOSTILE, summary=summary)
     review = changed(REVIEW, pool=LONG, recipient=HOSTILE, query=HOSTILE)
-    fake.handlers |= {"decide": lambda body: hostile, "reviews": lambda: [review]}  # noqa: ARG005
+    fake.handlers |= {"decide": says(hostile), "reviews": says([review])}
     ran = run(*ASK)
     assert "\x1b" not in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80

@@ -6,8 +6,9 @@ import pytest
 
 from agent.cli import secret
 from agent.cli.asked import agree
-from agent.cli.secret import LONGEST, ask_new_secret, ask_secret
+from agent.cli.secret import ask_new_secret, ask_secret
 from agent.errors import ReticentError, UsageError
+from agent.wire.base import LONGEST_SECRET
 
 
 def terminal(patch: pytest.MonkeyPatch, *answers: str) -> list[str]:
@@ -34,7 +35,7 @@ def test_one_line_is_the_secret_where_there_is_no_terminal(
     assert asking("Passphrase") == " a b "
 
 
-@pytest.mark.parametrize("text", ["", "\n", "x" * (LONGEST + 1)])
+@pytest.mark.parametrize("text", ["", "\n", "x" * (LONGEST_SECRET + 1)])
 def test_no_secret_and_one_too_long_are_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Without repeating it."""
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
@@ -92,3 +93,10 @@ def test_agreement_is_given_beforehand_or_at_a_terminal(monkeypatch: pytest.Monk
     agree("Yes?", yes=False)
     with pytest.raises(ReticentError, match="nothing was done"):
         agree("No?", yes=False)
+    monkeypatch.setattr(
+        "click.prompt", lambda question, **_: " purge " if "all" in question else "y"
+    )
+    agree("Remove all?", yes=False, word="purge")
+    with pytest.raises(ReticentError) as refused:
+        agree("Remove it?", yes=False, word="purge")
+    assert "purge" in refused.value.hint

@@ -15,6 +15,7 @@ from agent.daemon.run import Options
 from agent.paths import Paths, paths
 from agent.wire.client import Client
 from tests.cli.conftest import Run
+from tests.wire.fake import says
 
 START = [sys.executable, "-m", "agent.cli", "daemon", "--json"]
 
@@ -30,7 +31,7 @@ def started(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Options]:
         build(places, Bus(lambda: pytest.fail("nothing happens")))
 
     monkeypatch.setattr("agent.cli.daemon.run", run)
-    monkeypatch.setattr("agent.cli.daemon.assembled", lambda places, bus: None)  # noqa: ARG005
+    monkeypatch.setattr("agent.cli.daemon.assembled", says(None))
     return options
 
 

@@ -5,7 +5,7 @@ import pytest
 from agent.wire.base import Done
 from agent.wire.keeping import Forget
 from tests.cli.conftest import Run
-from tests.wire.fake import FakeDaemon
+from tests.wire.fake import FakeDaemon, says
 
 
 def test_it_says_what_it_means_and_asks(
@@ -18,7 +18,7 @@ def test_it_says_what_it_means_and_asks(
     assert "the ledger keeps what was disclosed" in " ".join(ran.err.split())
     assert "agree with --yes" in ran.err
     assert fake.calls == []
-    monkeypatch.setattr("agent.cli.forget.agree", lambda question, yes: None)  # noqa: ARG005
+    monkeypatch.setattr("agent.cli.forget.agree", says(None))
     assert run("forget", "a.example").code == 0
     assert fake.calls == [("forget", {"body": Forget(recipient="a.example")})]
 
@@ -34,5 +34,5 @@ def test_agreed_beforehand_it_is_done_and_said(run: Run, fake: FakeDaemon) -> No
 
 def test_who_was_never_told_anything_has_nothing_to_forget(run: Run, fake: FakeDaemon) -> None:
     """Nothing is stated then."""
-    fake.handlers["forget"] = lambda body: Done(done=False)  # noqa: ARG005
+    fake.handlers["forget"] = says(Done(done=False))
     assert run("forget", "a.example", "--yes").out.startswith("a.example was never told anything")

@@ -5,6 +5,7 @@ import signal
 import stat
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -30,14 +31,9 @@ def desktop(memory: Memory, home: Path) -> Memory:
 
 
 @pytest.fixture
-def begin(run: Run, monkeypatch: pytest.MonkeyPatch) -> Begin:
+def begin(piped: Run) -> Begin:
     """Run `reticent init` with a text as its standard input."""
-
-    def started(*options: str | Path, given: str = f"{PASSPHRASE}\n") -> Ran:
-        monkeypatch.setattr("sys.stdin", io.StringIO(given))
-        return run("init", *options)
-
-    return started
+    return partial(piped, "init")
 
 
 @pytest.fixture

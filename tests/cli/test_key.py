@@ -1,6 +1,5 @@
 """`reticent key`: what opens the vault, and what does so no more."""
 
-import io
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -27,12 +26,11 @@ def code(memory: Memory, home: Path) -> str:
 
 
 @pytest.fixture
-def key(run: Run, monkeypatch: pytest.MonkeyPatch) -> Keyed:
+def key(piped: Run) -> Keyed:
     """Run `reticent key` with these lines as its standard input."""
 
     def command(*arguments: str, given: tuple[str, ...] = (PASSPHRASE,)) -> Ran:
-        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in given)))
-        return run("key", *arguments)
+        return piped("key", *arguments, given="".join(f"{each}\n" for each in given))
 
     return command
 

@@ -7,7 +7,7 @@ from agent.errors import LockedError
 from agent.wire.keeping import Held
 from tests.cli.conftest import Run
 from tests.cli.daemon import HELD, HOSTILE, LONG, changed
-from tests.wire.fake import FakeDaemon
+from tests.wire.fake import FakeDaemon, says
 
 
 def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: FakeDaemon) -> None:
@@ -24,16 +24,14 @@ def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: 
 
 def test_whoever_holds_nothing_is_said_to(run: Run, fake: FakeDaemon) -> None:
     """Without a table."""
-    fake.handlers["knowledge"] = lambda recipient: changed(  # noqa: ARG005
-        HELD, values={}, since={}, recent=0
-    )
+    fake.handlers["knowledge"] = says(changed(HELD, values={}, since={}, recent=0))
     assert run("knows", "a.example").out == "weather.example holds nothing about you.\n"
 
 
 def test_nothing_that_is_held_steers_the_terminal(run: Run, fake: FakeDaemon) -> None:
     """A value may be of a model of anybody's."""
     held = changed(HELD, pool=LONG, values={LONG: HOSTILE}, model=HOSTILE)
-    fake.handlers["knowledge"] = lambda recipient: held  # noqa: ARG005
+    fake.handlers["knowledge"] = says(held)
     ran = run("knows", "a.example")
     assert "\x1b" not in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.cli.history import read_history
-from agent.cli.ledger import MOST, SHOWN, history_line
+from agent.cli.ledger import history_line
+from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES
 from agent.wire.keeping import Entry
 from tests.cli.conftest import Run
 from tests.cli.daemon import ENTRIES, LONG, changed
@@ -87,9 +88,12 @@ def test_the_table_is_for_people(run: Run, fake: FakeDaemon) -> None:
 @pytest.mark.parametrize(
     ("arguments", "given"),
     [
-        ([], {"limit": SHOWN}),
-        (["--json"], {"limit": MOST}),
-        (["a.example", "--after", "7"], {"recipient": "a.example", "after": 7, "limit": SHOWN}),
+        ([], {"limit": LATEST_ENTRIES}),
+        (["--json"], {"limit": MOST_ENTRIES}),
+        (
+            ["a.example", "--after", "7"],
+            {"recipient": "a.example", "after": 7, "limit": LATEST_ENTRIES},
+        ),
         (["--json", "--limit", "5"], {"limit": 5}),
     ],
 )

@@ -9,7 +9,7 @@ from agent.errors import UsageError
 from agent.wire.reviews import Review, Verdict
 from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE, OFFER, REVIEW, RULED, changed
-from tests.wire.fake import FakeDaemon
+from tests.wire.fake import FakeDaemon, says
 
 WORDS_OF_OFFERS = ("approve", "deny")
 Word = tuple[list[str], dict[str, Any], str]
@@ -82,7 +82,7 @@ def test_what_was_written_and_what_it_does_not_reach_is_said(run: Run, fake: Fak
     ruled = changed(
         RULED, written="weather.example may have hobby", without_effect=["hobby"], decided_by=["no"]
     )
-    fake.handlers["verdict"] = lambda body, id: ruled  # noqa: A006, ARG005
+    fake.handlers["verdict"] = says(ruled)
     said = " ".join(run("approve", "3", "--always").out.split())
     assert "Written into /home/u/policy.toml as 'weather.example may have hobby'." in said
     assert "Without effect on hobby, about which 'no' decides." in said

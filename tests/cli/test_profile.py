@@ -15,7 +15,7 @@ from agent.wire.keeping import Changed, Profile, ProfileChange, Stale
 from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE, PROFILE, VILLAGE, changed
 from tests.cli.examples import cli_model
-from tests.wire.fake import FakeDaemon
+from tests.wire.fake import FakeDaemon, says
 
 TEXT = 'region = "coast"\nhobby = "yes"\n'
 
@@ -108,7 +108,7 @@ def test_who_holds_an_older_value_is_said(run: Run, village_only: FakeDaemon) ->
     """They will be told the new one; the user may want to know before that."""
     pools = ["a.example", "@shops"]
     older = Changed(stale=[Stale(name="region", pools=pools), Stale(name="hobby", pools=["b"])])
-    village_only.handlers["change_profile"] = lambda body: older  # noqa: ARG005
+    village_only.handlers["change_profile"] = says(older)
     said = " ".join(run("profile", "set", "region=coast").out.split())
     assert "a.example and @shops hold an older value of region" in said
     assert "b holds an older value of hobby" in said
@@ -161,7 +161,7 @@ def test_an_export_asks_and_warns(
     assert "plain text" in ran.err
     assert not file.exists()
     assert fake.calls == []
-    monkeypatch.setattr("agent.cli.profile_export.agree", lambda question, yes: None)  # noqa: ARG005
+    monkeypatch.setattr("agent.cli.profile_export.agree", says(None))
     assert run("profile", "export", file).code == 0
     assert file.exists()
 

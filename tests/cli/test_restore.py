@@ -1,9 +1,9 @@
 """`reticent restore`: a backup in the place of the vault, verified, and the old one kept."""
 
-import io
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -30,14 +30,9 @@ def saved(memory: Memory, home: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def restore(run: Run, monkeypatch: pytest.MonkeyPatch) -> Restored:
+def restore(piped: Run) -> Restored:
     """Run `reticent restore` with a line as its standard input."""
-
-    def command(*arguments: str | Path, given: str = f"{PASSPHRASE}\n") -> Ran:
-        monkeypatch.setattr("sys.stdin", io.StringIO(given))
-        return run("restore", *arguments)
-
-    return command
+    return partial(piped, "restore")
 
 
 def number() -> bytes | None:

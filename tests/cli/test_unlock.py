@@ -9,7 +9,7 @@ from agent.errors import WrongSecretError
 from agent.wire.state import Status, Unlock
 from tests.cli.conftest import Run
 from tests.cli.daemon import LOCKED, STATUS, changed
-from tests.wire.fake import FakeDaemon
+from tests.wire.fake import FakeDaemon, says
 
 WORD = "correct horse"
 
@@ -44,8 +44,8 @@ def test_each_way_to_unlock(
 def test_what_the_vault_noticed_is_said(run: Run, locked: FakeDaemon) -> None:
     """Such as a witness that is gone."""
     noted = changed(STATUS, notes=["the witness is missing"])
-    locked.handlers["unlock"] = lambda body: noted  # noqa: ARG005
-    assert run("unlock").out.endswith("Note: the witness is missing\n")
+    locked.handlers["unlock"] = says(noted)
+    assert run("unlock").err == "reticent: note: the witness is missing\n"
 
 
 @pytest.mark.usefixtures("fake")

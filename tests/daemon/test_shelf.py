@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.shelf import SHIPPED, SUFFIX, Shelf
+from agent.daemon.shelf import SHIPPED, Shelf
 from agent.errors import DamagedModelError, ModelError, SignatureError, UsageError
-from agent.model.file import write
+from agent.model.file import SUFFIX, write
 from agent.model.signature import generate_key, sign, signature_path
 from tests.daemon.doubles import MONDAY
 from tests.decision.made import made_model

@@ -40,6 +40,11 @@ class Raw(NamedTuple):
     kind: str = "application/json"
 
 
+def says(message: object) -> Handler:
+    """Return a handler that answers the same whatever is asked."""
+    return lambda *_, **__: message
+
+
 class FakeDaemon:
     """Answers at one door until its `with` ends.
 
