@@ -1,24 +1,23 @@
 """`reticent purge`: remove everything of ours from this machine, after asking."""
 
-import json
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 import click
 
+from agent.cli.asked import agree
 from agent.cli.door import door
 from agent.cli.interrupt import uninterrupted
-from agent.cli.layout import counted, paragraph
-from agent.cli.options import json_option, yes_option
-from agent.cli.problems import printable
+from agent.cli.layout import counted
+from agent.cli.options import json_option, record, yes_option
+from agent.cli.problems import note, printable
 from agent.cli.service import removed_service, usual, written
 from agent.daemon.belongings import Belongings, accounts, belongings, forget, remove
 from agent.daemon.checks.places import listens
 from agent.daemon.installed import foreign, look
 from agent.daemon.sockets import alone
-from agent.errors import DaemonError, ReticentError, UsageError
+from agent.errors import DaemonError
 from agent.files import private_folder
 from agent.paths import Paths, paths
 
@@ -41,43 +40,39 @@ def purge(*, yes: bool, as_json: bool) -> None:
     units = written(usual())
     service = [] if foreign(units) else [str(each) for each in look(units).present]
     going, staying = [*map(str, found.ours), *service], [*_staying(found)]
-    if going and not yes:
-        _agree(going, staying)
+    if going:
+        agree(_question(going, staying), yes=yes, word=WORD)
     with uninterrupted():
         removed, left = removed_service(usual()) if service else ([], [])
     if found.ours or found.folders:
         removed = _removed(at) + removed
     if as_json:
         stays, commands = [str(each) for each in found.others], [" ".join(each) for each in left]
-        click.echo(json.dumps({"removed": removed, "stays": stays, "left": commands}, indent=2))
+        click.echo(record({"removed": removed, "stays": stays, "left": commands}))
     else:
         _tell(removed, staying, left)
 
 
 def _removed(at: Paths) -> list[str]:
-    """Remove the key in the keyring and all files; return these. The daemon is ended before."""
+    """Remove the keys in the keyring and all files; return these. The daemon is ended before."""
     with _stopped(at), uninterrupted():
-        kept = forget(accounts(at.vault))
+        keys = accounts(belongings(at))
+        kept = forget(keys.names)
         removed = [str(each) for each in remove(belongings(at))]
     if kept:
         what = "the keyring did not let go of the vault's key, which opens nothing any more"
-        click.echo(paragraph(f"Note: {what}; its service is called reticent."), err=True)
+        note(f"{what}; its service is called reticent")
+    for each in keys.unread:
+        what = f"{each} could not be read, so the keyring may still have a key for it"
+        note(f"{what}; its service is called reticent")
     return removed
 
 
-def _agree(going: Sequence[str], staying: Sequence[str]) -> None:
-    """List what goes and what stays, and return once the word is typed."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError("this asks first, and nobody is there to answer", "agree with --yes")
+def _question(going: Sequence[str], staying: Sequence[str]) -> str:
+    """Return what goes and what stays, and what is to be typed."""
     lines = ["This goes, for good, with the key in the keyring if there is one:"]
     lines += [*(f"  {each}" for each in going), *staying]
-    click.echo("\n".join(printable(line) for line in lines), err=True)
-    answer: str = click.prompt(
-        f"Type {WORD} to remove it", default="", show_default=False, err=True
-    )
-    if answer.strip() != WORD:
-        hint = f"type {WORD}, or agree with --yes"
-        raise ReticentError("you did not agree, so nothing was removed", hint)
+    return "\n".join(printable(line) for line in [*lines, f"Type {WORD} to remove it"])
 
 
 @contextmanager

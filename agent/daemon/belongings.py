@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,10 +19,12 @@ from agent.vault.database import Database
 from agent.vault.slot_rows import read_slots, read_vault_id
 from agent.vault.slots import KeyringSlot
 
-VAULT = ("vault.db", "vault.db-*", "vault.db.replaced-*", "vault.db.unfinished*", ".vault.db.*")
+VAULTS = ("vault.db", "vault.db.replaced-*", ".vault.db.*.part")
+BESIDE = ("*-wal", "*-shm", "*-journal")  # what SQLite keeps beside each
+VAULT = ("vault.db", "vault.db-*", "vault.db.replaced-*", ".*vault.db.*")
 MODELS = ("*.safetensors", "*.sig", ".*.part")
 COPYING = ".????????"  # a folder in which a model is being copied
-STATE = ("witness.json", "witness.json.unfinished", ".witness.json.*", "listen.token", "daemon.*")
+STATE = ("witness.json", ".witness.json.*", "listen.token", "daemon.*")
 POLICY = ("policy.toml", ".policy.toml.*")
 SOCKETS = ("control.sock", "query.sock")
 
@@ -33,6 +36,14 @@ class Belongings:
     ours: tuple[Path, ...]
     others: tuple[Path, ...]
     folders: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """Accounts in the keyring by their names, and the vaults that did not say which they have."""
+
+    names: tuple[str, ...]
+    unread: tuple[Path, ...]
 
 
 def belongings(paths: Paths) -> Belongings:
@@ -77,29 +88,51 @@ def remove(found: Belongings) -> list[Path]:
     return removed
 
 
-def accounts(vault: Path) -> list[str]:
-    """Return the accounts in the keyring that a vault has; none of one that cannot be read.
+def accounts(found: Belongings) -> Accounts:
+    """Return the accounts of every vault: that in use, replaced ones, unfinished ones.
 
-    Raises BusyVaultError if it is open.
+    Raises BusyVaultError if one is open.
     """
-    try:
-        database = Database.open(vault)
-    except BusyVaultError:
-        raise
-    except VaultError:
-        return []
-    try:
-        slots = [row.slot for row in read_slots(database, read_vault_id(database))]
-    except VaultError:
-        return []
-    finally:
-        database.close()
-    return [slot.account for slot in slots if isinstance(slot, KeyringSlot)]
+    names: dict[str, None] = {}
+    unread = []
+    for path in found.ours:
+        if not _is_vault(path):
+            continue
+        try:
+            names |= dict.fromkeys(_accounts(path))
+        except BusyVaultError:
+            raise
+        except VaultError:
+            unread.append(path)
+    return Accounts(tuple(names), tuple(unread))
 
 
 def forget(names: Sequence[str]) -> list[str]:
-    """Remove accounts from the keyring; return those that could not be removed."""
-    return [name for name in names if not keyrings.forget(name)]
+    """Remove accounts from the keyring; return those that may be in it still."""
+    return [name for name in names if not keyrings.forget(name) and _may_be_kept(name)]
+
+
+def _is_vault(path: Path) -> bool:
+    """Say whether a file of ours is a whole vault by its name, and no link to one."""
+    beside = any(fnmatchcase(path.name, name) for name in BESIDE)
+    return not beside and not path.is_symlink() and _fits(path, VAULTS, copying=False)
+
+
+def _accounts(vault: Path) -> list[str]:
+    """Return the accounts that a vault has. Raises VaultError."""
+    database = Database.open(vault)
+    with ExitStack() as stack:
+        stack.callback(database.close)
+        slots = [row.slot for row in read_slots(database, read_vault_id(database))]
+    return [slot.account for slot in slots if isinstance(slot, KeyringSlot)]
+
+
+def _may_be_kept(account: str) -> bool:
+    """Say whether the keyring has an account, or does not say."""
+    try:
+        return keyrings.fetch(account) is not None
+    except VaultError:
+        return True
 
 
 def _entries(folder: Path) -> Iterator[Path]:

@@ -64,6 +64,20 @@ def test_everything_goes(run: Run, user: Path, memory: Memory) -> None:
     assert record["left"] == ["systemctl --user daemon-reload"]
 
 
+def test_the_keys_of_replaced_vaults_go_as_well(run: Run, memory: Memory) -> None:
+    """And one that cannot be read is named: its key may be there still."""
+    paths().vault.rename(paths().vault.with_name("vault.db.replaced-1"))
+    made(paths().vault.parent)
+    with opened() as vault:
+        vault.add_keyring()
+    assert len(memory.kept) == 2
+    paths().vault.with_name("vault.db.replaced-2").write_bytes(b"rubbish")
+    ran = run("purge", "--yes")
+    assert ran.code == 0
+    assert memory.kept == {}
+    assert "vault.db.replaced-2 could not be read" in ran.err.replace("\n", " ")
+
+
 def test_a_second_time_there_is_nothing(run: Run) -> None:
     """And that is no error."""
     assert run("purge", "--yes").code == 0
@@ -78,7 +92,7 @@ def test_it_lists_and_asks(answering: Answering, user: Path, memory: Memory) -> 
     for word in ("", "y", "yes", "PURGE"):
         refused = answering(word)
         assert refused.code == 1
-        assert "so nothing was removed" in refused.err
+        assert "so nothing was done" in refused.err
     assert str(paths().vault) in refused.err
     assert "This is not reticent's, and stays:" in refused.err
     assert (files(user), len(memory.kept)) == (before, 1)

@@ -3,17 +3,20 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import keyring
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.belongings import accounts, belongings, remove
+from agent.daemon.belongings import Accounts, accounts, belongings, forget, remove
 from agent.daemon.token import TOKEN
-from agent.errors import BusyVaultError
+from agent.errors import BusyVaultError, VaultError
 from agent.paths import Paths, paths
+from agent.vault import keyrings
 from agent.vault.derivation import Derivation
 from agent.vault.location import Location
 from agent.vault.vault import create
+from tests.cli.vaults import Memory
 from tests.wire.fake import short_folder
 
 FAST = Derivation(memory_kib=64, iterations=1, lanes=1)
@@ -37,7 +40,10 @@ def made(home: Paths) -> list[Path]:
     data, state = home.data, home.state
     return [
         *(data / f"vault.db{end}" for end in ("", "-wal", "-shm", "-journal", ".replaced-12")),
-        *(data / name for name in (".vault.db.0a1b2c3d.part", "vault.db.unfinished-wal")),
+        *(
+            data / name
+            for name in (".vault.db.0a1b2c3d.part", "..vault.db.0a.part.witness.0b.part")
+        ),
         *(home.models / name for name in ("village.safetensors", "village.sig")),
         *(state / name for name in ("witness.json", "daemon.log", "daemon.log.1", "daemon.lock")),
         state / TOKEN,
@@ -125,14 +131,84 @@ def test_what_we_did_not_name_is_not_ours(name: str) -> None:
         assert belongings(found).others == (found.data / name,)
 
 
-def test_the_accounts_in_the_keyring(tmp_path: Path) -> None:
-    """None of a vault without, of none, or of rubbish; one that is open is said to be."""
-    place = Location(tmp_path / "v" / "vault.db", tmp_path / "w" / "witness.json")
-    assert accounts(place.vault) == []
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    """A keyring in place of the desktop's."""
+    before, made = keyring.get_keyring(), Memory()
+    keyring.set_keyring(made)
+    yield made
+    keyring.set_keyring(before)
+
+
+def keyed(home: Paths, name: str) -> str:
+    """Make a vault of a name, with a key in the keyring; return the account of that."""
+    before = {*accounts(belongings(home)).names}
+    place = Location(home.data / "vault.db", home.state / "witness.json")
     vault, _ = create(place, "a passphrase", FAST)
-    with pytest.raises(BusyVaultError):
-        accounts(place.vault)
-    vault.close()
-    assert accounts(place.vault) == []
-    place.vault.write_bytes(b"rubbish")
-    assert accounts(place.vault) == []
+    with vault:
+        vault.add_keyring()
+    place.vault.replace(home.data / name)
+    [account] = {*accounts(belongings(home)).names} - before
+    return account
+
+
+def test_the_accounts_of_every_vault_are_found(memory: Memory) -> None:
+    """Of replaced and unfinished ones too; each once, and none of a vault that has none."""
+    with short_folder() as folder:
+        home = paths({"RETICENT_HOME": str(folder)})
+        assert accounts(belongings(home)) == Accounts((), ())
+        names = ("vault.db.replaced-1", "vault.db.replaced-20", ".vault.db.0a1b2c3d.part")
+        made = {keyed(home, name) for name in names}
+        (home.data / "vault.db").write_bytes((home.data / names[0]).read_bytes())
+        found = accounts(belongings(home))
+        assert (sorted(found.names), found.unread) == (sorted(made), ())
+        assert {account for _, account in memory.kept} == made
+        assert forget(found.names) == []
+        assert memory.kept == {}
+        assert forget(found.names) == [], "what is not there any more is no failure"
+
+
+def test_a_vault_that_cannot_be_read_is_named(memory: Memory) -> None:
+    """Its key may be in the keyring still; the others' are found all the same."""
+    with short_folder() as folder:
+        home = paths({"RETICENT_HOME": str(folder)})
+        account = keyed(home, "vault.db")
+        for name in ("vault.db.replaced-1", "vault.db.replaced-1-wal", ".vault.db.0a.part.witness"):
+            (home.data / name).write_bytes(b"rubbish")
+        found = accounts(belongings(home))
+        assert found == Accounts((account,), (home.data / "vault.db.replaced-1",))
+    assert len(memory.kept) == 1
+
+
+def test_a_vault_behind_a_link_keeps_its_key(memory: Memory, tmp_path: Path) -> None:
+    """It stays where it is."""
+    with short_folder() as folder:
+        home = paths({"RETICENT_HOME": str(folder)})
+        keyed(home, "vault.db")
+        (home.data / "vault.db").rename(tmp_path / "vault.db")
+        (home.data / "vault.db").symlink_to(tmp_path / "vault.db")
+        assert accounts(belongings(home)) == Accounts((), ())
+    assert len(memory.kept) == 1
+
+
+def test_a_vault_that_is_open_is_said_to_be() -> None:
+    """Nothing of it may go."""
+    with short_folder() as folder:
+        home = paths({"RETICENT_HOME": str(folder)})
+        vault, _ = create(Location.of(home), "a passphrase", FAST)
+        with vault, pytest.raises(BusyVaultError):
+            accounts(belongings(home))
+
+
+def test_what_the_keyring_keeps_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it does not say what it has."""
+    answers: dict[str, bytes | None] = {"kept": bytes(32), "gone": None}
+
+    def fetch(account: str) -> bytes | None:
+        if account not in answers:
+            raise VaultError("the keyring did not give the key", "start it")
+        return answers[account]
+
+    monkeypatch.setattr(keyrings, "forget", lambda _account: False)
+    monkeypatch.setattr(keyrings, "fetch", fetch)
+    assert forget(["kept", "gone", "silent"]) == ["kept", "silent"]

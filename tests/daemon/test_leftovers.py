@@ -1,0 +1,154 @@
+"""Whatever is made on a machine, and wherever its maker is killed: a purge leaves nothing."""
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from itertools import count
+from typing import Any
+
+import pytest
+
+from agent.daemon import log
+from agent.daemon.belongings import belongings, remove
+from agent.daemon.shelf import Shelf
+from agent.daemon.sockets import alone, doors
+from agent.daemon.token import TOKEN, token_of
+from agent.daemon.written import Wish, write
+from agent.files import private_folder
+from agent.model.file import write as write_model
+from agent.model.signature import generate_key, sign
+from agent.paths import Paths
+from agent.vault.backup import restore
+from agent.vault.location import Location
+from agent.vault.vault import create, unlock
+from tests.daemon.doubles import MONDAY
+from tests.daemon.fakes import short_home
+from tests.daemon.lives import MODEL
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED
+
+RENAMING = ("link", "rename", "replace", "unlink", "rmdir")  # of os: what tells a crash's instants
+MOST = 60  # instants of one maker
+ENDED, DEFECT = 0, 3
+
+Maker = Callable[[Paths], object]
+
+
+def make_vault(home: Paths) -> None:
+    """Make a vault."""
+    vault, _ = create(Location.of(home), PASSPHRASE, FAST)
+    vault.close()
+
+
+def restore_twice(home: Paths) -> None:
+    """Make a vault and a backup, restore it, and once more over rubbish with a log beside it."""
+    make_vault(home)
+    backup = home.config.parent / "backup.db"
+    with unlock(Location.of(home), TYPED) as vault:
+        vault.backup(backup)
+    restore(Location.of(home), backup, TYPED)
+    home.vault.write_bytes(b"rubbish")
+    home.vault.with_name("vault.db-wal").write_bytes(b"rubbish")
+    restore(Location.of(home), backup, TYPED)
+
+
+def rotate(home: Paths) -> None:
+    """Make a vault and give it another key."""
+    make_vault(home)
+    with unlock(Location.of(home), TYPED) as vault:
+        vault.rotate(PASSPHRASE)
+
+
+def refuse(home: Paths) -> None:
+    """Write into a policy that somebody gets nothing."""
+    home.policy.write_text('preset = "balanced"\n')
+    write(home.policy, Wish("a.example", None), date(2027, 3, 1))
+
+
+def add_model(home: Paths) -> None:
+    """Add a model with its signature."""
+    elsewhere, key = home.config.parent / "mine.safetensors", home.config.parent / "key"
+    write_model(MODEL, elsewhere)
+    generate_key(key)
+    sign(elsewhere, key)
+    Shelf(home.models).add(elsewhere, (), MONDAY)
+
+
+def run_daemon(home: Paths) -> None:
+    """Take the lock, the log and the sockets of a daemon, and its token."""
+    with alone(home.daemon_lock), log.logging_to(home.log), doors(home, {}):
+        token_of(home.state / TOKEN)
+        for _ in range(3):
+            log.LOG.info("x" * log.MOST_BYTES)
+
+
+MAKERS = (make_vault, restore_twice, rotate, refuse, add_model, run_daemon)
+
+
+@contextmanager
+def made_folders() -> Iterator[Paths]:
+    """Return our folders, made and empty."""
+    with short_home() as home:
+        for each in (home.config, home.data, home.state, home.runtime):
+            private_folder(each)
+        yield home
+
+
+def killed(make: Maker, home: Paths, instant: int) -> bool:
+    """Let a process make something, kill it before it renames for the n-th time; say if it was."""
+    child = os.fork()
+    if child == 0:
+        code = DEFECT
+        try:
+            with open(os.devnull, "w") as nothing:  # noqa: PTH123  (a device)
+                sys.stderr = nothing
+                kill_at(instant)
+                make(home)
+            code = ENDED
+        finally:  # whatever it was: a child must not go on as its parent
+            if code:
+                sys.stderr = sys.__stderr__
+                traceback.print_exc()
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return True
+    assert os.waitstatus_to_exitcode(status) == ENDED
+    return False
+
+
+def kill_at(instant: int) -> None:
+    """Have this process killed when it renames or removes something for the n-th time."""
+    numbers = count()
+
+    def patched(whole: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401  (any function of os)
+            if next(numbers) == instant:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return whole(*arguments, **named)
+
+        return call
+
+    for name in RENAMING:
+        setattr(os, name, patched(getattr(os, name)))
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_nothing_is_left_wherever_its_maker_is_killed(make: Maker) -> None:
+    """Each file that is made is known by the name that its maker gives it."""
+    for instant in range(MOST):
+        with made_folders() as home:
+            ended = not killed(make, home, instant)
+            found = belongings(home)
+            assert found.others == ()
+            assert found.ours or not ended
+            remove(found)
+            left = [home.config, home.data, home.state, home.runtime]
+            assert not any(each.exists() for each in left), instant
+        if ended:
+            assert instant, "nothing was renamed: is it still by os?"
+            return
+    pytest.fail(f"more than {MOST} instants")
