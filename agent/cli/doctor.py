@@ -11,7 +11,7 @@ from agent.cli.layout import counted, paragraph
 from agent.cli.options import json_option, record
 from agent.cli.problems import printable
 from agent.cli.service import usual
-from agent.daemon.checks.finding import Case, Finding
+from agent.daemon.checks.finding import Finding, Machine
 from agent.daemon.doctor import examine
 from agent.errors import ReticentError
 from agent.paths import paths
@@ -30,7 +30,7 @@ def doctor(context: click.Context, /, *, as_json: bool) -> None:
     Nothing is changed. The exit code is 1 if something does not work or is not safe.
     """
     now = datetime.now().astimezone()
-    found = examine(Case(paths(), os.environ, now, usual(), sys.executable))
+    found = examine(Machine(paths(), os.environ, now, usual(), sys.executable))
     if as_json:
         click.echo(record({"findings": found}))
     else:

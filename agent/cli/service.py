@@ -22,7 +22,7 @@ from agent.daemon.installed import (
     stopping,
     write,
 )
-from agent.daemon.service import Manager, Written, files
+from agent.daemon.service import Manager, UnitFile, files
 from agent.errors import DaemonError
 from agent.paths import paths
 
@@ -41,7 +41,7 @@ def usual() -> Manager:
     return "launchd" if sys.platform == "darwin" else "systemd"
 
 
-def written(manager: Manager) -> list[Written]:
+def written(manager: Manager) -> list[UnitFile]:
     """Return the files of the service as they would be written now."""
     return files(manager, sys.executable, os.environ)
 
@@ -144,7 +144,7 @@ def status(**flags: Unpack[ServiceFlags]) -> None:
     click.echo(f"{manager} {'answers' if answers else 'does not answer here'}.")
 
 
-def _print(units: Sequence[Written], *, as_json: bool) -> None:
+def _print(units: Sequence[UnitFile], *, as_json: bool) -> None:
     """Print the files, each below its path."""
     if as_json:
         files = [{"path": str(each.path), "text": each.text} for each in units]

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from agent.daemon.log import LOG, place
+from agent.daemon.log import LOG, kind_and_place
 from agent.errors import ReticentError
 from agent.wire.routes import CONTROL, Door
 
@@ -51,4 +51,4 @@ class Autolock:
             try:
                 self._lock()
             except ReticentError as error:
-                LOG.warning("locking failed: %s", place(error))
+                LOG.warning("locking failed: %s", kind_and_place(error))

@@ -4,14 +4,14 @@ from typing import Any
 
 import msgspec
 
-from agent.daemon.log import LOG, place
+from agent.daemon.log import LOG, kind_and_place
 from agent.daemon.reading import too_large
 from agent.daemon.refused import RefusedError
 from agent.daemon.web import Handler, web
 from agent.errors import LockedError, ReticentError, UsageError
 from agent.wire.asking import Answer
 from agent.wire.base import JSON_TYPE, Fault
-from agent.wire.faults import fault_of, status_of
+from agent.wire.faults import fault_of, http_status
 
 DECIDE = "decide"
 
@@ -39,13 +39,13 @@ async def boundary(request: web.Request, handler: Handler) -> web.StreamResponse
     except web.HTTPException as error:
         return _unrouted(error)
     except Exception as error:  # noqa: BLE001  (the one place: what fails attaches nothing)
-        LOG.error("%s failed: %s", name, place(error))
+        LOG.error("%s failed: %s", name, kind_and_place(error))
         return _unforeseen(name)
 
 
 def _refusal(error: RefusedError) -> web.Response:
     """Return the answer to a request that is not as it should be; its connection may end."""
-    status = error.status or status_of(error.code)
+    status = error.status or http_status(error.code)
     answer = reply(fault_of(error, error.code), status)
     if error.code in {"slow", "too large"}:  # the rest of it is not read
         answer.force_close()
@@ -56,8 +56,8 @@ def _foreseen(error: ReticentError, name: str) -> web.Response:
     """Return the answer that says what went wrong; a decision says it to nobody but the log."""
     if name != DECIDE or isinstance(error, UsageError):
         fault = fault_of(error)
-        return reply(fault, status_of(fault.code))
-    LOG.warning("%s failed: %s", name, place(error))
+        return reply(fault, http_status(fault.code))
+    LOG.warning("%s failed: %s", name, kind_and_place(error))
     return reply(Answer(code="locked" if isinstance(error, LockedError) else "failed"))
 
 
@@ -66,7 +66,7 @@ def _unforeseen(name: str) -> web.Response:
     if name == DECIDE:
         return reply(Answer(code="failed"))
     what, hint = "the daemon failed at this", "its log says where; report that"
-    return reply(Fault(code="failed", what=what, hint=hint), status_of("failed"))
+    return reply(Fault(code="failed", what=what, hint=hint), http_status("failed"))
 
 
 def _unrouted(error: web.HTTPException) -> web.Response:

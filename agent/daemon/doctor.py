@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 
 from agent.daemon.checks import kept, machine, places, running
-from agent.daemon.checks.finding import Case, Finding, bad
+from agent.daemon.checks.finding import Finding, Machine, bad
 from agent.errors import reason
 
-Check = Callable[[Case], Iterator[Finding]]
+Check = Callable[[Machine], Iterator[Finding]]
 
 CHECKS: tuple[Check, ...] = (
     machine.python,
@@ -26,14 +26,14 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def examine(case: Case) -> tuple[Finding, ...]:
+def examine(here: Machine) -> tuple[Finding, ...]:
     """Return what each check found; what the system does not let it see is found to be bad."""
-    return tuple(finding for check in CHECKS for finding in _found(check, case))
+    return tuple(finding for check in CHECKS for finding in _found(check, here))
 
 
-def _found(check: Check, case: Case) -> Iterator[Finding]:
+def _found(check: Check, here: Machine) -> Iterator[Finding]:
     try:
-        yield from check(case)
+        yield from check(here)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         yield bad(check.__name__, f"{where}{reason(error)}", "mend that, and run this again")

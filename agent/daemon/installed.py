@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.parsers.expat import ExpatError
 
-from agent.daemon.service import PLIST, SERVICE, SOCKETS, Manager, Written, place
+from agent.daemon.service import PLIST, SERVICE, SOCKETS, Manager, UnitFile, place
 from agent.errors import DaemonError, UsageError, reason
 from agent.files import replace_bytes
 
@@ -33,7 +33,7 @@ class Installed:
         return bool(self.present) and not self.differing
 
 
-def look(files: Sequence[Written]) -> Installed:
+def look(files: Sequence[UnitFile]) -> Installed:
     """Return what there is of the files that would be written now."""
     texts = {each.path: _text(each.path) for each in files}
     return Installed(
@@ -42,13 +42,13 @@ def look(files: Sequence[Written]) -> Installed:
     )
 
 
-def foreign(files: Sequence[Written]) -> bool:
+def foreign(files: Sequence[UnitFile]) -> bool:
     """Say whether what is there starts a daemon whose folders are others than ours now."""
     texts = ((each.text, _text(each.path)) for each in files)
     return any(there is not None and _homes(there) != _homes(text) for text, there in texts)
 
 
-def write(files: Sequence[Written]) -> None:
+def write(files: Sequence[UnitFile]) -> None:
     """Write the files, over older ones; UsageError if that is not possible."""
     for each in files:
         try:
@@ -60,7 +60,7 @@ def write(files: Sequence[Written]) -> None:
             raise _refused(each.path, error) from error
 
 
-def remove(files: Sequence[Written]) -> list[Path]:
+def remove(files: Sequence[UnitFile]) -> list[Path]:
     """Remove what there is of the files; return what was removed."""
     present = look(files).present
     for path in present:

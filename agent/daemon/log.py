@@ -21,7 +21,7 @@ MOST_BYTES = 2**20  # then the file is put aside, and the one put aside before i
 _LINE = "%(asctime)s %(levelname)s %(message)s"
 
 
-def place(error: BaseException) -> str:
+def kind_and_place(error: BaseException) -> str:
     """Return the class of an error, and where it was raised."""
     frames = extract_tb(error.__traceback__)
     at = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
@@ -51,7 +51,7 @@ def logging_to(path: Path) -> Iterator[None]:
         logging.getLogger().removeHandler(silent)
 
 
-class _Stream(logging.StreamHandler):  # type: ignore[type-arg]
+class _Stream(logging.StreamHandler):  # type: ignore[type-arg]  # generic in its stubs alone
     """Passes over what cannot be written: the terminal may have gone."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (logging's name)

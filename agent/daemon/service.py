@@ -63,14 +63,14 @@ _UNTRIED = """<!-- Written by `reticent service install`; `reticent service remo
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class UnitFile:
     """A file for the system's manager of services."""
 
     path: Path
     text: str
 
 
-def files(manager: Manager, interpreter: str, environment: Mapping[str, str]) -> list[Written]:
+def files(manager: Manager, interpreter: str, environment: Mapping[str, str]) -> list[UnitFile]:
     """Return the files that start the daemon by an interpreter's absolute path.
 
     ``environment``: that of the user; what says where our folders lie is passed on. Raises
@@ -85,8 +85,8 @@ def files(manager: Manager, interpreter: str, environment: Mapping[str, str]) ->
     folder = place(manager, environment)
     command = [interpreter, "-P", "-m", "agent.cli", "daemon"]  # -P: not from where it is run
     if manager == "launchd":
-        return [Written(folder / PLIST, _plist(command, kept))]
-    return [Written(folder / name, _HEADER + text) for name, text in _units(command, kept)]
+        return [UnitFile(folder / PLIST, _plist(command, kept))]
+    return [UnitFile(folder / name, _HEADER + text) for name, text in _units(command, kept)]
 
 
 def place(manager: Manager, environment: Mapping[str, str]) -> Path:

@@ -20,7 +20,7 @@ knows what it says. Delete it once it has served its purpose.
 `reticent profile import` reads it, and so does `reticent decide --profile`."""
 
 
-class Written(NamedTuple):
+class Unchecked(NamedTuple):
     """What stands in a file, unchecked: above all tables, and in each of them."""
 
     pairs: Mapping[str, object]
@@ -42,7 +42,7 @@ def profile_toml(values: Mapping[str, Mapping[str, str]]) -> str:
     return tomlkit.dumps(document)
 
 
-def parse(text: bytes) -> Written:
+def parse(text: bytes) -> Unchecked:
     """Return what a file says; UsageError where it is no TOML."""
     try:
         document = tomllib.loads(text.decode("utf-8-sig"))
@@ -50,7 +50,7 @@ def parse(text: bytes) -> Written:
         hint = 'write lines such as region = "west_europe"'
         raise UsageError("this is no TOML", hint) from None
     tables = {name: each for name, each in document.items() if isinstance(each, dict)}
-    return Written({name: document[name] for name in document if name not in tables}, tables)
+    return Unchecked({name: document[name] for name in document if name not in tables}, tables)
 
 
 def read_profile(text: bytes, models: Sequence[Model]) -> dict[str, dict[str, str]]:
@@ -59,14 +59,14 @@ def read_profile(text: bytes, models: Sequence[Model]) -> dict[str, dict[str, st
     UsageError where it names a model or an attribute that is not there, or a value that does not
     fit every model it is for.
     """
-    written = parse(text)
-    for name, table in written.tables.items():
+    found = parse(text)
+    for name, table in found.tables.items():
         if name not in {model.id for model in models}:
             _refuse(name, table, models)
-    for name in written.pairs:
+    for name in found.pairs:
         if not any(name in person_codes(model) for model in models):
             raise unknown_person(name, models)
-    return {model.id: _values(written, model) for model in models}
+    return {model.id: _values(found, model) for model in models}
 
 
 def read_values(text: bytes, model: Model) -> dict[str, str]:
@@ -74,20 +74,20 @@ def read_values(text: bytes, model: Model) -> dict[str, str]:
 
     UsageError as for all of them, and where it has tables, but none for this model.
     """
-    written = parse(text)
-    alone = not written.pairs and model.id not in written.tables
-    for name, table in written.tables.items():
+    found = parse(text)
+    alone = not found.pairs and model.id not in found.tables
+    for name, table in found.tables.items():
         if name != model.id and (alone or name in person_codes(model)):
             _refuse(name, table, [model])
-    for name, value in written.pairs.items():
+    for name, value in found.pairs.items():
         checked(name, value, model)
-    return _values(written, model)
+    return _values(found, model)
 
 
-def _values(written: Written, model: Model) -> dict[str, str]:
+def _values(found: Unchecked, model: Model) -> dict[str, str]:
     known = person_codes(model)
-    above = {name: value for name, value in written.pairs.items() if name in known}
-    own = above | dict(written.tables.get(model.id, {}))
+    above = {name: value for name, value in found.pairs.items() if name in known}
+    own = above | dict(found.tables.get(model.id, {}))
     return {name: checked(name, value, model) for name, value in own.items()}
 
 

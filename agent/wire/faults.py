@@ -1,6 +1,6 @@
 """Errors and the faults that stand for them on the wire: one table, read both ways.
 
-The daemon says ``fault_of(error)`` with the status ``status_of(fault.code)``, the client raises
+The daemon says ``fault_of(error)`` with the status ``http_status(fault.code)``, the client raises
 ``error_of(fault)``. Source of the statuses: RFC 9110, section 15; 423 is of RFC 4918.
 """
 
@@ -87,6 +87,6 @@ def error_of(fault: Fault) -> ReticentError:
     return kind.error(fault.what, fault.hint, fault.where)
 
 
-def status_of(code: str) -> int:
+def http_status(code: str) -> int:
     """Return the status of HTTP that goes with a kind of fault; 500 where it is not known."""
     return _BY_CODE.get(code, _OTHER).status

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from agent.daemon.checks.finding import Case, Finding, State
+from agent.daemon.checks.finding import Finding, Machine, State
 from agent.daemon.doctor import examine
 from agent.paths import paths
 from agent.vault.derivation import Derivation
@@ -18,11 +18,11 @@ FAST = Derivation(memory_kib=64, iterations=1, lanes=1)
 
 
 @contextmanager
-def healthy() -> Iterator[Case]:
+def healthy() -> Iterator[Machine]:
     """A machine on which everything of ours is as it should be."""
     with short_folder() as folder:
         environment = {"RETICENT_HOME": str(folder / "r"), "HOME": str(folder)}
-        found = Case(paths(environment), environment, NOW, "systemd", sys.executable)
+        found = Machine(paths(environment), environment, NOW, "systemd", sys.executable)
         for each in (found.paths.config, found.paths.data, found.paths.state, found.paths.runtime):
             each.mkdir(0o700, parents=True)
         found.paths.policy.write_text('preset = "balanced"\n')
@@ -31,17 +31,17 @@ def healthy() -> Iterator[Case]:
         yield found
 
 
-def states(case: Case) -> dict[str, State]:
+def states(here: Machine) -> dict[str, State]:
     """Return the worst state of each name."""
     order: tuple[State, ...] = ("ok", "warn", "bad")
     worst: dict[str, State] = {}
-    for each in examine(case):
+    for each in examine(here):
         worst[each.name] = max(each.state, worst.get(each.name, "ok"), key=order.index)
     return worst
 
 
-def only(case: Case, name: str, state: State) -> Finding:
+def only(here: Machine, name: str, state: State) -> Finding:
     """Return the one finding of a name and a state."""
-    [found] = [each for each in examine(case) if (each.name, each.state) == (name, state)]
+    [found] = [each for each in examine(here) if (each.name, each.state) == (name, state)]
     assert found.fix
     return found

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.daemon.checks import kept, places
-from agent.daemon.checks.finding import Case, State
+from agent.daemon.checks.finding import Machine, State
 from agent.daemon.doctor import CHECKS, examine
 from agent.files import create_private
 from agent.model.file import write as write_model
@@ -23,7 +23,7 @@ from tests.daemon.cases import NOW, healthy, only, states
 
 
 @pytest.fixture
-def case() -> Iterator[Case]:
+def here() -> Iterator[Machine]:
     """A machine on which everything of ours is as it should be."""
     with healthy() as found:
         yield found
@@ -32,43 +32,43 @@ def case() -> Iterator[Case]:
 def test_nothing_there_yet_is_nothing_wrong(tmp_path: Path) -> None:
     """Before `reticent init` has run; and looking makes no file."""
     home = {"RETICENT_HOME": str(tmp_path), "HOME": str(tmp_path)}
-    case = Case(paths(home), home, NOW, "systemd", sys.executable)
-    assert "bad" not in states(replace(case, paths=paths({"RETICENT_HOME": "/none"}))).values()
+    here = Machine(paths(home), home, NOW, "systemd", sys.executable)
+    assert "bad" not in states(replace(here, paths=paths({"RETICENT_HOME": "/none"}))).values()
     for name, fix in (("vault", "reticent init"), ("policy", 'preset = "balanced"')):
-        assert fix in only(case, name, "warn").fix
+        assert fix in only(here, name, "warn").fix
     assert [*tmp_path.iterdir()] == []
 
 
-def test_what_needs_a_fix_has_one(case: Case) -> None:
+def test_what_needs_a_fix_has_one(here: Machine) -> None:
     """And nothing else has; each is a sentence without a full stop."""
-    case.paths.data.chmod(0o777)
-    for each in examine(case):
+    here.paths.data.chmod(0o777)
+    for each in examine(here):
         assert bool(each.fix) == (each.state != "ok")
         assert not each.what.endswith(".")
         assert not each.fix.endswith(".")
 
 
-def left(case: Case, path: Path) -> None:
+def left(here: Machine, path: Path) -> None:
     """Leave a socket behind that nobody listens at."""
-    assert case.paths.runtime == path.parent
+    assert here.paths.runtime == path.parent
     with closing(socket.socket(socket.AF_UNIX)) as made:
         made.bind(str(path))
 
 
-def older_format(case: Case) -> None:
+def older_format(here: Machine) -> None:
     """Let the vault say that it is in another format."""
-    data = bytearray(case.paths.vault.read_bytes())
+    data = bytearray(here.paths.vault.read_bytes())
     data[kept.VERSION] = (9).to_bytes(4, "big")
-    case.paths.vault.write_bytes(data)
+    here.paths.vault.write_bytes(data)
 
 
-def added(case: Case, data: bytes) -> None:
+def added(here: Machine, data: bytes) -> None:
     """Put a file to the models."""
-    case.paths.models.mkdir(0o700)
-    create_private(data, case.paths.models / "village.safetensors")
+    here.paths.models.mkdir(0o700)
+    create_private(data, here.paths.models / "village.safetensors")
 
 
-WRONG: list[tuple[Callable[[Case], object], str, State, str]] = [
+WRONG: list[tuple[Callable[[Machine], object], str, State, str]] = [
     (lambda c: c.paths.data.chmod(0o770), "folder data", "bad", "others can put things into"),
     (lambda c: c.paths.state.chmod(0o755), "folder state", "warn", "others can look into"),
     (lambda c: c.paths.vault.chmod(0o644), "files", "bad", "others can read"),
@@ -105,56 +105,56 @@ WRONG: list[tuple[Callable[[Case], object], str, State, str]] = [
 
 @pytest.mark.parametrize(("spoil", "name", "state", "what"), WRONG, ids=lambda each: str(each)[:30])
 def test_what_is_wrong_is_found(
-    case: Case, spoil: Callable[[Case], object], name: str, state: State, what: str
+    here: Machine, spoil: Callable[[Machine], object], name: str, state: State, what: str
 ) -> None:
     """Under its name, and nothing else becomes bad by it."""
-    spoil(case)
-    assert what in only(case, name, state).what
-    assert {each for each, found in states(case).items() if found == "bad"} <= {name}
+    spoil(here)
+    assert what in only(here, name, state).what
+    assert {each for each, found in states(here).items() if found == "bad"} <= {name}
 
 
-def test_a_model_by_nobody_trusted_is_found(case: Case) -> None:
+def test_a_model_by_nobody_trusted_is_found(here: Machine) -> None:
     """As the policy has it; without keys in it, the same file is as it should be."""
-    case.paths.models.mkdir(0o700)
-    write_model(cli_model(), case.paths.models / "village.safetensors")
-    assert states(case)["models"] == "ok"
-    case.paths.policy.write_text(f'trusted_keys = ["ed25519:{"0" * 64}"]\n')
-    assert "not signed" in only(case, "models", "bad").what
+    here.paths.models.mkdir(0o700)
+    write_model(cli_model(), here.paths.models / "village.safetensors")
+    assert states(here)["models"] == "ok"
+    here.paths.policy.write_text(f'trusted_keys = ["ed25519:{"0" * 64}"]\n')
+    assert "not signed" in only(here, "models", "bad").what
 
 
 def test_a_shipped_model_that_is_damaged_comes_with_another_installation(
-    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It cannot be removed, as one that was added can."""
     damaged = tmp_path / shipped_model().name
     damaged.write_bytes(b"rubbish")
     monkeypatch.setattr("agent.daemon.shelf.shipped_model", lambda: damaged)
-    assert only(case, "models", "bad").fix == "install reticent again"
+    assert only(here, "models", "bad").fix == "install reticent again"
     monkeypatch.undo()
-    added(case, b"rubbish")
-    assert only(case, "models", "bad").fix == "reticent model remove village"
+    added(here, b"rubbish")
+    assert only(here, "models", "bad").fix == "reticent model remove village"
 
 
-def test_a_folder_that_is_none_is_found(case: Case) -> None:
+def test_a_folder_that_is_none_is_found(here: Machine) -> None:
     """The sockets cannot be there either."""
-    case.paths.runtime.rmdir()
-    case.paths.runtime.touch()
-    assert "is not a folder" in only(case, "folder runtime", "bad").what
-    assert "not a directory" in only(case, "socket query", "bad").what
-    assert states(case)["daemon"] == "warn"
+    here.paths.runtime.rmdir()
+    here.paths.runtime.touch()
+    assert "is not a folder" in only(here, "folder runtime", "bad").what
+    assert "not a directory" in only(here, "socket query", "bad").what
+    assert states(here)["daemon"] == "warn"
 
 
-def test_a_socket_path_that_is_too_long_is_found(case: Case) -> None:
+def test_a_socket_path_that_is_too_long_is_found(here: Machine) -> None:
     """With the way out."""
     far = paths({"RETICENT_HOME": "/" + "long/" * 30})
     found = only(
-        replace(case, paths=replace(case.paths, runtime=far.runtime)), "socket query", "bad"
+        replace(here, paths=replace(here.paths, runtime=far.runtime)), "socket query", "bad"
     )
     assert "RETICENT_HOME" in found.fix
 
 
 def test_what_may_not_be_seen_is_found_to_be_bad(
-    case: Case, monkeypatch: pytest.MonkeyPatch
+    here: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the other checks go on."""
 
@@ -162,21 +162,21 @@ def test_what_may_not_be_seen_is_found_to_be_bad(
         raise PermissionError(13, "Permission denied", "x")
 
     monkeypatch.setattr(places, "_files", refuse)
-    assert only(case, "files", "bad").what == "x: permission denied"
-    assert len(states(case)) > len(CHECKS) - 1
+    assert only(here, "files", "bad").what == "x: permission denied"
+    assert len(states(here)) > len(CHECKS) - 1
 
 
-def test_a_foreign_folder_is_found(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_foreign_folder_is_found(here: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """What lies in it is not to be trusted."""
-    owner = case.paths.data.stat().st_uid
+    owner = here.paths.data.stat().st_uid
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
-    assert f"number {owner}" in next(places.folders(case)).what
+    assert f"number {owner}" in next(places.folders(here)).what
 
 
-def test_the_time_that_a_rule_needs_is_that_of_the_user(case: Case) -> None:
+def test_the_time_that_a_rule_needs_is_that_of_the_user(here: Machine) -> None:
     """A rule that expires today is valid still."""
     day = NOW.date()
     rule = f'[[rule]]\nrecipient = "a.example"\nexpires = {day}\nk = 5\n'
-    case.paths.policy.write_text(rule)
-    assert states(case)["policy"] == "ok"
-    assert states(replace(case, now=NOW + timedelta(days=1)))["policy"] == "warn"
+    here.paths.policy.write_text(rule)
+    assert states(here)["policy"] == "ok"
+    assert states(replace(here, now=NOW + timedelta(days=1)))["policy"] == "warn"

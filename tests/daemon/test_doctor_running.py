@@ -13,7 +13,7 @@ from agent import __version__
 from agent.daemon.agent import assemble
 from agent.daemon.calls import Calls
 from agent.daemon.checks import machine
-from agent.daemon.checks.finding import Case, Finding, State
+from agent.daemon.checks.finding import Finding, Machine, State
 from agent.daemon.doctor import examine
 from agent.daemon.events import Bus
 from agent.daemon.installed import write
@@ -42,27 +42,27 @@ STATUS = Status(
 
 
 @pytest.fixture
-def case() -> Iterator[Case]:
+def here() -> Iterator[Machine]:
     """A machine on which everything of ours is as it should be."""
     with healthy() as found:
         yield found
 
 
 @pytest.fixture
-def running(case: Case) -> Iterator[FakeDaemon]:
+def running(here: Machine) -> Iterator[FakeDaemon]:
     """A daemon that answers at both sockets."""
     with (
-        FakeDaemon(case.paths.control, {"status": lambda: STATUS}) as fake,
-        FakeDaemon(case.paths.query, {}, "query"),
+        FakeDaemon(here.paths.control, {"status": lambda: STATUS}) as fake,
+        FakeDaemon(here.paths.query, {}, "query"),
     ):
-        case.paths.control.chmod(0o600)
-        case.paths.query.chmod(0o600)
+        here.paths.control.chmod(0o600)
+        here.paths.query.chmod(0o600)
         yield fake
 
 
-def test_a_machine_on_which_all_is_well(case: Case, running: FakeDaemon) -> None:
+def test_a_machine_on_which_all_is_well(here: Machine, running: FakeDaemon) -> None:
     """Every check says so; the keyring is another's affair."""
-    assert {name for name, state in states(case).items() if state != "ok"} <= {"keyring"}
+    assert {name for name, state in states(here).items() if state != "ok"} <= {"keyring"}
     assert ("status", {}) in running.calls
 
 
@@ -75,98 +75,98 @@ def test_a_machine_on_which_all_is_well(case: Case, running: FakeDaemon) -> None
     ],
 )
 def test_a_daemon_that_is_not_as_it_should_be(
-    case: Case, running: FakeDaemon, change: dict[str, object], state: State, what: str
+    here: Machine, running: FakeDaemon, change: dict[str, object], state: State, what: str
 ) -> None:
     """Of another version, locked, or with something to say."""
     running.handlers["status"] = lambda: msgspec.structs.replace(STATUS, **change)
-    assert what in only(case, "daemon", state).what
+    assert what in only(here, "daemon", state).what
 
 
 @pytest.mark.parametrize("note", [MISSING, UNWRITTEN, ALTERED, "the model m has not the value"])
 def test_what_only_the_daemon_knows_has_its_own_fix(
-    case: Case, running: FakeDaemon, note: str
+    here: Machine, running: FakeDaemon, note: str
 ) -> None:
     """One that says what to do, not where to read the same again."""
     running.handlers["status"] = lambda: msgspec.structs.replace(STATUS, notes=[note])
-    found = only(case, "daemon", "warn")
+    found = only(here, "daemon", "warn")
     assert found.what == note
     assert "reticent status" not in found.fix
     assert found.fix != "mend that, and run this again"
 
 
-def noted(case: Case) -> list[str]:
+def noted(here: Machine) -> list[str]:
     """Return what a daemon notes of a broken model and a policy with a mistake, once made."""
-    case.paths.models.mkdir(0o700)
-    create_private(b"rubbish", case.paths.models / "village.safetensors")
-    case.paths.policy.write_text("lamda = 1\n")
-    return Calls(assemble(case.paths, Bus(lambda: NOW), NOW), lambda: NOW).status().notes
+    here.paths.models.mkdir(0o700)
+    create_private(b"rubbish", here.paths.models / "village.safetensors")
+    here.paths.policy.write_text("lamda = 1\n")
+    return Calls(assemble(here.paths, Bus(lambda: NOW), NOW), lambda: NOW).status().notes
 
 
-def test_what_another_check_finds_is_said_once(case: Case, running: FakeDaemon) -> None:
+def test_what_another_check_finds_is_said_once(here: Machine, running: FakeDaemon) -> None:
     """The policy and the models: the daemon's notes on them would only repeat it."""
-    notes = noted(case)
+    notes = noted(here)
     begun = {note.partition(":")[0].partition(",")[0] for note in notes}
     assert begun == {"there is no policy in use", "policy", "model village"}
     running.handlers["status"] = lambda: msgspec.structs.replace(STATUS, notes=notes)
-    found = {each.name for each in examine(case) if each.state != "ok"}
+    found = {each.name for each in examine(here) if each.state != "ok"}
     assert found - {"keyring"} == {"policy", "models"}
 
 
-def test_a_daemon_that_fails_or_lacks_a_door(case: Case, running: FakeDaemon) -> None:
+def test_a_daemon_that_fails_or_lacks_a_door(here: Machine, running: FakeDaemon) -> None:
     """Its own words, and the name of the socket."""
 
     def fail() -> Status:
         raise DaemonError("it broke", "mend it")
 
     running.handlers["status"] = fail
-    assert only(case, "daemon", "bad") == Finding("daemon", "bad", "it broke", "mend it")
+    assert only(here, "daemon", "bad") == Finding("daemon", "bad", "it broke", "mend it")
     running.handlers["status"] = lambda: STATUS
-    case.paths.query.rename(case.paths.query.with_name("moved"))
-    assert "socket for queries" in only(case, "daemon", "bad").what
-    case.paths.query.with_name("moved").rename(case.paths.query)
+    here.paths.query.rename(here.paths.query.with_name("moved"))
+    assert "socket for queries" in only(here, "daemon", "bad").what
+    here.paths.query.with_name("moved").rename(here.paths.query)
 
 
-def test_sockets_that_others_can_use_are_found(case: Case, running: FakeDaemon) -> None:
+def test_sockets_that_others_can_use_are_found(here: Machine, running: FakeDaemon) -> None:
     """The daemon makes them 0600."""
     assert running.door == "control"
-    case.paths.control.chmod(0o666)
-    assert "chmod 600" in only(case, "socket control", "bad").fix
+    here.paths.control.chmod(0o666)
+    assert "chmod 600" in only(here, "socket control", "bad").fix
 
 
-def test_a_service_whose_python_is_gone_is_found(case: Case, tmp_path: Path) -> None:
+def test_a_service_whose_python_is_gone_is_found(here: Machine, tmp_path: Path) -> None:
     """As after an update of Python, or when the environment was moved."""
     python = tmp_path / 'py "100%" thon'.replace('"', "")
     python.write_text("#!/bin/sh\n")
     python.chmod(0o700)
-    write(files("systemd", str(python), case.environment))
-    assert "not as this reticent would write it" in only(case, "service", "warn").what
+    write(files("systemd", str(python), here.environment))
+    assert "not as this reticent would write it" in only(here, "service", "warn").what
     python.unlink()
-    assert str(python) in only(case, "service", "bad").what
+    assert str(python) in only(here, "service", "bad").what
 
 
-def test_the_machine_itself(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_machine_itself(here: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock, the disk, Python, sudo, and variables that are missing or relative."""
     assert (
         "before reticent was installed"
-        in only(replace(case, now=datetime(1999, 1, 1, tzinfo=UTC)), "clock", "bad").what
+        in only(replace(here, now=datetime(1999, 1, 1, tzinfo=UTC)), "clock", "bad").what
     )
-    sudo = replace(case, environment={**case.environment, "SUDO_USER": "somebody"})
+    sudo = replace(here, environment={**here.environment, "SUDO_USER": "somebody"})
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert "as somebody" in next(machine.user(sudo)).fix
     monkeypatch.undo()
-    relative = replace(case, environment={"RETICENT_HOME": "here"})
+    relative = replace(here, environment={"RETICENT_HOME": "here"})
     assert "absolute" in only(relative, "environment", "bad").fix
-    bare = replace(case, environment={})
+    bare = replace(here, environment={})
     assert "XDG_RUNTIME_DIR is not set" in only(bare, "environment", "warn").what
     monkeypatch.setattr(machine, "OLDEST", (9, 9))
-    assert "too old" in only(case, "python", "bad").what
+    assert "too old" in only(here, "python", "bad").what
     for least, state in ((0, "warn"), (1 << 62, "bad")):
         monkeypatch.setattr(machine, "LITTLE", 1 << 62)
         monkeypatch.setattr(machine, "LEAST", least)
-        assert next(machine.disk(case)).state == state
+        assert next(machine.disk(here)).state == state
 
 
-def test_the_keyring_is_never_needed(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_keyring_is_never_needed(here: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra that is said, and nothing is wrong."""
     monkeypatch.setattr("agent.vault.keyrings.find_spec", lambda _name: None)
-    assert [each.state for each in machine.keyring(case)] == ["ok"]
+    assert [each.state for each in machine.keyring(here)] == ["ok"]

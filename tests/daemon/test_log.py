@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.daemon import log
-from agent.daemon.log import LOG, logging_to, place
+from agent.daemon.log import LOG, kind_and_place, logging_to
 
 
 def test_a_place_is_a_class_a_file_and_a_line() -> None:
@@ -15,8 +15,8 @@ def test_a_place_is_a_class_a_file_and_a_line() -> None:
     with pytest.raises(ValueError, match="private") as raised:
         int("private")
     line = test_a_place_is_a_class_a_file_and_a_line.__code__.co_firstlineno + 3
-    assert place(raised.value) == f"ValueError in test_log.py, line {line}"
-    assert place(ValueError("private")) == "ValueError"
+    assert kind_and_place(raised.value) == f"ValueError in test_log.py, line {line}"
+    assert kind_and_place(ValueError("private")) == "ValueError"
 
 
 def test_lines_go_to_the_file_and_to_the_terminal(

@@ -25,7 +25,7 @@ import msgspec
 
 from agent.errors import ReticentError
 from agent.wire.base import Fault
-from agent.wire.faults import fault_of, status_of
+from agent.wire.faults import fault_of, http_status
 from agent.wire.routes import CONTROL, ROUTES, Door, Parameter, Route
 from agent.wire.stream import MEDIA_TYPE
 
@@ -150,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
         data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         given = self.server.fake.answer(self.command, self.path, data)
         if isinstance(given, Fault):
-            given = Raw(status_of(given.code), msgspec.json.encode(given))
+            given = Raw(http_status(given.code), msgspec.json.encode(given))
         elif isinstance(given, Iterator):
             self.stream(given)
             return

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agent import errors
 from agent.errors import DaemonError, PolicyError, Problem, ReticentError, UsageError
 from agent.wire.base import Fault
-from agent.wire.faults import KINDS, error_of, fault_of, status_of
+from agent.wire.faults import KINDS, error_of, fault_of, http_status
 
 TREE = [
     each
@@ -76,13 +76,13 @@ def test_an_unknown_kind_is_an_error_of_the_daemon() -> None:
     """As of a newer one."""
     back = error_of(Fault(code="out of paper", what="a", hint="b"))
     assert type(back) is DaemonError
-    assert status_of("out of paper") == 500
+    assert http_status("out of paper") == 500
 
 
 def test_each_kind_has_one_code_and_a_status_of_failure() -> None:
     """And every error has a kind."""
     assert len({kind.code for kind in KINDS}) == len(KINDS)
-    assert all(400 <= status_of(kind.code) == kind.status < 600 for kind in KINDS)
+    assert all(400 <= http_status(kind.code) == kind.status < 600 for kind in KINDS)
     assert {kind.error for kind in KINDS} == set(TREE)
 
 
@@ -100,4 +100,4 @@ def test_each_kind_has_one_code_and_a_status_of_failure() -> None:
 )
 def test_statuses_that_programs_rely_on(code: str, status: int) -> None:
     """They are an interface."""
-    assert status_of(code) == status
+    assert http_status(code) == status

@@ -25,7 +25,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Machine:
     """What is looked at: the user's folders and environment, and the time and zone they are in."""
 
     paths: Paths

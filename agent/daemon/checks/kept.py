@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 
-from agent.daemon.checks.finding import Case, Finding, bad, ok, warn
+from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.daemon.checks.places import listens
 from agent.daemon.shelf import Shelf
 from agent.errors import PolicyError, ReticentError, UsageError, reason
@@ -19,9 +19,9 @@ HEADER = 100  # bytes of an SQLite file; source: sqlite.org/fileformat2.html, se
 MAGIC, VERSION, APPLICATION = b"SQLite format 3\x00", slice(60, 64), slice(68, 72)
 
 
-def vault(case: Case) -> Iterator[Finding]:
+def vault(here: Machine) -> Iterator[Finding]:
     """Yield whether there is a vault that this version reads, and its witness."""
-    place = case.paths.vault
+    place = here.paths.vault
     try:
         with place.open("rb") as file:
             header = file.read(HEADER)
@@ -31,19 +31,19 @@ def vault(case: Case) -> Iterator[Finding]:
     except OSError as error:
         yield bad("vault", f"{place}: {reason(error)}", "mend that, or " + RESTORE)
         return
-    problem = None if listens(case.paths.control) else _problem(header)  # it may be written to now
+    problem = None if listens(here.paths.control) else _problem(header)  # it may be written to now
     yield problem or ok("vault", f"{place}, format {FORMAT}")
     if not os.access(place, os.W_OK) or not os.access(place.parent, os.W_OK):
         fix = "make the file and its folder writable: what cannot be recorded is not disclosed"
         yield bad("vault", f"{place} cannot be written to", fix)
-    if read_witness(case.paths.witness) is None:
+    if read_witness(here.paths.witness) is None:
         what = "nothing says how old the vault should be: an old copy of it would not be noticed"
         yield warn("vault", what, "reticent unlock: it writes that down")
 
 
-def policy(case: Case) -> Iterator[Finding]:
+def policy(here: Machine) -> Iterator[Finding]:
     """Yield what is wrong with the policy, and what in it does nothing."""
-    place = case.paths.policy
+    place = here.paths.policy
     if not os.path.lexists(place):
         fix = f'write one line into {place}: preset = "balanced"'
         yield warn("policy", "there is none, so nothing is attached to any request", fix)
@@ -58,18 +58,18 @@ def policy(case: Case) -> Iterator[Finding]:
     except UsageError as error:
         yield bad("policy", error.what, error.hint)
         return
-    notes = [*_notes(case, rules)]
+    notes = [*_notes(here, rules)]
     yield from notes
     if not notes:
         yield ok("policy", f"{place}")
 
 
-def models(case: Case) -> Iterator[Finding]:
+def models(here: Machine) -> Iterator[Finding]:
     """Yield which models cannot be used, or are asked for and not there."""
-    rules = _rules(case)
+    rules = _rules(here)
     keys = rules.trusted_keys if rules else ()
-    shelf = Shelf(case.paths.models)
-    for each in shelf.status(keys, case.now):
+    shelf = Shelf(here.paths.models)
+    for each in shelf.status(keys, here.now):
         if each.problem:
             fix = "install reticent again" if each.shipped else f"reticent model remove {each.name}"
             yield bad("models", f"{each.name}: {each.problem}", fix)
@@ -94,19 +94,19 @@ def _problem(header: bytes) -> Finding | None:
     return None
 
 
-def _notes(case: Case, rules: Policy) -> Iterator[Finding]:
+def _notes(here: Machine, rules: Policy) -> Iterator[Finding]:
     """Yield what in a valid policy has no effect."""
-    names = _names(case, rules)
+    names = _names(here, rules)
     spelt = {*misspelt(rules, names)}
-    for each in audit(rules, names, case.now.date()):
+    for each in audit(rules, names, here.now.date()):
         if each in spelt or each.key.endswith("expires"):
-            where = f"{case.paths.policy}:{each.line}: {each.key}"
+            where = f"{here.paths.policy}:{each.line}: {each.key}"
             yield warn("policy", f"{where}: {each.what}", each.hint)
 
 
-def _names(case: Case, rules: Policy) -> tuple[str, ...]:
+def _names(here: Machine, rules: Policy) -> tuple[str, ...]:
     """Return the names of all attributes of the models that can be used."""
-    usable = Shelf(case.paths.models).usable(rules.trusted_keys, case.now)
+    usable = Shelf(here.paths.models).usable(rules.trusted_keys, here.now)
     return tuple(sorted({attribute.name for model in usable for attribute in model.attributes}))
 
 
@@ -118,9 +118,9 @@ def _asked_for(rules: Policy | None) -> set[str]:
     )
 
 
-def _rules(case: Case) -> Policy | None:
+def _rules(here: Machine) -> Policy | None:
     """Return the policy, None where there is none that is valid."""
     try:
-        return load(case.paths.policy)
+        return load(here.paths.policy)
     except ReticentError:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from agent.daemon.checks.finding import Case, Finding, bad, ok, warn
+from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.errors import UsageError, reason
 from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER
 from agent.wire.address import check_address
@@ -17,23 +17,23 @@ ELSEWHERE = "mend that, or choose another by RETICENT_HOME"
 SECONDS = 2.0  # for a socket to answer
 
 
-def folders(case: Case) -> Iterator[Finding]:
+def folders(here: Machine) -> Iterator[Finding]:
     """Yield what there is to say of each of our folders."""
     named = {
-        "config": case.paths.config,
-        "data": case.paths.data,
-        "state": case.paths.state,
-        "runtime": case.paths.runtime,
+        "config": here.paths.config,
+        "data": here.paths.data,
+        "state": here.paths.state,
+        "runtime": here.paths.runtime,
     }
     for name, path in named.items():
         yield _folder(f"folder {name}", path)
 
 
-def files(case: Case) -> Iterator[Finding]:
+def files(here: Machine) -> Iterator[Finding]:
     """Yield which files of ours others can read or change; nothing if none."""
-    places = (case.paths.data, case.paths.models, case.paths.state)
+    places = (here.paths.data, here.paths.models, here.paths.state)
     found = [each for place in places for each in _files(place)]
-    policy = case.paths.policy
+    policy = here.paths.policy
     if policy.is_file() and policy.stat().st_mode & OTHERS_WRITE:
         yield bad("files", f"others can change {policy}", f"chmod 600 '{policy}'")
     for path in found[:AT_MOST]:
@@ -42,9 +42,9 @@ def files(case: Case) -> Iterator[Finding]:
         yield ok("files", "nobody else can read them")
 
 
-def sockets(case: Case) -> Iterator[Finding]:
+def sockets(here: Machine) -> Iterator[Finding]:
     """Yield whether the sockets can be where they belong, and what lies there that should not."""
-    for name, path in (("control", case.paths.control), ("query", case.paths.query)):
+    for name, path in (("control", here.paths.control), ("query", here.paths.query)):
         yield _socket(f"socket {name}", path)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agent import __version__
-from agent.daemon.checks.finding import Case, Finding, bad, ok, warn
+from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.daemon.checks.places import listens
 from agent.daemon.installed import look, reachable
 from agent.daemon.service import files
@@ -28,21 +28,21 @@ FIXES = {
 _PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
 
 
-def status_of(case: Case) -> Status | ReticentError | None:
+def _asked(here: Machine) -> Status | ReticentError | None:
     """Return how the daemon says it is; None where none runs, the error where it does not say."""
-    if not listens(case.paths.control):
+    if not listens(here.paths.control):
         return None
     try:
-        with Client(case.paths.control, SECONDS) as client:
+        with Client(here.paths.control, SECONDS) as client:
             found: Status = client.call("status")
     except ReticentError as error:
         return error
     return found
 
 
-def daemon(case: Case) -> Iterator[Finding]:
+def daemon(here: Machine) -> Iterator[Finding]:
     """Yield whether requests are answered."""
-    found = status_of(case)
+    found = _asked(here)
     if found is None:
         yield warn("daemon", "it does not run, so nothing is attached to any request", START)
         return
@@ -51,7 +51,7 @@ def daemon(case: Case) -> Iterator[Finding]:
         return
     if found.version != __version__:
         yield bad("daemon", f"version {found.version} runs, and this is {__version__}", AGAIN)
-    if not listens(case.paths.query):
+    if not listens(here.paths.query):
         yield bad("daemon", "it does not listen at the socket for queries", AGAIN)
     if found.vault and found.locked:
         what = "it runs, and the vault is locked: nothing is attached to any request"
@@ -63,10 +63,10 @@ def daemon(case: Case) -> Iterator[Finding]:
             yield warn("daemon", note, _fix(note))
 
 
-def service(case: Case) -> Iterator[Finding]:
+def service(here: Machine) -> Iterator[Finding]:
     """Yield whether the system starts the daemon, and with a Python that is still there."""
     try:
-        units = files(case.manager, case.interpreter, case.environment)
+        units = files(here.manager, here.interpreter, here.environment)
     except UsageError as error:
         yield warn("service", str(error), error.hint)
         return
@@ -82,9 +82,9 @@ def service(case: Case) -> Iterator[Finding]:
     if not found.whole:
         what = f"{found.differing[0]} is not as this reticent would write it"
         yield warn("service", what, again)
-    elif not reachable(case.manager):
+    elif not reachable(here.manager):
         fix = "use it in a session of the desktop or a login, not in a container or by su"
-        yield warn("service", f"installed, but {case.manager} does not answer here", fix)
+        yield warn("service", f"installed, but {here.manager} does not answer here", fix)
     else:
         yield ok("service", "installed")
 
