@@ -46,7 +46,10 @@ class Desk:
         self._offers = None
 
     def offered(self, site: str, now: datetime) -> frozenset[str] | None:
-        """Return what an approved offer says a recipient can use, None where there is none."""
+        """Return what an approved offer says a recipient can use, None where there never was one.
+
+        One that is over says that it can use nothing.
+        """
         approved = self._offers.find(site) if self._offers else None
         return approved.names_on(now.date()) if approved else None
 

@@ -1,4 +1,8 @@
-"""What recipients have said that they can use, once the user approved: kept in the vault."""
+"""What recipients have said that they can use, once the user approved: kept in the vault.
+
+An offer closes what it does not name. What it closed stays closed when it is over, and when its
+record cannot be read: nothing opens because time passes.
+"""
 
 from datetime import date
 
@@ -16,10 +20,10 @@ class Approved(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     until: date | None = None
 
-    def names_on(self, today: date) -> frozenset[str] | None:
-        """Return the names that the recipient can use on a day, None where it is over."""
+    def names_on(self, today: date) -> frozenset[str]:
+        """Return the names that the recipient can use on a day: none where it is over."""
         over = self.until is not None and today > self.until
-        return None if over else frozenset(self.names)
+        return frozenset() if over else frozenset(self.names)
 
 
 class Offers:
@@ -44,10 +48,10 @@ class Offers:
 
 
 def _read(content: bytes | None) -> Approved | None:
-    """Return a record as it was kept; one of another version is as good as none."""
+    """Return a record as it was kept; one of another version is an offer of nothing."""
     if content is None:
         return None
     try:
         return msgspec.msgpack.decode(content, type=Approved)
     except msgspec.DecodeError:
-        return None
+        return Approved(())

@@ -4,9 +4,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent.errors import LockedError, UsageError
 from tests.daemon.office import TEXT, Memory, Office, open_office
+from tests.decision.made import NAMES
 
 AGE = frozenset({"age"})
 
@@ -36,14 +39,41 @@ def test_an_offer_waits_and_is_remembered_in_the_vault(office: Office) -> None:
     assert desk.offered("a.example", office.now) is None
     desk.opened(items)
     assert desk.offered("a.example", office.now + timedelta(days=2)) == AGE
-    assert desk.offered("a.example", office.now + timedelta(days=3)) is None
+    assert desk.offered("a.example", office.now + timedelta(days=3)) == frozenset()
     assert office.path.read_text() == TEXT
 
 
-def test_a_record_that_cannot_be_read_is_no_offer(office: Office) -> None:
+@given(
+    names=st.sets(st.sampled_from(NAMES), min_size=1),
+    days=st.integers(1, 3),
+    later=st.lists(st.integers(0, 9), min_size=2),
+)
+def test_nothing_opens_because_time_passes(
+    names: set[str], days: int, later: list[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """An offer says what its recipient can use, and so what it cannot: no less once it is over."""
+    office = open_office(tmp_path_factory.mktemp("p"))
+    office.desk.opened(Memory())
+    new = office.desk.offer("a.example", "a.example", [*names], office.now)
+    assert new is not None
+    office.say(new, "approve", "days", days=days)
+    could = None
+    for day in sorted(later):
+        can = office.desk.offered("a.example", office.now + timedelta(days=day))
+        assert can is not None
+        assert can == (names if day <= days else set())
+        assert could is None or can <= could
+        could = can
+
+
+@given(record=st.binary(max_size=20))
+def test_a_record_that_cannot_be_read_opens_nothing(
+    record: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Of another version, say."""
-    office.desk.opened(Memory({"offers/a.example": b"?"}))
-    assert office.desk.offered("a.example", office.now) is None
+    office = open_office(tmp_path_factory.mktemp("p"))
+    office.desk.opened(Memory({"offers/a.example": record}))
+    assert office.desk.offered("a.example", office.now) == frozenset()
 
 
 def test_a_denied_offer_is_a_rule_and_asks_no_more(office: Office) -> None:
