@@ -14,8 +14,9 @@
     │   ├── RolledBackError    older than this machine has seen it
     │   ├── WrongSecretError   no key slot opens with this secret
     │   └── BusyVaultError     open in another process
-    └── DaemonError            the daemon does not run, or did not answer as it should
-        └── LockedError        the vault is locked, and this needs what is in it
+    ├── DaemonError            the daemon does not run, or did not answer as it should
+    │   └── LockedError        the vault is locked, and this needs what is in it
+    └── RefusedError           a request that the daemon does not look into
 
 An error says what is wrong, where (if there is a place) and how to mend it, each in lower
 case and without a full stop. Only the command line shows it, and shows it once.
@@ -113,6 +114,19 @@ class LockedError(DaemonError):
         where: str | None = None,
     ) -> None:
         super().__init__(what, hint, where)
+
+
+class RefusedError(ReticentError):
+    """What is wrong with a request before anybody looks at what it asks for.
+
+    ``code``: its kind, of agent/wire/faults.py; ``status``: of HTTP, where it is not that kind's.
+    To whoever asked it is the error of that kind.
+    """
+
+    def __init__(self, code: str, what: str, hint: str, status: int | None = None) -> None:
+        super().__init__(what, hint)
+        self.code = code
+        self.status = status
 
 
 class Problem(NamedTuple):

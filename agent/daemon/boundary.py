@@ -6,9 +6,8 @@ import msgspec
 
 from agent.daemon.log import LOG, kind_and_place
 from agent.daemon.reading import too_large
-from agent.daemon.refused import RefusedError
 from agent.daemon.web import Handler, web
-from agent.errors import LockedError, ReticentError, UsageError
+from agent.errors import LockedError, RefusedError, ReticentError, UsageError
 from agent.wire.asking import Answer
 from agent.wire.base import JSON_TYPE, Fault
 from agent.wire.faults import fault_of, http_status

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.daemon.boundary import boundary
-from agent.daemon.refused import RefusedError
 from agent.daemon.sockets import BACKLOG
 from agent.daemon.web import Handler, web
-from agent.errors import DaemonError, reason
+from agent.errors import DaemonError, RefusedError, reason
 
 ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from agent.daemon.refused import RefusedError
 from agent.daemon.web import HttpProcessingError, web
+from agent.errors import RefusedError
 from agent.wire.base import JSON_TYPE, MOST_BYTES
 from agent.wire.routes import Parameter, Route
 
