@@ -8,14 +8,18 @@ import hmac
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from agent.daemon.boundary import boundary
+from agent.daemon.connections import Capped
 from agent.daemon.sockets import BACKLOG
 from agent.daemon.web import Handler, web
 from agent.errors import DaemonError, RefusedError, reason
 
 ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")
+MOST = 64  # connections: a browser opens six
+UNASKED = 5.0  # seconds that one may stand open and ask nothing: anybody here can make one
 _SCHEME = "Bearer "
 _REMEMBER = "600"  # seconds that a browser may keep the answer to its preflight
 
@@ -32,15 +36,22 @@ class Admission:
         return f"Admission(hosts={self.hosts}, origins={self.origins}, token=***)"
 
 
-def bound(port: int) -> socket.socket:
+class PortSocket(Capped):
+    """A listening socket that programs of all users reach."""
+
+    most: ClassVar[int] = MOST
+
+
+def bound(port: int) -> PortSocket:
     """Return a socket that listens at a port of this machine, 0 for any; DaemonError if not."""
     if port not in range(2**16):
         raise DaemonError(f"there is no port {port}", "choose one from 1024 to 65535")
     try:
-        return socket.create_server((ADDRESS, port), backlog=BACKLOG)
+        made = socket.create_server((ADDRESS, port), backlog=BACKLOG)
     except OSError as error:
         what = f"cannot listen at {ADDRESS}:{port}: {reason(error)}"
         raise DaemonError(what, "choose another") from None
+    return PortSocket(fileno=made.detach())
 
 
 def admission_of(listening: socket.socket, origins: Sequence[str], token: str) -> Admission:

@@ -7,14 +7,15 @@ import socket
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from agent.daemon.autolock import EVERY, Autolock
 from agent.daemon.events import Bus
 from agent.daemon.inside import Build, Inside, now
 from agent.daemon.lifetime import Lifetime
-from agent.daemon.listen import Admission, admission_of, admitted, bound
+from agent.daemon.listen import UNASKED, Admission, admission_of, admitted, bound
 from agent.daemon.log import LOG
-from agent.daemon.server import Served, application, runner
+from agent.daemon.server import IDLE, Served, application, runner
 from agent.daemon.sockets import BACKLOG
 from agent.daemon.systemd import notify
 from agent.daemon.token import TOKEN, token_of
@@ -22,7 +23,13 @@ from agent.daemon.web import web
 from agent.paths import Paths
 from agent.wire.routes import QUERY, Door
 
-_Site = tuple[web.Application, socket.socket]
+
+class _Site(NamedTuple):
+    """What answers at which socket; ``idle``: seconds that a connection may ask nothing."""
+
+    made: web.Application
+    listening: socket.socket
+    idle: float = IDLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +55,11 @@ def live(paths: Paths, openings: Openings, life: Lifetime, build: Build) -> None
         gc.enable()
         autolock = Autolock(inside.minutes, inside.locked, inside.lock)
         served = Served(inside.calls, bus, autolock.before, life.end)
-        sites: list[_Site] = [
-            (application(door, served), each) for door, each in openings.doors.items()
-        ]
+        sites = [_Site(application(door, served), each) for door, each in openings.doors.items()]
         if loopback is not None:
-            sites.append((admitted(application(QUERY, served), loopback[1]), loopback[0]))
+            listening, admission = loopback
+            made = admitted(application(QUERY, served), admission)
+            sites.append(_Site(made, listening, UNASKED))
         asyncio.run(_live(_Life(life, inside, autolock, bus), sites))
 
 
@@ -82,11 +89,11 @@ def _loopback(
 
 async def _live(parts: _Life, sites: list[_Site]) -> None:
     """Answer at all sites until the end comes; then let what is being answered finish."""
-    runners = [runner(made) for made, _ in sites]
+    runners = [runner(each.made, each.idle) for each in sites]
     try:
-        for each, (_, listening) in zip(runners, sites, strict=True):
+        for each, site in zip(runners, sites, strict=True):
             await each.setup()
-            await web.SockSite(each, listening, backlog=BACKLOG).start()
+            await web.SockSite(each, site.listening, backlog=BACKLOG).start()
         LOG.info("ready (process %d)", os.getpid())
         notify("READY=1", os.environ)
         await _until_over(parts)

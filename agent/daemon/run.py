@@ -5,6 +5,7 @@ import os
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from agent.daemon.connections import more_files
 from agent.daemon.inside import Build, assembled
 from agent.daemon.lifetime import lifetime
 from agent.daemon.log import logging_to
@@ -48,6 +49,7 @@ def _prepare(paths: Paths, stack: ExitStack) -> None:
     """Make the folders, be the only daemon, and begin the log."""
     before = os.umask(UMASK)
     stack.callback(os.umask, before)
+    stack.enter_context(more_files())
     for folder in (paths.config, paths.data, paths.state, paths.runtime):
         private_folder(folder)
     stack.enter_context(alone(paths.daemon_lock))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from agent.daemon.connections import Capped
 from agent.daemon.log import LOG
 from agent.errors import DaemonError, reason
 from agent.files import PRIVATE
@@ -19,7 +20,7 @@ from agent.wire.routes import CONTROL, QUERY, Door
 BACKLOG = 1024  # connections that may wait to be taken
 
 
-class OwnSocket(socket.socket):
+class OwnSocket(Capped):
     """A listening socket whose connections are all of this user: others are closed unread."""
 
     def accept(self) -> tuple[socket.socket, object]:
