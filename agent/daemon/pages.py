@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.daemon.refused import RefusedError
+from agent.errors import RefusedError
 from agent.wire.asking import Ask, Clicked, Offer, Refuse
 from policy.hosts import host_of, site_of
 

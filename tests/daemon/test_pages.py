@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.listen import admission_of, admitted, bound
 from agent.daemon.pages import check_page
-from agent.daemon.refused import RefusedError
-from agent.errors import UsageError
+from agent.errors import RefusedError, UsageError
 from agent.wire.asking import Ask
 from agent.wire.reviews import Verdict
 from agent.wire.routes import QUERY, ROUTES
