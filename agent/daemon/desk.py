@@ -11,7 +11,7 @@ from agent.daemon.waiting import Waiting, expired, queued, removed, settled
 from agent.daemon.written import Wish, allow, write
 from agent.decision.decision import Decision
 from agent.decision.terms import Terms
-from agent.errors import LockedError, UsageError
+from agent.errors import LockedError, RefusedError, UsageError
 from agent.wire.asking import Ask
 from agent.wire.reviews import Review, Ruled, Verdict
 from policy.groups import Pools
@@ -94,25 +94,27 @@ class Desk:
         """Apply the user's word from the next request on; the policy file may have changed then.
 
         An offer is settled for good, or for so many days. UsageError where there is no such
-        review or name, or the policy cannot be written; LockedError for an offer that cannot be
-        remembered.
+        review, or the policy cannot be written; RefusedError where it is not what the user was
+        shown; LockedError for an offer that cannot be remembered.
         """
         self._waiting = expired(self._waiting, now)
         review = self._waiting.find(number)
         names = _chosen(review, verdict)
+        pool = self._pool(review.recipient)
+        if pool != review.pool or verdict.pool not in (None, pool):
+            raise _changed(f"who {review.recipient} pools with has changed", review)
         if review.kind == "offer":
             ruled = self._settle_offer(review, names, verdict, now)
             self._waiting = removed(self._waiting, number)
             return ruled
-        everyone = verdict.about == "everyone"
-        pool = None if everyone else self._pool(review.recipient)
+        whom = None if verdict.about == "everyone" else pool
         ruled = Ruled(written=None, without_effect=[])
         if verdict.lasting in WRITTEN:
             ruled = self._write(review, names, verdict, now)
-            self._words = without(self._words, names, pool)
+            self._words = without(self._words, names, whom)
         else:
             once = verdict.lasting == "once"
-            self._words = say(self._words, names, pool, verdict.decided, once=once)
+            self._words = say(self._words, names, whom, verdict.decided, once=once)
         self._waiting = settled(self._waiting, number, frozenset(names))
         return ruled
 
@@ -193,15 +195,21 @@ class Desk:
 
 
 def _chosen(review: Review, verdict: Verdict) -> tuple[str, ...]:
-    """Return the names that a verdict is about; UsageError for one that is not of its review."""
+    """Return the names that a verdict is about; RefusedError for one that is not of its review."""
     for name in verdict.names or ():
         if name not in review.names:
-            raise UsageError.unknown("attribute of the review", name, review.names)
+            raise _changed(f"{name!r} does not wait under {review.id}", review)
     if verdict.names is not None and not verdict.names:
         raise UsageError("the verdict is about no attribute", "leave names out for all of them")
     if (verdict.lasting == "days") != (verdict.days is not None):
         raise UsageError("days go with a verdict that lasts days", "say both, or neither")
     return tuple(dict.fromkeys(verdict.names or review.names))
+
+
+def _changed(what: str, review: Review) -> RefusedError:
+    """Return the error for a word on something else than what waits."""
+    hint = f"look again with `reticent pending`; `--dismiss {review.id}` takes it off the list"
+    return RefusedError("conflict", what, hint)
 
 
 def _until(verdict: Verdict, now: datetime) -> date | None:

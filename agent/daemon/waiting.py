@@ -42,10 +42,11 @@ def queued(
     """Return what waits with one more review, or with the one that is like it refreshed.
 
     ``review``: its number and whether it is prompted do not matter; ``hourly``: prompts that may
-    be granted within an hour. Also returns the review if it is new, or a prompt from now on.
+    be granted within an hour. Also returns the review if it is new, or a prompt from now on. What
+    was shown under a number never grows: an offer of other names has a number of its own.
     """
     key = _key(review)
-    before = waiting.reviews.get(key)
+    before = _shown_before(waiting.reviews.get(key), review)
     prompts = tuple(each for each in waiting.prompts if now - each < HOUR)
     granted = (before is None or not before.prompted) and len(prompts) < min(hourly, MOST_PROMPTS)
     last = waiting.last + (before is None)
@@ -93,6 +94,13 @@ def _key(review: Review) -> Key:
     if review.kind == "offer":
         return review.kind, review.recipient, frozenset()
     return review.kind, review.pool, frozenset(review.names)
+
+
+def _shown_before(before: Review | None, review: Review) -> Review | None:
+    """Return the review in whose place another comes, if it said the same."""
+    if before is None or before.pool != review.pool or {*before.names} != {*review.names}:
+        return None
+    return before
 
 
 def _bounded(reviews: dict[Key, Review]) -> dict[Key, Review]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.desk import Desk
-from agent.errors import UsageError
+from agent.errors import RefusedError, ReticentError, UsageError
 from agent.wire.reviews import Verdict
 from policy.load import preset
 from policy.read import read
@@ -163,6 +163,7 @@ def test_prompts_are_as_many_as_the_policy_allows(office: Office) -> None:
     [
         (Verdict(decided="deny", names=["no_such"]), "no_such"),
         (Verdict(decided="deny", names=[]), "no attribute"),
+        (Verdict(decided="deny", pool="b.example"), "pools with"),
         (Verdict(decided="deny", lasting="days"), "days"),
         (Verdict(decided="deny", lasting="always", days=3), "days"),
     ],
@@ -172,11 +173,32 @@ def test_a_verdict_that_makes_no_sense_is_refused(
 ) -> None:
     """And the review still waits."""
     review = office.review("a.example")
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(ReticentError, match=said):
         office.desk.verdict(review.id, verdict, office.now)
     with pytest.raises(UsageError, match="number 99"):
         office.desk.verdict(99, Verdict(decided="deny"), office.now)
     assert office.desk.reviews(office.now) == [review]
+
+
+@pytest.mark.parametrize("lasting", ["once", "until restart", "always"])
+@pytest.mark.parametrize("about", ["recipient", "everyone"])
+@pytest.mark.parametrize("kind", ["ask", "offer"])
+def test_a_word_is_for_those_that_the_user_was_shown(
+    office: Office, lasting: str, about: str, kind: str
+) -> None:
+    """Who pools now with others than then is asked for anew, and nothing is written."""
+    if kind == "offer":
+        office.desk.offer("a.example", "a.example", ["age"], office.now)
+    else:
+        office.request("a.example")
+    (review,) = office.desk.reviews(office.now)
+    office.path.write_text(grown := TEXT.replace("[groups]", "[groups]\nads = ['a.example']"))
+    with pytest.raises(RefusedError, match="pools with has changed") as raised:
+        office.say(review, "approve", lasting, about=about, pool=review.pool)
+    assert raised.value.code == "conflict"
+    assert office.path.read_text() == grown
+    assert office.desk.reviews(office.now) == [review]
+    assert not disclosed(office, "a.example")
 
 
 @pytest.mark.parametrize("content", [None, "lamda = 5\n"])

@@ -76,6 +76,23 @@ def test_a_record_that_cannot_be_read_opens_nothing(
     assert office.desk.offered("a.example", office.now) == frozenset()
 
 
+def test_no_name_is_approved_that_was_not_shown(office: Office) -> None:
+    """A later offer takes the place of one that the user looks at, under another number."""
+    desk = office.desk
+    desk.opened(Memory())
+    shown = desk.offer("a.example", "a.example", ["age"], office.now)
+    assert shown is not None
+    assert desk.offer("a.example", "a.example", ["age"], office.now) is None
+    later = desk.offer("a.example", "a.example", ["age", "salary"], office.now)
+    assert later is not None
+    with pytest.raises(UsageError, match=f"number {shown.id}"):
+        office.say(shown, "approve")
+    assert desk.offered("a.example", office.now) is None
+    assert desk.reviews(office.now) == [later]
+    office.say(later, "approve", names=["age"], pool="a.example")
+    assert desk.offered("a.example", office.now) == AGE
+
+
 def test_a_denied_offer_is_a_rule_and_asks_no_more(office: Office) -> None:
     """Also while the vault is locked; a later approval takes the rule back."""
     desk = office.desk
