@@ -5,6 +5,7 @@ from itertools import zip_longest
 from typing import TypedDict, Unpack
 
 import click
+from msgspec.structs import replace as changed
 
 from agent.cli.door import door
 from agent.cli.layout import counted, paragraph
@@ -79,6 +80,7 @@ def _rule(decided: Decided, options: VerdictOptions) -> None:
     verdict = _verdict(decided, options)
     with door() as client:
         review = _review(client, options["number"])
+        verdict = _shown(verdict, review)
         ruled: Ruled = client.call("verdict", verdict, id=review.id)
         place = None if ruled.written is None else client.call("policy").path
     if options["as_json"]:
@@ -105,9 +107,20 @@ def _verdict(decided: Decided, options: VerdictOptions) -> Verdict:
         decided=decided,
         lasting=said[chosen[0]] if chosen else "once",
         about=about,
-        names=[*options["names"]] or None,
+        names=[*dict.fromkeys(options["names"])] or None,
         days=options["days"],
     )
+
+
+def _shown(verdict: Verdict, review: Review) -> Verdict:
+    """Return the verdict on what the review has now, so that it is none on what it has later.
+
+    UsageError for a name that does not wait in it.
+    """
+    for name in verdict.names or ():
+        if name not in review.names:
+            raise UsageError.unknown("attribute of the review", name, review.names)
+    return changed(verdict, names=verdict.names or review.names, pool=review.pool)
 
 
 def _review(client: Client, number: int) -> Review:

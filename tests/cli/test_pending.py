@@ -22,6 +22,7 @@ WORDS: list[Word] = [
     (["--always"], {"lasting": "always"}, "from now on"),
     (["--everyone"], {"about": "everyone"}, "with the next request"),
     (["hobby"], {"names": ["hobby"]}, "with the next request"),
+    (["hobby", "hobby"], {"names": ["hobby"]}, "with the next request"),
 ]
 
 
@@ -69,7 +70,8 @@ def test_every_word_reaches_the_daemon(
     options, fields, lasting = word
     ran = run(decided, "3", *options)
     assert (ran.code, ran.err) == (0, "")
-    expected = msgspec.convert({"decided": decided, **fields}, Verdict)
+    shown = {"names": REVIEW.names, "pool": REVIEW.pool}
+    expected = msgspec.convert({"decided": decided, **shown, **fields}, Verdict)
     assert fake.calls == [("reviews", {}), ("verdict", {"body": expected, "id": 3})]
     names = " and ".join(fields.get("names", REVIEW.names))
     whom = "everyone" if "about" in fields else "weather.example"
@@ -111,6 +113,7 @@ def test_an_offer_is_settled_for_good_or_for_some_days(run: Run) -> None:
         (["deny", "3", "--days", "2", "--always"], "--days does not go with --always", "one"),
         (["deny", "3", "--days", "0"], "0 is not in the range", "--help"),
         (["deny", "3", "--until_restart"], "unknown option", "'--until-restart'"),
+        (["deny", "3", "hoby"], "unknown attribute of the review 'hoby'", "'hobby'"),
     ],
 )
 @pytest.mark.usefixtures("fake")
@@ -124,10 +127,10 @@ def test_a_mistake_is_one_sentence(run: Run, arguments: list[str], error: str, h
 def test_what_the_daemon_refuses_is_shown(run: Run, fake: FakeDaemon) -> None:
     """In its words."""
 
-    def refuse(body: Verdict, id: int) -> None:  # noqa: A002
+    def refuse(body: Verdict, id: int) -> None:  # noqa: A002  (the route's word)
         raise UsageError(f"{body.names} does not wait", f"{id} waits")
 
     fake.handlers["verdict"] = refuse
-    assert run("approve", "3", "salary").refusal() == ("['salary'] does not wait", "3 waits")
+    assert run("approve", "3", "hobby").refusal() == ("['hobby'] does not wait", "3 waits")
     fake.handlers["reviews"] = list
     assert run("approve", "3").refusal()[1] == "nothing waits at all"
