@@ -11,18 +11,16 @@ from agent.model.model import Model
 from agent.vault.entry import Forgetting, Numbered
 from agent.vault.knowledge import held, holders, knowledge
 from agent.vault.vault import Vault
+from agent.wire.base import LATEST_ENTRIES
 from agent.wire.keeping import Changed, Entry, Held, ProfileChange, Stale
 from policy.groups import SIGN
 from policy.hosts import host_of
-
-LATEST = 100  # entries, where nothing is said
-MOST = 10_000
 
 
 def opened(agent: Agent) -> Vault:
     """Return the vault; LockedError where it is locked."""
     if agent.vault is None:
-        raise LockedError("the vault is locked", "unlock it with `reticent unlock`")
+        raise LockedError
     return agent.vault
 
 
@@ -34,7 +32,7 @@ def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) 
     wanted = (
         None if recipient is None else partial(_pools, agent, agent.rules.in_force.pool(recipient))
     )
-    most = LATEST if limit is None else min(max(limit, 1), MOST)
+    most = LATEST_ENTRIES if limit is None else limit
     return [_entry(each) for each in opened(agent).ledger.read(after, most, wanted)]
 
 
@@ -68,12 +66,8 @@ def forget(agent: Agent, recipient: str, now: datetime) -> bool:
     it is neither a host nor a group.
     """
     ledger, pool = opened(agent).ledger, agent.rules.in_force.pool(recipient)
-    told = ledger.read(limit=1, sites=partial(_pools, agent, pool))
-    if not told:
-        return False
-    host = told[0].record.host if recipient.startswith(SIGN) else host_of(recipient)
-    ledger.append(Forgetting(at=now, host=host))
-    return True
+    host = None if recipient.startswith(SIGN) else host_of(recipient)
+    return ledger.forget(now, partial(_pools, agent, pool), host)
 
 
 def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:

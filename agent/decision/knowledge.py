@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from agent.decision.request import Knowledge
+from policy.hosts import site_of
 
 WEEK = timedelta(days=7)
 
@@ -20,10 +21,10 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """A host, and whoever it pools with, is taken to know nothing any more."""
+    """What the recipients with these registered sites were told until then, they link no more."""
 
     at: datetime
-    host: str
+    sites: frozenset[str]
 
 
 def knowledge_of(
@@ -31,19 +32,21 @@ def knowledge_of(
 ) -> Knowledge:
     """Return what a pool of recipients holds after these events, in the order they happened.
 
-    ``pool_of``: who remembers what a host is told. The latest value of an attribute counts. What
-    was new to the pool since seven days before ``now`` counts as recent, forgotten or not.
+    ``pool_of``: who remembers what a host is told. The latest value of an attribute counts, of
+    what its hosts were told and was not forgotten since. What was new to the pool since seven
+    days before ``now`` counts as recent, forgotten or not.
     """
+    standing: list[Told] = []
     codes: dict[str, int] = {}
     recent = 0
     for event in events:
-        if pool_of(event.host) != pool:
-            continue
-        if isinstance(event, Forgotten):
-            codes.clear()
-            continue
-        new = [name for name, code in event.codes if codes.get(name) != code]
-        codes.update(event.codes)
-        if event.at > now - WEEK:  # also what a clock set back puts into the future
-            recent += len(new)
+        if isinstance(event, Forgotten):  # of whom it is said, whoever pools with whom by now
+            standing = [each for each in standing if site_of(each.host) not in event.sites]
+            codes = {name: code for each in standing for name, code in each.codes}
+        elif pool_of(event.host) == pool:
+            new = [name for name, code in event.codes if codes.get(name) != code]
+            standing.append(event)
+            codes.update(event.codes)
+            if event.at > now - WEEK:  # also what a clock set back puts into the future
+                recent += len(new)
     return Knowledge(tuple(sorted(codes.items())), recent)

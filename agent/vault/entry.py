@@ -10,6 +10,8 @@ from msgspec import Meta, Struct
 
 from agent.vault.trouble import damaged
 
+MOST_SITES = 48  # in one entry, which has room for so many of the longest
+
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Disclosure:
@@ -61,20 +63,28 @@ class Disclosure:
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Forgetting:
-    """The user's statement that a host, and whoever it pools with, can no longer link.
+    """The user's statement that a recipient, and whoever it pooled with, can no longer link.
 
-    Raises ValueError where the time has no zone, or there is no host.
+    ``host``: whom the user named, or one of them; ``sites``: of all whom it is said, registered
+    sites (policy.hosts.site_of), ascending. What they were told until then is forgotten, whoever
+    pools with whom later. Raises ValueError where the time has no zone, there is no host, or the
+    sites are none, too many or not in order.
     """
 
     at: datetime
     host: str
+    sites: tuple[str, ...]
 
     def __post_init__(self) -> None:
         if self.at.utcoffset() is None or not self.host:
             raise ValueError("a time has no zone, or there is no host")
+        if not 0 < len(self.sites) <= MOST_SITES or "" in self.sites:
+            raise ValueError("it is said of nobody, or of too many at once")
+        if self.sites != tuple(sorted({*self.sites})):
+            raise ValueError("its sites are not in order")
 
     def __repr__(self) -> str:
-        return f"Forgetting(at={self.at.isoformat()})"
+        return f"Forgetting(at={self.at.isoformat()}, {len(self.sites)} sites)"
 
 
 Record = Disclosure | Forgetting
@@ -105,14 +115,16 @@ def decode(payload: bytes) -> Record:
         raise damaged("an entry of its ledger cannot be read") from None
 
 
-class _Forgotten(
-    Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="forgotten"
-):
+class _Entry(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
     at: Annotated[datetime, Meta(tz=True)]
     host: str
 
 
-class _Disclosed(_Forgotten, frozen=True, tag="disclosed"):
+class _Forgotten(_Entry, frozen=True, tag="forgotten"):
+    sites: tuple[str, ...]
+
+
+class _Disclosed(_Entry, frozen=True, tag="disclosed"):
     query: str
     asked: tuple[str, ...] | None
     disclosed: tuple[tuple[str, str], ...]
@@ -127,7 +139,7 @@ _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(_Disclosed | _Forgotten)
 
 
-def _fields(value: Record | _Forgotten) -> dict[str, Any]:
+def _fields(value: Record | _Entry) -> dict[str, Any]:
     names = value.__struct_fields__ if isinstance(value, Struct) else value.__slots__
     return {name: getattr(value, name) for name in names}
 

@@ -9,15 +9,16 @@ from typing import NamedTuple
 
 from agent.decision.knowledge import WEEK
 from agent.model.memory import Recent
-from agent.vault.entry import Disclosure, Forgetting, Record
-from policy.hosts import site_of
+from agent.vault.entry import Forgetting, Record
+from policy import hosts
 
 PoolOf = Callable[[str], str]
 Pairs = tuple[tuple[str, str], ...]
+_Gone = frozenset[str]  # sites that were stated to forget
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 VIEWS = 4  # groupings at hand: a policy's, and that before it was edited
-registrant = lru_cache(maxsize=4096)(site_of)
+site_of = lru_cache(maxsize=4096)(hosts.site_of)
 
 
 class Fact(NamedTuple):
@@ -30,11 +31,19 @@ class Fact(NamedTuple):
         return f"Fact(***, since={self.since.isoformat()})"
 
 
+class _Told(NamedTuple):
+    """A fact, and the site by way of which it was told."""
+
+    site: str
+    fact: Fact
+
+
 class Pool:
     """What one pool of recipients holds, as `agent.decision.knowledge.knowledge_of` says."""
 
     def __init__(self) -> None:
         """Hold nothing."""
+        self._standing: dict[str, list[_Told]] = {}  # by attribute: what was not forgotten
         self._held: dict[str, Fact] = {}
         self._learnt: list[timedelta] = []  # when each fact was new, ascending
 
@@ -47,55 +56,62 @@ class Pool:
         """Return how many facts were new since seven days before a time, forgotten or not."""
         return len(self._learnt) - bisect_right(self._learnt, now - EPOCH - WEEK)
 
-    def take(self, at: datetime, facts: Pairs | None) -> None:
-        """Be told facts, or forget all that is held (None)."""
-        if facts is None:
-            self._held.clear()
-            return
+    def tell(self, at: datetime, site: str, facts: Pairs) -> None:
+        """Be told facts, by way of one of its sites."""
         for name, value in facts:
-            before = self._held.get(name)
-            if before is None or before.value != value:
-                self._held[name] = Fact(value, at)
+            told = _Told(site, Fact(value, at))
+            self._standing.setdefault(name, []).append(told)
+            held = self._held.get(name)
+            if held is None or held.value != value:
+                self._held[name] = told.fact
                 insort(self._learnt, at - EPOCH)
+
+    def forget(self, sites: _Gone) -> None:
+        """Hold from now on what was told by way of other sites, or is told later."""
+        self._held.clear()
+        for name, told in self._standing.items():
+            told[:] = [each for each in told if each.site not in sites]
+            for _, fact in told:
+                if name not in self._held or self._held[name].value != fact.value:
+                    self._held[name] = fact
 
 
 class Facts:
     """The notes: what was told that may be new to some pool, whatever the policy's groups are.
 
-    A fact is no news where its site was told the same before, and since then no host at all was
-    told another value of the attribute or was stated to forget: then whatever pool the site is
-    in holds it already. Hosts of one site are always in one pool.
+    A fact is no news where its site was told the same before and was not stated to forget since,
+    and no host at all was told another value of the attribute since: then whatever pool the site
+    is in holds it already. Hosts of one site are always in one pool.
     """
 
     def __init__(self) -> None:
         """Know of no entry."""
-        self._notes: list[_Note] = []
-        self._told: dict[tuple[str, str], int] = {}  # by site and attribute: its last note
+        self._notes: list[_Note | _Gone] = []
+        self._told: dict[str, dict[str, int]] = {}  # by site and attribute: its last note
         self._latest: dict[str, _Latest] = {}
-        self._forgot = 0
         self._views: Recent[PoolOf, _View] = Recent(VIEWS)
 
     def news(self, record: Record) -> Pairs:
         """Return the facts in an entry that may be new to some pool; none where it forgets."""
         if isinstance(record, Forgetting):
             return ()
-        site = registrant(record.host)
+        site = site_of(record.host)
         return tuple(pair for pair in record.facts if self._is_news(site, *pair))
 
     def add(self, number: int, record: Record, news: Pairs) -> None:
         """Take an entry, the next in the ledger; ``news``: what is in it now."""
-        if isinstance(record, Disclosure) and not news:
-            return
-        site = registrant(record.host)
         if isinstance(record, Forgetting):
-            self._forgot = number
-        for name, value in news:
-            before = self._latest.get(name)
-            if before is None or before.value != value:
-                self._latest[name] = _Latest(value, number)
-            self._told[site, name] = number
-        facts = None if isinstance(record, Forgetting) else news
-        self._notes.append(_Note(record.at, record.host, facts))
+            for site in record.sites:
+                self._told.pop(site, None)
+            self._notes.append(frozenset(record.sites))
+        elif news:
+            site = site_of(record.host)
+            self._told.setdefault(site, {}).update((name, number) for name, _ in news)
+            for name, value in news:
+                before = self._latest.get(name)
+                if before is None or before.value != value:
+                    self._latest[name] = _Latest(value, number)
+            self._notes.append(_Note(record.at, site, news))
 
     def pool(self, pool: str, pool_of: PoolOf) -> Pool:
         """Return what a pool holds; ``pool_of``: the pool of a host, the same for its whole site.
@@ -109,10 +125,10 @@ class Facts:
         yield from sorted(self._view(pool_of).pools.items(), key=lambda named: named[0])
 
     def _is_news(self, site: str, name: str, value: str) -> bool:
-        told, latest = self._told.get((site, name), 0), self._latest.get(name)
-        if latest is None or latest.value != value:
+        told, latest = self._told.get(site, {}).get(name), self._latest.get(name)
+        if told is None or latest is None or latest.value != value:
             return True
-        return told <= self._forgot or told < latest.since
+        return told < latest.since
 
     def _view(self, pool_of: PoolOf) -> "_View":
         view = self._views.get(pool_of, lambda: _View(pool_of))
@@ -121,11 +137,11 @@ class Facts:
 
 
 class _Note(NamedTuple):
-    """Facts that a host was told, or None where it was stated to forget."""
+    """Facts that a site was told."""
 
     at: datetime
-    host: str
-    facts: Pairs | None
+    site: str
+    facts: Pairs
 
 
 class _Latest(NamedTuple):
@@ -143,8 +159,12 @@ class _View:
         self._pool_of = pool_of
         self._read = 0
 
-    def read(self, notes: list[_Note]) -> None:
+    def read(self, notes: list[_Note | _Gone]) -> None:
         """Read the notes that are new."""
         for note in notes[self._read :]:
-            self.pools.setdefault(self._pool_of(note.host), Pool()).take(note.at, note.facts)
+            if isinstance(note, _Note):
+                self.pools.setdefault(self._pool_of(note.site), Pool()).tell(*note)
+            else:
+                for name in self.pools.keys() & {self._pool_of(site) for site in note}:
+                    self.pools[name].forget(note)
         self._read = len(notes)

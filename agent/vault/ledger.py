@@ -1,11 +1,12 @@
 """The ledger: every disclosure in order, only ever appended to, and what follows from it."""
 
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from itertools import islice
 from typing import Protocol
 
-from agent.vault.entry import Forgetting, Numbered, Record, decode, encode
-from agent.vault.facts import Facts, registrant
+from agent.vault.entry import MOST_SITES, Forgetting, Numbered, Record, decode, encode
+from agent.vault.facts import Facts, site_of
 
 Rows = Iterable[tuple[int, bytes]]
 
@@ -41,7 +42,7 @@ class Ledger:
         for number, payload in entries.entries() if rows is None else rows:
             record = decode(payload)
             self._facts.add(number, record, self._facts.news(record))
-            self._sites.add(registrant(record.host))
+            self._sites.add(site_of(record.host))
 
     @property
     def count(self) -> int:
@@ -61,11 +62,23 @@ class Ledger:
         """
         news = self._facts.news(record)
         durable = isinstance(record, Forgetting) or bool(news)
-        site = registrant(record.host)
+        site = site_of(record.host)
         number = self._entries.append_entry(site, encode(record), durable=durable)
         self._facts.add(number, record, news)
         self._sites.add(site)
         return number
+
+    def forget(self, at: datetime, sites: Callable[[str], bool], host: str | None = None) -> bool:
+        """State that recipients can no longer link what they were told until now.
+
+        ``sites``: says of which registered sites; ``host``: whom the user named, None for any of
+        them. Returns whether the ledger has any of them; if not, nothing is stated. VaultError.
+        """
+        found = self._of(sites)
+        for begin in range(0, len(found), MOST_SITES):
+            part = tuple(found[begin : begin + MOST_SITES])
+            self.append(Forgetting(at=at, host=host or part[0], sites=part))
+        return bool(found)
 
     def read(
         self,
@@ -78,9 +91,12 @@ class Ledger:
         ``limit``: at most so many, the latest; ``sites``: says of which registered sites.
         """
         if sites is not None:
-            wanted = sorted(site for site in self._sites if sites(site))
-            found = [*islice(self._entries.entries_of(wanted, after), limit)][::-1]
+            found = [*islice(self._entries.entries_of(self._of(sites), after), limit)][::-1]
         else:
             begin = after if limit is None else max(after, self.count - limit)
             found = [*self._entries.entries(begin)]
         return [Numbered(number, decode(body)) for number, body in found]
+
+    def _of(self, sites: Callable[[str], bool]) -> list[str]:
+        """Return which registered sites of the ledger are meant, ascending."""
+        return sorted(site for site in self._sites if sites(site))

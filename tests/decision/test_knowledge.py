@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,7 +13,8 @@ from agent.decision.knowledge import WEEK, Forgotten, Told, knowledge_of
 from agent.decision.request import Knowledge
 
 NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)
-POOLS = {"a.ads.test": "@ads", "b.ads.test": "@ads", "shop.example": "shop.example"}
+POOLS = {"a.test": "@ads", "www.b.test": "@ads", "shop.example": "shop.example"}
+SITES = ("a.test", "b.test", "shop.example")
 HOSTS = st.sampled_from(sorted(POOLS))
 CODES = st.dictionaries(st.sampled_from(["age", "region", "job"]), st.integers(0, 2), max_size=3)
 Events = Sequence[Told | Forgotten]
@@ -23,7 +25,7 @@ def histories(draw: st.DrawFn) -> list[Told | Forgotten]:
     """Draw what happened, in order, around the last seven days."""
     hours = sorted(draw(st.lists(st.integers(-200, 5), max_size=10)))
     return [
-        Forgotten(NOW + timedelta(hours=each), draw(HOSTS))
+        Forgotten(NOW + timedelta(hours=each), draw(st.frozensets(st.sampled_from(SITES))))
         if draw(st.integers(0, 5)) == 0
         else Told(NOW + timedelta(hours=each), draw(HOSTS), tuple(draw(CODES).items()))
         for each in hours
@@ -35,17 +37,22 @@ def known(events: Events, pool: str = "@ads", now: datetime = NOW) -> Knowledge:
     return knowledge_of(events, pool, POOLS.__getitem__, now)
 
 
-def own(events: Events) -> list[Told | Forgotten]:
-    """Return what happened to the members of the group."""
-    return [each for each in events if POOLS[each.host] == "@ads"]
+def own(events: Events, group: str = "@ads") -> list[Told | Forgotten]:
+    """Return what the members of the group were told, and who was made to forget."""
+    return [each for each in events if isinstance(each, Forgotten) or POOLS[each.host] == group]
 
 
 def since_forgotten(events: Events) -> list[Told]:
-    """Return what they were told after the last time that they were made to forget."""
-    left: list[Told] = []
-    for event in own(events):
-        left = [*left, event] if isinstance(event, Told) else []
-    return left
+    """Return what each of them was told after the last time that it was made to forget."""
+    return [
+        event
+        for place, event in enumerate(events)
+        if isinstance(event, Told) and event in own(events)
+        if not any(
+            isinstance(later, Forgotten) and event.host.removeprefix("www.") in later.sites
+            for later in events[place:]
+        )
+    ]
 
 
 def mentions(events: Events, name: str) -> list[int]:
@@ -55,7 +62,7 @@ def mentions(events: Events, name: str) -> list[int]:
 
 @given(histories())
 def test_the_latest_value_counts(events: Events) -> None:
-    """Of all that was told since they last were made to forget, and of nothing else."""
+    """Of all that was told to one which was not made to forget since, and of nothing else."""
     latest = {name: mentions(events, name)[-1:] for name in ("age", "region", "job")}
     assert known(events).codes == tuple(sorted((n, c[0]) for n, c in latest.items() if c))
 
@@ -78,40 +85,50 @@ def test_what_is_new_within_seven_days_is_recent(events: Events) -> None:
 def test_other_pools_do_not_matter(events: Events) -> None:
     """Whatever they were told or forgot, and whenever."""
     assert known(events) == known(own(events))
-    others = [each for each in events if each not in own(events)]
+    others = own(events, "shop.example")
     assert known(others) == Knowledge()
     assert known(events, "shop.example") == known(others, "shop.example")
 
 
 @given(histories(), st.randoms(use_true_random=False))
 def test_members_are_one(events: Events, rng: random.Random) -> None:
-    """Which member of a group was told makes no difference."""
+    """Which member of a group was told makes no difference, but to who is made to forget."""
+    both = {"a.test", "b.test"}
+    same = [each for each in own(events) if isinstance(each, Told) or each.sites >= both]
     moved = [
-        type(each)(each.at, rng.choice(["a.ads.test", "b.ads.test"]), *_codes(each))
-        for each in own(events)
+        replace(each, host=rng.choice(["a.test", "www.b.test"])) if isinstance(each, Told) else each
+        for each in same
     ]
-    assert known(moved) == known(events)
+    assert known(moved) == known(same)
 
 
-def _codes(event: Told | Forgotten) -> tuple[tuple[tuple[str, int], ...], ...]:
-    return (event.codes,) if isinstance(event, Told) else ()
+@given(histories())
+def test_a_group_holds_what_its_members_hold(events: Events) -> None:
+    """Each for itself; so nothing that a site holds is lost in the group that it is put into."""
+    alone = [dict(knowledge_of(events, host, str, NOW).codes) for host in POOLS]
+    together = dict(knowledge_of(events, "all", lambda _: "all", NOW).codes)
+    assert together.keys() == {name for each in alone for name in each}
+    assert all(any(each.get(name) == code for each in alone) for name, code in together.items())
 
 
 @given(histories(), CODES)
 def test_one_more_answer(events: Events, codes: dict[str, int]) -> None:
     """It adds what it says to what was held, and to what is recent what of it is new."""
     before = known(events)
-    after = known([*events, Told(NOW, "a.ads.test", tuple(codes.items()))])
+    after = known([*events, Told(NOW, "a.test", tuple(codes.items()))])
     assert after.codes == before.learns(codes).codes
     assert after.recent == before.recent + len(codes.items() - dict(before.codes).items())
-    again = known([*events, *[Told(NOW, "b.ads.test", tuple(codes.items()))] * 2])
+    again = known([*events, *[Told(NOW, "www.b.test", tuple(codes.items()))] * 2])
     assert again == after
 
 
 @given(histories())
 def test_who_forgets_has_still_been_told(events: Events) -> None:
-    """Nothing is held any more, and the week's count stays."""
-    after = known([*events, Forgotten(NOW, "b.ads.test")])
+    """What the others were told is held, and the week's count stays."""
+    after = known([*events, Forgotten(NOW, frozenset({"b.test", "shop.example"}))])
+    rest = [each for each in events if not isinstance(each, Told) or each.host == "a.test"]
+    assert after == Knowledge(known(rest).codes, known(events).recent)
+    after = known([*events, Forgotten(NOW, frozenset(SITES))])
     assert after == Knowledge(recent=known(events).recent)
 
 

@@ -14,6 +14,7 @@ from agent.decision.knowledge import Forgotten, Told, knowledge_of
 from agent.decision.request import Request
 from agent.decision.under import terms_under
 from agent.model.model import Model
+from policy.hosts import site_of
 from policy.load import preset
 from policy.match import Rulebook, Ruling
 from policy.read import read
@@ -76,7 +77,8 @@ class Agent:
             asked = self.answer(ruling, at, request)
             self.allowed |= {(ruling.pool, name) for name in asked} & stream.verdicts
             if place in stream.forgotten:
-                self.events.append(Forgotten(at, ruling.host))
+                pooled = (each for each in HOSTS if self.pool(each) == ruling.pool)
+                self.events.append(Forgotten(at, frozenset(map(site_of, pooled))))
         return self.answers
 
     def answer(self, ruling: Ruling, at: datetime, request: Request) -> tuple[str, ...]:

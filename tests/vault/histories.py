@@ -11,11 +11,12 @@ from agent.vault.entry import Disclosure, Forgetting, Record
 NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)
 VALUES = {"age": ("unspecified", "young", "old"), "region": ("unspecified", "uk")}
 HOSTS = ("www.a.example", "a.example", "b.example", "shop.c.example", "d.example")
+SITES = ("a.example", "b.example", "c.example", "d.example")
 GROUPINGS: tuple[dict[str, str], ...] = (
     {},
     {"a.example": "@ads", "b.example": "@ads"},
     {"a.example": "@ads", "c.example": "@shops", "d.example": "@shops"},
-    dict.fromkeys(("a.example", "b.example", "c.example", "d.example"), "@all"),
+    dict.fromkeys(SITES, "@all"),
 )
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NAMED = TEXTS.filter(bool)
@@ -36,6 +37,11 @@ class Grouping:
         """Return who remembers what a host is told."""
         site = ".".join(host.split(".")[-2:])
         return self._groups.get(site, site)
+
+
+def forgotten(*sites: str, at: datetime = NOW) -> Forgetting:
+    """Return an entry that states that sites forget."""
+    return Forgetting(at=at, host=sites[0], sites=tuple(sorted(sites)))
 
 
 def disclosed(at: datetime, host: str, **values: str) -> Disclosure:
@@ -65,7 +71,7 @@ def histories(draw: st.DrawFn) -> list[Record]:
 def _event(draw: st.DrawFn, at: datetime) -> Record:
     host = draw(st.sampled_from(HOSTS))
     if draw(st.integers(0, 6)) == 0:
-        return Forgetting(at=at, host=host)
+        return forgotten(*draw(st.sets(st.sampled_from(SITES), min_size=1)), at=at)
     each = {name: st.sampled_from(values) for name, values in VALUES.items()}
     return disclosed(at, host, **draw(st.fixed_dictionaries({}, optional=each)))
 
@@ -75,7 +81,8 @@ def records(draw: st.DrawFn) -> Record:
     """Draw any entry there can be."""
     at, host = draw(TIMES), draw(NAMED)
     if draw(st.booleans()):
-        return Forgetting(at=at, host=host)
+        sites = draw(st.sets(NAMED, min_size=1, max_size=4))
+        return Forgetting(at=at, host=host, sites=tuple(sorted(sites)))
     values = draw(st.dictionaries(NAMED, NAMED, max_size=4))
     return Disclosure(
         at=at,
@@ -94,7 +101,7 @@ def records(draw: st.DrawFn) -> Record:
 def events(history: Sequence[Record]) -> list[Told | Forgotten]:
     """Return the same as the decision's room has it."""
     return [
-        Forgotten(each.at, each.host)
+        Forgotten(each.at, frozenset(each.sites))
         if isinstance(each, Forgetting)
         else Told(each.at, each.host, tuple((n, VALUES[n].index(v)) for n, v in each.facts))
         for each in history

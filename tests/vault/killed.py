@@ -20,14 +20,14 @@ from typing import NamedTuple
 
 from agent.errors import VaultError
 from agent.vault.derivation import Derivation
-from agent.vault.entry import Forgetting, Record
+from agent.vault.entry import Record
 from agent.vault.facts import Facts
 from agent.vault.ledger import Ledger
 from agent.vault.location import Location
 from agent.vault.seal import Key
 from agent.vault.vault import Vault, create, unlock_with
 from tests.vault.doubles import MemoryStore
-from tests.vault.histories import HOSTS, NOW, VALUES, Grouping, disclosed
+from tests.vault.histories import HOSTS, NOW, SITES, VALUES, Grouping, disclosed, forgotten
 
 WEAK = Derivation(memory_kib=32, iterations=1, lanes=4)
 KILLS_PER_VAULT = 10  # each opening reads all of it
@@ -57,7 +57,7 @@ def record_at(number: int) -> Record:
     rng = random.Random(number)  # noqa: S311  (a stream that can be repeated)
     at, host = NOW + timedelta(minutes=number), rng.choice(HOSTS)
     if rng.random() < 0.05:
-        return Forgetting(at=at, host=host)
+        return forgotten(rng.choice(SITES), at=at)
     names = rng.sample(sorted(VALUES), rng.randint(0, len(VALUES)))
     return disclosed(at, host, **{name: rng.choice(VALUES[name]) for name in names})
 

@@ -6,9 +6,11 @@ from types import FunctionType
 
 import msgspec
 
+from agent.vault.entry import Record
 from agent.vault.secrets import Secret
 from tests.vault import damages
-from tests.vault.scenes import EARLY, LATE, Scene, Tables, gone, scene, told, turned
+from tests.vault.histories import NOW, disclosed, forgotten
+from tests.vault.scenes import EARLY, LATE, Scene, Tables, entered, gone, scene, told, turned
 from tests.vault.vector_files import FOLDER, Expected, Vector, text
 from tests.vault.worlds import PASSPHRASE, TYPED
 
@@ -28,6 +30,11 @@ OTHERWISE = {  # all other damages end as DAMAGED
     "state_of_earlier": ROLLED_BACK,
     "tail_cut_with_state": ROLLED_BACK,
 }
+STATED: tuple[Record, ...] = (
+    disclosed(NOW, "www.one.example", region="uk"),
+    disclosed(NOW, "two.example", age="old"),
+    forgotten("one.example"),
+)
 HELPERS = {"flip", "swap", "respeak"}
 FROM_ANOTHER = {"slot_of_another_vault", "entry_of_another_vault"}
 FROM_BEFORE_ROTATION = {"rows_of_before_rotation", "slots_of_before_rotation"}
@@ -67,6 +74,8 @@ def _valid(early: Scene, late: Scene) -> Iterator[Named]:
     yield "witness_behind", changed(behind, witness=early.witness)
     behind = vector("The witness is from before a rotation.", rotated)
     yield "witness_before_rotation", changed(behind, witness=early.witness)
+    forgot = vector("One of two recipients is stated to forget.", scene("a", *map(entered, STATED)))
+    yield "forgotten", forgot
     missing = vector("There is no witness: it opens, and says so.", late, notes=1)
     yield "witness_missing", changed(missing, witness=None)
     both = vector("Vault and witness are both an old copy: not noticeable.", early)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from agent.vault.entry import Record, encode
+from agent.vault.facts import site_of
 from agent.vault.rotation import rotate
 from agent.vault.seal import Key
 from agent.vault.store import Store
@@ -50,6 +52,11 @@ def scene(seed: str, *deeds: Deed) -> Scene:
 def told(site: str, payload: str) -> Deed:
     """Append an entry, lazily."""
     return lambda store: store.append_entry(site, payload.encode(), durable=False)
+
+
+def entered(record: Record) -> Deed:
+    """Append an entry as the ledger does."""
+    return told(site_of(record.host), encode(record).decode())
 
 
 def kept(name: str, payload: str) -> Deed:

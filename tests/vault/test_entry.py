@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import DamagedVaultError
-from agent.vault.entry import Disclosure, Forgetting, Record, decode, encode
-from tests.vault.histories import NOW, disclosed, records
+from agent.vault import chain
+from agent.vault.entry import MOST_SITES, Disclosure, Forgetting, Record, decode, encode
+from tests.vault.histories import NOW, disclosed, forgotten, records
 
 ENTRY = disclosed(NOW, "books.example", region="uk", age="old")
 
@@ -24,7 +25,7 @@ def test_an_entry_comes_back(record: Record) -> None:
 def test_the_offset_of_the_time_comes_back() -> None:
     """Whether it was a Monday depends on it."""
     at = datetime.fromisoformat("2027-03-08T00:30:00.000001+05:45")
-    back = decode(encode(Forgetting(at=at, host="a.example"))).at
+    back = decode(encode(forgotten("a.example", at=at))).at
     assert (back, back.utcoffset()) == (at, at.utcoffset())
 
 
@@ -112,11 +113,41 @@ def test_what_could_not_be_read_is_not_made(change: dict[str, Any]) -> None:
     assert "uk" not in str(caught.value)
 
 
-@pytest.mark.parametrize("change", [{"at": NOW.replace(tzinfo=None)}, {"host": ""}])
-def test_a_statement_needs_a_zone_and_a_host(change: dict[str, Any]) -> None:
-    """As any entry."""
-    with pytest.raises(ValueError, match="no zone, or there is no host"):
-        Forgetting(**{"at": NOW, "host": "a.example", **change})
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"at": NOW.replace(tzinfo=None)},
+        {"host": ""},
+        {"sites": ()},
+        {"sites": ("",)},
+        {"sites": ("b.example", "a.example")},
+        {"sites": ("a.example", "a.example")},
+        {"sites": tuple(f"{number:02}.example" for number in range(MOST_SITES + 1))},
+    ],
+    ids=str,
+)
+def test_a_statement_says_of_whom_it_is(change: dict[str, Any]) -> None:
+    """And when, as any entry; each site once, so that there is one way to say it."""
+    with pytest.raises(ValueError, match=r".") as caught:
+        Forgetting(**{"at": NOW, "host": "a.example", "sites": ("a.example",), **change})
+    assert "example" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change", [{"sites": []}, {"sites": "a.example"}, {"sites": None}, {"query": "editor"}], ids=str
+)
+def test_what_no_statement_says_is_refused(change: dict[str, Any]) -> None:
+    """One thing at a time; nor one that does not say of whom."""
+    document = json.loads(encode(forgotten("a.example")))
+    for damaged in (document | change, {"kind": "forgotten", "at": document["at"], "host": "a"}):
+        with pytest.raises(DamagedVaultError):
+            decode(json.dumps(damaged).encode())
+
+
+def test_the_largest_statement_has_room() -> None:
+    """As many sites as there may be, each as long as may be, and the host too."""
+    sites = [f"{number:04}".rjust(chain.MAX_NAME, "a") for number in range(MOST_SITES)]
+    assert len(encode(forgotten(*sites))) <= chain.MAX_PAYLOAD
 
 
 def test_only_attributes_of_the_person_are_facts() -> None:
@@ -128,6 +159,6 @@ def test_only_attributes_of_the_person_are_facts() -> None:
 
 def test_nothing_private_is_shown() -> None:
     """Neither by repr nor by str."""
-    told = str(ENTRY) + repr([ENTRY, Forgetting(at=NOW, host="books.example")])
+    told = str(ENTRY) + repr([ENTRY, forgotten("books.example")])
     for private in ("books", "editor", "uk", "region"):
         assert private not in told

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from agent.vault import chain, derivation, item_rows, slot_rows
 from agent.vault.database import APPLICATION_ID, TABLES
+from agent.vault.entry import MOST_SITES
 from agent.vault.framing import FORMAT
 
 TEXT = (Path(__file__).parents[2] / "agent/vault/FORMAT.md").read_text()
@@ -24,6 +25,8 @@ def test_the_numbers_are_those_of_the_page() -> None:
         f"# The vault file, format {FORMAT}\n",
         f"| slots | {slot_rows.MAX_SLOTS}, bodies of at most {slot_rows.MAX_BODY // 1024} KiB |",
         f"| payload of an entry | {chain.MAX_PAYLOAD // 1024} KiB |",
+        f"that time; 1 to {MOST_SITES}, ascending",
+        f"A pool of more than {MOST_SITES} sites",
         f"{item_rows.MAX_ITEMS:,}; {item_rows.MAX_PAYLOAD // 2**20} MiB |",
         f"m ≤ {derivation.MAX_MEMORY_KIB:,} (1 GiB), 1 ≤ t ≤ {derivation.MAX_ITERATIONS}",
         f"1 ≤ p ≤ {derivation.MAX_LANES}",

@@ -1,6 +1,7 @@
 """What recipients hold: the fold of agent.decision.knowledge, kept ready."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from agent.decision.knowledge import knowledge_of
 from agent.decision.request import Knowledge
 from agent.errors import UsageError
-from agent.vault.entry import Forgetting, Record
+from agent.vault.entry import Disclosure, Forgetting, Record
 from agent.vault.knowledge import held, holders, knowledge
 from agent.vault.ledger import Ledger
 from tests.vault.doubles import MemoryStore
@@ -22,12 +23,29 @@ from tests.vault.histories import (
     Grouping,
     disclosed,
     events,
+    forgotten,
     histories,
 )
 from tests.vault.values import model_of
 
 MODEL = model_of(persons=VALUES)
 GROUPS = st.sampled_from(GROUPINGS)
+
+
+def standing(
+    history: list[Record], pool: str, pools: Grouping, name: str
+) -> list[tuple[str, datetime]]:
+    """Return the values of an attribute that a pool was told and that were not forgotten since."""
+    return [
+        (dict(each.facts)[name], each.at)
+        for place, each in enumerate(history)
+        if isinstance(each, Disclosure) and pools.of(each.host) == pool
+        if name in dict(each.facts)
+        if not any(
+            isinstance(later, Forgetting) and Grouping({}).of(each.host) in later.sites
+            for later in history[place:]
+        )
+    ]
 
 
 def ledger_of(history: list[Record]) -> Ledger:
@@ -52,33 +70,15 @@ def test_it_is_the_fold_over_everything(
 
 @given(histories(), GROUPS)
 def test_each_value_is_held_since_it_was_new(history: list[Record], groups: dict[str, str]) -> None:
-    """That is, since the last time that the pool did not hold it just before."""
+    """Among what was not forgotten: from the first that says it, with no other value after."""
     ledger, pools = ledger_of(history), Grouping(groups)
-    told = events(history)
     for pool in {pools.of(host) for host in HOSTS}:
-        folds = [
-            dict(knowledge_of(told[:end], pool, pools.of, NOW).codes)
-            for end in range(len(told) + 1)
-        ]
-        expected = {}
-        for name, code in folds[-1].items():
-            since = max(end for end in range(len(told)) if folds[end].get(name) != code)
-            expected[name] = (VALUES[name][code], told[since].at)
+        expected: dict[str, tuple[str, datetime]] = {}
+        for name in VALUES:
+            told = standing(history, pool, pools, name)
+            same = [*takewhile(lambda each: each[0] == told[-1][0], reversed(told))]  # noqa: B023
+            expected |= {name: same[-1]} if same else {}
         assert held(ledger, pool, pools.of) == expected
-
-
-@given(histories(), GROUPS)
-def test_forgetting_empties(history: list[Record], groups: dict[str, str]) -> None:
-    """The pool of the host that forgets; the week's count stays, and so do other pools."""
-    pools = Grouping(groups)
-    ledger = ledger_of(history)
-    names = {pools.of(host) for host in HOSTS}
-    before = {pool: knowledge(ledger, pool, pools.of, MODEL, NOW) for pool in names}
-    ledger.append(Forgetting(at=NOW, host="b.example"))
-    for pool in names:
-        after = knowledge(ledger, pool, pools.of, MODEL, NOW)
-        forgot = pool == pools.of("b.example")
-        assert after == (Knowledge(recent=before[pool].recent) if forgot else before[pool])
 
 
 @given(
@@ -142,7 +142,7 @@ def test_what_was_handed_out_stays(history: list[Record]) -> None:
     ledger, pools = ledger_of(history), Grouping({})
     before = held(ledger, "a.example", pools.of)
     copied = dict(before)
-    ledger.append(Forgetting(at=NOW, host="a.example"))
+    ledger.append(forgotten("a.example"))
     assert before == copied
 
 

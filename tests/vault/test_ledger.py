@@ -20,6 +20,7 @@ from tests.vault.histories import (
     Grouping,
     disclosed,
     events,
+    forgotten,
     histories,
     records,
 )
@@ -44,7 +45,7 @@ def state(facts: Facts, pool_of: PoolOf) -> dict[str, tuple[object, list[int]]]:
 
 
 def kept(facts: Facts) -> int:
-    """Return how many notes there are: whoever groups hosts anew is asked once for each."""
+    """Return how much is noted: whoever groups hosts anew is asked for each site of each note."""
     asked: list[str] = []
 
     def alone(host: str) -> str:
@@ -118,10 +119,12 @@ def test_repeating_is_lazy_and_learning_is_not() -> None:
         (disclosed(NOW, "a.example", age="young"), True),
         (disclosed(NOW, "b.example", age="old"), True),  # it may be the first to hear of it again
         (disclosed(NOW, "a.example"), False),
-        (Forgetting(at=NOW, host="b.example"), True),
+        (forgotten("b.example"), True),
         (disclosed(NOW, "b.example", age="old"), True),
         (disclosed(NOW, "b.example", age="old"), False),
-        (disclosed(NOW, "a.example", region="uk"), True),  # the two may have forgotten together
+        (disclosed(NOW, "a.example", region="uk"), False),  # of whom nothing was stated
+        (forgotten("a.example", "b.example"), True),
+        (disclosed(NOW, "a.example", region="uk"), True),
         (disclosed(NOW, "a.example", region="uk"), False),
     ]
     _, store = written([record for record, _ in history])
@@ -166,9 +169,9 @@ def test_what_is_kept_in_memory_is_what_was_learnt(history: list[Record]) -> Non
     before = kept(ledger.facts)
     for record in history[-1:] * 5:
         ledger.append(record)
-    again = 5 if history and isinstance(history[-1], Forgetting) else 0
-    assert kept(ledger.facts) == before + again
-    assert before <= len(history)
+    said = [len(each.sites) if isinstance(each, Forgetting) else 0 for each in history]
+    assert kept(ledger.facts) == before + 5 * sum(said[-1:])
+    assert before <= sum(max(1, each) for each in said)
 
 
 @given(histories(), st.sampled_from(HOSTS))
@@ -178,7 +181,7 @@ def test_what_was_not_written_did_not_happen(history: list[Record], host: str) -
     pools = Grouping({})
     before = state(ledger.facts, pools.of)
     store.full = True
-    for record in (disclosed(NOW, host, age="old"), Forgetting(at=NOW, host=host)):
+    for record in (disclosed(NOW, host, age="old"), forgotten(host)):
         with pytest.raises(VaultError, match="the disk is full"):
             ledger.append(record)
     assert state(ledger.facts, pools.of) == before
@@ -187,7 +190,7 @@ def test_what_was_not_written_did_not_happen(history: list[Record], host: str) -
 
 def test_the_store_is_told_whose_an_entry_is() -> None:
     """By the registered site, the same for all its hosts."""
-    _, store = written([disclosed(NOW, "www.a.example"), Forgetting(at=NOW, host="a.example")])
+    _, store = written([disclosed(NOW, "www.a.example"), forgotten("a.example")])
     assert [number for number, _ in store.entries_of(["a.example"])] == [2, 1]
 
 

@@ -10,7 +10,7 @@ from agent.decision.decide import decide
 from agent.decision.request import Request
 from agent.decision.terms import Limits, Terms
 from agent.model.model import Model
-from agent.vault.entry import Disclosure, Forgetting
+from agent.vault.entry import Disclosure
 from agent.vault.knowledge import knowledge
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile
@@ -59,7 +59,8 @@ def transcript(
         now = NOW + timedelta(days=place)
         profile.change((edits or {}).get(place, {}), (), [model])
         if query is None:
-            ledger.append(Forgetting(at=now, host=host))
+            pool = POOL_OF(host)
+            ledger.forget(now, lambda site: POOL_OF(site) == pool, host)  # noqa: B023
             continue
         known = knowledge(ledger, POOL_OF(host), POOL_OF, model, now)
         decision = decide(Request(query, host), terms, known, model)

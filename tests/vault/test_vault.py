@@ -15,12 +15,11 @@ from agent.errors import (
     WrongSecretError,
 )
 from agent.paths import HOME, paths
-from agent.vault.entry import Forgetting
 from agent.vault.location import Location
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, create, keys, unlock
 from agent.vault.witness import MISSING
-from tests.vault.histories import NOW, disclosed
+from tests.vault.histories import NOW, disclosed, forgotten
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, store_of, stream
 
 TOLD = disclosed(NOW, "www.a.example", region="uk")
@@ -202,7 +201,7 @@ def test_a_forgetting_is_kept(at: Location) -> None:
     made, _ = new(at)
     with made as vault:
         vault.ledger.append(TOLD)
-        vault.ledger.append(Forgetting(at=NOW, host="www.a.example"))
+        vault.ledger.append(forgotten("a.example"))
     with unlock(at, TYPED) as vault:
         assert vault.ledger.count == 2
 

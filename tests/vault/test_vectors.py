@@ -7,11 +7,16 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ReticentError
+from agent.vault.knowledge import held
+from agent.vault.ledger import Ledger
 from agent.vault.secrets import Secret
+from tests.vault.doubles import MemoryStore
+from tests.vault.histories import Grouping
 from tests.vault.make_vectors import vectors
 from tests.vault.vector_files import FOLDER, Expected, build, read, text
 from tests.vault.worlds import contents, place, store_of
 
+BOTH = ("one.example", "two.example")
 FILES = sorted(FOLDER.glob("*.json"))
 
 
@@ -51,6 +56,15 @@ def test_however_it_ends_the_file_is_free(path: Path, tmp_path: Path) -> None:
     opened(path, tmp_path)
     with closing(sqlite3.connect(place(tmp_path).vault, timeout=0)) as connection:
         assert connection.execute("SELECT count(*) FROM slot").fetchone()
+
+
+def test_who_is_stated_to_forget_holds_nothing() -> None:
+    """And the other, whether or not the two are a group by now."""
+    entries = read(FOLDER / "forgotten.json").expect.entries
+    ledger = Ledger(MemoryStore(), [(number, payload.encode()) for number, payload in entries])
+    for pool, groups in (("two.example", {}), ("@both", dict.fromkeys(BOTH, "@both"))):
+        assert {*held(ledger, pool, Grouping(groups).of)} == {"age"}
+    assert held(ledger, "one.example", Grouping({}).of) == {}
 
 
 def test_the_files_are_those_that_are_made() -> None:

@@ -1,0 +1,183 @@
+"""What is stated to be forgotten: of whom, and of nobody else, whoever pools with whom later."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.vault.entry import MOST_SITES, Forgetting, Record
+from agent.vault.facts import Fact
+from agent.vault.knowledge import held, knowledge
+from agent.vault.ledger import Ledger
+from tests.vault.doubles import MemoryStore
+from tests.vault.histories import GROUPINGS, NOW, SITES, VALUES, Grouping, disclosed, histories
+from tests.vault.values import model_of
+
+ALONE = Grouping({})
+POOLS = [Grouping(groups) for groups in GROUPINGS]
+MODEL = model_of(persons=VALUES)
+Holding = Mapping[str, Fact]
+
+
+class Said(NamedTuple):
+    """That the pool of a site forgets, by the groups of that time."""
+
+    site: str
+    pools: Grouping
+
+
+Life = Sequence[Record | Said]
+
+
+@st.composite
+def lives(draw: st.DrawFn) -> list[Record | Said]:
+    """Draw what happened, with statements about pools while the groups change."""
+    said = st.builds(Said, st.sampled_from(SITES), st.sampled_from(POOLS))
+    happened: list[Record | Said] = list(draw(histories()))
+    for each in draw(st.lists(said, max_size=4)):
+        happened.insert(draw(st.integers(0, len(happened))), each)
+    return happened
+
+
+def lived(life: Life) -> Ledger:
+    """Return the ledger of a life."""
+    ledger = Ledger(MemoryStore())
+    for each in life:
+        if isinstance(each, Said):
+            forget(ledger, each)
+        else:
+            ledger.append(each)
+    return ledger
+
+
+def forget(ledger: Ledger, said: Said) -> bool:
+    """State that a pool forgets."""
+    pool = said.pools.of(said.site)
+    return ledger.forget(NOW, lambda site: said.pools.of(site) == pool)
+
+
+def each_holds(ledger: Ledger) -> dict[str, Holding]:
+    """Return what every site holds by itself."""
+    return {site: held(ledger, site, ALONE.of) for site in SITES}
+
+
+@given(lives(), st.sampled_from(POOLS))
+def test_a_pool_holds_what_its_members_hold(life: Life, pools: Grouping) -> None:
+    """All of it, and nothing else, whatever groups were made or unmade, and when."""
+    ledger = lived(life)
+    alone = each_holds(ledger)
+    for pool in {pools.of(site) for site in SITES}:
+        theirs = [alone[site] for site in SITES if pools.of(site) == pool]
+        found = held(ledger, pool, pools.of)
+        assert found.keys() == {name for each in theirs for name in each}
+        for name, fact in found.items():
+            assert fact.value in {each[name].value for each in theirs if name in each}
+
+
+@given(lives(), st.sampled_from(POOLS))
+def test_merging_never_loses(life: Life, pools: Grouping) -> None:
+    """Where pools become one, it holds all attributes that one of them held."""
+    ledger, all_ = lived(life), POOLS[-1]
+    whole = held(ledger, "@all", all_.of)
+    for pool in {pools.of(site) for site in SITES}:
+        assert held(ledger, pool, pools.of).keys() <= whole.keys()
+
+
+@given(lives(), st.builds(Said, st.sampled_from(SITES), st.sampled_from(POOLS)))
+def test_those_forget_of_whom_it_is_said(life: Life, said: Said) -> None:
+    """The sites that are in the pool then forget everything, and all others nothing."""
+    ledger = lived(life)
+    before = each_holds(ledger)
+    count, stated = ledger.count, forget(ledger, said)
+    assert stated == (ledger.count > count)
+    after = each_holds(ledger)
+    for site in SITES:
+        pooled = said.pools.of(site) == said.pools.of(said.site)
+        assert after[site] == ({} if pooled else before[site])
+    assert held(ledger, said.pools.of(said.site), said.pools.of) == {}
+
+
+@given(lives(), st.builds(Said, st.sampled_from(SITES), st.sampled_from(POOLS)))
+def test_the_weeks_count_stays(life: Life, said: Said) -> None:
+    """Of every pool, under all groups."""
+    ledger = lived(life)
+
+    def recent() -> list[int]:
+        each = [(site, pools) for site in SITES for pools in POOLS]
+        return [
+            knowledge(ledger, pools.of(site), pools.of, MODEL, NOW).recent for site, pools in each
+        ]
+
+    before = recent()
+    forget(ledger, said)
+    assert recent() == before
+
+
+@given(lives(), st.sampled_from(POOLS))
+def test_memory_and_file_agree(life: Life, pools: Grouping) -> None:
+    """Who opens the vault later finds what everybody holds."""
+    store = MemoryStore()
+    ledger = Ledger(store)
+    for each in life:
+        if isinstance(each, Said):
+            forget(ledger, each)
+        else:
+            ledger.append(each)
+        for site in SITES:
+            pool = pools.of(site)
+            assert held(ledger, pool, pools.of) == held(Ledger(store), pool, pools.of)
+
+
+def test_who_joins_a_group_later_still_knows() -> None:
+    """One forgets, and then its group is made: what the other was told stays."""
+    ledger = Ledger(MemoryStore())
+    ledger.append(disclosed(NOW, "b.example", age="old"))
+    ledger.append(disclosed(NOW, "a.example", region="uk"))
+    assert forget(ledger, Said("a.example", ALONE))
+    assert {*held(ledger, "@ads", POOLS[1].of)} == {"age"}
+
+
+def test_who_leaves_a_group_later_has_forgotten() -> None:
+    """The group forgets, and then it is unmade: what its members were told is gone."""
+    ledger = Ledger(MemoryStore())
+    for site in SITES:
+        ledger.append(disclosed(NOW, site, age="old"))
+    assert forget(ledger, Said("a.example", POOLS[1]))
+    assert [site for site, holding in each_holds(ledger).items() if holding] == [*SITES[2:]]
+
+
+def test_an_older_value_of_another_stays() -> None:
+    """Once the one that was told the newer has forgotten, and since it was told."""
+    ledger = Ledger(MemoryStore())
+    earlier = NOW.replace(day=1)
+    ledger.append(disclosed(earlier, "a.example", age="young"))
+    ledger.append(disclosed(NOW, "b.example", age="old"))
+    assert held(ledger, "@ads", POOLS[1].of) == {"age": ("old", NOW)}
+    forget(ledger, Said("b.example", ALONE))
+    assert held(ledger, "@ads", POOLS[1].of) == {"age": ("young", earlier)}
+
+
+def test_it_says_whom_the_user_named() -> None:
+    """A host, though it was told nothing itself; of those who were told, or nothing is said."""
+    ledger = Ledger(MemoryStore())
+    assert not ledger.forget(NOW, lambda _: True, "a.example")
+    assert ledger.count == 0
+    ledger.append(disclosed(NOW, "www.b.example", age="old"))
+    assert ledger.forget(NOW, lambda _: True, "a.example")
+    expected = Forgetting(at=NOW, host="a.example", sites=("b.example",))
+    assert ledger.read(after=1) == [(2, expected)]
+
+
+def test_a_large_pool_forgets_in_parts() -> None:
+    """As many entries as it takes, which together are said of each once."""
+    ledger = Ledger(MemoryStore())
+    sites = [f"{number:03}.example" for number in range(2 * MOST_SITES + 1)]
+    for site in sites:
+        ledger.append(disclosed(NOW, site, age="old"))
+    pools = Grouping(dict.fromkeys(sites, "@many"))
+    assert forget(ledger, Said(sites[0], pools))
+    said = [record for _, record in ledger.read(after=len(sites))]
+    assert [site for each in said if isinstance(each, Forgetting) for site in each.sites] == sites
+    assert len(said) == 3
+    assert held(ledger, "@many", pools.of) == {}
