@@ -32,7 +32,8 @@ from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.paths import Paths, paths
 from agent.vault import keyrings
-from agent.vault.making import check_free
+from agent.vault.leftovers import check_free
+from agent.vault.location import Location
 from agent.vault.toml import LARGEST, read_profile
 
 
@@ -62,7 +63,7 @@ def init(*, as_json: bool, **flags: Unpack[InitFlags]) -> None:
     asked, and the passphrase is one line of the standard input.
     """
     at = paths()
-    check_free(at.vault)
+    check_free(Location.of(at))
     _check(flags)
     asking = at_terminal() and not flags["passphrase_stdin"]
     wishes = _asked(flags, at) if asking else _given(flags)

@@ -14,8 +14,8 @@ from agent.daemon.shelf import Shelf
 from agent.errors import VaultError
 from agent.files import create_private, private_folder
 from agent.paths import Paths
+from agent.vault.leftovers import check_free
 from agent.vault.location import Location
-from agent.vault.making import check_free
 from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
 
@@ -56,7 +56,7 @@ def make(wishes: Wishes, at: Paths, now: datetime) -> Made:
 
     Raises UsageError or VaultError where something cannot be made; then there is no vault.
     """
-    check_free(at.vault)
+    check_free(Location.of(at))
     for folder in (at.config, at.data, at.state):
         private_folder(folder)
     if wishes.added is not None:

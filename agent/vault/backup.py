@@ -3,7 +3,6 @@
 import os
 import shutil
 from contextlib import ExitStack
-from itertools import count
 from pathlib import Path
 
 from agent.errors import BusyVaultError, VaultError
@@ -11,13 +10,12 @@ from agent.files import settle
 from agent.vault.connection import make_private
 from agent.vault.database import Database
 from agent.vault.framing import Chance
+from agent.vault.leftovers import LOG, check_name, free_names
 from agent.vault.location import Location
 from agent.vault.making import put, workshop
 from agent.vault.secrets import Secret
 from agent.vault.trouble import refused
 from agent.vault.vault import unlock
-
-LOG = "-wal"  # what SQLite appends to the name of a database for what is not in it yet
 
 
 def restore(at: Location, backup: Path, secret: Secret, chance: Chance = os.urandom) -> Path | None:
@@ -32,6 +30,8 @@ def restore(at: Location, backup: Path, secret: Secret, chance: Chance = os.uran
         if old is not None:  # and held to the end: what another one told in between would be lost
             stack.callback(old.close)
         there = os.path.lexists(at.vault)
+        if not there:
+            check_name(at.vault)
         _copy(backup, trial.vault, old)
         unlock(trial, secret, chance).close()
         kept = _keep(at.vault, old) if there else None
@@ -74,8 +74,7 @@ def _keep(path: Path, old: Database | None) -> Path:
     """Give the old vault another name as well, and return it; its log goes with that name."""
     if old is not None:
         old.retire()
-    names = (path.with_name(f"{path.name}.replaced-{number}") for number in count(1))
-    kept = next(name for name in names if not os.path.lexists(name))
+    kept = next(free_names(path))
     log = path.with_name(path.name + LOG)
     try:
         os.link(path, kept)

@@ -8,12 +8,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from secrets import token_hex
 
-from agent.errors import BusyVaultError, VaultError
+from agent.errors import BusyVaultError
 from agent.files import private_folder, settle
 from agent.vault import slot_rows
 from agent.vault.database import Statement, make_database
 from agent.vault.derivation import Derivation
 from agent.vault.framing import Chance
+from agent.vault.leftovers import check_name, remove_beside, taken
 from agent.vault.location import Location
 from agent.vault.seal import KEY_BYTES, Key, Seals
 from agent.vault.slot_making import SlotMaker
@@ -80,12 +81,6 @@ def workshop(at: Location) -> Iterator[Location]:
         yield Location(part, part.with_name(f"{part.name}.witness"))
 
 
-def check_free(path: Path) -> None:
-    """Raise VaultError if there is a vault."""
-    if os.path.lexists(path):
-        raise _taken(path)
-
-
 def put(finished: Location, at: Location, *, over: bool = False) -> None:
     """Give a closed vault its name, and then its witness; only out of the `workshop`.
 
@@ -93,7 +88,7 @@ def put(finished: Location, at: Location, *, over: bool = False) -> None:
     one otherwise, or it cannot be done.
     """
     if not over:
-        check_free(at.vault)
+        check_name(at.vault)
     try:
         # Now, while nobody can have the name: what SQLite left would be read into the new file.
         remove_beside(at.vault)
@@ -104,24 +99,12 @@ def put(finished: Location, at: Location, *, over: bool = False) -> None:
             os.link(finished.vault, at.vault)
         settle(at.vault.parent)
     except FileExistsError as error:
-        raise _taken(at.vault) from error
+        raise taken(at.vault) from error
     except OSError as error:
         raise refused(error, at.vault) from error
     witness = read_witness(finished.witness)
     if witness is not None:
         write_witness(witness, at.witness)
-
-
-def remove_beside(path: Path) -> None:
-    """Remove what SQLite left beside a file that is gone. Raises OSError."""
-    for suffix in ("-wal", "-shm", "-journal"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def _taken(path: Path) -> VaultError:
-    """Return the error where a vault is in the way of a new one."""
-    hint = "open it with `reticent unlock`; `reticent purge` removes everything, for good"
-    return VaultError("there is a vault already, and nothing was changed", hint, str(path))
 
 
 @contextmanager

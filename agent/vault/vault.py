@@ -14,7 +14,8 @@ from agent.vault.database import Database
 from agent.vault.derivation import Derivation, calibrate
 from agent.vault.items import Items
 from agent.vault.ledger import Ledger
-from agent.vault.making import check_free, make_vault, put, workshop
+from agent.vault.leftovers import check_free
+from agent.vault.making import make_vault, put, workshop
 from agent.vault.opening import opened
 from agent.vault.profile import Profile
 from agent.vault.rotation import rotate
@@ -171,7 +172,7 @@ def make(
     is none or a folder is not to be trusted.
     """
     normalised(passphrase)  # before there is as much as a folder
-    check_free(at.vault)
+    check_free(at)
     with workshop(at) as unfinished, ExitStack() as on_failure:
         work = derivation or calibrate(time.perf_counter)
         key, code = make_vault(unfinished, passphrase, work, chance)

@@ -141,6 +141,15 @@ def test_a_second_time_nothing_is_changed(begin: Begin) -> None:
     assert {path: path.read_bytes() for path in before} == before
 
 
+def test_a_vault_that_vanished_is_missed(begin: Begin) -> None:
+    """Before anything is asked; what brings it back is said."""
+    made(paths().data.parent)
+    paths().vault.rename(paths().vault.with_name("vault.db.replaced-1"))
+    error, hint = begin(given="").refusal(code=1)
+    assert "a vault was here (0 entries)" in error
+    assert f"reticent restore {paths().vault}.replaced-1" in hint
+
+
 def test_a_policy_that_is_there_stays(begin: Begin) -> None:
     """Whatever preset is named."""
     paths().config.mkdir(mode=0o700)
@@ -270,9 +279,10 @@ def test_a_failure_half_way_can_be_run_again(
 
 
 def test_what_a_killed_one_left_is_no_trouble(begin: Begin) -> None:
-    """A vault under another name, and the witness of a vault that is gone."""
+    """A vault under another name, with its own witness."""
     made(paths().data.parent)
     stale = paths().vault.rename(paths().vault.with_name(".vault.db.0a1b2c3d.part"))
+    paths().witness.rename(stale.with_name(f"{stale.name}.witness"))
     assert begin().code == 0
     assert not stale.exists()
     with opened() as vault:

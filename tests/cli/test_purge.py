@@ -64,10 +64,12 @@ def test_everything_goes(run: Run, user: Path, memory: Memory) -> None:
     assert record["left"] == ["systemctl --user daemon-reload"]
 
 
-def test_the_keys_of_replaced_vaults_go_as_well(run: Run, memory: Memory) -> None:
+def test_the_keys_of_replaced_vaults_go_as_well(run: Run, user: Path, memory: Memory) -> None:
     """And one that cannot be read is named: its key may be there still."""
-    paths().vault.rename(paths().vault.with_name("vault.db.replaced-1"))
+    aside = paths().vault.rename(user / "aside.db")
+    paths().witness.unlink()
     made(paths().vault.parent)
+    aside.rename(paths().vault.with_name("vault.db.replaced-1"))
     with opened() as vault:
         vault.add_keyring()
     assert len(memory.kept) == 2

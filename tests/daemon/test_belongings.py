@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agent.daemon.belongings import Accounts, accounts, belongings, forget, remove
 from agent.daemon.token import TOKEN
 from agent.errors import BusyVaultError, VaultError
+from agent.files import private_folder
 from agent.paths import Paths, paths
 from agent.vault import keyrings
 from agent.vault.derivation import Derivation
@@ -143,11 +144,14 @@ def memory() -> Iterator[Memory]:
 def keyed(home: Paths, name: str) -> str:
     """Make a vault of a name, with a key in the keyring; return the account of that."""
     before = {*accounts(belongings(home)).names}
-    place = Location(home.data / "vault.db", home.state / "witness.json")
+    elsewhere = home.data.with_name("elsewhere")
+    place = Location(elsewhere / "vault.db", elsewhere / "witness.json")
     vault, _ = create(place, "a passphrase", FAST)
     with vault:
         vault.add_keyring()
+    private_folder(home.data)
     place.vault.replace(home.data / name)
+    place.witness.unlink()
     [account] = {*accounts(belongings(home)).names} - before
     return account
 

@@ -113,20 +113,6 @@ def test_a_vault_that_failed_to_be_made_leaves_nothing(
     new(at)[0].close()
 
 
-def test_what_a_vault_left_beside_it_does_not_get_into_the_next(at: Location) -> None:
-    """SQLite would take a log that is left for the new file's."""
-    vault, _ = new(at)
-    vault.ledger.append(TOLD)
-    log = at.vault.with_name("vault.db-wal")
-    left = log.read_bytes()
-    vault.close()
-    at.vault.unlink()
-    log.write_bytes(left)
-    with new(at, "second")[0] as vault:
-        assert vault.ledger.count == 0
-        assert vault.notes == ()
-
-
 def test_no_passphrase_makes_no_vault(at: Location) -> None:
     """Not even a folder."""
     with pytest.raises(UsageError, match="empty"):

@@ -1,0 +1,104 @@
+"""What is left of a vault that is gone is never taken for nothing."""
+
+from pathlib import Path
+from shutil import copyfile
+
+import pytest
+
+from agent.errors import VaultError
+from agent.vault.backup import restore
+from agent.vault.leftovers import check_free, free_names, replaced
+from agent.vault.location import Location
+from agent.vault.vault import Vault, create, make, unlock
+from tests.vault.histories import NOW, disclosed
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, stream
+
+TOLD = disclosed(NOW, "www.a.example", region="uk")
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Location:
+    """A place without a vault."""
+    return place(tmp_path)
+
+
+@pytest.fixture
+def vault(at: Location) -> Vault:
+    """An open vault with one entry, which lies in its log."""
+    found, _ = create(at, PASSPHRASE, FAST, stream())
+    found.ledger.append(TOLD)
+    return found
+
+
+def killed(at: Location, vault: Vault) -> None:
+    """Leave a vault as the kill of its process does: with a log beside it."""
+    kept = {suffix: at.vault.with_name(f"vault.db{suffix}") for suffix in ("", "-wal")}
+    data = {path: path.read_bytes() for path in kept.values()}
+    vault.close()
+    for path, content in data.items():
+        path.write_bytes(content)
+
+
+def test_the_log_of_a_vault_that_was_moved_stays(at: Location, vault: Vault) -> None:
+    """Its latest entries are nowhere else; moved as well, they are in it again."""
+    killed(at, vault)
+    old = Location(at.vault.with_name("old.db"), at.witness.with_name("old.json"))
+    at.vault.replace(old.vault)
+    at.witness.replace(old.witness)
+    log = at.vault.with_name("vault.db-wal")
+    for attempt in (lambda: make(at, PASSPHRASE, FAST), lambda: restore(at, old.vault, TYPED)):
+        with pytest.raises(VaultError, match=r"latest entries .* in vault\.db-wal") as caught:
+            attempt()
+        assert caught.value.where == str(log)
+        assert "vault.db went" in caught.value.hint
+    log.replace(old.vault.with_name("old.db-wal"))
+    make(at, PASSPHRASE, FAST)
+    with unlock(old, TYPED) as found:
+        assert found.ledger.count == 1
+
+
+@pytest.mark.parametrize("suffix", ["-wal", "-journal", "-shm"])
+def test_what_holds_nothing_is_in_nobodys_way(at: Location, suffix: str) -> None:
+    """An empty log; and the index of one, whatever it holds."""
+    at.vault.parent.mkdir(0o700)
+    at.vault.with_name(f"vault.db{suffix}").write_bytes(b"x" * (suffix == "-shm"))
+    make(at, PASSPHRASE, FAST)
+    assert [path.name for path in at.vault.parent.iterdir()] == ["vault.db"]
+
+
+def test_a_vault_that_vanished_is_missed(at: Location, vault: Vault) -> None:
+    """Its witness knows of it; a backup can be restored, and nothing new takes its place."""
+    backup = at.vault.with_name("copy.db")
+    vault.backup(backup)
+    vault.close()
+    at.vault.unlink()
+    before = at.witness.read_bytes()
+    with pytest.raises(VaultError, match=r"a vault was here \(1 entry\)") as caught:
+        make(at, PASSPHRASE, FAST)
+    assert "`reticent restore FILE`" in caught.value.hint
+    assert at.witness.read_bytes() == before
+    assert restore(at, backup, TYPED) is None
+    unlock(at, TYPED).close()
+
+
+def test_a_replaced_vault_is_named(at: Location, vault: Vault) -> None:
+    """The latest of them, though it comes before another in the order of letters."""
+    vault.close()
+    for number in (9, 10):
+        copyfile(at.vault, at.vault.with_name(f"vault.db.replaced-{number}"))
+    at.vault.unlink()
+    at.witness.unlink()
+    with pytest.raises(VaultError, match="a vault was here, and nothing") as caught:
+        check_free(at)
+    assert f"`reticent restore {at.vault}.replaced-10`" in caught.value.hint
+
+
+def test_what_is_called_alike_is_no_vault_of_ours(at: Location) -> None:
+    """Only a number follows."""
+    assert replaced(at.vault) == []
+    at.vault.parent.mkdir(0o700)
+    for end in ("", "x", "1-wal", "-1", "2"):
+        at.vault.with_name(f"vault.db.replaced-{end}").touch()
+    assert [path.name for path in replaced(at.vault)] == ["vault.db.replaced-2"]
+    names = free_names(at.vault)
+    assert [next(names).name[-1] for _ in range(2)] == ["1", "3"]
