@@ -29,7 +29,8 @@ PORTS = click.IntRange(0, 65535)
     "origins",
     metavar="ORIGIN",
     multiple=True,
-    help="A web page that may ask there, as in https://books.example. May be repeated.",
+    help="A web page that may ask there for its own site, as in https://books.example, or an"
+    " extension, which may for all. May be repeated.",
 )
 @json_option
 def daemon(listen: int | None, origins: tuple[str, ...], *, as_json: bool) -> None:

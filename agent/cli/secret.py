@@ -1,7 +1,7 @@
 """Asking for secrets: hidden at a terminal, else one line of the standard input.
 
 A secret is never an argument, which every user of the machine can see, nor an environment
-variable, which other programs inherit.
+variable, which other programs inherit. Before one is read, core files are forbidden.
 """
 
 import sys
@@ -12,6 +12,7 @@ import click
 
 from agent.errors import UsageError
 from agent.vault import keyrings
+from agent.vault.memory import forbid_dumps
 from agent.wire.base import LONGEST_SECRET
 from agent.wire.state import Method
 
@@ -46,6 +47,7 @@ def check_keyring() -> None:
 
 def ask_for(method: Method) -> str | None:
     """Return the secret that goes with a method; None for the keyring, which has it."""
+    forbid_dumps()  # the keyring's key is not read here, and yet in this process
     return ask_secret(PROMPTS[method]) if method in PROMPTS else None
 
 
@@ -76,12 +78,14 @@ def at_terminal() -> bool:
 
 
 def _hidden(prompt: str) -> str:
+    forbid_dumps()
     # With a default, an empty line is an answer, so that ours is the sentence about it.
     answer: str = click.prompt(prompt, hide_input=True, default="", show_default=False, err=True)
     return answer
 
 
 def _line() -> str:
+    forbid_dumps()
     line = "" if sys.stdin is None else sys.stdin.readline()
     return line.removesuffix("\n").removesuffix("\r")
 

@@ -13,6 +13,7 @@ from agent.daemon.sockets import alone, doors
 from agent.daemon.systemd import adopted
 from agent.files import private_folder
 from agent.paths import Paths
+from agent.vault.memory import forbid_dumps
 
 UMASK = 0o077  # the umask: nothing that the daemon makes is for others
 
@@ -31,9 +32,10 @@ class Options:
 def run(paths: Paths, options: Options, build: Build = assembled) -> None:
     """Run the daemon in the foreground, until a signal or a call ends it.
 
-    Raises DaemonError where one runs already or a socket cannot be made, UsageError for a folder
-    or a file that must not be used.
+    No core file is made of this process from then on. Raises DaemonError where one runs already
+    or a socket cannot be made, UsageError for a folder or a file that must not be used.
     """
+    forbid_dumps()
     with ExitStack() as stack:
         life = stack.enter_context(lifetime())
         _prepare(paths, stack)

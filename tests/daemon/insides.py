@@ -10,6 +10,7 @@ from agent.paths import Paths
 from agent.wire.asking import Answer
 from agent.wire.routes import ROUTES
 from tests.daemon.fakes import FakeCalls
+from tests.vault.dumps import state
 
 
 def fake_inside(_paths: Paths, _bus: Bus) -> Inside:
@@ -28,6 +29,12 @@ def noting_inside(paths: Paths, bus: Bus) -> Inside:
         lock=lambda: note(paths, "locked"),
         reload=lambda: note(paths, "reloaded"),
     )
+
+
+def undumped_inside(paths: Paths, bus: Bus) -> Inside:
+    """Return an inside that writes down whether there may be a core file."""
+    note(paths, state())
+    return fake_inside(paths, bus)
 
 
 def note(paths: Paths, what: str) -> None:

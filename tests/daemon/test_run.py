@@ -16,6 +16,7 @@ from agent.paths import Paths
 from tests.daemon.begun import ask, begun, ended, running, until
 from tests.daemon.fakes import asked, short_home
 from tests.daemon.insides import fake_inside
+from tests.vault.dumps import NEVER
 
 SWITCH = "systemd-socket-activate"
 
@@ -124,6 +125,12 @@ def test_the_log_has_nothing_of_what_was_asked(home: Paths) -> None:
     assert re.search("ready .*ending", text, re.DOTALL)
     for word in ("rare", "disease", "clinic", "gender", "married", "Traceback"):
         assert word not in text
+
+
+def test_no_core_file_is_made_of_it(home: Paths) -> None:
+    """From before anything is read that is secret."""
+    with running(home, "undumped_inside"):
+        assert (home.data / "noted").read_text() == f"{NEVER}\n"
 
 
 def test_systemd_hands_over_its_sockets(home: Paths) -> None:
