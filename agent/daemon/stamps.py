@@ -8,14 +8,20 @@ SETTLING = timedelta(seconds=0.25)
 
 
 class Stamp(NamedTuple):
-    """When a file was last written to, in nanoseconds; its size in bytes; which file it is."""
+    """When a file was last written to, and changed; its size in bytes; which file it is.
+
+    Both times are in nanoseconds. Whoever writes can set the first, and `cp -p` does; the second is
+    the system's own.
+    """
 
     written_at: int
+    changed_at: int
     size: int
+    device: int
     inode: int
 
 
-UNREADABLE = Stamp(0, 0, 0)
+UNREADABLE = Stamp(0, 0, 0, 0, 0)
 
 
 def stamp_of(path: Path) -> Stamp | None:
@@ -26,12 +32,18 @@ def stamp_of(path: Path) -> Stamp | None:
         return None
     except OSError:
         return UNREADABLE
-    return Stamp(status.st_mtime_ns, status.st_size, status.st_ino)
+    return Stamp(
+        status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_dev, status.st_ino
+    )
 
 
 def settling(stamp: Stamp | None, now: datetime) -> bool:
-    """Say whether a file was written to a moment ago, and so may be half of what will be there."""
+    """Say whether a file was written to a moment ago, and so may be half of what will be there.
+
+    One whose times both lie in the future was not: the clock was set back since.
+    """
     if stamp is None:
         return False
-    ago = now - datetime.fromtimestamp(stamp.written_at / 1e9, UTC)
-    return timedelta(0) <= ago < SETTLING
+    times = (stamp.written_at, stamp.changed_at)
+    ago = [now - datetime.fromtimestamp(each / 1e9, UTC) for each in times]
+    return any(timedelta(0) <= each < SETTLING for each in ago)
