@@ -11,7 +11,7 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.errors import ModelError, UsageError
 from agent.model.model import Model
-from agent.vault.facts import registrant
+from agent.vault.facts import site_of
 from agent.vault.knowledge import knowledge
 from agent.vault.vault import Vault
 from agent.wire.asking import Ask, Code
@@ -91,5 +91,5 @@ def _model(ask: Ask, now: datetime, agent: Agent) -> Model:
 def _asked(ask: Ask, host: str, model: Model, now: datetime, agent: Agent) -> frozenset[str] | None:
     """Return what the recipient can use of what the model has: what it says, or once offered."""
     said = ask.asked
-    asked = agent.desk.offered(registrant(host), now) if said is None else frozenset(said)
+    asked = agent.desk.offered(site_of(host), now) if said is None else frozenset(said)
     return None if asked is None else asked.intersection(members(model).longest)
