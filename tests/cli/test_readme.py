@@ -8,12 +8,14 @@ import shlex
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from agent.cli.demo_story import PROFILE
 from agent.cli.main import outcome
 from tests.cli.conftest import builds
 from tests.house.tree import ROOT
@@ -63,10 +65,16 @@ def test_its_story_of_a_daemon_is_true(newcomer: Path) -> None:
             else:
                 said[command] = _typed(command)
     first, second = (said[each] for each in STORY if "version control" in each)
-    assert "Shared-Attributes: int_python" in first
+    assert "Shared-Attributes: int_dotnet=?0, dev_web, int_java=?0, int_python\n" in first
     answer = json.loads(second)
-    assert (answer["header"], answer["id"]) == ("int_python", 2)
+    assert (answer["code"], answer["id"], answer["unspecified"]) == ("answered", 2, [])
+    assert "int_python" in answer["attributes"]
     assert "int_python" in next(said[each] for each in STORY if each.startswith("reticent knows"))
+
+
+def test_its_profile_is_that_of_the_demo() -> None:
+    """One fictional developer, not two."""
+    assert tomllib.loads((ROOT / "examples/profile.toml").read_text()) == PROFILE
 
 
 def _typed(command: str) -> str:
@@ -78,6 +86,7 @@ def _typed(command: str) -> str:
         text=True,
         check=False,
         timeout=WAIT,
+        cwd=ROOT,
     )
     assert (done.returncode, "error" in done.stderr) == (0, False), (command, done.stderr)
     return done.stdout
