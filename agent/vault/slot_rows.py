@@ -72,6 +72,8 @@ def read_slots(database: Database, vault_id: bytes) -> list[SlotRow]:
     rows = database.rows(_SLOTS)
     if not 0 < len(rows) <= MAX_SLOTS:
         raise damaged("it has no key slots, or too many", database.path)
+    if rows[0][0] <= 0:  # in the order of the ids, which SQLite has up to 2^63 - 1
+        raise damaged("a key slot has a number that none has", database.path)
     return [_read(vault_id, *row) for row in rows]
 
 
@@ -129,11 +131,7 @@ def without(rows: Sequence[SlotRow], number: int) -> list[SlotRow]:
 def _read(vault_id: bytes, number: int, body: object, digest: object) -> SlotRow:
     """Return one slot, damaged or not."""
     found = digest if isinstance(digest, bytes) else b""
-    if (
-        not isinstance(body, bytes)
-        or number <= 0
-        or found != _digest(Place(vault_id, number), body)
-    ):
+    if not isinstance(body, bytes) or found != _digest(Place(vault_id, number), body):
         return SlotRow(number, found, None)
     return SlotRow(number, found, decoded(body))
 

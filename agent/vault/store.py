@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.errors import RolledBackError, UsageError, VaultError
+from agent.errors import UsageError, VaultError
 from agent.vault import chain
 from agent.vault.item_rows import (
     MAX_ITEMS,
@@ -17,8 +17,8 @@ from agent.vault.item_rows import (
 )
 from agent.vault.slot_rows import ALTERED, read_slots, slots_digest
 from agent.vault.state import State, digest_of, read_state, written_state
-from agent.vault.trouble import damaged
-from agent.vault.witness import MISSING, UNWRITTEN, read_witness, write_witness
+from agent.vault.trouble import damaged, refuses
+from agent.vault.witness import MISSING, UNWRITTEN, check_age, read_witness, write_witness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -158,8 +158,9 @@ class Store:
         self._doubtful = True
         try:
             self.database.write(statements, durable=durable)
-        except VaultError:
-            self._doubtful = not self._unchanged()
+        except VaultError as error:
+            # What failed to reach the disk can look as it was: the system forgets it.
+            self._doubtful = not (refuses(error) and self._unchanged())
             raise
         self._doubtful = False
 
@@ -212,13 +213,6 @@ class Store:
 
     def _check_age(self) -> None:
         """Raise RolledBackError if this machine has seen a later vault, or another."""
-        seen, now = self._witness, self._state.witness(self.seals.vault_id)
-        if seen is None:
-            return
-        if seen.vault != now.vault:
-            raise RolledBackError("this is not the vault that belongs here", chain.OLD_COPY)
-        if any(
-            getattr(seen, count) > getattr(now, count)
-            for count in ("generation", "rotations", "entries")
-        ):
-            raise RolledBackError("the vault is older than when last used", chain.OLD_COPY)
+        now = self._state
+        counts = {name: getattr(now, name) for name in ("generation", "rotations", "entries")}
+        check_age(self._witness, self.seals.vault_id.hex(), counts)

@@ -11,11 +11,12 @@ OPENSSL = "install `cryptography` from its wheel, which brings OpenSSL 3.2 or ne
 _PRIMARY = 0xFF  # the kind of an error; the bits above tell details
 _UNOPENED = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+_REFUSALS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, *_BUSY}
 
 
 def trouble(error: sqlite3.Error, path: Path) -> VaultError:
     """Return our error for one of SQLite's."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY
+    code = _kind(error)
     if code in _BUSY:
         hint = "stop the other one, for instance with `reticent lock`"
         return BusyVaultError("the vault is open in another process", hint, str(path))
@@ -34,6 +35,11 @@ def trouble(error: sqlite3.Error, path: Path) -> VaultError:
     return damaged("it is no sound database", path)
 
 
+def refuses(error: VaultError) -> bool:
+    """Say whether SQLite would not write: no room, read-only, busy. All else may have half-done."""
+    return isinstance(error.__cause__, sqlite3.Error) and _kind(error.__cause__) in _REFUSALS
+
+
 def damaged(what: str, path: Path | None = None) -> DamagedVaultError:
     """Return the error for a vault in which something is not as it was written."""
     place = None if path is None else str(path)
@@ -44,3 +50,7 @@ def refused(error: OSError, path: Path) -> VaultError:
     """Return our error for one of the system's."""
     hint = "check that file and folder are yours, can be written to and have space"
     return VaultError(reason(error), hint, str(path))
+
+
+def _kind(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY

@@ -101,6 +101,16 @@ def slots_too_many(tables: Tables, _: Scene) -> None:
     tables["slot"] += [[number, *tables["slot"][0][1:]] for number in range(3, 10)]
 
 
+def slot_number_zero(tables: Tables, _: Scene) -> None:
+    """A slot has the number 0, from below the first."""
+    tables["slot"][1][0] = 0
+
+
+def slot_number_negative(tables: Tables, _: Scene) -> None:
+    """A slot was added whose number is less than 0."""
+    tables["slot"].append([-5, "hex:00", "hex:00"])
+
+
 def vault_id_flipped(tables: Tables, _: Scene) -> None:
     """The vault id was altered, to which everything is bound."""
     flip(tables["meta"][0], 1)

@@ -104,9 +104,10 @@ def test_a_failure_in_the_middle_changes_nothing(tmp_path: Path) -> None:
         store.database.rows(FAILING)
         with pytest.raises(VaultError):
             rotate(store, PASSPHRASE, stream("new"))
-        assert (contents(store), store.state) == (before, state)
-    with store_of(at, Secret("recovery", code)) as store:
-        assert (contents(store), store.state) == (before, state)
+        assert store.state == state
+    for secret in (TYPED, Secret("recovery", code)):
+        with store_of(at, secret) as store:
+            assert (contents(store), store.state) == (before, state)
 
 
 def test_a_damaged_entry_stops_it(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
-from agent.vault.connection import make_private
+from agent.vault.connection import make_private, translated
 from agent.vault.database import Database
 from agent.vault.store import Store
 from agent.vault.trouble import trouble
@@ -86,6 +86,45 @@ def test_an_error_that_leaves_doubt_ends_all_use(tmp_path: Path) -> None:
                 store.get(name)
             with pytest.raises(VaultError, match="opened again"):
                 store.put(name, b"")
+
+
+@pytest.mark.parametrize(
+    ("code", "goes_on"),
+    [
+        (sqlite3.SQLITE_FULL, True),
+        (sqlite3.SQLITE_BUSY, True),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, True),
+        (sqlite3.SQLITE_IOERR_FSYNC, False),
+        (sqlite3.SQLITE_IOERR_WRITE, False),
+        (sqlite3.SQLITE_CORRUPT_VTAB, False),
+        (sqlite3.SQLITE_NOTADB, False),
+        (sqlite3.SQLITE_ERROR, False),
+    ],
+)
+def test_after_a_failure_of_the_disk_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, goes_on: bool
+) -> None:
+    """Though the file looks as it was: what the disk refused once may be lost without a word."""
+
+    def fail(database: Database, _: object, *, durable: bool) -> None:
+        assert durable
+        said = sqlite3.OperationalError("a failure at the end of a transaction")
+        said.sqlite_errorcode = code
+        with translated(database.path):
+            raise said
+
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        with monkeypatch.context() as failing:
+            failing.setattr(Database, "write", fail)
+            with pytest.raises(VaultError):
+                store.put("a", b"1")
+        if goes_on:
+            store.put("a", b"2")
+            assert store.get("a") == b"2"
+        else:
+            with pytest.raises(VaultError, match="opened again"):
+                store.put("a", b"2")
 
 
 def test_a_second_process_is_told_at_once(tmp_path: Path) -> None:
