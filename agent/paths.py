@@ -74,5 +74,5 @@ def paths(environment: Mapping[str, str] | None = None) -> Paths:
 
     state = user_state_path(APP)
     runtime = variables.get(RUNTIME)
-    ours = Path(runtime) / APP if runtime and os.path.isabs(runtime) else state / "run"  # noqa: PTH117
+    ours = Path(runtime) / APP if runtime and Path(runtime).is_absolute() else state / "run"
     return Paths(user_config_path(APP), user_data_path(APP), state, ours)

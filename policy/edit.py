@@ -114,7 +114,7 @@ def _place(document: Document, name: object) -> int | None:
     return places[0] if places else None
 
 
-def _plain(value: Entry) -> Any:  # noqa: ANN401
+def _plain(value: Entry) -> Any:  # noqa: ANN401  (any TOML)
     """Return a value as tomllib would."""
     return value if isinstance(value, str | int | float | date) else list(value)
 
@@ -178,7 +178,7 @@ def _changed(text: str, holder: Statement, path: Key, change: Callable[[Any, Any
     return text[: holder.value] + after + text[holder.end :]
 
 
-def _written(table: Any, key: str | int) -> str:  # noqa: ANN401
+def _written(table: Any, key: str | int) -> str:  # noqa: ANN401  (any TOML)
     """Return what stands in an inline table or array, empty if nothing does."""
     there = key in table if isinstance(key, str) else key < len(table)
     return tomlkit.item(table[key]).as_string() if there else ""

@@ -33,7 +33,7 @@ class Reading:
     layer: Layer
     groups: Groups
 
-    def rule(self, name: str, path: Path, settings: Mapping[str, Value], **parts: Any) -> Rule:  # noqa: ANN401
+    def rule(self, name: str, path: Path, settings: Mapping[str, Value], **parts: Any) -> Rule:  # noqa: ANN401  (of any field)
         """Return a rule of this file; one of a preset is called after it."""
         if self.layer is Layer.PRESET:
             name = f"{self.source}, {name}" if path else self.source

@@ -70,7 +70,7 @@ def knowledge_of(pairs: tuple[tuple[str, str], ...], model: Model) -> Knowledge:
     return Knowledge(tuple((name, _code(name, values[name], model)) for name in sorted(values)))
 
 
-def _with(checked: Checked, option: str, **changes: Any) -> Checked:  # noqa: ANN401
+def _with(checked: Checked, option: str, **changes: Any) -> Checked:  # noqa: ANN401  (of any field)
     """Return terms or limits with one option taken up; a UsageError names the option."""
     try:
         return replace(checked, **changes)

@@ -98,7 +98,7 @@ def _verdict(decided: Decided, options: VerdictOptions) -> Verdict:
         "days": "days",
         "always": "always",
     }
-    chosen = [name for name in said if options[name]]  # type: ignore[literal-required]
+    chosen = [name for name in said if options[name]]  # type: ignore[literal-required]  # each is a key
     if len(chosen) > 1:
         one, other = (f"--{name.replace('_', '-')}" for name in chosen[:2])
         raise UsageError(f"{one} does not go with {other}", "say one of them")

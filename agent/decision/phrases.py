@@ -7,7 +7,7 @@ LARGE = 1e6  # bits; from here on decimals say nothing
 
 def listed(names: Sequence[str]) -> str:
     """Return names as a sentence has them: a, b and c."""
-    if len(names) < 2:  # noqa: PLR2004
+    if len(names) < 2:  # noqa: PLR2004  (no two to join)
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -24,6 +24,6 @@ def bits(number: float | None, *, signed: bool = False) -> str:
 
 def people(number: float) -> str:
     """Return how many people, an expected number with a decimal where it is small."""
-    if number >= 10 or number == int(number):  # noqa: PLR2004
+    if number >= 10 or number == int(number):  # noqa: PLR2004  (a decimal says nothing there)
         return f"{round(number):,}"
     return f"{number:.1f}"

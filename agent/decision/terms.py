@@ -94,6 +94,6 @@ def _weighs(number: float) -> bool:
     return isfinite(number) and number >= 0
 
 
-def _require(holds: bool, what: str, given: object, demand: str) -> None:  # noqa: FBT001
+def _require(holds: bool, what: str, given: object, demand: str) -> None:  # noqa: FBT001  (the condition)
     if not holds:
         raise UsageError(f"{what} cannot be {given}", f"{what} is {demand}")

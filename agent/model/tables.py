@@ -87,7 +87,7 @@ class Tables:
     query_weights: Floats
     singles: Singles
 
-    __hash__: ClassVar[None]  # type: ignore[assignment]
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # as Python has it where there is none
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tables):

@@ -42,7 +42,7 @@ def unpack(
     Raises DamagedModelError if one is missing, unknown, or not of its type or shape.
     """
     try:
-        entries = dict(safetensors.deserialize(data))  # type: ignore[no-untyped-call]
+        entries = dict(safetensors.deserialize(data))  # type: ignore[no-untyped-call]  # of the library
     except safetensors.SafetensorError as error:
         raise damaged(f"the model is not a safetensors file: {error}") from error
     people = [*entries.get("population.codes", {"shape": []})["shape"], 0][0]

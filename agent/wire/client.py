@@ -56,7 +56,7 @@ class Client:
         """Close the connection; a later call opens another."""
         self._connection.close()
 
-    def call(self, name: str, body: msgspec.Struct | None = None, /, **parameters: Any) -> Any:  # noqa: ANN401
+    def call(self, name: str, body: msgspec.Struct | None = None, /, **parameters: Any) -> Any:  # noqa: ANN401  (of the route's types)
         """Return what the route of a name answers, as the type that it gives.
 
         ``body``: of the type that it takes; ``parameters``: of its path and query, None for one
@@ -126,7 +126,7 @@ def _body(response: http.client.HTTPResponse) -> bytes:
     raise DaemonError("the daemon's answer is too large", "ask for less at once")
 
 
-def _decoded(data: bytes, kind: Any) -> Any:  # noqa: ANN401
+def _decoded(data: bytes, kind: Any) -> Any:  # noqa: ANN401  (of the route's types)
     """Return a message of its type; what is wrong with it is not said, for it may be private."""
     try:
         return msgspec.json.decode(data, type=kind)

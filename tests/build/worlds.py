@@ -67,7 +67,7 @@ def source(world: World, backend: ibis.BaseBackend | None = None) -> Source:
 def options(**changes: object) -> BuildOptions:
     """Return options for small tables that are not read from files."""
     plain = {"users": Path("users.csv"), "events": Path("events.csv"), "min_users": 1}
-    return BuildOptions(**(plain | changes))  # type: ignore[arg-type]
+    return BuildOptions(**(plain | changes))  # type: ignore[arg-type]  # of any field
 
 
 def observed(world: World, **changes: object) -> Observations:

@@ -83,7 +83,7 @@ def test_a_value_is_read_only_once_the_set_is_fixed(
     events: list[str] = []
 
     class Watched(UserDict[str, str]):
-        def get(self, name: str, default: object = None) -> object:  # type: ignore[override]
+        def get(self, name: str, default: object = None) -> object:  # type: ignore[override]  # of a dictionary
             events.append(name)
             return self.data.get(name, default)
 

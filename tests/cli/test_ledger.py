@@ -25,7 +25,7 @@ DISCLOSURES = st.builds(
     Entry,
     number=st.integers(1),
     kind=st.just("disclosed"),
-    at=st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001
+    at=st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001  (the zone is drawn apart)
     recipient=st.sampled_from(["weather.example", "a.b.example", "b\u00fccher.example"]),
     query=st.text(max_size=20),
     asked=st.none() | st.lists(st.sampled_from([each.name for each in ATTRIBUTES]), max_size=3),

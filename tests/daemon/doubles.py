@@ -77,7 +77,7 @@ class FixedRules(Rules):
         super().__init__(NOWHERE / "policy.toml")
         self.in_force = InForce(None if text is None else read(text, "test", preset))
 
-    def check(self, now: datetime) -> bool:  # noqa: ARG002
+    def check(self, now: datetime) -> bool:  # noqa: ARG002  (as in what it stands for)
         """Say that nothing changed."""
         return False
 
@@ -96,13 +96,13 @@ class OneModel(Shelf):
         super().__init__(NOWHERE)
         self.model = model
 
-    def of(self, name: str | None, keys: Keys, now: datetime) -> Model:  # noqa: ARG002
+    def of(self, name: str | None, keys: Keys, now: datetime) -> Model:  # noqa: ARG002  (as in what it stands for)
         """Return the model if it has the name, or none is asked for."""
         if self.model is None or name not in (None, self.model.id):
             raise UsageError.unknown("model", str(name), [])
         return self.model
 
-    def usable(self, keys: Keys, now: datetime) -> list[Model]:  # noqa: ARG002
+    def usable(self, keys: Keys, now: datetime) -> list[Model]:  # noqa: ARG002  (as in what it stands for)
         """Return the model, if there is one."""
         return [] if self.model is None else [self.model]
 
@@ -117,8 +117,8 @@ class Within(Sources):
     def values(
         self,
         names: Sequence[str],
-        ask: Ask,  # noqa: ARG002
-        now: datetime,  # noqa: ARG002
+        ask: Ask,  # noqa: ARG002  (as in what it stands for)
+        now: datetime,  # noqa: ARG002  (as in what it stands for)
     ) -> Mapping[str, str]:
         """Return the one value of the one request attribute of a made model."""
         return dict.fromkeys(names, "hours1")

@@ -85,7 +85,7 @@ class Office:
         self.request(host)
         return self.desk.reviews(self.now)[-1]
 
-    def say(self, review: Review, decided: str, lasting: str = "once", **more: Any) -> Any:  # noqa: ANN401
+    def say(self, review: Review, decided: str, lasting: str = "once", **more: Any) -> Any:  # noqa: ANN401  (of any field)
         """Give a verdict."""
         verdict: Any = {"decided": decided, "lasting": lasting, **more}
         return self.desk.verdict(review.id, Verdict(**verdict), self.now)

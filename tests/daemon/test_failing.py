@@ -70,7 +70,7 @@ class BrokenError(RuntimeError):
     """What is raised on the way."""
 
 
-def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401
+def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
     raise BrokenError
 
 

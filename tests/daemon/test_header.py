@@ -34,7 +34,7 @@ def read(header: str) -> dict[str, Any]:
     parsed = http_sf.parse(header.encode("ascii"), tltype="dictionary")
     assert isinstance(parsed, dict)
     assert all(isinstance(member, tuple) and not member[1] for member in parsed.values())
-    return {name: member[0] for name, member in parsed.items()}  # type: ignore[index]
+    return {name: member[0] for name, member in parsed.items()}  # type: ignore[index]  # checked above
 
 
 def as_text(item: object) -> str:

@@ -37,7 +37,7 @@ def test_all_but_the_change_stays(policy: Path, mode: int, mark: bytes) -> None:
     assert after.text == BEFORE + ADDED
     assert policy.read_bytes() == mark + (BEFORE + ADDED).encode()
     assert S_IMODE(policy.stat().st_mode) == mode
-    assert os.listdir(policy.parent) == [policy.name]  # noqa: PTH208
+    assert [*policy.parent.iterdir()] == [policy]
 
 
 def test_a_reader_sees_the_old_or_the_new(policy: Path) -> None:

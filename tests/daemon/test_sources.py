@@ -17,7 +17,7 @@ ALL = frozenset(SOURCES)
 QUERIES = st.sampled_from(["Python", "python ", "java", "py-thon", "größe", "GRÖSSE", "\ud800"])
 TIMES = st.datetimes(
     datetime(2020, 1, 1),  # noqa: DTZ001  (the zone is drawn apart)
-    datetime(2030, 1, 1),  # noqa: DTZ001
+    datetime(2030, 1, 1),  # noqa: DTZ001  (the zone is drawn apart)
     timezones=st.integers(-12, 12).map(lambda hours: timezone(timedelta(hours=hours))),
 )
 

@@ -19,7 +19,7 @@ NOBODY = Knowledge((("shoe_size", 1), ("region", 3)))
 
 def decided(query: str = "weather", knowledge: Knowledge = COAST, **demands: object) -> Decision:
     """Return a decision on the village."""
-    return decide(Request(query), replace(Terms(), **demands), knowledge, cli_model())  # type: ignore[arg-type]
+    return decide(Request(query), replace(Terms(), **demands), knowledge, cli_model())  # type: ignore[arg-type]  # of any field
 
 
 PAST = decided(limits=Limits(k=PEOPLE))  # the coast has fewer people than that
@@ -104,7 +104,7 @@ def test_what_is_proven_is_said_with_its_condition(
     evidence: Evidence, demands: dict[str, object], words: list[str]
 ) -> None:
     """And only an enumeration is without one (DESIGN.md 2.5)."""
-    terms = replace(Terms(), **demands)  # type: ignore[arg-type]
+    terms = replace(Terms(), **demands)  # type: ignore[arg-type]  # of any field
     said = proven(replace(decided(), evidence=evidence, terms=terms))
     assert [word for word in words if word not in said] == []
     assert ("which is not proven" in said) == (evidence.proof == "if-submodular")
@@ -126,7 +126,7 @@ def test_a_standing_set_claims_nothing_for_this_request(
 ) -> None:
     """It was chosen for all queries, before anything was known."""
     decision = decided(knowledge=knowledge, mode="standing", algorithm=algorithm)
-    terms = Terms(mode="standing", algorithm=algorithm)  # type: ignore[arg-type]
+    terms = Terms(mode="standing", algorithm=algorithm)  # type: ignore[arg-type]  # of any field
     assert settled(terms) == "chosen once for all queries, before anything was known"
     said = proven(decision)
     assert "for the average query and a recipient that knows nothing" in said
@@ -184,4 +184,4 @@ def test_the_statuses_above_are_all() -> None:
     blocked = decided(nothing=True)
     seen = {decided(), decided("knees"), decided(knowledge=LAST), decided(knowledge=NOBODY), PAST}
     seen.add(blocked)
-    assert {each.status for each in seen} == set(Status.__args__)  # type: ignore[attr-defined]
+    assert {each.status for each in seen} == set(Status.__args__)  # type: ignore[attr-defined]  # of the literal

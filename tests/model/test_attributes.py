@@ -25,10 +25,10 @@ def test_a_name_is_short_latin_text(name: str) -> None:
     """It travels in a header and stands in a policy."""
     fields = ("title", "person", ("unspecified",))
     if NAME.fullmatch(name):
-        assert Attribute(name, *fields).name == name  # type: ignore[arg-type]
+        assert Attribute(name, *fields).name == name  # type: ignore[arg-type]  # some are wrong
     else:
         with pytest.raises(ValueError, match="name"):
-            Attribute(name, *fields)  # type: ignore[arg-type]
+            Attribute(name, *fields)  # type: ignore[arg-type]  # some are wrong
 
 
 @pytest.mark.parametrize(

@@ -78,9 +78,9 @@ def test_nothing_in_a_model_can_be_set() -> None:
     """State changes by making a new value."""
     model = small_model()
     with pytest.raises(FrozenInstanceError):
-        model.id = "x"  # type: ignore[misc]
+        model.id = "x"  # type: ignore[misc]  # the point
     with pytest.raises(TypeError):
-        model.options["min_users"] = 3  # type: ignore[index]
+        model.options["min_users"] = 3  # type: ignore[index]  # the point
     assert [field.name for field in fields(model) if not field.compare] == ["_memory"]
 
 
@@ -125,7 +125,7 @@ def test_the_most_recent_results_are_kept(keys: list[int], size: int) -> None:
     used: list[int] = []
     for key in keys:
         made: list[int] = []
-        assert recent.get(key, lambda key=key, made=made: made.append(key) or key * 2) == key * 2  # type: ignore[misc]
+        assert recent.get(key, lambda key=key, made=made: made.append(key) or key * 2) == key * 2  # type: ignore[misc]  # of the lambda
         kept = [*dict.fromkeys(reversed(used))][:size]
         assert bool(made) == (key not in kept)
         used.append(key)

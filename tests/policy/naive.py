@@ -98,7 +98,7 @@ def claims(document: Document, asked: Asked, key: str, name: str | None) -> list
             query_rank(entry.query, asked.query),
         )
         if None not in reach:
-            found.append(Claim(entry, reach, entry.settings[key]))  # type: ignore[arg-type]
+            found.append(Claim(entry, reach, entry.settings[key]))  # type: ignore[arg-type]  # none of it is None
     return found
 
 

@@ -41,7 +41,7 @@ def remarks(text: str) -> list[Remark]:
     return [*audit(policy_of(text), NAMES, TODAY)]
 
 
-def outcome(ruling: Ruling) -> Any:  # noqa: ANN401
+def outcome(ruling: Ruling) -> Any:  # noqa: ANN401  (any setting)
     """Return what can be seen of a ruling: nothing but that, where nothing leaves."""
     if ruling.settings["nothing"].value:
         return "nothing"

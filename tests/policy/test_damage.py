@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -136,7 +137,7 @@ def test_nothing_of_a_good_file_is_ignored(document: dict[str, Any]) -> None:
 
 @settings(max_examples=300)
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
-def test_any_bytes_at_all(tmp_path_factory: Any, data: bytes) -> None:  # noqa: ANN401
+def test_any_bytes_at_all(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     """A file that is no policy, or no text, is refused in one sentence."""
     path = tmp_path_factory.getbasetemp() / "any.toml"
     path.write_bytes(data)
@@ -235,11 +236,11 @@ class Account:
 
 def same(found: object, given_: object) -> None:
     """Compare a value with what was written: a whole number may stand for a decimal one."""
-    assert found == (float(given_) if isinstance(found, float) else given_)  # type: ignore[arg-type]
+    assert found == (float(given_) if isinstance(found, float) else given_)  # type: ignore[arg-type]  # as it was written
     assert isinstance(found, bool) == isinstance(given_, bool)
     assert isinstance(found, str) == isinstance(given_, str)
 
 
 def listed(given_: object) -> list[str]:
     """Return a text, or a list of them, as a list."""
-    return given_ if isinstance(given_, list) else [given_]  # type: ignore[list-item]
+    return given_ if isinstance(given_, list) else [given_]  # type: ignore[list-item]  # as it was written

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from random import Random
 from typing import Any
 
 import pytest
@@ -87,7 +88,7 @@ def _assert_is(verdict: Verdict, expected: list[naive.Claim], key: str) -> None:
 
 
 @given(documents(), REQUESTS, st.randoms(use_true_random=False))
-def test_order_does_not_matter(document: Document, asked: list[Asked], rng: Any) -> None:  # noqa: ANN401
+def test_order_does_not_matter(document: Document, asked: list[Asked], rng: Random) -> None:
     """Neither that of the rules nor that of keys; who decides is the same, up to equals."""
     rules = [dict(each) for each in document.get("rule", [])]
     for number, rule in enumerate(rules):

@@ -79,7 +79,7 @@ class FakeDaemon:
         self._server.server_close()
         self._path.unlink()
 
-    def answer(self, method: str, target: str, data: bytes) -> Any:  # noqa: ANN401
+    def answer(self, method: str, target: str, data: bytes) -> Any:  # noqa: ANN401  (any of the messages)
         """Return what the handler of a call does, or a fault."""
         parts = urlsplit(target)
         for route in ROUTES:
@@ -90,7 +90,7 @@ class FakeDaemon:
                     return self._handled(route, _typed(route.parameters, given), data)
         return Fault(code="not found", what="there is no such call", hint="none")
 
-    def _handled(self, route: Route, given: dict[str, Any], data: bytes) -> Any:  # noqa: ANN401
+    def _handled(self, route: Route, given: dict[str, Any], data: bytes) -> Any:  # noqa: ANN401  (any of the messages)
         if route.takes is not None:
             given["body"] = msgspec.json.decode(data, type=route.takes)
         self.calls.append((route.name, given))
@@ -142,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
     def address_string(self) -> str:
         return "a test"  # a Unix socket has no address to take apart
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401  (http.server's name)
         """Say nothing."""
 
     def do_GET(self) -> None:

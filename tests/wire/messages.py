@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from agent.wire.base import Message
 
 TEXT = st.text('aé"\\\n %?/0', min_size=1, max_size=6)
-TIMES = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+TIMES = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001  (the zone is drawn apart)
 PLAIN: dict[Any, st.SearchStrategy[Any]] = {
     str: TEXT,
     int: st.integers(1, 3650),

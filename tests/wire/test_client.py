@@ -42,7 +42,7 @@ def test_each_call_arrives_and_its_answer_comes_back(data: st.DataObject) -> Non
     }
     body = None if route.takes is None else data.draw(messages_of(route.takes))
 
-    def handler(**given: Any) -> Any:  # noqa: ANN401
+    def handler(**given: Any) -> Any:  # noqa: ANN401  (what a handler takes)
         assert given == ({**sent, "body": body} if body is not None else sent)
         return answer
 
@@ -134,7 +134,7 @@ def test_events_may_be_left_before_they_end(path: Path) -> None:
     with FakeDaemon(path, {"events": lambda: iter(events)}), Client(path) as client:
         stream = client.events()
         assert next(stream) == events[0]
-        stream.close()  # type: ignore[attr-defined]
+        stream.close()  # type: ignore[attr-defined]  # it is a generator
     gc.collect()
 
 

@@ -51,4 +51,4 @@ def test_a_message_without_an_end_is_refused() -> None:
             yield b"data: " + b"x" * 1000 + b"\n"
 
     with pytest.raises(DaemonError, match="too large"):
-        list(messages(lines()))  # type: ignore[arg-type]
+        list(messages(lines()))  # type: ignore[arg-type]  # a generator is an iterator
