@@ -1,7 +1,7 @@
 """The two doors as HTTP: exactly the calls of agent/wire/routes.py, each at its doors."""
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Any
@@ -11,7 +11,7 @@ from agent.daemon.events import Bus
 from agent.daemon.pages import check_page
 from agent.daemon.reading import body_of, check_type, parameters_of, reader
 from agent.daemon.streamed import stream
-from agent.daemon.web import Handler, Middleware, web
+from agent.daemon.web import Handler, web
 from agent.wire.base import MOST_BYTES, Done
 from agent.wire.routes import ROUTES, Door, Route
 
@@ -41,9 +41,9 @@ class Served:
     patience: float = PATIENCE
 
 
-def application(door: Door, served: Served, more: Iterable[Middleware] = ()) -> web.Application:
-    """Return what answers at a door; ``more``: what a request passes through before its call."""
-    made = web.Application(middlewares=[boundary, *more], client_max_size=MOST_BYTES)
+def application(door: Door, served: Served) -> web.Application:
+    """Return what answers at a door."""
+    made = web.Application(middlewares=[boundary], client_max_size=MOST_BYTES)
     for route in ROUTES:
         if door in route.doors:
             handler = _handler(route, door, served)

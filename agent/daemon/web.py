@@ -29,6 +29,6 @@ def without_certificates() -> Iterator[None]:
 with without_certificates():
     from aiohttp import web
     from aiohttp.http_exceptions import HttpProcessingError
-    from aiohttp.typedefs import Handler, Middleware
+    from aiohttp.typedefs import Handler
 
-__all__ = ["Handler", "HttpProcessingError", "Middleware", "web"]
+__all__ = ["Handler", "HttpProcessingError", "web"]
