@@ -22,9 +22,10 @@ from agent.cli.secret import (
 from agent.cli.strength import check_passphrase, strength
 from agent.paths import paths
 from agent.vault.location import Location
+from agent.vault.outside import keys
 from agent.vault.secrets import Kind, Secret
 from agent.vault.slot_rows import SlotInfo
-from agent.vault.vault import Vault, keys, unlock
+from agent.vault.vault import Vault, unlock
 
 COLUMNS = (Column("id", right=True), Column("opens with", wraps=True), Column("work", wraps=True))
 NAMES: dict[Kind | None, str] = {

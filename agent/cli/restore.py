@@ -13,8 +13,8 @@ from agent.errors import BusyVaultError, UsageError, VaultError
 from agent.paths import paths
 from agent.vault.backup import restore as put_back
 from agent.vault.location import Location
+from agent.vault.outside import keys
 from agent.vault.secrets import Secret
-from agent.vault.vault import keys
 
 
 @click.command()

@@ -11,13 +11,11 @@ from agent.vault.framing import named, unnamed
 from agent.vault.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError
 from agent.vault.state import State, first_link
 from agent.vault.trouble import damaged
-from agent.vault.witness import Witness
+from agent.vault.witness import OLD_COPY, Witness
 
 MAX_PAYLOAD = 2**16
 MAX_NAME = 1024
 LINK_BYTES = 32
-
-OLD_COPY = "if you put this copy there yourself, run `reticent restore` with it"
 
 SITES_AT_ONCE = 10_000  # in one query: SQLite takes no text without a bound
 

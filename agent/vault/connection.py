@@ -37,18 +37,25 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def check_file(path: Path) -> os.stat_result:
-    """Return which file this is; VaultError if there is none. Close one that others could read."""
+    """Return which file this is; VaultError if there is none."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             raise VaultError("this is not a file", "name the file of a vault", str(path))
-        if stat.S_IMODE(status.st_mode) != PRIVATE:
-            path.chmod(PRIVATE)
     except FileNotFoundError as error:
         raise VaultError("there is no vault", "make one with `reticent init`", str(path)) from error
     except OSError as error:
         raise refused(error, path) from error
     return status
+
+
+def close_to_others(path: Path) -> None:
+    """Let only its owner read a file. Raises VaultError."""
+    try:
+        if stat.S_IMODE(path.stat().st_mode) != PRIVATE:
+            path.chmod(PRIVATE)
+    except OSError as error:
+        raise refused(error, path) from error
 
 
 @contextmanager

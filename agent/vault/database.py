@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from agent.errors import BusyVaultError, DamagedVaultError, VaultVersionError
-from agent.vault.connection import check_file, connect, make_private, translated
+from agent.vault.connection import check_file, close_to_others, connect, make_private, translated
 from agent.vault.framing import FORMAT
 from agent.vault.trouble import damaged
 
@@ -52,13 +52,16 @@ class Database:
         self.path = path
 
     @classmethod
-    def open(cls, path: Path) -> Self:
+    def open(cls, path: Path, *, private: bool = True) -> Self:
         """Open a vault's database, and hold others off until it is closed.
 
+        ``private``: close a file that others could read; else it stays as it is.
         Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if there is none
         or it cannot be opened.
         """
         found = check_file(path)
+        if private:
+            close_to_others(path)
         with ExitStack() as on_failure, translated(path):
             connection = connect(path)
             on_failure.callback(connection.close)

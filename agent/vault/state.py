@@ -66,14 +66,19 @@ def written_state(state: State, seals: Seals) -> Statement:
     return "INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (state.generation, sealed)
 
 
-def read_state(database: Database, seals: Seals) -> State:
-    """Return the state of a vault; DamagedVaultError if it is not what was sealed."""
+def state_row(database: Database) -> tuple[int, bytes]:
+    """Return the generation of a vault and its state, sealed; DamagedVaultError if it has none."""
     rows = database.rows("SELECT id, generation, sealed FROM state LIMIT 2")
     match rows:
         case [(1, int(generation), bytes(sealed))] if 0 < generation <= MAX_INTEGER:
-            pass
+            return generation, sealed
         case _:
             raise damaged("it has not the one row that says what it is", database.path)
+
+
+def read_state(database: Database, seals: Seals) -> State:
+    """Return the state of a vault; DamagedVaultError if it is not what was sealed."""
+    generation, sealed = state_row(database)
     try:
         payload = seals.open(sealed, "state", generation)
         return State(generation, *_LAYOUT.unpack(payload))

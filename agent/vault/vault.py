@@ -211,17 +211,6 @@ def unlock_with(at: Location, key: Key, chance: Chance = os.urandom) -> Vault:
     return vault
 
 
-def keys(at: Location) -> list[SlotInfo]:
-    """Return the key slots of a vault that nobody has open, without unlocking it.
-
-    Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if there is none.
-    """
-    database = Database.open(at.vault)
-    with ExitStack() as stack:
-        stack.callback(database.close)
-        return keys_of(read_slots(database, read_vault_id(database)))
-
-
 def _opened(database: Database, key: Key, at: Location, chance: Chance) -> Vault:
     """Return a vault of which the database is open."""
     private_folder(at.vault.parent)

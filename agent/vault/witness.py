@@ -1,18 +1,20 @@
 """What a vault was last seen to be, kept apart from it (FORMAT.md, "The witness")."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.errors import UsageError
+from agent.errors import RolledBackError, UsageError
 from agent.files import PRIVATE, read_bytes, replace_bytes
 from agent.vault.framing import FORMAT
 
 MAX_BYTES = 1024
 
 MISSING = "this machine did not know how old the vault is: an old copy would not have been noticed"
+OLD_COPY = "if you put this copy there yourself, run `reticent restore` with it"
 UNWRITTEN = "the witness cannot be written: an old copy of the vault would not be noticed"
 
 _Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
@@ -35,6 +37,19 @@ def read_witness(path: Path) -> Witness | None:
         return msgspec.json.decode(read_bytes(path, MAX_BYTES), type=Witness)
     except (UsageError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def check_age(seen: Witness | None, vault: str, now: Mapping[str, int]) -> None:
+    """Raise RolledBackError if this machine has seen a later vault, or another.
+
+    ``vault``: its id; ``now``: what is known of its generation, rotations and entries.
+    """
+    if seen is None:
+        return
+    if seen.vault != vault:
+        raise RolledBackError("this is not the vault that belongs here", OLD_COPY)
+    if any(getattr(seen, name) > count for name, count in now.items()):
+        raise RolledBackError("the vault is older than when last used", OLD_COPY)
 
 
 def write_witness(witness: Witness, path: Path) -> bool:

@@ -13,8 +13,9 @@ import pytest
 from agent.cli import secret
 from agent.errors import VaultError
 from agent.paths import paths
+from agent.vault.outside import keys
 from agent.vault.secrets import Secret
-from agent.vault.vault import keys, unlock
+from agent.vault.vault import unlock
 from policy.load import load
 from policy.rules import Policy
 from tests.cli.conftest import Ran, Run

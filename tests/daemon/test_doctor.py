@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.checks import kept, places
+from agent.daemon.checks import places
 from agent.daemon.checks.finding import Machine, State
 from agent.daemon.doctor import CHECKS, examine
 from agent.files import create_private
@@ -55,13 +55,6 @@ def left(here: Machine, path: Path) -> None:
         made.bind(str(path))
 
 
-def older_format(here: Machine) -> None:
-    """Let the vault say that it is in another format."""
-    data = bytearray(here.paths.vault.read_bytes())
-    data[kept.VERSION] = (9).to_bytes(4, "big")
-    here.paths.vault.write_bytes(data)
-
-
 def added(here: Machine, data: bytes) -> None:
     """Put a file to the models."""
     here.paths.models.mkdir(0o700)
@@ -75,11 +68,6 @@ WRONG: list[tuple[Callable[[Machine], object], str, State, str]] = [
     (lambda c: c.paths.policy.chmod(0o666), "files", "bad", "others can change"),
     (lambda c: left(c, c.paths.query), "socket query", "warn", "a daemon that is gone"),
     (lambda c: c.paths.control.touch(), "socket control", "bad", "is no socket"),
-    (lambda c: c.paths.vault.unlink(), "vault", "warn", "there is none yet"),
-    (lambda c: c.paths.vault.write_bytes(b"not a vault"), "vault", "bad", "not a vault"),
-    (lambda c: c.paths.vault.write_bytes(b""), "vault", "bad", "not a vault"),
-    (older_format, "vault", "bad", "format 9, newer"),
-    (lambda c: c.paths.witness.unlink(), "vault", "warn", "an old copy of it"),
     (lambda c: c.paths.policy.unlink(), "policy", "warn", "there is none"),
     (lambda c: c.paths.policy.write_text("lambda = x"), "policy", "bad", "policy.toml:1"),
     (lambda c: c.paths.policy.write_bytes(b"\xff"), "policy", "bad", "not UTF-8"),

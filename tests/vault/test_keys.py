@@ -8,9 +8,10 @@ from agent.errors import VaultError, WrongSecretError
 from agent.vault import vault as vaults
 from agent.vault.derivation import FLOOR
 from agent.vault.location import Location
+from agent.vault.outside import keys
 from agent.vault.secrets import Secret
 from agent.vault.slot_rows import SlotInfo
-from agent.vault.vault import Vault, create, keys, unlock
+from agent.vault.vault import Vault, create, unlock
 from tests.vault.histories import NOW, disclosed
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, place, stream
 

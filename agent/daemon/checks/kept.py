@@ -1,44 +1,14 @@
-"""What is kept: the vault with its witness, the policy, the models. None of it is opened."""
+"""What is read anew whenever it changes: the policy, and the models."""
 
 import os
 from collections.abc import Iterator
 
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
-from agent.daemon.checks.places import listens
 from agent.daemon.shelf import Shelf
-from agent.errors import PolicyError, ReticentError, UsageError, reason
-from agent.vault.database import APPLICATION_ID
-from agent.vault.framing import FORMAT
-from agent.vault.trouble import RESTORE
-from agent.vault.witness import read_witness
+from agent.errors import PolicyError, ReticentError, UsageError
 from policy.audit import audit, misspelt
 from policy.load import load
 from policy.rules import Policy
-
-HEADER = 100  # bytes of an SQLite file; source: sqlite.org/fileformat2.html, section 1.3
-MAGIC, VERSION, APPLICATION = b"SQLite format 3\x00", slice(60, 64), slice(68, 72)
-
-
-def vault(here: Machine) -> Iterator[Finding]:
-    """Yield whether there is a vault that this version reads, and its witness."""
-    place = here.paths.vault
-    try:
-        with place.open("rb") as file:
-            header = file.read(HEADER)
-    except FileNotFoundError:
-        yield warn("vault", "there is none yet", "reticent init")
-        return
-    except OSError as error:
-        yield bad("vault", f"{place}: {reason(error)}", "mend that, or " + RESTORE)
-        return
-    problem = None if listens(here.paths.control) else _problem(header)  # it may be written to now
-    yield problem or ok("vault", f"{place}, format {FORMAT}")
-    if not os.access(place, os.W_OK) or not os.access(place.parent, os.W_OK):
-        fix = "make the file and its folder writable: what cannot be recorded is not disclosed"
-        yield bad("vault", f"{place} cannot be written to", fix)
-    if read_witness(here.paths.witness) is None:
-        what = "nothing says how old the vault should be: an old copy of it would not be noticed"
-        yield warn("vault", what, "reticent unlock: it writes that down")
 
 
 def policy(here: Machine) -> Iterator[Finding]:
@@ -78,20 +48,6 @@ def models(here: Machine) -> Iterator[Finding]:
     for name in sorted(_asked_for(rules) - {*shelf.names()}):
         what = f"the policy asks for the model {name!r}, which is not there"
         yield bad("models", what, f"reticent model add {name}.safetensors")
-
-
-def _problem(header: bytes) -> Finding | None:
-    """Return what the first bytes of a file say against its being a vault of ours."""
-    application = int.from_bytes(header[APPLICATION], "big")
-    version = int.from_bytes(header[VERSION], "big")
-    if header[: len(MAGIC)] != MAGIC or application != APPLICATION_ID:
-        return bad("vault", "the file is damaged, or not a vault", RESTORE)
-    if version != FORMAT:
-        age, fix = ("newer", "install a newer reticent")
-        if version < FORMAT:
-            age, fix = ("older", "open it with the reticent that made it")
-        return bad("vault", f"it is in format {version}, {age} than this version reads", fix)
-    return None
 
 
 def _notes(here: Machine, rules: Policy) -> Iterator[Finding]:

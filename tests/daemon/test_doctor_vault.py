@@ -1,0 +1,143 @@
+"""What doctor finds of a vault that it cannot open: all that shows without a key."""
+
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from shutil import copyfile
+
+import pytest
+
+from agent.daemon.checks.finding import Machine, State
+from agent.vault.location import Location
+from agent.vault.outside import look
+from agent.vault.secrets import Secret
+from agent.vault.vault import unlock
+from tests.daemon.cases import healthy, only, states
+from tests.vault.histories import NOW, disclosed
+from tests.vault.worlds import altered
+
+TYPED = Secret("passphrase", "a passphrase")
+
+
+@pytest.fixture
+def here() -> Iterator[Machine]:
+    """A machine with a vault that has entries, as it should be."""
+    with healthy() as found:
+        told(found)
+        yield found
+
+
+def told(here: Machine) -> None:
+    """Let three more entries be in the vault."""
+    with unlock(Location.of(here.paths), TYPED) as vault:
+        for number in range(3):
+            vault.ledger.append(disclosed(NOW, f"{number}.example", region="uk"))
+        vault.items.put("other/n", bytes(5000))
+
+
+def run(*statements: str) -> Callable[[Machine], None]:
+    """Return a way to alter the file of a vault."""
+    return lambda here: altered(Location.of(here.paths), *statements)
+
+
+def flipped(place: int) -> Callable[[Machine], None]:
+    """Return a way to alter one byte of the file."""
+
+    def flip(here: Machine) -> None:
+        data = bytearray(here.paths.vault.read_bytes())
+        data[place] ^= 0xFF
+        here.paths.vault.write_bytes(data)
+
+    return flip
+
+
+def truncated(here: Machine) -> None:
+    """Take the last page."""
+    here.paths.vault.write_bytes(here.paths.vault.read_bytes()[:-4096])
+
+
+def replaced(here: Machine) -> None:
+    """Put another's vault in the place of this."""
+    with healthy() as other:
+        copyfile(other.paths.vault, here.paths.vault)
+
+
+def older(here: Machine) -> None:
+    """Put a copy back that was made before the vault was last used."""
+    copy = here.paths.vault.read_bytes()
+    told(here)
+    here.paths.vault.write_bytes(copy)
+
+
+def vanished(here: Machine) -> None:
+    """Take the vault away, with all that tells of it but a replaced one."""
+    here.paths.vault.rename(here.paths.vault.with_name("vault.db.replaced-1"))
+    here.paths.witness.unlink()
+
+
+WRONG: list[tuple[Callable[[Machine], object], State, str]] = [
+    (lambda m: m.paths.vault.unlink(), "bad", "a vault was here (3 entries)"),
+    (vanished, "bad", "a vault was here"),
+    (lambda m: m.paths.vault.write_bytes(b""), "bad", "not a vault"),
+    (lambda m: m.paths.vault.write_bytes(b"not a vault"), "bad", "no sound database"),
+    (truncated, "bad", "no sound database"),
+    (flipped(20), "bad", "no sound database"),
+    (flipped(100), "bad", "no sound database"),
+    (run("PRAGMA user_version=9"), "bad", "format 9, newer"),
+    (run("CREATE INDEX faster ON entry(site)"), "bad", "tables"),
+    (run("DELETE FROM slot"), "bad", "no key slots"),
+    (run("UPDATE slot SET digest = zeroblob(32) WHERE id = 2"), "bad", "key slot 2 is damaged"),
+    (run("UPDATE slot SET body = x'7b7d'"), "bad", "no passphrase and no recovery code"),
+    (run("DELETE FROM state"), "bad", "what it is"),
+    (run("DELETE FROM entry WHERE number = 2"), "bad", "entries of its ledger are missing"),
+    (run("DELETE FROM entry WHERE number = 3"), "bad", "older than when last used"),
+    (run("DELETE FROM entry"), "bad", "older than when last used"),
+    (run("UPDATE entry SET generation = 99 WHERE number = 3"), "bad", "not of one time"),
+    (run("UPDATE item SET generation = 'x'"), "bad", "not of one time"),
+    (run("DELETE FROM meta"), "bad", "its number"),
+    (replaced, "bad", "not the vault that belongs here"),
+    (older, "bad", "older than when last used"),
+    (lambda m: m.paths.witness.unlink(), "warn", "an old copy of it"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "state", "what"), WRONG, ids=lambda each: str(each)[:30])
+def test_what_is_wrong_with_it_is_found(
+    here: Machine, spoil: Callable[[Machine], object], state: State, what: str
+) -> None:
+    """Nothing else becomes bad by it."""
+    assert states(here)["vault"] == "ok"
+    spoil(here)
+    assert what in only(here, "vault", state).what
+    assert {name for name, found in states(here).items() if found == "bad"} <= {"vault"}
+
+
+def test_where_there_was_none_there_is_none_yet(here: Machine) -> None:
+    """Which is nothing bad."""
+    for path in (here.paths.vault, here.paths.witness):
+        path.unlink()
+    assert only(here, "vault", "warn").fix == "reticent init"
+
+
+def test_one_that_is_open_is_left_alone(here: Machine) -> None:
+    """It was verified when it was opened, and goes on."""
+    with unlock(Location.of(here.paths), TYPED) as vault:
+        assert states(here)["vault"] == "ok"
+        vault.ledger.append(disclosed(NOW, "late.example", region="uk"))
+    assert states(here)["vault"] == "ok"
+
+
+def test_looking_changes_nothing(here: Machine) -> None:
+    """Not even who can read it."""
+    at = Location.of(here.paths)
+    at.vault.chmod(0o640)
+    before = files(here)
+    assert [slot.kind for slot in look(at)] == ["passphrase", "recovery"]
+    assert files(here) == before
+    assert stat.S_IMODE(at.vault.stat().st_mode) == 0o640
+
+
+def files(here: Machine) -> dict[Path, bytes]:
+    """Return what lies in the folders of the vault and the witness."""
+    folders = (here.paths.data, here.paths.state)
+    return {path: path.read_bytes() for each in folders for path in each.iterdir()}
