@@ -20,10 +20,18 @@ except SystemExit as end:
 print("imported", *sys.modules)
 """
 
+# What `agent.daemon.run` imports at once, and what it imports once it listens.
+DAEMON = """
+import sys
+import agent.daemon.run
+import agent.daemon.agent, agent.daemon.calls, agent.daemon.living
+print("imported", *sys.modules)
+"""
 
-def imported(*arguments: str) -> tuple[str, set[str]]:
-    """Return what `reticent ARGUMENTS` printed, and the modules it imported."""
-    command = [sys.executable, "-c", PROBE, *arguments]
+
+def imported(*arguments: str, probe: str = PROBE) -> tuple[str, set[str]]:
+    """Return what `reticent ARGUMENTS`, or a probe, printed, and the modules it imported."""
+    command = [sys.executable, "-c", probe, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     printed, _, modules = done.stdout.rpartition("imported ")
     return printed, set(modules.split())
@@ -52,6 +60,13 @@ def test_a_command_that_decides_nothing_imports_no_mathematics(argument: str) ->
     assert "exit 0" in printed
     assert "click" in modules
     assert modules.isdisjoint({"numpy", "safetensors", "cryptography", "ibis", "textual"})
+
+
+def test_the_daemon_brings_no_screens_and_no_studies() -> None:
+    """It runs all day, and what it does not need would stay in memory for as long."""
+    _, modules = imported(probe=DAEMON)
+    assert {"agent.daemon.server", "aiohttp", "numpy"} <= modules
+    assert modules.isdisjoint({"textual", "matplotlib", "ibis", "duckdb", "scipy", "click"})
 
 
 def test_the_version_is_the_packages() -> None:
