@@ -10,6 +10,7 @@ from agent.daemon.desk import Desk
 from agent.daemon.rules import Rules
 from agent.daemon.shelf import Shelf
 from agent.daemon.sources import Sources
+from agent.vault.facts import site_of
 from agent.vault.location import Location
 
 if TYPE_CHECKING:
@@ -68,13 +69,19 @@ class Agent:
         self.sources.opened(vault.items, frozenset(names))
 
     def lock(self) -> None:
-        """Close the vault, if it is open; also where something cannot be written any more."""
+        """Close the vault, if it is open; also where something cannot be written any more.
+
+        What requests left in memory goes too.
+        """
         self.locks += 1
         vault, self.vault = self.vault, None
         if vault is None:
             return
         with ExitStack() as ends:  # from the last to the first, each whatever the others do
             ends.callback(self.bus.publish, "lock")
+            ends.callback(site_of.cache_clear)
+            ends.callback(self.rules.forget)
+            ends.callback(self.shelf.forget)
             ends.callback(vault.close)
             ends.callback(self.desk.closed)
             ends.callback(self.sources.closed)

@@ -83,11 +83,16 @@ class Calls:
         return explained(body, self._clock(), self._agent)
 
     def reviews(self) -> list[Review]:
-        """Return what waits for the user."""
+        """Return what waits for the user, and says what was asked; LockedError while locked."""
+        opened(self._agent)
         return self._agent.desk.reviews(self._clock())
 
     def verdict(self, body: Verdict, *, id: int) -> Ruled:  # noqa: A002  (the route's word)
-        """Apply the user's word on a review; UsageError where there is none such."""
+        """Apply the user's word on a review; UsageError where there is none such.
+
+        LockedError while locked.
+        """
+        opened(self._agent)
         ruled = self._agent.desk.verdict(id, body, self._clock())
         self._renew()
         self._agent.bus.publish("review", id)

@@ -42,8 +42,8 @@ class Desk:
         self._offers = Offers(items)
 
     def closed(self) -> None:
-        """Forget what the vault holds, as it is locked."""
-        self._offers = None
+        """Forget what the vault holds and what was asked, as it is locked; what waits stays."""
+        self._offers, self._book = None, None
 
     def offered(self, site: str, now: datetime) -> frozenset[str] | None:
         """Return what an approved offer says a recipient can use, None where there never was one.

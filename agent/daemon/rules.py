@@ -61,6 +61,10 @@ class Rules:
         self._looked_at = now
         self._read(stamp_of(self.path), now)
 
+    def forget(self) -> None:
+        """Forget what was asked; the rules stay in force."""
+        self.in_force = InForce(self.policy)
+
     def status(self) -> PolicyStatus:
         """Return how the file is, and whether there are rules in force."""
         rules = () if self.policy is None else self.policy.rules

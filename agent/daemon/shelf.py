@@ -65,6 +65,12 @@ class Shelf:
         """Return how each model is, the shipped one first."""
         return [self._status(name, keys, now) for name in self.names()]
 
+    def forget(self) -> None:
+        """Let every model forget what was asked of it."""
+        for each in self._shelved.values():
+            if isinstance(each.found, Model):
+                each.found.forget()
+
     def add(self, path: Path, keys: Keys, now: datetime) -> ModelStatus:
         """Copy a model, and its signature if it has one, to the others.
 

@@ -29,3 +29,7 @@ class Recent(Generic[K, V]):
         if len(self._results) > self._size:
             self._results.popitem(last=False)
         return result
+
+    def clear(self) -> None:
+        """Forget all results."""
+        self._results.clear()

@@ -58,6 +58,10 @@ class _Memory:
         self.crowds: Recent[tuple[tuple[int, int], ...], Crowd] = Recent(CROWDS_KEPT)
         self.results: Recent[Hashable, Any] = Recent(RESULTS_KEPT)
 
+    def clear(self) -> None:
+        for each in (self.utilities, self.crowds, self.results):
+            each.clear()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
@@ -146,6 +150,10 @@ class Model:
         """
         result: T = self._memory.results.get(key, make)
         return result
+
+    def forget(self) -> None:
+        """Forget all that is remembered: it says what was asked, and what recipients hold."""
+        self._memory.clear()
 
     def _crowd(self, known: tuple[tuple[int, int], ...]) -> Crowd:
         crowd = Crowd(self.population, self.cards, known)
