@@ -75,6 +75,8 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="surrogateescape")  # what is no text is refused as such, later
     code = outcome(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing to be told any more
     with suppress(OSError):  # a reader that has gone must not be told so at exit

@@ -6,6 +6,7 @@ variable, which other programs inherit. Before one is read, core files are forbi
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -80,8 +81,12 @@ def at_terminal() -> bool:
 def _hidden(prompt: str) -> str:
     forbid_dumps()
     # With a default, an empty line is an answer, so that ours is the sentence about it.
-    answer: str = click.prompt(prompt, hide_input=True, default="", show_default=False, err=True)
-    return answer
+    with suppress(UnicodeDecodeError):
+        answer: str = click.prompt(
+            prompt, hide_input=True, default="", show_default=False, err=True
+        )
+        return answer
+    raise _no_text(prompt.lower())
 
 
 def _line() -> str:
@@ -98,4 +103,10 @@ def _checked(text: str, prompt: str) -> str:
     if len(text) > LONGEST_SECRET:
         hint = f"it has at most {LONGEST_SECRET:,} characters"
         raise UsageError(f"the {what} is too long", hint)
+    if any("\ud800" <= each <= "\udfff" for each in text):  # bytes that are no UTF-8 come so
+        raise _no_text(what)
     return text
+
+
+def _no_text(what: str) -> UsageError:
+    return UsageError(f"the {what} is not text in UTF-8", "type it in a terminal that uses UTF-8")

@@ -61,11 +61,15 @@ class Client:
 
         ``body``: of the type that it takes; ``parameters``: of its path and query, None for one
         to leave out. Raises the error that the daemon answers with, DaemonError where it does not
-        run or does not answer as it should, UsageError where the call is too large.
+        run or does not answer as it should, UsageError where the call is too large or no text.
         """
         route = _BY_NAME[name]
-        target = target_of(route, parameters)
-        data = b"" if body is None else _encoded(body)
+        try:
+            target = target_of(route, parameters)
+            data = b"" if body is None else _encoded(body)
+        except UnicodeEncodeError:  # what is no UTF-8 comes into a program as lone surrogates
+            hint = "type it in a terminal that uses UTF-8"
+            raise UsageError("something in this is not text in UTF-8", hint) from None
         with spoken():
             status, answer = self._exchange(route.method, target, data)
         if status != OK:

@@ -1,6 +1,9 @@
 """Core files are forbidden before a secret is read, whichever command reads it."""
 
 import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,8 @@ from tests.cli.daemon import LOCKED
 from tests.cli.vaults import PASSPHRASE, Memory, made
 from tests.wire.fake import FakeDaemon
 
+# The command in a process of its own, as a shell starts it.
+START = [sys.executable, "-c", "from agent.cli.main import run; run()"]
 SAID = "core files are forbidden"
 ASKING = [
     ("key", "add", "passphrase"),
@@ -75,3 +80,36 @@ def test_where_somebody_types(
     monkeypatch.setattr("agent.cli.secret.at_terminal", lambda: True)
     assert run("key", "rotate", "--yes").refusal(1)[0] == SAID
     assert typed.tell() == 0
+
+
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize("strict", [True, False])
+def test_what_is_no_text_is_no_secret(home: Path, strict: bool) -> None:
+    """Whether the system lets such bytes into a program or not; the secret is not repeated."""
+    strictly = {"PYTHONIOENCODING": "utf-8:strict" if strict else "utf-8:surrogateescape"}
+    done = subprocess.run(
+        [*START, "init", "--passphrase-stdin", "--no-values"],
+        input=b"four random w\xf6rds here\n",
+        capture_output=True,
+        check=False,
+        env={**os.environ, **strictly},
+    )
+    error = "reticent: error: the passphrase is not text in UTF-8"
+    hint = "reticent: hint: type it in a terminal that uses UTF-8"
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().splitlines() == [error, hint]
+    assert not any(home.iterdir())
+
+
+def test_what_is_no_text_is_none_at_a_terminal_either(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system does not read it, it is the same sentence."""
+
+    def unreadable(*_: object, **__: object) -> str:
+        return b"w\xf6rds".decode()
+
+    made(home)
+    monkeypatch.setattr("agent.cli.secret.at_terminal", lambda: True)
+    monkeypatch.setattr("click.prompt", unreadable)
+    assert "is not text in UTF-8" in run("key", "rotate", "--yes").refusal()[0]

@@ -1,7 +1,7 @@
 """The client against a daemon that answers as it should: every call, typed and in full."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent.errors import LockedError, UsageError
 from agent.wire.base import MOST_BYTES, Done
 from agent.wire.client import Client
-from agent.wire.keeping import Profile, ProfileChange
+from agent.wire.keeping import Forget, Profile, ProfileChange
 from agent.wire.routes import ROUTES
 from agent.wire.state import Event, Locked
 from tests.wire.fake import FakeDaemon, short_folder
@@ -105,6 +105,22 @@ def test_what_the_daemon_would_not_read_is_not_sent(path: Path) -> None:
     body = ProfileChange(set={f"a{number}": "x" * 190 for number in range(400)})
     with Client(path) as client, pytest.raises(UsageError, match=f"at most {MOST_BYTES:,}"):
         client.call("change_profile", body)
+
+
+@pytest.mark.parametrize("text", ["\udcff", "caf\udce9"])
+def test_what_is_no_text_is_not_sent(path: Path, text: str) -> None:
+    """As it comes from a terminal of another encoding; it is not repeated either."""
+    with Client(path) as client:
+        calls: list[Callable[[], Any]] = [
+            lambda: client.call("knowledge", recipient=text),
+            lambda: client.call("ledger", recipient=text),
+            lambda: client.call("forget", Forget(recipient=text)),
+            lambda: client.call("change_profile", ProfileChange(set={"region": text})),
+        ]
+        for call in calls:
+            with pytest.raises(UsageError, match="not text in UTF-8") as raised:
+                call()
+            assert text not in raised.value.what + raised.value.hint
 
 
 def test_the_query_door_answers_its_own_status(path: Path) -> None:
