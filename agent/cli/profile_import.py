@@ -9,6 +9,7 @@ from agent.cli.door import door
 from agent.cli.layout import counted
 from agent.cli.options import PATH, json_option, record
 from agent.cli.profile import changed_text
+from agent.decision.phrases import listed
 from agent.errors import UsageError
 from agent.files import read_bytes
 from agent.model.file import SUFFIX, read
@@ -17,7 +18,7 @@ from agent.model.shipped import shipped_model
 from agent.paths import paths
 from agent.vault.toml import LARGEST, read_profile
 from agent.wire.client import Client
-from agent.wire.keeping import Changed, ProfileChange
+from agent.wire.keeping import Changed, Profile, ProfileChange
 from agent.wire.state import ModelStatus
 
 PIPE = Path("-")
@@ -36,7 +37,10 @@ def import_(file: Path, *, replace: bool, as_json: bool) -> None:
     text = _piped() if file == PIPE else None
     with door() as client:
         values = _values(file, text, _models(client))
+        if replace and not any(values.values()):
+            raise _empty(file)
         changed = {model: each for model, each in values.items() if each or replace}
+        removed = _removed(client, changed) if replace else {}
         changes: list[Changed] = [
             client.call("change_profile", ProfileChange(model=model, set=each, replace=replace))
             for model, each in changed.items()
@@ -44,9 +48,9 @@ def import_(file: Path, *, replace: bool, as_json: bool) -> None:
     if as_json:
         stale = [stale for each in changes for stale in each.stale]
         names = {model: [*each] for model, each in changed.items()}
-        click.echo(record({"set": names, "stale": stale}))
+        click.echo(record({"set": names, "removed": removed, "stale": stale}))
     else:
-        click.echo(changed_text(_said(changed), changes))
+        click.echo(changed_text(_said(changed, removed), changes))
 
 
 def _piped() -> bytes:
@@ -66,7 +70,7 @@ def _place(name: str) -> Path:
 
 def _values(file: Path, text: bytes | None, models: list[Model]) -> dict[str, dict[str, str]]:
     """Return the values by model; UsageError, with the file, for what is wrong in it."""
-    where = "the standard input" if text is not None else str(file)
+    where = _where(file)
     if text is not None and len(text) > LARGEST:
         raise UsageError("this is too large", f"a profile has at most {LARGEST:,} bytes", where)
     try:
@@ -75,6 +79,28 @@ def _values(file: Path, text: bytes | None, models: list[Model]) -> dict[str, di
         raise UsageError(error.what, error.hint, error.where or where) from None
 
 
-def _said(values: dict[str, dict[str, str]]) -> str:
-    parts = [f"{counted(len(each), 'value')} of {model}" for model, each in values.items()]
-    return f"Set {', '.join(parts)}." if parts else "The file sets nothing."
+def _where(file: Path) -> str:
+    return "the standard input" if file == PIPE else str(file)
+
+
+def _empty(file: Path) -> UsageError:
+    """Return the error for a file that would take everything away: half of a pipe is such a one."""
+    hint = "`reticent profile unset NAME...` takes values away"
+    return UsageError("nothing is set in it, so that --replace would unset all", hint, _where(file))
+
+
+def _removed(client: Client, values: dict[str, dict[str, str]]) -> dict[str, list[str]]:
+    """Return by model which attributes are set now, and will not be."""
+    before: Profile = client.call("profile")
+    gone = {
+        model: [name for name in before.values.get(model, {}) if name not in each]
+        for model, each in values.items()
+    }
+    return {model: names for model, names in gone.items() if names}
+
+
+def _said(values: dict[str, dict[str, str]], removed: dict[str, list[str]]) -> str:
+    parts = [f"{counted(len(each), 'value')} of {model}" for model, each in values.items() if each]
+    said = [f"Set {', '.join(parts)}." if parts else "The file sets nothing."]
+    said += [f"Unset {listed(names)} of {model}." for model, names in removed.items()]
+    return " ".join(said)

@@ -180,10 +180,17 @@ def test_an_export_to_the_output(run: Run) -> None:
 def test_values_come_from_a_pipe(
     run: Run, village_only: FakeDaemon, monkeypatch: pytest.MonkeyPatch, replace: bool
 ) -> None:
-    """So that no shell keeps them; and what is not in the file may go."""
+    """So that no shell keeps them; and what is not in the file may go, and is named then."""
+    own = {"village": {"region": "hills", "salary": "low"}, "town": {"region": "hills"}}
+    village_only.handlers["profile"] = says(Profile(values=own))
     monkeypatch.setattr("sys.stdin", Piped(io.BytesIO(TEXT.encode())))
     ran = run("profile", "import", "-", "--json", *(["--replace"] if replace else []))
-    assert ran.record == {"set": {"village": ["region", "hobby"]}, "stale": []}
+    removed = {"village": ["salary"]} if replace else {}
+    assert ran.record == {
+        "set": {"village": ["region", "hobby"]},
+        "removed": removed,
+        "stale": [],
+    }
     values = {"region": "coast", "hobby": "yes"}
     assert changes(village_only) == [ProfileChange(model="village", set=values, replace=replace)]
 
@@ -217,9 +224,19 @@ def test_where_anything_does_not_fit_nothing_is_set(
 def test_an_empty_file_sets_nothing(
     run: Run, village_only: FakeDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And is no mistake; with --replace it takes everything away."""
+    """And is no mistake; with --replace it is one, for it would take everything away."""
     monkeypatch.setattr("sys.stdin", None)
     assert run("profile", "import", "-").out == "The file sets nothing.\n"
+    error, hint = run("profile", "import", "-", "--replace").refusal()
+    assert error.startswith("the standard input: nothing is set in it")
+    assert "`reticent profile unset NAME...`" in hint
     assert changes(village_only) == []
-    assert run("profile", "import", "-", "--replace").out == "Set 0 values of village.\n"
-    assert changes(village_only) == [ProfileChange(model="village", replace=True)]
+
+
+@pytest.mark.usefixtures("village_only")
+def test_what_a_file_takes_away_is_said(run: Run, tmp_path: Path) -> None:
+    """By name, not by value."""
+    file = tmp_path / "own.toml"
+    file.write_text('region = "coast"')
+    ran = run("profile", "import", file, "--replace")
+    assert ran.out == "Set 1 value of village. Unset hobby of village.\n"
