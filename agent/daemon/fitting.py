@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+import msgspec
+
 from agent.daemon.header import LARGEST, longest, members_of, most_bytes
 from agent.decision.decision import Decision
 from agent.decision.terms import Terms
@@ -23,6 +25,14 @@ def members(model: Model) -> Members:
     return model.remember(members, lambda: _members(model))
 
 
+def largest_values(model: Model) -> dict[str, str]:
+    """Return the value of each attribute that takes the most room in an entry of the ledger."""
+    return model.remember(
+        largest_values,
+        lambda: {each.name: max(each.values, key=_written) for each in model.attributes},
+    )
+
+
 def fits(names: Iterable[str], model: Model) -> bool:
     """Say whether the header has room for these attributes, whatever their values are."""
     bytes_of = members(model).longest
@@ -40,6 +50,10 @@ def fitting(model: Model, terms: Terms, decide: Callable[[Terms], Decision]) -> 
         terms = replace(terms, excluded=terms.excluded | {decision.disclosed[-1]})
         decision = decide(terms)
     return decision
+
+
+def _written(value: str) -> int:
+    return len(msgspec.json.encode(value))
 
 
 def _members(model: Model) -> Members:

@@ -6,6 +6,7 @@ from datetime import datetime
 from agent.daemon.agent import Agent
 from agent.daemon.answers import code_of, header_of, nothing, specified, summary_of, unspecified
 from agent.daemon.case import Case, NothingError, case_of, decided
+from agent.daemon.fitting import largest_values
 from agent.decision.alike import people_left
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge
@@ -22,8 +23,9 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
     """Answer one request, and record what the answer carries before it leaves.
 
     ``now``: with the zone in which the user lives. It is one step, and nothing comes between: no
-    two requests can spend one limit. UsageError where the recipient is no host; whatever is
-    raised, nothing is attached, and the ledger says of nothing that it was.
+    two requests can spend one limit. UsageError where the recipient is no host, or more is asked
+    than the ledger has room for; whatever is raised, nothing is attached, and the ledger says of
+    nothing that it was.
     Source: DESIGN.md 2.6, 3.
     """
     try:
@@ -32,6 +34,7 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
         decision = decided(case)  # decision: pure, and it never sees the profile
     except NothingError as error:
         return nothing(error.code)
+    _check_room(decision, case, now)  # vault: whatever the values are
     _queue(decision, case, ask, now, agent)  # desk: the answer leaves without it
     values = _revealed(decision, fresh, case)  # vault: the first plaintext
     left = _people_left(values, case)
@@ -54,6 +57,18 @@ def _request_values(model: Model, ask: Ask, now: datetime, agent: Agent) -> Valu
     open_ = model.attributes[model.persons :]
     found = agent.sources.values([each.name for each in open_], ask, now) if open_ else {}
     return {each.name: found[each.name] for each in open_ if found.get(each.name) in each.values}
+
+
+def _check_room(decision: Decision, case: Case, now: datetime) -> None:
+    """Raise UsageError where the ledger may have no room for what leaves.
+
+    It is asked about the largest values that there are: were it about the user's own, an error
+    would say how long they are.
+    """
+    if decision.disclosed:
+        largest, people = largest_values(case.model), len(case.model.population.codes)
+        values = {name: largest[name] for name in decision.disclosed}
+        case.vault.ledger.check(_entry(decision, values, people, case, now))
 
 
 def _queue(decision: Decision, case: Case, ask: Ask, now: datetime, agent: Agent) -> None:
@@ -82,18 +97,21 @@ def _people_left(values: Values, case: Case) -> int:
 
 def _record(decision: Decision, values: Values, left: int, case: Case, now: datetime) -> int:
     """Write into the ledger what leaves, and return the number of the entry."""
+    return case.vault.ledger.append(_entry(decision, values, left, case, now))
+
+
+def _entry(decision: Decision, values: Values, left: int, case: Case, now: datetime) -> Disclosure:
+    """Return the entry of the ledger that says what leaves."""
     asked, persons = case.request.asked, person_codes(case.model)
-    return case.vault.ledger.append(
-        Disclosure(
-            at=now,
-            host=case.ruling.host,
-            query=case.request.query,
-            asked=None if asked is None else tuple(sorted(asked)),
-            disclosed=tuple(values.items()),
-            persons=tuple(name for name in values if name in persons),
-            model=case.model.id,
-            digest=case.model.digest,
-            utility_bits=decision.figures.utility,
-            people_left=left,
-        )
+    return Disclosure(
+        at=now,
+        host=case.ruling.host,
+        query=case.request.query,
+        asked=None if asked is None else tuple(sorted(asked)),
+        disclosed=tuple(values.items()),
+        persons=tuple(name for name in values if name in persons),
+        model=case.model.id,
+        digest=case.model.digest,
+        utility_bits=decision.figures.utility,
+        people_left=left,
     )

@@ -18,6 +18,9 @@ class Entries(Protocol):
     def count(self) -> int:
         """How many entries there are."""
 
+    def check_entry(self, site: str, payload: bytes) -> None:
+        """Raise UsageError where an entry is larger than there may be one."""
+
     def append_entry(self, site: str, payload: bytes, *, durable: bool) -> int:
         """Add an entry and return its number; ``durable``: it is on the disk by then."""
 
@@ -53,6 +56,10 @@ class Ledger:
     def facts(self) -> Facts:
         """What recipients were told, folded from all entries and renewed at each append."""
         return self._facts
+
+    def check(self, record: Record) -> None:
+        """Raise UsageError where there is no room for an entry of this size."""
+        self._entries.check_entry(site_of(record.host), encode(record))
 
     def append(self, record: Record) -> int:
         """Add an entry, which is in the file when its number comes back; VaultError if not.

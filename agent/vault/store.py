@@ -77,14 +77,18 @@ class Store:
             yield row.number, entry.payload
         self._verified = True
 
+    def check_entry(self, site: str, payload: bytes) -> None:
+        """Raise UsageError where an entry is larger than there may be one."""
+        if not 0 < len(site.encode()) <= chain.MAX_NAME or len(payload) > chain.MAX_PAYLOAD:
+            raise UsageError("this is too large for the ledger", "ask for fewer attributes")
+
     def append_entry(self, site: str, payload: bytes, *, durable: bool) -> int:
         """Append an entry to the chain and return its number, from 1.
 
         It is in the file when this returns; ``durable``: and on the disk. Raises VaultError if it
         cannot be written: then it is not there. UsageError if it is too large.
         """
-        if not 0 < len(site.encode()) <= chain.MAX_NAME or len(payload) > chain.MAX_PAYLOAD:
-            raise UsageError("this is too large for the ledger", "ask for fewer attributes")
+        self.check_entry(site, payload)
         row = chain.sealed_entry(self.seals, self._state, site, payload)
         after = self._state.after(entries=row.number, head=chain.link(self.seals, row))
         self.commit(after, [chain.inserted(row)], durable=durable)

@@ -22,6 +22,7 @@ from tests.daemon.lives import MODEL, OPEN, ROWS, SECOND, SHOP, living, values_o
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
 from tests.decision.transcripts import HOSTS, QUERIES
+from tests.vault import doubles
 
 
 def members(header: str) -> dict[str, object]:
@@ -115,6 +116,41 @@ def test_no_two_requests_spend_one_limit(
         lately = [who for who, at in news if now - at < timedelta(days=7)]
         assert lately.count(answer.summary.pool) <= most
         assert not new or vault.disclosures[-1].people_left >= 8
+
+
+@given(st.integers(240, 265), st.sampled_from(QUERIES), people, people)
+def test_room_in_the_ledger_does_not_depend_on_values(
+    room: int, query: str, one: int, other: int
+) -> None:
+    """Of two people either both are answered or none, and then the profile stays closed."""
+    ask = Ask(query=query, recipient="shop.example")
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr(doubles, "MOST", room)
+        codes = {refused(ask, row) for row in (one, other)}
+    assert len(codes) == 1
+
+
+def refused(ask: Ask, row: int) -> bool:
+    """Say whether there is no room for the answer of a person; then nothing was done."""
+    agent, vault = living(f'{OPEN}[attributes]\nage = "ask"\n', row)
+    with pytest.MonkeyPatch.context() as closed:
+        try:
+            handle(ask, MONDAY, agent)
+        except UsageError:
+            closed.delattr(Profile, "reveal")
+            with pytest.raises(UsageError, match="too large for the ledger"):
+                handle(ask, MONDAY, agent)
+            assert (vault.ledger.count, agent.desk.reviews(MONDAY)) == (0, [])
+            return True
+    return False
+
+
+@pytest.mark.parametrize("room", [240, 275])
+def test_some_have_room_and_some_have_none(room: int) -> None:
+    """The rooms above are about as large as what is written."""
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr(doubles, "MOST", room)
+        assert refused(SHOP, 0) == (room == 240)
 
 
 @given(policies(["everyone", "me"]), streams, people)

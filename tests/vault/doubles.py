@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from agent.errors import VaultError
+from agent.errors import UsageError, VaultError
+
+MOST = 2**16  # bytes of an entry
 
 
 class MemoryStore:
@@ -23,8 +25,14 @@ class MemoryStore:
         """The number of the last entry."""
         return len(self._entries)
 
+    def check_entry(self, site: str, payload: bytes) -> None:
+        """Refuse an entry that is too large."""
+        if not site or len(payload) > MOST:
+            raise UsageError("this is too large for the ledger", "ask for less")
+
     def append_entry(self, site: str, payload: bytes, *, durable: bool) -> int:
         """Append an entry and return its number."""
+        self.check_entry(site, payload)
         self._write()
         self._entries.append((site, payload))
         self.durable.append(durable)
