@@ -89,6 +89,12 @@ class Policy:
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
     text: str = field(default="", repr=False)
 
+    @property
+    def models(self) -> frozenset[str]:
+        """The names of all models that rules choose."""
+        chosen = (rule.settings.get("model") for rule in self.rules)
+        return frozenset(str(name) for name in chosen if name is not None)
+
 
 DEFAULT_RULE = Rule("the defaults", DEFAULTS, Layer.DEFAULTS, "reticent")
 

@@ -60,13 +60,20 @@ class Agent:
     def opened(self, vault: Vault, now: datetime) -> None:
         """Hand the records of a vault to those who keep some there; VaultError where that fails."""
         self.desk.opened(vault.items)
-        self.models_changed(vault, now)
+        policy, keys = self.rules.policy, self.rules.in_force.keys
+        complete = policy is not None and self.shelf.complete(policy.models, keys, now)
+        self.sources.opened(vault.items, self._of_requests(now), complete=complete)
 
     def models_changed(self, vault: Vault, now: datetime) -> None:
-        """Tell the sources which request attributes the models have."""
+        """Tell the sources which request attributes the models have now; one may be back soon."""
+        self.sources.opened(vault.items, self._of_requests(now))
+
+    def _of_requests(self, now: datetime) -> frozenset[str]:
+        """Return the names of the request attributes of all models that may be used."""
         usable = self.shelf.usable(self.rules.in_force.keys, now)
-        names = {each.name for model in usable for each in model.attributes[model.persons :]}
-        self.sources.opened(vault.items, frozenset(names))
+        return frozenset(
+            each.name for model in usable for each in model.attributes[model.persons :]
+        )
 
     def lock(self) -> None:
         """Close the vault, if it is open; also where something cannot be written any more.

@@ -1,6 +1,7 @@
 """The models at hand: the shipped one, and those that were added, read again when they change."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -55,6 +56,11 @@ class Shelf:
         """Return all models that may be used, the shipped one first."""
         found = [self._look(name, keys, now).found for name in self.names()]
         return [each for each in found if isinstance(each, Model)]
+
+    def complete(self, wanted: Iterable[str], keys: Keys, now: datetime) -> bool:
+        """Say whether all models may be used that are there, and all that are wanted are."""
+        names = self.names()
+        return {*wanted} <= {*names} and len(self.usable(keys, now)) == len(names)
 
     def names(self) -> list[str]:
         """Return the names of all models, the shipped one first."""

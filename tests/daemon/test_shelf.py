@@ -159,6 +159,16 @@ def test_a_model_that_changes_is_read_again(filled: Filled) -> None:
     assert filled.shelf.names() == [SHIPPED]
 
 
+def test_the_shelf_is_complete_where_nothing_wanted_is_away(filled: Filled) -> None:
+    """Or lies there and must not be used."""
+    assert filled.shelf.complete([], ANY, filled.now)
+    assert not filled.shelf.complete(["mine"], ANY, filled.now)
+    filled.shelf.add(filled.made("mine"), ANY, filled.now)
+    assert filled.shelf.complete(["mine", SHIPPED], ANY, filled.now)
+    (filled.shelf.folder / f"other{SUFFIX}").write_bytes(b"no model")
+    assert not filled.shelf.complete(["mine"], ANY, filled.now)
+
+
 def test_a_removed_model_takes_its_signature_along(filled: Filled) -> None:
     """It would be that of the next model of this name."""
     path, _ = filled.signed("mine")

@@ -104,7 +104,7 @@ def test_only_what_has_a_source_is_answered(names: list[str], unlocked: bool) ->
 def test_no_history_is_kept_unless_a_model_needs_it(names: frozenset[str]) -> None:
     """And what was kept for another model goes; of queries nothing, where only days count."""
     sources, items = Sources(), Memory({RECORD: History(START, 3, {b"q": True}).record()})
-    sources.opened(items, names)
+    sources.opened(items, names, complete=True)
     sources.noted(ask("python"), START)
     sources.clicked(Clicked(query="python", host="x.example"))
     sources.closed()
@@ -113,6 +113,18 @@ def test_no_history_is_kept_unless_a_model_needs_it(names: frozenset[str]) -> No
         history = history_of(kept)
         assert history.asked_before("python") == bool(names & {"asked_before", "visited_before"})
         assert history.visited_before("python") == ("visited_before" in names)
+
+
+@given(st.lists(st.frozensets(st.sampled_from([*SOURCES, "region"])), max_size=4))
+def test_a_model_that_is_away_costs_no_history(changes: list[frozenset[str]]) -> None:
+    """While somebody copies another in its place, say; what is asked meanwhile is not noted."""
+    sources, items = Sources(), Memory()
+    sources.opened(items, ALL)
+    sources.noted(ask("python"), START)
+    for names in changes:
+        sources.opened(items, names)
+    sources.opened(items, ALL)
+    assert sources.values(["asked_before"], ask("python"), START) == {"asked_before": "yes"}
 
 
 def test_a_history_is_bounded_and_the_oldest_goes() -> None:

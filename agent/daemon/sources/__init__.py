@@ -68,18 +68,19 @@ class Sources:
         self._changed = False
         self._written_at: datetime | None = None
 
-    def opened(self, items: Items, names: frozenset[str]) -> None:
+    def opened(self, items: Items, names: frozenset[str], *, complete: bool = False) -> None:
         """Take the vault's records, once it is unlocked, and again when the models change.
 
         ``names``: all request attributes of the models in use; where none of them needs the
-        history of queries, none is kept, and what was kept goes. VaultError where it cannot.
+        history of queries, none is kept. ``complete``: no model is away that could need it, so
+        what was kept goes. VaultError where it cannot.
         """
         self.closed()
         self._needed = names & OF_HISTORY
         record = items.get(RECORD)
         if self._needed:
             self._items, self._history = items, history_of(record)
-        elif record is not None:
+        elif complete and record is not None:
             items.delete(RECORD)
 
     def closed(self) -> None:
