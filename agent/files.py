@@ -1,16 +1,19 @@
 """Files: read with a bound, written whole or not at all; and those that are for us alone."""
 
+import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from agent.errors import UsageError, nearest, reason
 
 PRIVATE, PUBLIC = 0o600, 0o666  # of a new file, less the umask
 PRIVATE_FOLDER = 0o700
+NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}  # link(2)
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -41,13 +44,50 @@ def replace_bytes(data: bytes, path: Path, mode: int = PUBLIC) -> None:
         raise _unwritable(path, error) from error
 
 
+def unfinished(path: Path) -> Path:
+    """Return a name for a file that is to have another name once it is finished."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+
+
+def left_unfinished(path: Path) -> list[Path]:
+    """Return what was to become a file, or lies beside that, by its name. Raises OSError."""
+    name = re.compile(rf"\.+{re.escape(path.name)}\.[0-9a-f]{{8}}\.part.*", re.DOTALL)
+    return sorted(each for each in path.parent.iterdir() if name.fullmatch(each.name))
+
+
+def clear_unfinished(path: Path) -> None:
+    """Remove what killed processes left unfinished; who calls knows that nobody makes it now."""
+    with suppress(OSError):
+        for each in left_unfinished(path):
+            each.unlink(missing_ok=True)
+
+
+def name_new(path: Path, to: Path) -> None:
+    """Give a finished file its name, unless something has that: FileExistsError. Raises OSError.
+
+    Where a file system has no links (FAT, some by FUSE), an empty file keeps the name meanwhile.
+    """
+    try:
+        os.link(path, to)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        _create(b"", to, PRIVATE)
+        with ExitStack() as on_failure:
+            on_failure.callback(to.unlink)
+            path.replace(to)
+            on_failure.pop_all()
+    else:
+        path.unlink()
+
+
 @contextmanager
 def beside(data: bytes, path: Path, mode: int = PRIVATE) -> Iterator[Path]:
     """Write a file beside another, onto the disk, to replace it; it goes unless it was moved.
 
     Raises OSError.
     """
-    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    new = unfinished(path)
     _create(data, new, mode)
     try:
         yield new

@@ -1,7 +1,9 @@
 """Files that are whole or not there, and folders that are closed to everybody else or refused."""
 
+import errno
 import os
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.files import beside, create_private, private_folder, replace_bytes
+from agent.files import (
+    beside,
+    clear_unfinished,
+    create_private,
+    name_new,
+    private_folder,
+    replace_bytes,
+    unfinished,
+)
 
 
 def mode(path: Path) -> int:
@@ -108,3 +118,58 @@ def test_a_private_file_is_the_owners_and_never_replaced(tmp_path: Path) -> None
     with pytest.raises(UsageError, match="there is such a file already"):
         create_private(b"other", path)
     assert path.read_bytes() == b"secret"
+
+
+@pytest.mark.parametrize("refusal", [None, errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_name_is_given_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int | None
+) -> None:
+    """Also where the file system has no links, as on many a USB stick."""
+    if refusal is not None:
+        monkeypatch.setattr(os, "link", refusing(refusal))
+    path, to, taken = tmp_path / "path", tmp_path / "to", tmp_path / "taken"
+    path.write_bytes(b"mine")
+    taken.write_bytes(b"theirs")
+    with pytest.raises(FileExistsError):
+        name_new(path, taken)
+    assert (path.read_bytes(), taken.read_bytes()) == (b"mine", b"theirs")
+    name_new(path, to)
+    assert to.read_bytes() == b"mine"
+    assert {*tmp_path.iterdir()} == {taken, to}
+
+
+@pytest.mark.parametrize("refusal", [errno.ENOSPC, errno.EPERM])
+def test_a_name_that_cannot_be_given_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int
+) -> None:
+    """Neither at once, nor half-way."""
+    path = tmp_path / "path"
+    path.write_bytes(b"mine")
+    monkeypatch.setattr(os, "link", refusing(refusal))
+    monkeypatch.setattr(Path, "replace", refusing(errno.EIO))
+    with pytest.raises(OSError):  # noqa: PT011  (either of the two)
+        name_new(path, tmp_path / "to")
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def refusing(number: int) -> Callable[..., None]:
+    """Return what fails as the system says by a number."""
+
+    def refuse(*_given: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return refuse
+
+
+def test_what_was_left_unfinished_goes(tmp_path: Path) -> None:
+    """What lies beside it too; and nothing that is only called alike, or unfinished of another."""
+    path = tmp_path / "a[b].c"
+    ours = [unfinished(path), unfinished(path)]
+    ours += [unfinished(ours[0]), ours[1].with_name(f"{ours[1].name}-wal")]
+    others = [path, unfinished(tmp_path / "ab.c"), tmp_path / f".{path.name}.swp"]
+    others += [tmp_path / f"{path.name}.01234567.part", tmp_path / f".{path.name}.0123456g.part"]
+    for each in (*ours, *others):
+        each.touch()
+    clear_unfinished(path)
+    assert {*tmp_path.iterdir()} == {*others}
+    clear_unfinished(tmp_path / "none" / "file")

@@ -10,6 +10,7 @@ from agent.cli.interrupt import uninterrupted
 from agent.cli.layout import Column, paragraph, table
 from agent.cli.options import json_option, record, yes_option
 from agent.cli.parameters import OneOf
+from agent.cli.problems import note
 from agent.cli.secret import (
     PROMPTS,
     ask_for,
@@ -21,6 +22,7 @@ from agent.cli.secret import (
 )
 from agent.cli.strength import check_passphrase, strength
 from agent.paths import paths
+from agent.vault.leftovers import replaced
 from agent.vault.location import Location
 from agent.vault.outside import keys
 from agent.vault.secrets import Kind, Secret
@@ -123,6 +125,8 @@ def rotate(*, yes: bool, as_json: bool) -> None:
         code = vault.rotate(passphrase)
         said = "Everything is sealed with a new key."
         _tell({"recovery_code": code}, said, code, as_json=as_json)
+    for old in replaced(Location.of(paths()).vault):
+        note(f"{old} is sealed with the key of then: what opened it opens it still")
 
 
 def _opened(flags: KeyFlags) -> Vault:

@@ -7,7 +7,7 @@ from pathlib import Path
 from stat import S_IMODE
 
 from agent.errors import PolicyError, UsageError, reason
-from agent.files import beside, settle
+from agent.files import beside, clear_unfinished, settle
 from policy.emptied import NOTHING, says_nothing
 from policy.load import preset, text_of
 from policy.read import read
@@ -68,6 +68,7 @@ def _replaced(target: Path, before: str, after: str) -> bool:
         with target.open("rb") as file:
             mark = BOM if file.read(len(BOM)) == BOM else b""
             mode = S_IMODE(os.fstat(file.fileno()).st_mode)
+        clear_unfinished(target)  # of a daemon that was killed
         with beside(mark + after.encode(), target) as new:
             if text_of(target) != before:
                 return False

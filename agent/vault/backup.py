@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from agent.errors import BusyVaultError, VaultError
-from agent.files import settle
+from agent.files import NO_LINKS, settle
 from agent.vault.connection import make_private
 from agent.vault.database import Database
 from agent.vault.framing import Chance
@@ -77,10 +77,20 @@ def _keep(path: Path, old: Database | None) -> Path:
     kept = next(free_names(path))
     log = path.with_name(path.name + LOG)
     try:
-        os.link(path, kept)
+        _link(path, kept)
         if log.exists():  # left only where the old vault could not be opened
             log.replace(kept.with_name(kept.name + LOG))
         settle(path.parent)
     except OSError as error:
         raise refused(error, path) from error
     return kept
+
+
+def _link(path: Path, kept: Path) -> None:
+    """Give a file another name as well; or only that one, where a file has one. Raises OSError."""
+    try:
+        os.link(path, kept)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        path.replace(kept)

@@ -4,12 +4,10 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from fnmatch import fnmatchcase
 from pathlib import Path
-from secrets import token_hex
 
-from agent.errors import BusyVaultError
-from agent.files import private_folder, settle
+from agent.errors import BusyVaultError, VaultError
+from agent.files import clear_unfinished, name_new, private_folder, settle, unfinished
 from agent.vault import slot_rows
 from agent.vault.database import Statement, make_database
 from agent.vault.derivation import Derivation
@@ -74,10 +72,10 @@ def workshop(at: Location) -> Iterator[Location]:
     """
     private_folder(at.vault.parent)
     private_folder(at.witness.parent)
-    part = at.vault.with_name(f".{at.vault.name}.{token_hex(4)}.part")
+    part = unfinished(at.vault)
     with _alone(at.vault.parent), ExitStack() as stack:
-        _clear(at.vault)
-        stack.callback(_clear, at.vault)
+        clear_unfinished(at.vault)
+        stack.callback(clear_unfinished, at.vault)
         yield Location(part, part.with_name(f"{part.name}.witness"))
 
 
@@ -96,7 +94,7 @@ def put(finished: Location, at: Location, *, over: bool = False) -> None:
         if over:
             finished.vault.replace(at.vault)
         else:
-            os.link(finished.vault, at.vault)
+            name_new(finished.vault, at.vault)
         settle(at.vault.parent)
     except FileExistsError as error:
         raise taken(at.vault) from error
@@ -105,6 +103,16 @@ def put(finished: Location, at: Location, *, over: bool = False) -> None:
     witness = read_witness(finished.witness)
     if witness is not None:
         write_witness(witness, at.witness)
+
+
+def sweep(at: Location) -> None:
+    """Remove what killed processes left unfinished: secrets of then open it.
+
+    For who has the vault open; nothing is done while somebody makes or restores one.
+    """
+    with suppress(VaultError), _alone(at.vault.parent):
+        clear_unfinished(at.vault)
+        clear_unfinished(at.witness)
 
 
 @contextmanager
@@ -121,12 +129,3 @@ def _alone(folder: Path) -> Iterator[None]:
         except OSError as error:
             raise refused(error, folder) from error
         yield
-
-
-def _clear(path: Path) -> None:
-    """Remove all that was made beside a vault and not put in its place."""
-    with suppress(OSError):
-        for each in [*path.parent.iterdir()]:
-            hidden, name = each.name.startswith("."), each.name.lstrip(".")
-            if hidden and fnmatchcase(name, f"{path.name}.????????.part*"):
-                each.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from agent.vault.derivation import Derivation, calibrate
 from agent.vault.items import Items
 from agent.vault.ledger import Ledger
 from agent.vault.leftovers import check_free
-from agent.vault.making import make_vault, put, workshop
+from agent.vault.making import make_vault, put, sweep, workshop
 from agent.vault.opening import opened
 from agent.vault.profile import Profile
 from agent.vault.rotation import rotate
@@ -215,6 +215,7 @@ def _opened(database: Database, key: Key, at: Location, chance: Chance) -> Vault
     """Return a vault of which the database is open."""
     private_folder(at.vault.parent)
     private_folder(at.witness.parent)
+    sweep(at)
     seals = Seals(key, read_vault_id(database), chance)
     return Vault(Store(database, seals, at.witness), key, at, chance)
 

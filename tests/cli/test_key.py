@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 
@@ -94,6 +95,13 @@ def test_after_a_rotation_old_secrets_open_nothing(key: Keyed, code: str) -> Non
     for secret in (Secret("recovery", code), Secret("passphrase", OTHER)):
         with pytest.raises(WrongSecretError):
             unlock(here(), secret)
+
+
+@pytest.mark.usefixtures("code")
+def test_a_rotation_says_what_it_does_not_reach(key: Keyed) -> None:
+    """A vault that a backup has replaced, and that old secrets open."""
+    kept = copyfile(paths().vault, paths().vault.with_name("vault.db.replaced-1"))
+    assert f"note: {kept} is sealed with the key of then" in key("rotate", "--yes").err
 
 
 @pytest.mark.usefixtures("code")

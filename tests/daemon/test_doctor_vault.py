@@ -75,6 +75,11 @@ def vanished(here: Machine) -> None:
     here.paths.witness.unlink()
 
 
+def left(name: str) -> Callable[[Machine], None]:
+    """Return a way to leave another copy beside the vault."""
+    return lambda here: copyfile(here.paths.vault, here.paths.vault.with_name(name)).chmod(0o600)
+
+
 WRONG: list[tuple[Callable[[Machine], object], State, str]] = [
     (lambda m: m.paths.vault.unlink(), "bad", "a vault was here (3 entries)"),
     (vanished, "bad", "a vault was here"),
@@ -98,6 +103,8 @@ WRONG: list[tuple[Callable[[Machine], object], State, str]] = [
     (replaced, "bad", "not the vault that belongs here"),
     (older, "bad", "older than when last used"),
     (lambda m: m.paths.witness.unlink(), "warn", "an old copy of it"),
+    (left("vault.db.replaced-3"), "warn", "vault.db.replaced-3 was replaced"),
+    (left(".vault.db.0a1b2c3d.part"), "warn", "left unfinished"),
 ]
 
 

@@ -40,6 +40,15 @@ def test_all_but_the_change_stays(policy: Path, mode: int, mark: bytes) -> None:
     assert [*policy.parent.iterdir()] == [policy]
 
 
+def test_what_a_killed_one_left_goes(policy: Path) -> None:
+    """With the next change; nothing that is only called alike."""
+    left, other = policy.with_name(".policy.toml.0a1b2c3d.part"), policy.with_name(".policy.toml~")
+    for path in (left, other):
+        path.touch()
+    rewrite(policy, add)
+    assert {*policy.parent.iterdir()} == {policy, other}
+
+
 def test_a_reader_sees_the_old_or_the_new(policy: Path) -> None:
     """The file is replaced, so who has it open reads on in the old one."""
     with policy.open("rb") as file:

@@ -1,14 +1,18 @@
 """What is left of a vault that is gone is never taken for nothing."""
 
+import errno
+import os
 from pathlib import Path
 from shutil import copyfile
 
 import pytest
 
-from agent.errors import VaultError
+from agent.errors import VaultError, WrongSecretError
 from agent.vault.backup import restore
 from agent.vault.leftovers import check_free, free_names, replaced
 from agent.vault.location import Location
+from agent.vault.making import workshop
+from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, create, make, unlock
 from tests.vault.histories import NOW, disclosed
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, stream
@@ -102,3 +106,42 @@ def test_what_is_called_alike_is_no_vault_of_ours(at: Location) -> None:
     assert [path.name for path in replaced(at.vault)] == ["vault.db.replaced-2"]
     names = free_names(at.vault)
     assert [next(names).name[-1] for _ in range(2)] == ["1", "3"]
+
+
+def test_what_killed_ones_left_goes_once_the_vault_is_open(at: Location, vault: Vault) -> None:
+    """Whole copies, which secrets of then open; but not what somebody makes just now."""
+    vault.close()
+    copies = [at.vault.with_name(f".vault.db.0a1b2c3d.part{end}") for end in ("", "-wal")]
+    left = [*copies, at.witness.with_name(".witness.json.0a1b2c3d.part")]
+    for path in left:
+        copyfile(at.vault, path)
+    with pytest.raises(WrongSecretError):
+        unlock(at, Secret("passphrase", "another"))
+    with workshop(Location(at.vault.with_name("other.db"), at.witness)):
+        unlock(at, TYPED).close()
+    assert all(path.exists() for path in left)
+    unlock(at, TYPED).close()
+    assert not any(path.exists() for path in left)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_backup_is_restored_where_files_have_one_name(
+    at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    """The vault that it replaces is kept all the same."""
+    backup = at.vault.with_name("copy.db")
+    vault.backup(backup)
+    vault.close()
+    if not there:
+        at.vault.unlink()
+
+    def refuse(*_given: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    kept = restore(at, backup, TYPED)
+    assert (kept == at.vault.with_name("vault.db.replaced-1")) == there
+    with unlock(at, TYPED) as found:
+        assert (found.ledger.count, found.notes) == (1, ())
+    if kept is not None:
+        unlock(Location(kept, kept.with_name("own.json")), TYPED).close()

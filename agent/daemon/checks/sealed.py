@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.errors import BusyVaultError, VaultError
+from agent.files import left_unfinished
 from agent.vault.framing import FORMAT
-from agent.vault.leftovers import check_free
+from agent.vault.leftovers import check_free, replaced
 from agent.vault.location import Location
 from agent.vault.outside import look
 from agent.vault.slot_rows import SlotInfo
@@ -20,6 +21,7 @@ from agent.vault.witness import read_witness
 def vault(here: Machine) -> Iterator[Finding]:
     """Yield what is wrong with the vault, and whether something tells how old it should be."""
     at = Location.of(here.paths)
+    yield from _older(at)
     if not os.path.lexists(at.vault):
         yield _missing(at)
         return
@@ -30,6 +32,16 @@ def vault(here: Machine) -> Iterator[Finding]:
     if read_witness(at.witness) is None:
         what = "nothing says how old the vault should be: an old copy of it would not be noticed"
         yield warn("vault", what, "reticent unlock: it writes that down")
+
+
+def _older(at: Location) -> Iterator[Finding]:
+    """Yield which other copies of a vault lie there: what opened it then opens them now."""
+    for path in replaced(at.vault):
+        fix = f"once you do not need it: rm '{path}'"
+        yield warn("vault", f"{path} was replaced, and secrets of then open it still", fix)
+    for path in left_unfinished(at.vault) if at.vault.parent.is_dir() else ():
+        what = f"{path} was left unfinished, and secrets of then may open it"
+        yield warn("vault", what, "reticent unlock: it removes that")
 
 
 def _missing(at: Location) -> Finding:
