@@ -1,5 +1,11 @@
 """`reticent key`: what opens the vault. The vault is opened here, not by the daemon."""
 
+import os
+import stat
+import sys
+from contextlib import suppress
+from io import UnsupportedOperation
+from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import click
@@ -21,6 +27,7 @@ from agent.cli.secret import (
     method_options,
 )
 from agent.cli.strength import check_passphrase, strength
+from agent.errors import UsageError
 from agent.paths import paths
 from agent.vault.leftovers import replaced
 from agent.vault.location import Location
@@ -122,11 +129,25 @@ def rotate(*, yes: bool, as_json: bool) -> None:
     agree("Replace the key, and with it the recovery code?", yes=yes)
     passphrase = ask_secret(PROMPTS["passphrase"])
     with unlock(Location.of(paths()), Secret("passphrase", passphrase)) as vault, uninterrupted():
+        _check_shown("" if as_json else "Sealing everything with a new key.")
         code = vault.rotate(passphrase)
         said = "Everything is sealed with a new key."
         _tell({"recovery_code": code}, said, code, as_json=as_json)
     for old in replaced(Location.of(paths()).vault):
         note(f"{old} is sealed with the key of then: what opened it opens it still")
+
+
+def _check_shown(text: str) -> None:
+    """Write a line, before something is made that is shown once: UsageError where nobody sees it.
+
+    OSError where it cannot be written, as on a full disk.
+    """
+    click.echo(text)
+    with suppress(UnsupportedOperation):  # no file
+        device = os.fstat(sys.stdout.fileno())
+        if stat.S_ISCHR(device.st_mode) and device.st_rdev == Path(os.devnull).stat().st_rdev:
+            what = "the new recovery code would be shown to nobody, and nothing was changed"
+            raise UsageError(what, "let the output go to a terminal or a file")
 
 
 def _opened(flags: KeyFlags) -> Vault:

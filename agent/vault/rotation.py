@@ -1,7 +1,7 @@
 """A new data key, and everything sealed again under it (FORMAT.md, "Rotation")."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
 
     The passphrase goes on to open it; other passphrases do not. Raises WrongSecretError if it opens
     nothing now, VaultError if the keyring or the disk does not take what is new: nothing is changed
-    then.
+    then. The new code is returned whatever happens once it is written.
     """
     key = Key(chance(KEY_BYTES))
     vault_id = store.seals.vault_id
@@ -49,11 +49,12 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
     try:
         store.rewrite(_statements(store, seals, old, new), durable=True)
     except VaultError:
-        slot_rows.forget(new)
+        if not store.doubtful:  # else the new slots may be those in the file
+            slot_rows.forget(new)
         raise
-    store.reopen(seals)
     slot_rows.forget(old)
-    with suppress(VaultError):  # what lies in the log is overwritten later; the code must be shown
+    with suppress(VaultError):  # it is done: whatever comes after it, the code must be shown
+        store.reopen(seals)
         store.database.settle()
     return Rotated(key, code)
 
@@ -61,18 +62,24 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
 def _renewed(
     old: Sequence[SlotRow], mine: Sequence[SlotRow], passphrase: str, make: SlotMaker
 ) -> tuple[list[SlotRow], str | None]:
-    """Return the slots for a new data key, and the text of the recovery code."""
+    """Return the slots for a new data key, and the text of the recovery code.
+
+    Raises VaultError; then nothing is left in the keyring.
+    """
     new: list[SlotRow] = []
     code: str | None = None
-    for row in old:
-        match row.slot:
-            case PassphraseSlot() as slot if row in mine:
-                new.append(make.passphrase(row.id, passphrase, slot.derivation))
-            case RecoverySlot() if code is None:
-                added, code = make.recovery(row.id)
-                new.append(added)
-            case KeyringSlot():
-                new.append(make.keyring(row.id))
+    with ExitStack() as on_failure:
+        on_failure.callback(slot_rows.forget, new)
+        for row in old:
+            match row.slot:
+                case PassphraseSlot() as slot if row in mine:
+                    new.append(make.passphrase(row.id, passphrase, slot.derivation))
+                case RecoverySlot() if code is None:
+                    added, code = make.recovery(row.id)
+                    new.append(added)
+                case KeyringSlot():
+                    new.append(make.keyring(row.id))
+        on_failure.pop_all()
     return new, code
 
 

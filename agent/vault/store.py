@@ -67,6 +67,11 @@ class Store:
         """The number of the last entry, 0 if there is none."""
         return self._state.entries
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether memory and file may differ, so that only opening the vault again helps."""
+        return self._doubtful
+
     def verify(self) -> Iterator[tuple[int, bytes]]:
         """Yield every entry, and hold the whole chain to what the vault says of itself.
 
@@ -169,10 +174,15 @@ class Store:
         self._doubtful = False
 
     def reopen(self, seals: Seals) -> None:
-        """Go on with other keys, after everything was sealed anew. Raises VaultError."""
+        """Go on with other keys, after everything was sealed anew.
+
+        Raises VaultError; then nothing is read or written until the vault is opened again.
+        """
+        self._doubtful = True
         self.seals = seals
         self._state = read_state(self.database, seals)
         self._generations = read_items(self.database, seals)
+        self._doubtful = False
         self._renew_witness()
 
     def close(self) -> None:

@@ -1,8 +1,11 @@
 """`reticent key`: what opens the vault, and what does so no more."""
 
+import errno
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from io import StringIO
 from pathlib import Path
 from shutil import copyfile
 
@@ -95,6 +98,27 @@ def test_after_a_rotation_old_secrets_open_nothing(key: Keyed, code: str) -> Non
     for secret in (Secret("recovery", code), Secret("passphrase", OTHER)):
         with pytest.raises(WrongSecretError):
             unlock(here(), secret)
+
+
+class Full(StringIO):
+    """A stream to a full disk."""
+
+    def write(self, _text: str) -> int:
+        """Fail."""
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("said", ["shown to nobody", "no space left"])
+def test_a_code_that_nobody_sees_is_not_made(
+    key: Keyed, code: str, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    """The one before goes on to open the vault."""
+    with open(os.devnull, "w") if "nobody" in said else Full() as sink:  # noqa: PTH123  (a device)
+        monkeypatch.setattr("sys.stdout", sink)
+        ran = key("rotate", "--yes")
+    assert ran.code != 0
+    assert said in ran.err
+    unlock(here(), Secret("recovery", code)).close()
 
 
 @pytest.mark.usefixtures("code")

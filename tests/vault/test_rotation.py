@@ -110,6 +110,30 @@ def test_a_failure_in_the_middle_changes_nothing(tmp_path: Path) -> None:
             assert (contents(store), store.state) == (before, state)
 
 
+@pytest.mark.parametrize("step", ["read_state", "read_items"])
+def test_once_it_is_written_the_code_is_returned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Also where nothing can be read any more; then nothing is, until it is opened again."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        store.append_entry("a", b"1", durable=False)
+        with monkeypatch.context() as failing:
+
+            def fail(*_given: object) -> None:
+                raise VaultError("the disk failed while the vault was in use", "check the disk")
+
+            failing.setattr(f"agent.vault.store.{step}", fail)
+            new = rotate(store, PASSPHRASE, stream("new"))
+        assert store.doubtful
+        with pytest.raises(VaultError, match="must be opened again"):
+            store.append_entry("a", b"2", durable=False)
+    assert new.code is not None
+    for secret in (Secret("recovery", new.code), TYPED):
+        with store_of(at, secret) as store:
+            assert [payload for _, payload in store.entries()] == [b"1"]
+
+
 def test_a_damaged_entry_stops_it(tmp_path: Path) -> None:
     """Nothing is sealed anew that is not as it was."""
     at, key, _ = made(tmp_path)
