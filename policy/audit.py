@@ -59,6 +59,16 @@ def misspelt(policy: Policy, names: Sequence[str]) -> tuple[Remark, ...]:
     )
 
 
+def called(rule: Rule, lines: Mapping[Key, int], key: str = "") -> str:
+    """Return what to call a rule, with the line of a setting in it if it is of the file.
+
+    ``lines``: of that file, as `policy.positions.lines_of` returns them.
+    """
+    if rule.layer is not Layer.FILE:
+        return rule.name
+    return f"{rule.name!r} (line {line_of(lines, (*rule.path, key))})"
+
+
 class _Auditor:
     """A policy with what is asked again and again about its rules."""
 
@@ -166,10 +176,7 @@ class _Auditor:
         return " with ".join(self._place(rule) for rule in rules)
 
     def _place(self, rule: Rule, key: str = "") -> str:
-        """Return what to call another rule, with the line of a setting in it if in the file."""
-        if rule.layer is not Layer.FILE:
-            return rule.name
-        return f"{rule.name!r} (line {line_of(self._lines, (*rule.path, key))})"
+        return called(rule, self._lines, key)
 
 
 def _over(rule: Rule, today: date) -> bool:

@@ -17,10 +17,11 @@ TRIES = 3
 BOM = b"\xef\xbb\xbf"
 
 Change = Callable[[str, Policy], str]  # of a text, and of what it says
+Check = Callable[[Policy, Policy], None]  # of what it says before and after
 
 
-def rewrite(path: Path, change: Change) -> Policy:
-    """Change a policy file, and return what it says then.
+def rewrite(path: Path, change: Change, check: Check = lambda *_: None) -> Policy:
+    """Change a policy file, and return what it says then; not where ``check`` raises UsageError.
 
     The file that a link points to is replaced in one step and keeps its mode. Where another
     program changes it meanwhile, the change is made to what that one wrote. UsageError, and the
@@ -33,8 +34,10 @@ def rewrite(path: Path, change: Change) -> Policy:
     target = path.resolve()
     for _ in range(TRIES):
         text = text_of(target)
-        changed = change(text, _policy(text, path))
+        before = _policy(text, path)
+        changed = change(text, before)
         after = _policy(changed, path)
+        check(before, after)
         if changed == text or _replaced(target, text, changed):
             return after
     what = f"another program keeps changing {path}, so nothing was written"

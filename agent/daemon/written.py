@@ -17,11 +17,14 @@ from typing import NamedTuple
 
 from agent.daemon.ours import Lasting, free_name, is_group, ours, pool_of, recipient_of
 from agent.daemon.rewriting import rewrite
+from agent.errors import UsageError
 from agent.wire.reviews import Decided
+from policy.audit import called
 from policy.edit import with_attribute, with_rule, without_rule
 from policy.groups import Pools
 from policy.hosts import site_of
 from policy.match import Rulebook, Verdict
+from policy.positions import lines_of
 from policy.rules import Layer, Policy, Rule
 from policy.statements import comments
 
@@ -60,9 +63,14 @@ def write(path: Path, wish: Wish, today: date) -> Written:
     """Write a verdict into a policy file, and say what it comes to.
 
     UsageError, and nothing written, where there is no policy, where it has mistakes, where no
-    rule can mean this recipient alone, and where the file cannot be changed.
+    rule can mean this recipient alone, where it would have no effect at all, and where the file
+    cannot be changed.
     """
-    after = rewrite(path, lambda text, policy: changed(text, policy, wish, today))
+    after = rewrite(
+        path,
+        lambda text, policy: changed(text, policy, wish, today),
+        lambda old, new: check_effect(old, new, wish, today),
+    )
     return outcome(after, wish, today)
 
 
@@ -104,6 +112,19 @@ def outcome(policy: Policy, wish: Wish, today: date) -> Written:
         rules += [each.rule.name for name, each in found.items() if _is_entry(each, name)]
     against = {name: ruled.rule.name for name, ruled in found.items() if ruled.value not in wanted}
     return Written(rules[0] if rules else None, tuple(against), tuple(against.values()))
+
+
+def check_effect(before: Policy, after: Policy, wish: Wish, today: date) -> None:
+    """Raise UsageError, naming what decides, where a verdict would change nothing it is about."""
+    against = outcome(after, wish, today).without_effect
+    if not wish.names or len(against) < len(wish.names):
+        return
+    rule = _ruled(after, wish, today)[against[0]].rule
+    rule = next((each for each in before.rules if each.name == rule.name), rule)
+    winner = called(rule, lines_of(before.text), "disclose")
+    what = f"this would have no effect: {winner} decides about {against[0]}"
+    alone = ", or say it for this recipient alone" if wish.everyone else ""
+    raise UsageError(what, f"change that by hand{alone}", before.source)
 
 
 def _says(policy: Policy, wish: Wish) -> Lasting:

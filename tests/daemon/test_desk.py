@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -199,6 +200,21 @@ def test_a_word_is_for_those_that_the_user_was_shown(
     assert office.path.read_text() == grown
     assert office.desk.reviews(office.now) == [review]
     assert not disclosed(office, "a.example")
+
+
+def test_a_word_without_any_effect_is_not_written(office: Office) -> None:
+    """What decides instead is named, and the review still waits; so it does for a part."""
+    office.path.write_text(text := TEXT + '[attributes]\n"*" = "ask"\ngender = "ask"\n')
+    review = office.review("a.example")
+    assert "gender" in review.names
+    wish: dict[str, Any] = {"about": "everyone", "days": 3}
+    with pytest.raises(UsageError, match=r"'attributes.gender' \(line 9\) decides about gender"):
+        office.say(review, "approve", "days", names=["gender"], **wish)
+    assert office.path.read_text() == text
+    assert office.desk.reviews(office.now) == [review]
+    ruled = office.say(review, "approve", "days", **wish)
+    assert ruled.without_effect == ["gender"]
+    assert ruled.written == "approved for everyone until 2026-03-05"
 
 
 @pytest.mark.parametrize("content", [None, "lamda = 5\n"])
