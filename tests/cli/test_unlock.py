@@ -50,8 +50,10 @@ def test_what_the_vault_noticed_is_said(run: Run, locked: FakeDaemon) -> None:
 
 @pytest.mark.usefixtures("fake")
 def test_an_open_vault_asks_for_nothing(run: Run) -> None:
-    """It says how it is."""
-    assert run("unlock").out == "Unlocked: requests are answered.\n"
+    """It says how it is, and that this says nothing of the secret."""
+    ran = run("unlock")
+    assert ran.out == "Unlocked: requests are answered.\n"
+    assert ran.err == "reticent: note: it was open already; the secret was not checked\n"
     assert msgspec.convert(run("unlock", "--json").record, Status) == STATUS
 
 
