@@ -1,11 +1,53 @@
 """The way to the daemon of this machine."""
 
-from agent.paths import paths
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agent.errors import DaemonError
+from agent.paths import RUNTIME, paths
 from agent.wire.client import TIMEOUT, Client
+from agent.wire.connection import ABSENT
 
 COPYING = 600.0  # seconds, for what copies the whole vault
+LONGEST = 20  # digits of a process id, and more
 
 
-def door(timeout: float = TIMEOUT) -> Client:
-    """Return a client of the daemon that runs here; ``timeout``: seconds of silence."""
-    return Client(paths().control, timeout)
+@contextmanager
+def door(timeout: float = TIMEOUT) -> Iterator[Client]:
+    """Yield a client of the daemon that runs here; ``timeout``: seconds of silence.
+
+    DaemonError, which names its process, for one that listens elsewhere.
+    """
+    at = paths()
+    try:
+        with Client(at.control, timeout) as client:
+            yield client
+    except DaemonError as error:
+        process = running(at.daemon_lock) if error.what == ABSENT else None
+        if process is None:
+            raise
+        what = f"the daemon runs as process {process}, but does not listen at {at.control}"
+        hint = f"set {RUNTIME} as where it was started; or `kill {process}`, and start it again"
+        raise DaemonError(what, hint) from None
+
+
+def running(lock: Path) -> int | None:
+    """Return the process of the daemon that wrote its id into its lock, None if it has ended.
+
+    To try the lock would be to take it, and a daemon that begins just then would find it taken.
+    """
+    try:
+        with lock.open("rb") as file:
+            process = int(file.read(LONGEST))
+        os.kill(process, 0)  # of another user's: no daemon of ours
+    except (OSError, ValueError, OverflowError):
+        return None
+    return process if process > 0 and _is_daemon(process) else None
+
+
+def _is_daemon(process: int) -> bool:
+    """Say whether a process may be a daemon; its id may be another's since it ended."""
+    words = Path(f"/proc/{process}/cmdline")  # of Linux alone
+    return not words.exists() or b"daemon" in words.read_bytes().split(b"\0")

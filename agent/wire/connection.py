@@ -13,6 +13,7 @@ from agent.wire.address import check_address
 from agent.wire.peer import peer_uid
 
 HOST = "localhost"  # what the header Host says; no name is looked up
+ABSENT = "the daemon does not run"
 START = "start it with `reticent daemon`, or `reticent service install`"
 RESTART = "stop the daemon, and start it again with `reticent daemon`"
 
@@ -56,7 +57,7 @@ def spoken() -> Iterator[None]:
     try:
         yield
     except (FileNotFoundError, ConnectionRefusedError):
-        raise DaemonError("the daemon does not run", START) from None
+        raise DaemonError(ABSENT, START) from None
     except PermissionError:
         raise _foreign() from None
     except BlockingIOError:  # what a Unix socket says whose queue of callers is full

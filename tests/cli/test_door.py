@@ -1,0 +1,76 @@
+"""The way to the daemon, where one runs and is not to be found."""
+
+import fcntl
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.cli.door import running
+from agent.paths import paths
+from tests.cli.conftest import Run
+from tests.wire.fake import FakeDaemon
+
+WAITING = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+
+
+@pytest.fixture
+def lock(home: Path) -> Path:
+    """The daemon's lock, which is not there yet."""
+    assert home.is_dir()
+    paths().daemon_lock.parent.mkdir(parents=True)
+    return paths().daemon_lock
+
+
+@pytest.fixture(params=["daemon", "editor"])
+def process(request: pytest.FixtureRequest) -> Iterator[tuple[str, int]]:
+    """A process that waits, and what it is called."""
+    command = [*WAITING, request.param]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as started:
+        yield request.param, started.pid
+        started.communicate()
+
+
+def test_a_daemon_that_listens_elsewhere_is_named(
+    run: Run, lock: Path, process: tuple[str, int]
+) -> None:
+    """Where the id is another program's meanwhile, no daemon runs."""
+    name, number = process
+    lock.write_text(f"{number}\n")
+    error, hint = run("status").refusal(code=1)
+    if name == "daemon" or not Path("/proc/self/cmdline").exists():
+        place = paths().control
+        assert error == f"the daemon runs as process {number}, but does not listen at {place}"
+        assert "XDG_RUNTIME_DIR" in hint
+        assert f"`kill {number}`" in hint
+    else:
+        assert error == "the daemon does not run"
+
+
+@pytest.mark.parametrize("text", ["", "\n", "0", "-1", "x", "1" * 30, "9" * 18])
+def test_a_lock_that_names_nobody_is_passed_over(lock: Path, text: str) -> None:
+    """As one that is not there."""
+    assert running(lock) is None
+    lock.write_text(text)
+    assert running(lock) is None
+
+
+def test_looking_does_not_take_the_lock(lock: Path, process: tuple[str, int]) -> None:
+    """Whoever holds it holds it still, and whoever comes next can take it."""
+    lock.write_text(f"{process[1]}\n")
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        found = running(lock)
+    with lock.open() as taken:
+        assert running(lock) == found
+        fcntl.flock(taken, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_what_the_daemon_says_is_passed_on(run: Run, lock: Path, fake: FakeDaemon) -> None:
+    """A lock with an id in it changes nothing where the daemon answers."""
+    lock.write_text("1\n")
+    assert run("status").code == 0
+    del fake.handlers["status"]
+    assert run("status").refusal()[0] == "there is no such call"
