@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from agent.cli.explanation_text import RULED, Tried, explanation_page
+from agent.cli.explanation_text import Tried, explanation_page, why
 from agent.cli.layout import facts, paragraph, strong
 from agent.cli.problems import printable
 from agent.decision.phrases import listed
@@ -79,6 +79,5 @@ def explained_text(explained: Explained) -> str:
 
 
 def _tried(reason: Reason) -> Tried:
-    ruled = f" ({reason.rule})" if reason.rule and reason.reason in RULED else ""
-    why = printable(reason.reason + ruled)
-    return Tried(reason.name, reason.disclosed, reason.gain_bits, reason.cost_bits, why)
+    said = printable(why(reason.reason, reason.rule, reason.limit))
+    return Tried(reason.name, reason.disclosed, reason.gain_bits, reason.cost_bits, said)

@@ -54,6 +54,7 @@ def _attribute(candidate: Candidate, decision: Decision) -> dict[str, Any]:
         "cost_bits": candidate.cost_bits,
         "reason": candidate.reason,
         "because": _because(because(decision, "disclose", candidate.name)),
+        "limit": candidate.limit,
     }
 
 

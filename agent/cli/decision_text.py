@@ -1,6 +1,6 @@
 """A decision as a page of text: the sentence, the attributes, the figures."""
 
-from agent.cli.explanation_text import RULED, Tried, explanation_page
+from agent.cli.explanation_text import Tried, explanation_page, why
 from agent.decision.decision import Candidate, Decision
 from agent.decision.explain import because, explain
 
@@ -16,12 +16,11 @@ def decision_text(decision: Decision) -> str:
 
 def _tried(candidate: Candidate, decision: Decision) -> Tried:
     verdict = because(decision, "disclose", candidate.name)
-    mattered = candidate.reason in RULED and verdict is not None and verdict.rule.layer
-    ruled = f" ({verdict.rule.name})" if verdict is not None and mattered else ""
+    rule = verdict.rule.name if verdict is not None and verdict.rule.layer else None
     return Tried(
         candidate.name,
         candidate.disclosed,
         candidate.gain_bits,
         candidate.cost_bits,
-        candidate.reason + ruled,
+        why(candidate.reason, rule, candidate.limit),
     )

@@ -26,6 +26,12 @@ class Tried(NamedTuple):
     why: str
 
 
+def why(reason: str, rule: str | None, limit: str | None) -> str:
+    """Return a reason, with the rule behind it or the limit that is meant, where there is one."""
+    meant = rule if reason in RULED else limit
+    return f"{reason} ({meant})" if meant else reason
+
+
 def explanation_page(
     headline: str,
     tried: Iterable[Tried],

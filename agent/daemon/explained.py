@@ -69,6 +69,7 @@ def _reason(candidate: Candidate, decision: Decision, dropped: frozenset[str]) -
         disclosed=candidate.disclosed,
         reason=NO_ROOM if name in dropped else candidate.reason,
         rule=None if verdict is None or name in dropped else verdict.rule.name,
+        limit=None if name in dropped else candidate.limit,
         gain_bits=candidate.gain_bits,
         cost_bits=candidate.cost_bits,
     )

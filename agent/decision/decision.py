@@ -42,7 +42,8 @@ class Candidate:
     """One attribute, beside the set that was chosen.
 
     ``gain_bits``: the utility it adds to the rest of the set (or would add); ``cost_bits``: what
-    it adds to the cost, in bits; both None where it never was a candidate.
+    it adds to the cost, in bits; both None where it never was a candidate. ``limit``: the limit
+    that it would break, by its key in a policy.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Candidate:
     reason: Reason
     gain_bits: float | None = None
     cost_bits: float | None = None
+    limit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,16 @@ from agent.decision.choice import Choice
 from agent.decision.decision import Candidate, Reason
 from agent.decision.settings import Case
 from agent.tradeoff.crowd import COMBINATIONS
+from agent.tradeoff.limits import Limit
 from agent.tradeoff.sets import singleton, union
+
+KEYS: dict[Limit, str] = {
+    "most": "attributes_per_request",
+    "most new": "new_facts_per_week",
+    "risk": "risk",
+    "k": "k",
+    "own": "protect",
+}
 
 
 def candidate(case: Case, choice: Choice, index: int, name: str) -> Candidate:
@@ -23,7 +32,14 @@ def candidate(case: Case, choice: Choice, index: int, name: str) -> Candidate:
         reason = _why_in(case, choice, own)
     else:
         reason = _why_out(case, choice, own, worth=gain - cost)
-    return Candidate(name, disclosed=inside, reason=reason, gain_bits=gain, cost_bits=cost)
+    limit = _limit(choice, with_it) if reason == "would break a limit" else None
+    return Candidate(name, inside, reason, gain, cost, limit)
+
+
+def _limit(choice: Choice, with_it: int) -> str | None:
+    """Return the limit that a set breaks, by its key in a policy."""
+    broken = choice.objective.broken(with_it)
+    return None if broken is None else KEYS[broken]
 
 
 def _why_in(case: Case, choice: Choice, own: int) -> Reason:

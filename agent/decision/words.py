@@ -139,8 +139,10 @@ def _why_nothing(decision: Decision) -> str:
     if decision.mode == "standing":
         return "nothing in the set for all queries may leave now"
     broken = [each for each in tried if each.reason == "would break a limit"]
-    if any(net(each) > 0 for each in broken):
-        return "what would help enough would break a limit"
+    limits = [*dict.fromkeys(each.limit for each in broken if each.limit and net(each) > 0)]
+    if limits:
+        which = "the limit" if len(limits) == 1 else "the limits"
+        return f"what would help enough would break {which} {listed(limits)}"
     return "nothing helps more than it costs"
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agent.tradeoff.crowd import COMBINATIONS
 
 if TYPE_CHECKING:
     from agent.tradeoff.crowd import Crowd, OwnClass
     from agent.tradeoff.settings import Settings
+
+Limit = Literal["most", "most new", "risk", "k", "own"]
 
 
 class HardLimits:
@@ -38,6 +40,19 @@ class HardLimits:
         return not self._measured or (
             self._keeps_risk(mask) and self._keeps_k(mask) and self._keeps_own(mask)
         )
+
+    def broken(self, mask: int) -> Limit | None:
+        """Return the first limit that A breaks; None where it keeps all that the settings have."""
+        if self._capped and not self._few_enough(mask):
+            most = self._settings.most
+            return "most" if most is not None and mask.bit_count() > most else "most new"
+        if not mask & ~self._known or not self._measured:
+            return None
+        if not self._keeps_risk(mask):
+            return "risk"
+        if not self._keeps_k(mask):
+            return "k"
+        return None if self._keeps_own(mask) else "own"
 
     def hopeless(self, mask: int) -> bool:
         """Say True only where neither A nor a set that contains it keeps every limit.

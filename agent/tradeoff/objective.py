@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.tradeoff.bounds import online_bound
-from agent.tradeoff.limits import HardLimits
+from agent.tradeoff.limits import HardLimits, Limit
 from agent.tradeoff.sets import members, singleton, union
 
 if TYPE_CHECKING:
@@ -168,6 +168,10 @@ class Objective:
         on what is sent, not on what is told (DESIGN.md 2.4).
         """
         return self._limits.kept(mask)
+
+    def broken(self, mask: int) -> Limit | None:
+        """Return the first hard limit that A breaks; None where it keeps all that there are."""
+        return self._limits.broken(mask)
 
     def hopeless(self, mask: int) -> bool:
         """Say True only where neither A nor a set that contains it keeps every hard limit."""

@@ -65,12 +65,16 @@ class Answer(Message, frozen=True, kw_only=True):
 
 
 class Reason(Message, frozen=True, kw_only=True):
-    """One attribute beside the set that was chosen; bits are null where it was no candidate."""
+    """One attribute beside the set that was chosen; bits are null where it was no candidate.
+
+    ``rule``: of the policy, ``limit``: that it would break, each where one is the reason.
+    """
 
     name: str
     disclosed: bool
     reason: str
     rule: str | None
+    limit: str | None = None
     gain_bits: float | None
     cost_bits: float | None
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from agent.wire.base import MOST_DAYS, Message, Names
+from agent.wire.base import MOST_DAYS, Host, Message, Names
 
 Decided = Literal["approve", "deny"]
 Lasting = Literal["once", "until restart", "days", "always"]
@@ -33,13 +33,15 @@ class Review(Message, frozen=True, kw_only=True):
 class Verdict(Message, frozen=True, kw_only=True):
     """What the user says of a review: from the next request on, and for how long.
 
-    ``names``: null for all of the review; ``days``: for a verdict that lasts so many.
+    ``names``: null for all of the review; ``pool``: as it was shown, null not to say: a verdict is
+    refused where the review has others; ``days``: for a verdict that lasts so many.
     """
 
     decided: Decided
     lasting: Lasting = "once"
     about: About = "recipient"
     names: Names | None = None
+    pool: Host | None = None
     days: Annotated[int, Meta(ge=1, le=MOST_DAYS)] | None = None
 
 

@@ -43,7 +43,7 @@ KEYS = {
     "pending": type(None),
     "because": dict,
 }
-ATTRIBUTE_KEYS = ("name", "disclosed", "gain_bits", "cost_bits", "reason", "because")
+ATTRIBUTE_KEYS = ("name", "disclosed", "gain_bits", "cost_bits", "reason", "because", "limit")
 
 
 def test_the_object_has_these_keys_of_these_types(run: Run, village: Path) -> None:
@@ -115,7 +115,9 @@ def test_a_limit_is_kept(run: Run, village: Path) -> None:
     assert run(*ask, "20").record["disclose"] == ["region"]
     record = run(*ask, "21").record
     assert record["disclose"] == []
-    assert record["per_attribute"][0]["reason"] == "would break a limit"
+    first = record["per_attribute"][0]
+    assert (first["reason"], first["limit"]) == ("would break a limit", "k")
+    assert "would break a limit (k)" in run(*ask[:-2], "--k", "21").out
 
 
 def test_only_nothing_allows_nothing(run: Run, village: Path) -> None:

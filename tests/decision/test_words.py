@@ -44,7 +44,7 @@ PAST = decided(limits=Limits(k=PEOPLE))  # the coast has fewer people than that
         (PAST, "Disclose nothing new, and region again: what the recipient knows is past a limit"),
         (
             decided(knowledge=Knowledge(), limits=Limits(k=PEOPLE)),
-            "Disclose nothing: what would help enough would break a limit.",
+            "Disclose nothing: what would help enough would break the limit k.",
         ),
         (
             decided(knowledge=Knowledge(), trade_off=1e6, limits=Limits(k=PEOPLE)),

@@ -1,6 +1,7 @@
 """Hard limits: what is allowed, and that no search returns anything else (DESIGN.md 2.4)."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.crowd import COMBINATIONS, Crowd
+from agent.tradeoff.limits import Limit
 from agent.tradeoff.losses import Metric
 from agent.tradeoff.objective import Objective
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, search
@@ -70,6 +72,33 @@ def test_what_is_allowed(world: World, data: st.DataObject) -> None:
         allowed = keeps_limits(world, what, settings, mask)
         assert allowed or not strict.feasible(mask)
         assert loose.feasible(mask) or not allowed
+
+
+LIFTED: dict[Limit, dict[str, None]] = {
+    "most": {"most": None},
+    "most new": {"most_new": None},
+    "risk": {"max_risk": None},
+    "k": {"k": None},
+    "own": {"own": None},
+}
+
+
+@given(rich_worlds(requests=1, people=25), st.data())
+def test_the_limit_that_is_named_is_broken(world: World, data: st.DataObject) -> None:
+    """Without it the set keeps all limits, or breaks another; what keeps all breaks none."""
+    what, settings = data.draw(known(world)), data.draw(settings_for(world))
+    crowd = world.crowd(what)
+    objective = Objective(world.utility(), crowd, settings)
+    for mask in subsets(settings.candidates):
+        broken = objective.broken(mask)
+        if objective.feasible(mask):
+            assert broken is None
+        elif crowd.people > 1 and crowd.combinations(mask) <= COMBINATIONS:
+            assert broken is not None
+        if broken is not None:
+            changes: dict[str, Any] = {**LIFTED[broken]}
+            lifted = Objective(world.utility(), crowd, replace(settings, **changes))
+            assert lifted.broken(mask) != broken
 
 
 @given(rich_worlds(requests=1, people=25), st.data(), ALGORITHM, st.sampled_from([0, 4, 5000]))
