@@ -11,6 +11,7 @@ from agent.cli.problems import printable
 from agent.cli.secret import ask_for, method_of, method_options
 from agent.errors import BusyVaultError, UsageError, VaultError
 from agent.paths import paths
+from agent.vault.backup import OTHER
 from agent.vault.backup import restore as put_back
 from agent.vault.location import Location
 from agent.vault.outside import keys
@@ -47,7 +48,8 @@ def restore(*, file: Path, keyring: bool, recovery: bool, as_json: bool) -> None
 def _check(file: Path, at: Location) -> None:
     """Refuse what can be known before the secret is asked for."""
     if not file.is_file():
-        raise UsageError("there is no such file", "name a backup", str(file))
+        what = "this is not a file" if file.exists() else "there is no such file"
+        raise UsageError(what, OTHER, str(file))
     try:
         keys(at)
     except BusyVaultError:

@@ -2,10 +2,11 @@
 
 import os
 import shutil
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from agent.errors import BusyVaultError, VaultError
+from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
 from agent.files import NO_LINKS, settle
 from agent.vault.connection import make_private
 from agent.vault.database import Database
@@ -16,6 +17,8 @@ from agent.vault.making import put, workshop
 from agent.vault.secrets import Secret
 from agent.vault.trouble import refused
 from agent.vault.vault import unlock
+
+OTHER = "name a file that `reticent backup` made, perhaps an older one"
 
 
 def restore(at: Location, backup: Path, secret: Secret, chance: Chance = os.urandom) -> Path | None:
@@ -33,10 +36,26 @@ def restore(at: Location, backup: Path, secret: Secret, chance: Chance = os.uran
         if not there:
             check_name(at.vault)
         _copy(backup, trial.vault, old)
-        unlock(trial, secret, chance).close()
+        with _named(trial.vault, backup):
+            unlock(trial, secret, chance).close()
         kept = _keep(at.vault, old) if there else None
         put(trial, at, over=there)
     return kept
+
+
+@contextmanager
+def _named(trial: Path, backup: Path) -> Iterator[None]:
+    """Raise what is wrong with a copy of a backup as what is wrong with the backup."""
+    try:
+        yield
+    except (DamagedVaultError, VaultVersionError) as error:
+        what = error.what.replace("the vault", "the backup")
+        hint = OTHER if isinstance(error, DamagedVaultError) else error.hint
+        raise type(error)(what, hint, str(backup)) from error
+    except VaultError as error:
+        if error.where == str(trial):  # the disk, say: nobody knows the copy by its name
+            raise type(error)(error.what, error.hint, str(trial.parent)) from error
+        raise
 
 
 def _opened(path: Path) -> Database | None:
@@ -56,7 +75,8 @@ def _copy(backup: Path, to: Path, old: Database | None) -> None:
     """Copy a backup, and what SQLite may have left beside it, into files of the owner's only."""
     try:
         if not backup.is_file():
-            raise VaultError("there is no such file", "name a backup", str(backup))
+            what = "this is not a file" if backup.exists() else "there is no such file"
+            raise VaultError(what, OTHER, str(backup))
         if old is not None and backup.samefile(old.path):
             old.copy(to)  # read in any other way, and closed, it would be locked no more
             return

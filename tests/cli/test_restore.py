@@ -77,7 +77,12 @@ def test_a_damaged_vault_is_replaced(restore: Restored, saved: Path) -> None:
     ("spoil", "given", "refusal"),
     [
         (lambda file: file.unlink(), "", (2, "there is no such file")),
-        (lambda file: file.write_bytes(b"rubbish"), f"{PASSPHRASE}\n", (1, "damaged")),
+        (lambda file: (file.unlink(), file.mkdir()), "", (2, "saved.db: this is not a file")),
+        (
+            lambda file: file.write_bytes(b"rubbish"),
+            f"{PASSPHRASE}\n",
+            (1, "saved.db: the backup is damaged"),
+        ),
         (
             lambda file: file.write_bytes(file.read_bytes()[:-4096]),
             f"{PASSPHRASE}\n",

@@ -12,6 +12,7 @@ from agent.errors import (
     DamagedVaultError,
     RolledBackError,
     VaultError,
+    VaultVersionError,
     WrongSecretError,
 )
 from agent.vault import backup as backups
@@ -21,7 +22,7 @@ from agent.vault.making import make_vault
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, create, unlock, unlock_with
 from tests.vault.histories import NOW, disclosed
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, second, stream
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, place, second, stream
 
 TOLD = disclosed(NOW, "www.a.example", region="uk")
 
@@ -122,15 +123,39 @@ def test_a_backup_that_does_not_open_changes_nothing(
     before = (at.vault.read_bytes(), at.witness.read_bytes())
     with pytest.raises(WrongSecretError):
         restore(at, to, Secret("passphrase", "another"))
-    with pytest.raises(DamagedVaultError):
+    with pytest.raises(DamagedVaultError, match="the backup is damaged") as caught:
         restore(at, spoiled, TYPED)
+    assert caught.value.where == str(spoiled)
+    assert "restore" not in caught.value.hint
     with pytest.raises(VaultError, match="no such file"):
         restore(at, tmp_path / "none", TYPED)
-    with pytest.raises(VaultError, match="no such file"):
+    with pytest.raises(VaultError, match="not a file"):
         restore(at, tmp_path, TYPED)
     assert (at.vault.read_bytes(), at.witness.read_bytes()) == before
     assert beside(at) == ["vault.db"]
     assert [path.name for path in at.witness.parent.iterdir()] == ["witness.json"]
+
+
+def test_a_trouble_names_what_somebody_knows(
+    tmp_path: Path, at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The backup where it is of another format, the folder where the disk is full."""
+    to = tmp_path / "backup.db"
+    vault.backup(to)
+    vault.close()
+
+    def full(trial: Location, *_given: object) -> None:
+        raise VaultError("the disk is full", "free some space", str(trial.vault))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(backups, "unlock", full)
+        with pytest.raises(VaultError, match="the disk is full") as caught:
+            restore(at, to, TYPED)
+    assert caught.value.where == str(at.vault.parent)
+    altered(Location(to, at.witness), "PRAGMA user_version=9")
+    with pytest.raises(VaultVersionError, match="the backup is in format 9") as caught:
+        restore(at, to, TYPED)
+    assert caught.value.where == str(to)
 
 
 def spoil(at: Location, vault: Vault) -> None:
