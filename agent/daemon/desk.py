@@ -6,9 +6,10 @@ from pathlib import Path
 
 from agent.daemon.kept import Items
 from agent.daemon.offers import Approved, Offers
+from agent.daemon.refusals import allow, refuse
 from agent.daemon.verdicts import Words, denied_once, overlaid, say, used_up, without
-from agent.daemon.waiting import Waiting, expired, queued, removed, settled
-from agent.daemon.written import Wish, allow, write
+from agent.daemon.waiting import HOUR, Waiting, expired, queued, removed, settled
+from agent.daemon.written import Wish, write
 from agent.decision.decision import Decision
 from agent.decision.terms import Terms
 from agent.errors import LockedError, RefusedError, UsageError
@@ -20,6 +21,7 @@ from policy.match import Rulebook, Ruling
 from policy.rules import Policy
 
 WRITTEN = ("days", "always")
+MOST_REFUSALS = 60  # within an hour
 
 
 class Desk:
@@ -36,6 +38,7 @@ class Desk:
         self._offers: Offers | None = None
         self._waiting = Waiting()
         self._words: Words = ()
+        self._refusals: tuple[datetime, ...] = ()
 
     def opened(self, items: Items) -> None:
         """Take what remembers approved offers, once the vault is unlocked."""
@@ -134,11 +137,17 @@ class Desk:
         return self._queue(review, now)
 
     def refuse(self, host: str, now: datetime) -> None:
-        """Write into the policy that a recipient gets nothing; UsageError where it cannot be."""
+        """Write into the policy that a recipient gets nothing; UsageError where it cannot be.
+
+        RefusedError where that was asked for too often: each time the file is written.
+        """
         canonical = host_of(host)
-        write(self._path, Wish(canonical, None), now.date())
+        site = site_of(canonical)
+        if not self._gets_nothing(site, now, for_good=True):
+            self._count_refusal(now)
+            refuse(self._path, canonical)
         for review in self.reviews(now):
-            if review.kind == "offer" and review.recipient == site_of(canonical):
+            if review.kind == "offer" and review.recipient == site:
                 self.dismiss(review.id)
 
     def _queue(self, review: Review, now: datetime) -> Review | None:
@@ -151,13 +160,21 @@ class Desk:
         policy = self._policy()
         return Pools(policy.groups if policy else {}).of(host)
 
-    def _gets_nothing(self, site: str, now: datetime) -> bool:
+    def _count_refusal(self, now: datetime) -> None:
+        lately = tuple(each for each in self._refusals if now - each < HOUR)
+        if len(lately) >= MOST_REFUSALS:
+            what = f"{MOST_REFUSALS} recipients were refused within an hour"
+            raise RefusedError("refused", what, "write a rule for several of them into the policy")
+        self._refusals = (*lately, now)
+
+    def _gets_nothing(self, site: str, now: datetime, *, for_good: bool = False) -> bool:
         policy = self._policy()
         if policy is None:
             return False
         if self._book is None or self._book.policy is not policy:
             self._book = Rulebook(policy, ())
-        return self._book.match(site, "", now.date()).settings["nothing"].value is True
+        ruled = self._book.match(site, "", now.date()).settings["nothing"]
+        return ruled.value is True and not (for_good and ruled.rule.expires)
 
     def _write(
         self, review: Review, names: tuple[str, ...], verdict: Verdict, now: datetime

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import count
 from typing import Any, NamedTuple
 
 from agent.errors import UsageError
@@ -75,13 +74,11 @@ def ours(text: str) -> list[Ours]:
     return [*_found(parsed(text).get("rule", []))]
 
 
-def free_name(text: str, says: Lasting) -> str:
-    """Return a name for a new rule that no other has."""
+def free_name(text: str, title: str) -> str:
+    """Return a name for a new rule that no other has: the title, with a number if need be."""
     taken = {rule.get("name") for rule in parsed(text).get("rule", [])}
-    names = (f"{says.title} ({number})" for number in count(2))
-    return (
-        says.title if says.title not in taken else next(each for each in names if each not in taken)
-    )
+    names = (title, *(f"{title} ({number})" for number in range(2, len(taken) + 3)))
+    return next(each for each in names if each not in taken)
 
 
 def recipient_of(pool: str) -> str:
@@ -108,6 +105,12 @@ def is_group(recipient: str) -> bool:
     return not {*recipient} & {".", ":"} and recipient != LOCAL
 
 
+def is_called(name: str, title: str) -> bool:
+    """Say whether a rule of a title can have a name."""
+    rest = name.removeprefix(title)
+    return rest != name and (not rest or _NUMBERED.fullmatch(rest) is not None)
+
+
 def _found(rules: list[Mapping[str, Any]]) -> Iterator[Ours]:
     for place, rule in enumerate(rules):
         name, recipient = rule.get("name"), rule.get("recipient")
@@ -117,10 +120,5 @@ def _found(rules: list[Mapping[str, Any]]) -> Iterator[Ours]:
         decided = None if rule.get("nothing") is True else DECIDED.get(rule.get("disclose"))
         if isinstance(names, list) and all(isinstance(each, str) for each in names):
             says = Lasting(recipient, tuple(names), decided, until)
-            if says.rule(name) == rule and _is_called(name, says.title):
+            if says.rule(name) == rule and is_called(name, says.title):
                 yield Ours(place, name, says)
-
-
-def _is_called(name: str, title: str) -> bool:
-    rest = name.removeprefix(title)
-    return rest != name and (not rest or _NUMBERED.fullmatch(rest) is not None)

@@ -7,7 +7,6 @@ attribute that asks, if there is one.
 """
 
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
@@ -15,18 +14,18 @@ from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
-from agent.daemon.ours import Lasting, free_name, is_group, ours, pool_of, recipient_of
+from agent.daemon.ours import Lasting, free_name, ours, pool_of, recipient_of
+from agent.daemon.refusals import alone
+from agent.daemon.remarks import commented
 from agent.daemon.rewriting import rewrite
 from agent.errors import UsageError
 from agent.wire.reviews import Decided
 from policy.audit import called
 from policy.edit import with_attribute, with_rule, without_rule
 from policy.groups import Pools
-from policy.hosts import site_of
 from policy.match import Rulebook, Verdict
 from policy.positions import lines_of
 from policy.rules import Layer, Policy, Rule
-from policy.statements import comments
 
 OPEN = frozenset({"auto", "always"})
 CLOSED = frozenset({"never"})
@@ -74,12 +73,6 @@ def write(path: Path, wish: Wish, today: date) -> Written:
     return outcome(after, wish, today)
 
 
-def allow(path: Path, host: str) -> None:
-    """Take out of a policy file what we wrote so that a host gets nothing; UsageError as above."""
-    says = Wish(host, None)
-    rewrite(path, lambda text, policy: _allowed(text, _says(policy, says)))
-
-
 def changed(text: str, policy: Policy, wish: Wish, today: date) -> str:
     """Return the text of a policy with a verdict in it, all comments kept; UsageError as above."""
     says = _says(policy, wish)
@@ -99,7 +92,7 @@ def changed(text: str, policy: Policy, wish: Wish, today: date) -> str:
     new = tuple(name for name in new if name not in named)
     if new or wish.decided is None:
         after = _with(after, replace(says, names=new))
-    return _commented(text, after)
+    return commented(text, after)
 
 
 def outcome(policy: Policy, wish: Wish, today: date) -> Written:
@@ -131,18 +124,9 @@ def _says(policy: Policy, wish: Wish) -> Lasting:
     """Return what the rule for a wish says, the names left out of it."""
     if wish.everyone:
         return Lasting(None, (), wish.decided, wish.until)
-    site = site_of(wish.host)
-    alone = wish.decided is None and not is_group(site)  # the rest of its group refused nothing
-    pool = site if alone else Pools(policy.groups).of(wish.host)
-    return Lasting(recipient_of(pool), (), wish.decided, wish.until)
-
-
-def _allowed(text: str, refused: Lasting) -> str:
-    after = text
-    for _, name, old in ours(text):
-        if old.decided is None and old.recipient == refused.recipient:
-            after = without_rule(after, name)
-    return _commented(text, after)
+    if wish.decided is None:
+        return Lasting(alone(policy, wish.host), (), None, wish.until)
+    return Lasting(recipient_of(Pools(policy.groups).of(wish.host)), (), wish.decided, wish.until)
 
 
 def _overrules(says: Lasting, old: Lasting, policy: Policy) -> bool:
@@ -162,7 +146,7 @@ def _with(text: str, says: Lasting) -> str:
         if says.like(old):
             names = (*old.names, *(each for each in says.names if each not in old.names))
             return with_rule(text, replace(says, names=names).rule(name))
-    return with_rule(text, says.rule(free_name(text, says)))
+    return with_rule(text, says.rule(free_name(text, says.title)))
 
 
 def _for_good(wish: Wish) -> bool:
@@ -207,17 +191,3 @@ def _ruled(policy: Policy, wish: Wish, today: date) -> dict[str, Verdict]:
     """Return what is ruled of each of the names, for the request that the verdict is about."""
     ruling = Rulebook(policy, wish.names).match(wish.host, wish.query, today)
     return {name: ruling.attributes[name]["disclose"] for name in wish.names}
-
-
-def _commented(before: str, after: str) -> str:
-    """Return the text with the comments at its end that stood inside what was taken out."""
-    lost = Counter(_comments(before)) - Counter(_comments(after))
-    if not lost:
-        return after
-    newline = "\r\n" if "\r\n" in after else "\n"
-    lines = [each for each in _comments(before) if lost[each] and not lost.subtract([each])]
-    return newline.join([after.rstrip("\r\n"), *lines, ""])
-
-
-def _comments(text: str) -> list[str]:
-    return [each.rstrip("\r") for each in comments(text)]

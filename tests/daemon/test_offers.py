@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.errors import LockedError, UsageError
+from agent.daemon.desk import MOST_REFUSALS
+from agent.errors import LockedError, RefusedError, UsageError
 from tests.daemon.office import TEXT, Memory, Office, open_office
 from tests.decision.made import NAMES
 
@@ -131,6 +132,27 @@ def test_a_refusal_is_a_rule_and_settles_its_offers(office: Office) -> None:
     for wrong in ("no host", "com"):
         with pytest.raises(UsageError):
             office.desk.refuse(wrong, office.now)
+
+
+def test_refusals_are_as_many_an_hour_as_somebody_means(office: Office) -> None:
+    """Whoever reaches the door of queries could rewrite the policy all day."""
+    new = office.desk.offer("s1.example", "@shops", ["age"], office.now)
+    assert new is not None
+    office.say(new, "deny", "days", days=2)
+    office.desk.refuse("s1.example", office.now)
+    for number in range(1, MOST_REFUSALS):
+        office.desk.refuse(f"r{number}.example", office.now)
+    text = office.path.read_text()
+    office.desk.refuse("r1.example", office.now)
+    with pytest.raises(RefusedError, match="within an hour"):
+        office.desk.refuse("a.example", office.now)
+    assert office.path.read_text() == text
+    office.now += timedelta(hours=1)
+    office.desk.refuse("a.example", office.now)
+    office.now += timedelta(days=9)
+    refused = [office.request(host)[0].status for host in ("s1.example", "r1.example", "a.example")]
+    assert refused == ["blocked"] * 3
+    assert office.request("s2.example")[0].status == "decided"
 
 
 def test_without_a_policy_nothing_is_written(tmp_path: Path) -> None:
