@@ -1,5 +1,6 @@
 """Plain text for a terminal of 80 columns: paragraphs, tables, times, counts."""
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -11,6 +12,8 @@ import click
 WIDTH = 80
 INDENT = "  "
 GAP = "  "
+_COMMAND = re.compile(r"`[^`]*`")
+_TOGETHER = "\ue000"  # for a space where no line ends; of private use, so that no text has it
 NARROWEST = 16  # columns of a cell that wraps, before the one to its left gives way
 
 
@@ -23,10 +26,8 @@ class Column(NamedTuple):
 
 
 def paragraph(text: str, indent: str = "") -> str:
-    """Return a text in lines of at most 80 columns."""
-    return textwrap.fill(
-        text, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
-    )
+    """Return a text in lines of at most 80 columns; a command in backquotes stays in one."""
+    return "\n".join(_wrapped(text, WIDTH, indent, indent))
 
 
 def strong(text: str) -> str:
@@ -69,15 +70,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     lines = []
     for name, text in listed:
         first = f"{INDENT}{name:<{margin}}{GAP}"
-        lines.append(
-            textwrap.fill(
-                text,
-                WIDTH,
-                initial_indent=first,
-                subsequent_indent=" " * len(first),
-                break_on_hyphens=False,
-            )
-        )
+        lines += _wrapped(text, WIDTH, first, " " * len(first))
     return "\n".join(lines)
 
 
@@ -85,7 +78,22 @@ def _cell(column: Column, width: int, text: str) -> list[str]:
     """Return the lines of one cell."""
     if not column.wraps or not text:
         return [text]
-    return textwrap.wrap(text, width, break_on_hyphens=False)
+    return _wrapped(text, width)
+
+
+def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """Return a text in lines, each as it begins: no command that fits is broken."""
+    room = width - max(len(first), len(rest))
+    kept = _COMMAND.sub(lambda found: _kept(found[0], room), text)
+    lines = textwrap.wrap(
+        kept, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+    )
+    return [line.replace(_TOGETHER, " ") for line in lines]
+
+
+def _kept(command: str, room: int) -> str:
+    """Return a command in which no line ends, unless it is longer than a line."""
+    return command if len(command) > room else command.replace(" ", _TOGETHER)
 
 
 def _line(columns: Sequence[Column], widths: Sequence[int], texts: Sequence[str]) -> str:

@@ -38,6 +38,23 @@ def test_facts_keep_every_word(pairs: list[tuple[str, str]]) -> None:
     assert text.split() == " ".join(map(" ".join, pairs)).split()
 
 
+@given(st.lists(st.tuples(SENTENCES, st.lists(WORDS, min_size=1, max_size=4)), max_size=6))
+def test_no_line_ends_in_a_command(parts: list[tuple[str, list[str]]]) -> None:
+    """What is to be typed stands in one line, and no word is lost; wherever it stands."""
+    commands = [f"`{' '.join(words)}`" for _, words in parts]
+    text = " ".join(f"{before} {each}" for (before, _), each in zip(parts, commands, strict=True))
+    for shown in (paragraph(text), paragraph(text, "  "), facts([("name", text)])):
+        assert max(map(len, shown.splitlines()), default=0) <= WIDTH
+        assert shown.removeprefix("  name").split() == text.split()
+        assert all(each in shown for each in commands)
+
+
+@given(SENTENCES.filter(lambda text: len(text) > WIDTH))
+def test_a_command_longer_than_a_line_is_broken_at_a_space(sentence: str) -> None:
+    """No word of it is cut."""
+    assert paragraph(f"`{sentence}`").split() == f"`{sentence}`".split()
+
+
 @given(SENTENCES)
 def test_what_stands_out_is_the_same_text(sentence: str) -> None:
     """Line by line, so that a pager shows each."""
