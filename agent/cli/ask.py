@@ -4,11 +4,13 @@ from typing import TypedDict, Unpack
 
 import click
 
-from agent.cli.ask_text import answer_text, explained_text, undecided
+from agent.cli.ask_text import answer_text, explained_text
 from agent.cli.door import door
 from agent.cli.options import json_option, record
 from agent.cli.parameters import names
+from agent.cli.undecided import UNDECIDED, undecided
 from agent.errors import UsageError
+from agent.paths import paths
 from agent.wire.asking import Answer, Ask, Explained
 from agent.wire.client import Client
 from agent.wire.reviews import Review
@@ -47,17 +49,15 @@ def ask(context: click.Context, /, **options: Unpack[AskOptions]) -> None:
         if options["dry_run"]:
             found: Explained = client.call("explain", request)
             text = record(found) if options["as_json"] else explained_text(found)
-            problem = undecided(found.code)
+            code = found.code
         else:
             answer: Answer = client.call("decide", request)
             text = record(answer) if options["as_json"] else _page(client, answer)
-            problem = undecided(answer.code)
-    if options["as_json"]:
-        click.echo(text)
-        context.exit(0 if problem is None else problem.exit_code)
-    if problem is not None:
-        raise problem
+            code = answer.code
+        if code in UNDECIDED and not options["as_json"]:
+            raise undecided(code, client.call("status"), paths())
     click.echo(text)
+    context.exit(UNDECIDED[code].exit_code if code in UNDECIDED else 0)
 
 
 def _request(options: AskOptions) -> Ask:

@@ -6,36 +6,10 @@ from agent.cli.explanation_text import Tried, explanation_page, why
 from agent.cli.layout import facts, paragraph, strong
 from agent.cli.problems import printable
 from agent.decision.phrases import listed
-from agent.errors import DaemonError, LockedError, ReticentError
-from agent.wire.asking import Answer, Code, Explained, Reason
+from agent.wire.asking import Answer, Explained, Reason
 from agent.wire.reviews import Review
 
 HEADER = "Shared-Attributes"
-UNDECIDED: dict[Code, ReticentError] = {
-    "locked": LockedError(
-        "the vault is locked, so nothing may be attached", "open it with `reticent unlock`"
-    ),
-    "no policy": DaemonError(
-        "there is no policy in use, so nothing may be attached",
-        "see `reticent status`; `reticent init` writes a policy",
-    ),
-    "no model": DaemonError(
-        "the model that the policy asks for is not there, so nothing may be attached",
-        "see `reticent status`; `reticent model add` adds one",
-    ),
-    "unfit": DaemonError(
-        "the model does not fit the policy, or what is held of you, so nothing may be attached",
-        "see `reticent policy check` and `reticent knows`",
-    ),
-    "failed": DaemonError(
-        "the daemon could not decide, so nothing may be attached", "its log says where it failed"
-    ),
-}
-
-
-def undecided(code: Code) -> ReticentError | None:
-    """Return why nothing was decided, and how to mend it; None where something was."""
-    return UNDECIDED.get(code)
 
 
 def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
@@ -43,14 +17,19 @@ def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
 
     ``waiting``: the reviews of whoever is asked.
     """
-    summary = answer.summary
-    parts = [] if summary is None else [strong(paragraph(printable(summary.headline)))]
+    summary, none = answer.summary, not answer.attributes and bool(answer.unspecified)
+    decided = [] if summary is None else [printable(summary.headline)]
     if answer.attributes:
+        parts = [strong(paragraph(each)) for each in decided]
         parts.append(facts((name, printable(value)) for name, value in answer.attributes.items()))
         parts.append(facts([("header", f"{HEADER}: {printable(answer.header)}")]))
+    elif none:
+        parts = [strong(paragraph(_none_set(answer.unspecified)))]
     else:
+        parts = [strong(paragraph(each)) for each in decided]
         parts.append(paragraph("Nothing is attached."))
-    lines = [("not set", _unset(answer.unspecified))] if answer.unspecified else []
+    lines = [("decided", each) for each in decided] if none else []
+    lines += [("not set", _unset(answer.unspecified))] if answer.unspecified else []
     lines += [("waits for you", _waits(each)) for each in waiting]
     if answer.id is not None and summary is not None:
         place = f"entry {answer.id} of the ledger, as told to {printable(summary.pool)}"
@@ -59,10 +38,23 @@ def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
     return "\n\n".join(parts)
 
 
+def _none_set(names: Sequence[str]) -> str:
+    """Return why nothing is attached although something was chosen."""
+    few = f"not set {names[0]}" if len(names) == 1 else f"set none of {listed(names)}"
+    return f"Nothing is attached: you have {few}."
+
+
 def _unset(names: Sequence[str]) -> str:
     """Return what is told by being left out; `profile set` is the way out."""
     them = "it" if len(names) == 1 else "each of them"
-    return f"{listed(names)}; leaving {them} out is an answer too, and counts as known"
+    said = f"{listed(names)}; leaving {them} out is an answer too, and counts as known."
+    return f"{said} {way_out(names)}"
+
+
+def way_out(names: Sequence[str]) -> str:
+    """Return what to do about attributes that are chosen and not set, as a sentence."""
+    one, them = (names[0], "it") if len(names) == 1 else ("NAME", "them")
+    return f"Set {them} with `reticent profile set {one}=VALUE`, or rule {them} `never`."
 
 
 def _waits(review: Review) -> str:

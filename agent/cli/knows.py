@@ -1,11 +1,16 @@
 """`reticent knows`: what a recipient holds about the user."""
 
+from collections.abc import Sequence
+
 import click
 
+from agent.cli.ask_text import way_out
 from agent.cli.door import door
 from agent.cli.layout import Column, counted, moment, paragraph, strong, table
 from agent.cli.options import json_option, record
 from agent.cli.problems import printable
+from agent.decision.phrases import listed
+from agent.model.attributes import UNSPECIFIED
 from agent.wire.keeping import Held
 
 COLUMNS = (Column("attribute", wraps=True), Column("value", wraps=True), Column("since"))
@@ -36,7 +41,16 @@ def held_text(held: Held) -> str:
         (name, printable(value), moment(held.since[name]) if name in held.since else "")
         for name, value in held.values.items()
     ]
-    return f"{strong(paragraph(head))}\n\n{table(COLUMNS, rows)}"
+    parts = [strong(paragraph(head)), table(COLUMNS, rows)]
+    unset = [printable(name) for name, value in held.values.items() if value == UNSPECIFIED]
+    parts += [paragraph(_unset(unset))] if unset else []
+    return "\n\n".join(parts)
+
+
+def _unset(names: Sequence[str]) -> str:
+    """Return what the user told by setting nothing."""
+    which = f"{listed(names)} is" if len(names) == 1 else f"{listed(names)} are"
+    return f"That {which} unspecified is a fact too, and few people may share it. {way_out(names)}"
 
 
 def _recent(held: Held) -> str:

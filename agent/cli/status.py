@@ -6,6 +6,7 @@ from agent.cli.door import door
 from agent.cli.layout import counted, facts, moment, paragraph, strong
 from agent.cli.options import json_option, record
 from agent.cli.problems import printable
+from agent.cli.undecided import PRESET
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 
 
@@ -41,7 +42,7 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         lines.append(("ledger", counted(status.entries, "entry", "entries")))
     if status.vault:
         lines.append(("locks itself", _lock(status.lock_after_minutes)))
-    lines.append(("policy", _policy(policy)))
+    lines.append(("policy", _policy(policy, vault=status.vault)))
     lines += [("problem", printable(each)) for each in policy.problems]
     lines += [("model", printable(model_line(each))) for each in status.models]
     pending = "; `reticent pending` lists it" if status.waiting else ""
@@ -57,11 +58,13 @@ def _lock(minutes: float) -> str:
     return f"after {minutes:g} minutes without a command"
 
 
-def _policy(policy: PolicyStatus) -> str:
-    """Return where the policy is and what is in use of it."""
+def _policy(policy: PolicyStatus, *, vault: bool) -> str:
+    """Return where the policy is and what is in use of it; `init` makes one with the vault."""
     path = printable(policy.path)
+    if not policy.in_use and not policy.problems:
+        return f"none: write {PRESET} into {path}" if vault else f"none; it would be {path}"
     if not policy.in_use:
-        return f"{path}: not in use" if policy.problems else f"none; it would be {path}"
+        return f"{path}: not in use"
     read = "" if policy.loaded_at is None else f", read {moment(policy.loaded_at)}"
     good = "; as it was when it was last right" if policy.problems else ""
     return f"{path}: {counted(policy.rules, 'rule')}{read}{good}"

@@ -5,7 +5,18 @@ import pytest
 
 from agent.wire.asking import Answer, Ask, Explained
 from tests.cli.conftest import Run
-from tests.cli.daemon import ANSWER, EXPLAINED, HOSTILE, LONG, REVIEW, SUMMARY, changed
+from tests.cli.daemon import (
+    ANSWER,
+    EXPLAINED,
+    HOSTILE,
+    LOCKED,
+    LONG,
+    POLICY,
+    REVIEW,
+    STATUS,
+    SUMMARY,
+    changed,
+)
 from tests.wire.fake import FakeDaemon, says
 
 ASK = ("ask", "weather.example", "weather")
@@ -28,9 +39,34 @@ def test_nothing_to_attach_is_said(run: Run, fake: FakeDaemon) -> None:
     nothing = changed(SUMMARY, utility_bits=0)
     fake.handlers["decide"] = says(Answer(code="blocked", summary=nothing))
     assert "Nothing is attached.\n" in run(*ASK).out
-    unset = Answer(code="answered", unspecified=["region"], summary=SUMMARY)
+
+
+@pytest.mark.parametrize(
+    ("names", "said", "way"),
+    [
+        (["region"], "you have not set region.", "Set it with `reticent profile set region=VALUE`"),
+        (
+            ["region", "hobby"],
+            "you have set none of region and hobby.",
+            "Set them with `reticent profile set NAME=VALUE`, or rule them `never`.",
+        ),
+    ],
+)
+def test_what_is_chosen_and_not_set_is_no_success(
+    run: Run, fake: FakeDaemon, names: list[str], said: str, way: str
+) -> None:
+    """Nothing is attached, and that stands first; how well it would have served comes after."""
+    unset = Answer(code="answered", unspecified=names, id=13, summary=SUMMARY)
     fake.handlers["decide"] = says(unset)
-    assert "not set  region; leaving it out is an answer too" in run(*ASK).out
+    ran = run(*ASK)
+    page = " ".join(ran.out.split())
+    assert page.startswith(f"Nothing is attached: {said} decided {SUMMARY.headline}")
+    assert "an answer too" in page
+    assert way in page
+    assert page.count("Nothing is attached") == 1
+    assert max(map(len, ran.out.splitlines())) <= 80
+    fake.handlers["decide"] = says(changed(ANSWER, unspecified=names))
+    assert " ".join(run(*ASK).out.split()).startswith(SUMMARY.headline)
 
 
 def test_what_waits_is_named_with_what_to_say(run: Run, fake: FakeDaemon) -> None:
@@ -60,10 +96,10 @@ def test_only_what_the_recipient_can_use_is_asked(
     ("code", "said"),
     [
         ("locked", ("the vault is locked", "`reticent unlock`")),
-        ("no policy", ("there is no policy in use", "`reticent init`")),
+        ("no policy", ("there is no policy in use", '`preset = "balanced"` into /home/u/policy')),
         ("no model", ("the model that the policy asks for", "`reticent model add`")),
         ("unfit", ("the model does not fit", "`reticent knows`")),
-        ("failed", ("the daemon could not decide", "log")),
+        ("failed", ("the daemon could not decide", "state/daemon.log says where")),
     ],
 )
 @pytest.mark.parametrize("dry", [(), ("--dry-run",)], ids=["", "dry"])
@@ -81,6 +117,18 @@ def test_what_was_not_decided_is_an_error(
     ran = run(*ASK, *dry, "--json")
     assert (ran.code, ran.err) == (1, "")
     assert msgspec.json.decode(ran.out)["code"] == code
+
+
+def test_what_is_in_the_way_is_looked_at(run: Run, fake: FakeDaemon) -> None:
+    """Where there is no vault, none is opened; where a policy is wrong, none is to be made."""
+    fake.handlers["decide"] = says(Answer(code="locked"))
+    fake.handlers["status"] = says(changed(LOCKED, vault=False))
+    said = ("there is no vault yet, so nothing may be attached", "make one with `reticent init`")
+    assert run(*ASK).refusal(code=1) == said
+    fake.handlers["decide"] = says(Answer(code="no policy"))
+    wrong = changed(POLICY, in_use=False, problems=["3: lambda: no number"])
+    fake.handlers["status"] = says(changed(STATUS, policy=wrong))
+    assert "`reticent policy check`" in run(*ASK).refusal(code=1)[1]
 
 
 @pytest.mark.usefixtures("fake")

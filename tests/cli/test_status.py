@@ -99,3 +99,12 @@ def test_what_is_run_often_imports_no_more_than_it_needs(command: str) -> None:
     assert "exit 1" in printed
     assert "agent.wire.client" in modules
     assert modules.isdisjoint(HEAVY)
+
+
+def test_a_vault_without_a_policy_needs_one_line(run: Run, fake: FakeDaemon) -> None:
+    """`reticent init` would refuse: there is a vault."""
+    none = changed(POLICY, in_use=False, rules=0, loaded_at=None)
+    said = " ".join(page(run, fake, changed(STATUS, policy=none)).split())
+    assert f'policy none: write `preset = "balanced"` into {POLICY.path}' in said
+    said = " ".join(page(run, fake, changed(LOCKED, vault=False, policy=none)).split())
+    assert f"policy none; it would be {POLICY.path}" in said

@@ -1,0 +1,40 @@
+"""Why nothing was decided about a request, and how to mend it."""
+
+from agent.errors import DaemonError, LockedError, ReticentError, VaultError
+from agent.paths import Paths
+from agent.wire.asking import Code
+from agent.wire.state import Status
+
+SO = ", so nothing may be attached"
+PRESET = '`preset = "balanced"`'  # the one line that a policy needs
+NO_VAULT = VaultError(f"there is no vault yet{SO}", "make one with `reticent init`")
+UNDECIDED: dict[Code, ReticentError] = {
+    "locked": LockedError(f"the vault is locked{SO}", "open it with `reticent unlock`"),
+    "no policy": DaemonError(f"there is no policy in use{SO}", "see `reticent status`"),
+    "no model": DaemonError(
+        f"the model that the policy asks for is not there{SO}",
+        "see `reticent status`; `reticent model add` adds one",
+    ),
+    "unfit": DaemonError(
+        f"the model does not fit the policy, or what is held of you{SO}",
+        "see `reticent policy check` and `reticent knows`",
+    ),
+    "failed": DaemonError(f"the daemon could not decide{SO}", "see its log"),
+}
+
+
+def undecided(code: Code, status: Status, at: Paths) -> ReticentError:
+    """Return the error for one of the codes above; ``status``: how the daemon is."""
+    found = UNDECIDED[code]
+    match code:
+        case "locked" if not status.vault:
+            return NO_VAULT
+        case "no policy" if status.policy.problems:
+            hint = f"`reticent policy check` says what is wrong with {status.policy.path}"
+        case "no policy":
+            hint = f"write {PRESET} into {status.policy.path}"
+        case "failed":
+            hint = f"{at.log} says where; `reticent doctor` looks for what is wrong"
+        case _:
+            return found
+    return DaemonError(found.what, hint)
