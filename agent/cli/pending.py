@@ -1,32 +1,83 @@
 """`reticent pending`: what waits for the user's word."""
 
+from collections.abc import Sequence
+
 import click
 
 from agent.cli.door import door
 from agent.cli.layout import counted, facts, moment, paragraph, strong
 from agent.cli.options import json_option, record
+from agent.cli.parameters import names
 from agent.cli.problems import printable
 from agent.decision.phrases import bits, listed, people
+from agent.errors import UsageError
 from agent.wire.reviews import Review
 
+ALL = "all"
+SHOWN = 5  # numbers in a hint
 HOW = (
     "`reticent approve ID` lets it leave with the next request, `reticent deny ID` does not; both "
     "also for longer: see --help."
 )
+OFFERS = (
+    "What a recipient can use is settled for good, or with --days. Approved, it gets no more than "
+    "that, as far as the policy allows; denied, nothing at all, by a rule in the policy."
+)
+
+
+def _numbers(text: str) -> tuple[int, ...] | None:
+    """Return the numbers in a list, None for all; UsageError if it is neither."""
+    parts = names(text)
+    if parts == (ALL,):
+        return None
+    if not parts or not all(each.isascii() and each.isdecimal() for each in parts):
+        raise UsageError(f"{text!r} is no list of IDs", f"write --dismiss 3,4, or --dismiss {ALL}")
+    return tuple(map(int, parts))
 
 
 @click.command()
 @click.option(
-    "--dismiss", type=int, metavar="ID", multiple=True, help="Take it off the list, ruling nothing."
+    "--dismiss",
+    type=_numbers,
+    metavar="ID,ID",
+    multiple=True,
+    help=f"Take these off the list, or {ALL} of it, ruling nothing.",
 )
 @json_option
-def pending(*, dismiss: tuple[int, ...], as_json: bool) -> None:
+def pending(*, dismiss: tuple[tuple[int, ...] | None, ...], as_json: bool) -> None:
     """List what waits for your word: attributes ruled `ask`, and what recipients offer to use."""
     with door() as client:
-        for each in dismiss:
-            client.call("dismiss", id=each)
         found: list[Review] = client.call("reviews")
+        for each in (gone := _dismissed(dismiss, found)):
+            client.call("dismiss", id=each)
+        if gone:
+            found = client.call("reviews")
     click.echo(record({"waiting": found}) if as_json else pending_text(found))
+
+
+def _dismissed(
+    wanted: tuple[tuple[int, ...] | None, ...], found: Sequence[Review]
+) -> tuple[int, ...]:
+    """Return what is to go, each once; UsageError, before anything goes, for what is not there."""
+    if None in wanted:
+        return tuple(each.id for each in found)
+    numbers = dict.fromkeys(each for group in wanted for each in group or ())
+    for each in numbers:
+        waiting(each, found)
+    return tuple(numbers)
+
+
+def waiting(number: int, found: Sequence[Review]) -> Review:
+    """Return what waits under a number; UsageError where nothing does."""
+    for each in found:
+        if each.id == number:
+            return each
+    hint = "nothing waits at all"
+    if found:
+        known = [str(each.id) for each in found[:SHOWN]]
+        known += [f"{len(found) - SHOWN} more"] if len(found) > SHOWN else []
+        hint = f"`reticent pending` lists what does: {listed(known)}"
+    raise UsageError(f"nothing waits under {number}", hint)
 
 
 def pending_text(reviews: list[Review]) -> str:
@@ -36,7 +87,9 @@ def pending_text(reviews: list[Review]) -> str:
     verb = "waits" if len(reviews) == 1 else "wait"
     head = strong(f"{counted(len(reviews), 'request')} {verb} for you.")
     lines = [(str(each.id), printable(review_line(each))) for each in reviews]
-    return "\n\n".join([head, facts(lines), paragraph(HOW)])
+    kinds = {each.kind for each in reviews}
+    how = [text for kind, text in (("ask", HOW), ("offer", OFFERS)) if kind in kinds]
+    return "\n\n".join([head, facts(lines), *map(paragraph, how)])
 
 
 def review_line(review: Review) -> str:

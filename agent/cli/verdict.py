@@ -10,14 +10,15 @@ from msgspec.structs import replace as changed
 from agent.cli.door import door
 from agent.cli.layout import counted, paragraph
 from agent.cli.options import json_option, record
+from agent.cli.pending import waiting
 from agent.cli.problems import printable
 from agent.decision.phrases import listed
 from agent.errors import UsageError
 from agent.wire.base import MOST_DAYS
-from agent.wire.client import Client
 from agent.wire.reviews import About, Decided, Lasting, Review, Ruled, Verdict
 
 Command = Callable[..., None]
+ONCE = "For the next request only; the default, but for what a recipient offers to use."
 
 
 class VerdictOptions(TypedDict):
@@ -39,7 +40,7 @@ def _options(command: Command) -> Command:
         (
             click.argument("number", type=int, metavar="ID"),
             click.argument("names", nargs=-1, metavar="[NAME]..."),
-            click.option("--once", is_flag=True, help="For the next request only; the default."),
+            click.option("--once", is_flag=True, help=ONCE),
             click.option("--until-restart", is_flag=True, help="Until the daemon ends."),
             click.option(
                 "--days",
@@ -61,7 +62,8 @@ def _options(command: Command) -> Command:
 def approve(**options: Unpack[VerdictOptions]) -> None:
     """Let what waits under ID leave, or only the attributes NAME, from the next request on.
 
-    What a recipient offers to use is settled for good, or with --days.
+    Of what a recipient offers to use: from then on it gets no more than that, as the policy allows,
+    for good or with --days; when these are over, nothing.
     """
     _rule("approve", options)
 
@@ -71,7 +73,8 @@ def approve(**options: Unpack[VerdictOptions]) -> None:
 def deny(**options: Unpack[VerdictOptions]) -> None:
     """Keep what waits under ID, or only the attributes NAME, from the next request on.
 
-    A recipient whose offer is denied gets nothing any more, or with --days for so long.
+    A recipient whose offer is denied gets nothing any more, for good or with --days, by a rule that
+    is written into the policy.
     """
     _rule("deny", options)
 
@@ -79,7 +82,9 @@ def deny(**options: Unpack[VerdictOptions]) -> None:
 def _rule(decided: Decided, options: VerdictOptions) -> None:
     verdict = _verdict(decided, options)
     with door() as client:
-        review = _review(client, options["number"])
+        review = waiting(options["number"], client.call("reviews"))
+        if review.kind == "offer":
+            _check_offer(options, verdict)
         verdict = _shown(verdict, review)
         ruled: Ruled = client.call("verdict", verdict, id=review.id)
         place = None if ruled.written is None else client.call("policy").path
@@ -123,15 +128,15 @@ def _shown(verdict: Verdict, review: Review) -> Verdict:
     return changed(verdict, names=verdict.names or review.names, pool=review.pool)
 
 
-def _review(client: Client, number: int) -> Review:
-    """Return what waits under a number; UsageError where nothing does."""
-    reviews: list[Review] = client.call("reviews")
-    for each in reviews:
-        if each.id == number:
-            return each
-    known = ", ".join(str(each.id) for each in reviews)
-    hint = f"`reticent pending` lists what does: {known}" if known else "nothing waits at all"
-    raise UsageError(f"nothing waits under {number}", hint)
+def _check_offer(options: VerdictOptions, verdict: Verdict) -> None:
+    """Refuse what cannot be said of an offer; UsageError."""
+    for name in ("once", "until_restart"):
+        if options[name]:
+            what = f"--{name.replace('_', '-')} does not go with an offer"
+            raise UsageError(what, "it is settled for good, or with --days N")
+    if verdict.decided == "deny" and verdict.names:
+        hint = f"`reticent approve {options['number']} NAME...` says what its recipient may use"
+        raise UsageError("an offer is denied as a whole", hint)
 
 
 def verdict_line(review: Review, verdict: Verdict) -> str:
@@ -141,7 +146,9 @@ def verdict_line(review: Review, verdict: Verdict) -> str:
     if review.kind == "offer":
         lasting = _lasting(verdict) if verdict.days else "from now on"
         if approved:
-            return f"{names} may be used for {review.recipient} {lasting}, as the policy allows."
+            more = "; when these are over, nothing" if verdict.days else ""
+            may = f"{review.recipient} may get {names} and nothing else {lasting}"
+            return f"{may}, as the policy allows{more}."
         return f"{review.recipient} gets nothing {lasting}."
     whom = "everyone" if verdict.about == "everyone" else review.pool
     may = "may leave to" if approved else "does not leave to"

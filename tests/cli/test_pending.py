@@ -37,9 +37,16 @@ def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
     assert "4 books.example says that it can use region" in said
     assert max(map(len, ran.out.splitlines())) <= 80
     fake.handlers["reviews"] = lambda: [changed(REVIEW, recipient=HOSTILE, query=HOSTILE)]
-    assert "\x1b" not in run("pending").out
+    hostile = run("pending").out
+    assert "\x1b" not in hostile
+    assert "What a recipient can use" not in hostile
+    assert "`reticent approve ID` lets it leave with the next request" in said
+    assert "Approved, it gets no more than that" in said
     fake.handlers["reviews"] = lambda: [OFFER]
-    assert run("pending").out.startswith("1 request waits for you.")
+    said = " ".join(run("pending").out.split())
+    assert said.startswith("1 request waits for you.")
+    assert "denied, nothing at all, by a rule in the policy" in said
+    assert "with the next request" not in said
     fake.handlers["reviews"] = list
     assert run("pending").out == "Nothing waits for you.\n"
 
@@ -51,11 +58,25 @@ def test_the_object_holds_the_messages(run: Run) -> None:
     assert msgspec.convert(waiting, list[Review]) == [REVIEW, OFFER]
 
 
-def test_what_waits_can_be_dismissed(run: Run, fake: FakeDaemon) -> None:
-    """Which rules nothing."""
-    assert run("pending", "--dismiss", "3", "--dismiss", "4").code == 0
-    asked = [("dismiss", {"id": 3}), ("dismiss", {"id": 4}), ("reviews", {})]
-    assert fake.calls == asked
+@pytest.mark.parametrize(
+    "options", [["3", "--dismiss", "4"], ["3, 4"], ["3,4,3"], ["all"], ["4", "--dismiss", "all"]]
+)
+def test_what_waits_can_be_dismissed(run: Run, fake: FakeDaemon, options: list[str]) -> None:
+    """Which rules nothing; one after the other, or all."""
+    assert run("pending", "--dismiss", *options).code == 0
+    looked: tuple[str, dict[str, Any]] = ("reviews", {})
+    assert fake.calls == [looked, ("dismiss", {"id": 3}), ("dismiss", {"id": 4}), looked]
+
+
+def test_of_what_is_not_there_nothing_is_dismissed(run: Run, fake: FakeDaemon) -> None:
+    """Before any of it goes; a few of the numbers that there are are said."""
+    run("pending", "--dismiss", "3,9").refusal()
+    assert fake.calls == [("reviews", {})]
+    fake.handlers["reviews"] = lambda: [changed(REVIEW, id=each) for each in range(10, 20)]
+    _, hint = run("approve", "999").refusal()
+    assert hint == "`reticent pending` lists what does: 10, 11, 12, 13, 14 and 5 more"
+    fake.handlers["reviews"] = list
+    assert run("pending", "--dismiss", "all").out == "Nothing waits for you.\n"
 
 
 @pytest.mark.parametrize("decided", ["approve", "deny"])
@@ -94,12 +115,15 @@ def test_what_was_written_and_what_it_does_not_reach_is_said(run: Run, fake: Fak
 @pytest.mark.usefixtures("fake")
 def test_an_offer_is_settled_for_good_or_for_some_days(run: Run) -> None:
     """Whatever else is said; and denied, its recipient gets nothing."""
-    said = [run(word, "4", *days).out for days in ([], ["--days", "2"]) for word in WORDS_OF_OFFERS]
-    assert said == [
-        "region may be used for books.example from now on, as the policy allows.\n",
-        "books.example gets nothing from now on.\n",
-        "region may be used for books.example for 2 days, as the policy allows.\n",
-        "books.example gets nothing for 2 days.\n",
+    ran = [run(word, "4", *days) for days in ([], ["--days", "2"]) for word in WORDS_OF_OFFERS]
+    assert [" ".join(each.out.split()) for each in ran] == [
+        "books.example may get region and nothing else from now on, as the policy allows.",
+        "books.example gets nothing from now on.",
+        (
+            "books.example may get region and nothing else for 2 days, as the policy allows;"
+            " when these are over, nothing."
+        ),
+        "books.example gets nothing for 2 days.",
     ]
 
 
@@ -108,11 +132,17 @@ def test_an_offer_is_settled_for_good_or_for_some_days(run: Run) -> None:
     [
         (["approve"], "missing argument 'ID'", "--help"),
         (["approve", "x"], "'x' is not a valid integer", "--help"),
-        (["approve", "7"], "nothing waits under 7", "lists what does: 3, 4"),
+        (["approve", "7"], "nothing waits under 7", "lists what does: 3 and 4"),
         (["deny", "3", "--once", "--always"], "--once does not go with --always", "one of them"),
         (["deny", "3", "--days", "2", "--always"], "--days does not go with --always", "one"),
         (["deny", "3", "--days", "0"], "0 is not in the range", "--help"),
         (["deny", "3", "--until_restart"], "unknown option", "'--until-restart'"),
+        (["deny", "4", "--once"], "--once does not go with an offer", "--days N"),
+        (["approve", "4", "--until-restart"], "--until-restart does not go with", "for good"),
+        (["deny", "4", "region"], "an offer is denied as a whole", "`reticent approve 4 NAME...`"),
+        (["pending", "--dismiss", "3,x"], "'3,x' is no list of IDs", "--dismiss all"),
+        (["pending", "--dismiss", ""], "'' is no list of IDs", "--dismiss 3,4"),
+        (["pending", "--dismiss", "4,9"], "nothing waits under 9", "lists what does: 3 and 4"),
         (["deny", "3", "hoby"], "unknown attribute of the review 'hoby'", "'hobby'"),
     ],
 )
