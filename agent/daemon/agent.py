@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from agent.daemon.events import Bus
+    from agent.errors import VaultError
     from agent.paths import Paths
     from agent.vault.vault import Vault
 
@@ -37,7 +38,8 @@ class Parts:
 class Agent:
     """What decides: ``vault`` is None while it is locked, and changes by one assignment.
 
-    ``locks``: how often it was to be locked.
+    ``locks``: how often it was to be locked; ``trouble``: why the vault let no answer leave, None
+    where it lets them.
     """
 
     def __init__(self, parts: Parts, vault: Vault | None = None) -> None:
@@ -51,6 +53,7 @@ class Agent:
         self.bus = parts.bus
         self.vault = vault
         self.locks = 0
+        self.trouble: VaultError | None = None
 
     def look(self, now: datetime) -> None:
         """Look whether the policy has changed, and tell if it has."""
@@ -59,6 +62,7 @@ class Agent:
 
     def opened(self, vault: Vault, now: datetime) -> None:
         """Hand the records of a vault to those who keep some there; VaultError where that fails."""
+        self.trouble = None
         self.desk.opened(vault.items)
         policy, keys = self.rules.policy, self.rules.in_force.keys
         complete = policy is not None and self.shelf.complete(policy.models, keys, now)

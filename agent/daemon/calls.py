@@ -72,9 +72,17 @@ class Calls:
         return self.status()
 
     def decide(self, body: Ask) -> Answer:
-        """Return what a request carries, recorded; UsageError where the recipient is no host."""
-        answer = handle(body, self._clock(), self._agent)
+        """Return what a request carries, recorded; UsageError where the recipient is no host.
+
+        VaultError where it cannot be: then the status says so until one is.
+        """
+        try:
+            answer = handle(body, self._clock(), self._agent)
+        except VaultError as error:
+            self._agent.trouble = error
+            raise
         if answer.id is not None:
+            self._agent.trouble = None
             self._agent.bus.publish("answer", answer.id)
         return answer
 

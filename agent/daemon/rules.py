@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from agent.daemon.in_force import InForce
+from agent.daemon.log import LOG
 from agent.daemon.stamps import Stamp, settling, stamp_of
 from agent.errors import PolicyError, Problem, UsageError
 from agent.wire.state import PolicyStatus
@@ -71,12 +72,20 @@ class Rules:
         return PolicyStatus(
             path=str(self.path),
             in_use=self.policy is not None,
-            rules=sum(rule.layer is not Layer.DEFAULTS for rule in rules),
+            rules=sum(rule.layer is Layer.FILE for rule in rules),
             loaded_at=self._loaded_at,
             problems=[_said(each) for each in self._problems],
         )
 
     def _read(self, stamp: Stamp | None, now: datetime) -> None:
+        """Take the rules of the file as it is, and say in the log that there are others or none."""
+        self._take(stamp, now)
+        if self._problems:
+            LOG.warning("%s: not used, problems: %d", self.path.name, len(self._problems))
+        else:
+            LOG.info("%s: %s", self.path.name, "there is none now" if stamp is None else "in use")
+
+    def _take(self, stamp: Stamp | None, now: datetime) -> None:
         """Take the rules of the file, or keep the last ones and note what is wrong with it."""
         self._seen = stamp
         if stamp is None:

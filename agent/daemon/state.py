@@ -44,15 +44,26 @@ def _notes(
         yield f"{NO_POLICY}, so nothing is attached"
     for problem in policy.problems:
         yield f"{POLICY}{problem}"
+    for name in sorted(_wanted(agent) - {each.name for each in models}):
+        yield f"{POLICY}it asks for the model {name!r}, which is not there"
     for each in models:
         if each.problem is not None:
             yield f"{MODEL}{each.name}: {each.problem}"
     usable = agent.shelf.usable(agent.rules.in_force.keys, now)
     for remark in agent.rules.in_force.misspelt(usable):
         yield f"{POLICY}{remark}"
+    if agent.trouble is not None:
+        what, hint = agent.trouble.what, agent.trouble.hint
+        yield f"the last request could not be answered: {what} ({hint})"
     if agent.vault is not None:
         yield from agent.vault.notes
         yield from _misfits(agent, usable)
+
+
+def _wanted(agent: Agent) -> frozenset[str]:
+    """Return the names of the models that the policy asks for."""
+    policy = agent.rules.policy
+    return frozenset() if policy is None else policy.models
 
 
 def _misfits(agent: Agent, usable: Sequence[Model]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import os
 from datetime import timedelta
+from logging import INFO, Handler
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 import agent.daemon.rules
 from agent.daemon.in_force import InForce
+from agent.daemon.log import LOG
 from agent.daemon.rules import Rules
 from agent.daemon.stamps import Stamp, stamp_of
 from agent.errors import UsageError
@@ -89,14 +91,35 @@ def test_all_that_is_wrong_is_said_with_its_line(edited: Edited) -> None:
     assert [problem.split(":")[0] for problem in status.problems] == ["line 1", "line 2"]
 
 
-def test_the_rules_of_a_preset_count(edited: Edited) -> None:
-    """Those of the defaults do not."""
+def test_the_rules_of_the_file_count(edited: Edited) -> None:
+    """Those of a preset and of the defaults do not, as where the file is checked."""
     edited.save(OTHER)
     edited.look()
     assert edited.rules.status().rules == 2
-    edited.save('preset = "balanced"\n')
+    edited.save('preset = "balanced"\nlambda = 3\n')
     edited.look()
-    assert edited.rules.status().rules > 0
+    assert edited.rules.status().rules == 1
+
+
+def test_what_becomes_of_the_file_is_logged(edited: Edited) -> None:
+    """By its name and the number of problems: what stands in it is nobody else's business."""
+    lines: list[str] = []
+    listening = Handler()
+    listening.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]  # the plainest listener
+    LOG.addHandler(listening)
+    LOG.setLevel(INFO)
+    for text in (GOOD, BROKEN, "", OTHER, OTHER, None):
+        edited.save(text)
+        edited.look()
+    LOG.removeHandler(listening)
+    assert lines == [
+        "policy.toml: in use",
+        "policy.toml: not used, problems: 2",
+        "policy.toml: not used, problems: 1",
+        "policy.toml: in use",
+        "policy.toml: in use",
+        "policy.toml: there is none now",
+    ]
 
 
 def test_a_change_is_noticed_once(edited: Edited) -> None:

@@ -7,6 +7,7 @@ from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.daemon.shelf import Shelf
 from agent.errors import PolicyError, ReticentError, UsageError
 from policy.audit import audit, misspelt
+from policy.emptied import NOTHING, says_nothing
 from policy.load import load
 from policy.rules import Policy
 
@@ -28,6 +29,9 @@ def policy(here: Machine) -> Iterator[Finding]:
     except UsageError as error:
         yield bad("policy", error.what, error.hint)
         return
+    if says_nothing(rules.text):
+        yield bad("policy", f"{place}: {NOTHING.what}, so the daemon does not use it", NOTHING.hint)
+        return
     notes = [*_notes(here, rules)]
     yield from notes
     if not notes:
@@ -45,7 +49,7 @@ def models(here: Machine) -> Iterator[Finding]:
             yield bad("models", f"{each.name}: {each.problem}", fix)
         else:
             yield ok("models", f"{each.name}: {each.queries} queries, {each.attributes} attributes")
-    for name in sorted(_asked_for(rules) - {*shelf.names()}):
+    for name in sorted((rules.models if rules else frozenset()) - {*shelf.names()}):
         what = f"the policy asks for the model {name!r}, which is not there"
         yield bad("models", what, f"reticent model add {name}.safetensors")
 
@@ -64,14 +68,6 @@ def _names(here: Machine, rules: Policy) -> tuple[str, ...]:
     """Return the names of all attributes of the models that can be used."""
     usable = Shelf(here.paths.models).usable(rules.trusted_keys, here.now)
     return tuple(sorted({attribute.name for model in usable for attribute in model.attributes}))
-
-
-def _asked_for(rules: Policy | None) -> set[str]:
-    return (
-        {str(rule.settings["model"]) for rule in rules.rules if "model" in rule.settings}
-        if rules
-        else set()
-    )
 
 
 def _rules(here: Machine) -> Policy | None:
