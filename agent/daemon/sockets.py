@@ -46,6 +46,7 @@ def alone(path: Path) -> Iterator[None]:
             descriptor = os.open(path, flags, PRIVATE)
             stack.callback(os.close, descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            stack.callback(os.ftruncate, descriptor, 0)  # in the end nobody's, while we hold it
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
         except BlockingIOError:

@@ -212,3 +212,13 @@ def test_a_process_of_another_user_is_refused(home: Paths) -> None:
         user, answer = done.stdout.rstrip("\n").split(" ", 1)
         assert int(user) == (FOREIGN if os.geteuid() == 0 else os.geteuid())
         assert answer == ("" if os.geteuid() == 0 else "HTTP/1.1 200 OK")
+
+
+def test_the_lock_names_its_process_for_as_long_as_it_is_held(home: Paths) -> None:
+    """Later the number may be another's."""
+    with alone(home.daemon_lock):
+        assert home.daemon_lock.read_text() == f"{os.getpid()}\n"
+        with pytest.raises(DaemonError), alone(home.daemon_lock):
+            pass
+        assert home.daemon_lock.read_text() == f"{os.getpid()}\n"
+    assert home.daemon_lock.read_text() == ""
