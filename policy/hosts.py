@@ -92,6 +92,8 @@ def _authority(text: str) -> str:
     """Return what an URL has between its scheme and its path, without a user and a password."""
     authority = re.split(r"[/?#]", _SCHEME.sub("", text, count=1), maxsplit=1)[0]
     host = authority.rpartition("@")[2]
+    if text.startswith("@"):  # the empty user of URLs, and to us how the name of a group begins
+        raise refusal(f"@{host}", "it is the name of a group")
     if "\\" in authority:  # where the path begins to browsers, part of the host to others
         raise refusal(host, "there is a backslash before its end")
     return host

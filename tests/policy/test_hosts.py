@@ -157,6 +157,8 @@ def test_examples_of_hosts(text: str, host: str) -> None:
         ("https://evil.℀.books.example", "character"),
         ("b%6Foks.example", "character"),
         ("*.books.example", "character"),
+        ("@shops", "name of a group"),
+        ("@books.example/path", "name of a group"),
     ],
 )
 def test_examples_of_what_is_no_host(text: str, why: str) -> None:
@@ -176,11 +178,12 @@ def test_an_error_repeats_no_long_text() -> None:
     assert len(str(caught.value)) < 200
 
 
+@pytest.mark.parametrize("before", ["https://", "@"])
 @pytest.mark.parametrize("after", ["\\", ":x", " ", ".."])
-def test_an_error_repeats_no_password_and_no_path(after: str) -> None:
+def test_an_error_repeats_no_password_and_no_path(before: str, after: str) -> None:
     """Nor what was searched for."""
     with pytest.raises(UsageError) as caught:
-        host_of(f"https://me:secret@books.example{after}/path?q=private")
+        host_of(f"{before}me:secret@books.example{after}/path?q=private")
     assert not any(each in str(caught.value) for each in ("secret", "path", "private"))
 
 
