@@ -1,5 +1,6 @@
 """`reticent ask`: what one request may carry, with the values, as the daemon answers it."""
 
+from collections.abc import Iterable
 from typing import TypedDict, Unpack
 
 import click
@@ -8,8 +9,9 @@ from agent.cli.ask_text import answer_text, explained_text
 from agent.cli.door import door
 from agent.cli.options import json_option, record
 from agent.cli.parameters import names
+from agent.cli.problems import note
 from agent.cli.undecided import UNDECIDED, undecided
-from agent.errors import UsageError
+from agent.errors import UsageError, nearest
 from agent.paths import paths
 from agent.wire.asking import Answer, Ask, Explained
 from agent.wire.client import Client
@@ -50,10 +52,14 @@ def ask(context: click.Context, /, **options: Unpack[AskOptions]) -> None:
             found: Explained = client.call("explain", request)
             text = record(found) if options["as_json"] else explained_text(found)
             code = found.code
+            _note_unknown(options["only"] or (), found)
         else:
             answer: Answer = client.call("decide", request)
             text = record(answer) if options["as_json"] else _page(client, answer)
             code = answer.code
+            unseen = {*(options["only"] or ())} - {*answer.attributes, *answer.unspecified}
+            if unseen and code not in UNDECIDED:
+                _note_unknown(sorted(unseen), client.call("explain", request))
         if code in UNDECIDED and not options["as_json"]:
             raise undecided(code, client.call("status"), paths())
     click.echo(text)
@@ -68,6 +74,16 @@ def _request(options: AskOptions) -> Ask:
     only = options["only"]
     asked = None if only is None else [*only]
     return Ask(recipient=options["recipient"], query=options["query"], asked=asked)
+
+
+def _note_unknown(asked: Iterable[str], found: Explained) -> None:
+    """Say which names the model lacks: it may for another recipient's, so that is no mistake."""
+    known = [each.name for each in found.candidates]  # none where nothing may leave anyway
+    for name in asked:
+        if known and name not in known:
+            near = nearest(name, known)
+            meant = "" if near is None else f": did you mean {near!r}?"
+            note(f"the model has no {name!r}{meant}")
 
 
 def _page(client: Client, answer: Answer) -> str:

@@ -92,6 +92,25 @@ def test_only_what_the_recipient_can_use_is_asked(
     assert fake.calls[0][1]["body"].asked == asked
 
 
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)], ids=["", "dry"])
+def test_a_name_that_the_model_lacks_is_noted(
+    run: Run, fake: FakeDaemon, dry: tuple[str, ...]
+) -> None:
+    """It may be one of another model; where nothing is looked at, nothing is known of names."""
+    ran = run(*ASK, "--only-names", "regoin,region,hobby,zzz", *dry)
+    assert ran.code == 0
+    assert ran.err.splitlines() == [
+        "reticent: note: the model has no 'regoin': did you mean 'region'?",
+        "reticent: note: the model has no 'zzz'",
+    ]
+    assert msgspec.json.decode(run(*ASK, "--only-names", "zzz", "--json", *dry).out)
+    before = len(fake.calls)
+    assert run(*ASK, "--only-names", "region", *dry).err == ""
+    assert len(fake.calls) == before + 1
+    fake.handlers["explain"] = says(changed(EXPLAINED, candidates=[]))
+    assert run(*ASK, "--only-names", "regoin", *dry).err == ""
+
+
 @pytest.mark.parametrize(
     ("code", "said"),
     [
