@@ -28,7 +28,7 @@ from policy.hosts import host_of, site_of
 
 
 class Calls:
-    """What both doors lead to: each is one step, but `unlock`, which others may come between.
+    """What both doors lead to: each is one step, but `unlock` and `backup` leave room for others.
 
     All of it belongs to one thread.
     """
@@ -175,9 +175,9 @@ class Calls:
         self.models()
         return Done()
 
-    def backup(self, body: Place) -> Done:
-        """Copy the vault to a new file."""
-        opened(self._agent).backup(_absolute(body))
+    async def backup(self, body: Place) -> Done:
+        """Copy the vault to a new file; others are answered meanwhile."""
+        await asyncio.to_thread(opened(self._agent).backup, _absolute(body))
         return Done()
 
     def clicked(self, body: Clicked) -> Done:

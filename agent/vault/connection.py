@@ -4,11 +4,11 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from agent.errors import UsageError, VaultError
-from agent.files import PRIVATE, create_private
+from agent.files import PRIVATE, beside, create_private, name_new, settle
 from agent.vault.trouble import damaged, refused, trouble
 
 MAX_VALUE_BYTES = 2**21  # the largest payload is half of that
@@ -59,6 +59,29 @@ def close_to_others(path: Path) -> None:
 
 
 @contextmanager
+def whole_copy(to: Path) -> Iterator[sqlite3.Connection]:
+    """Yield an empty database that becomes a file, on the disk, once it is filled.
+
+    Raises VaultError if there is such a file or it cannot be written; then it leaves none.
+    """
+    if os.path.lexists(to):
+        raise _exists(to)
+    try:
+        with beside(b"", to) as part, translated(to):
+            with closing(connect(part)) as target:
+                target.execute("PRAGMA synchronous=OFF")  # it is worth nothing before it is whole
+                yield target
+                target.execute("PRAGMA journal_mode=DELETE")
+            settle(part)
+            name_new(part, to)
+        settle(to.parent)
+    except FileExistsError as error:
+        raise _exists(to) from error
+    except OSError as error:
+        raise refused(error, to) from error
+
+
+@contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Raise what SQLite raises as a VaultError."""
     try:
@@ -69,3 +92,8 @@ def translated(path: Path) -> Iterator[None]:
         raise damaged("it is no sound database", path) from error
     except MemoryError as error:
         raise damaged("it asks for more memory than there is", path) from error
+
+
+def _exists(path: Path) -> VaultError:
+    """Return the error where a file is in the way."""
+    return VaultError("there is such a file already", "choose another name", str(path))

@@ -7,16 +7,25 @@ from collections.abc import Iterable
 from contextlib import ExitStack, closing, suppress
 from os.path import samestat
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self
 
-from agent.errors import BusyVaultError, DamagedVaultError, VaultVersionError
-from agent.vault.connection import check_file, close_to_others, connect, make_private, translated
+from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
+from agent.vault.connection import (
+    check_file,
+    close_to_others,
+    connect,
+    make_private,
+    translated,
+    whole_copy,
+)
 from agent.vault.framing import FORMAT
 from agent.vault.trouble import damaged
 
 APPLICATION_ID = 0x52544356
 MAX_INTEGER = 2**63 - 1  # of SQLite
 _SEALED = "generation INTEGER NOT NULL, sealed BLOB NOT NULL"
+STEP, PAUSE = 256, 0.01  # pages that are copied at a time; seconds, where somebody writes
 TABLES = (
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE slot(id INTEGER PRIMARY KEY, body BLOB NOT NULL, digest BLOB NOT NULL)",
@@ -49,6 +58,8 @@ class Database:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self._durable: bool | None = None
+        self._copying = Lock()
+        self._closing = False
         self.path = path
 
     @classmethod
@@ -114,19 +125,28 @@ class Database:
         self.rows("PRAGMA journal_mode=TRUNCATE")  # with DELETE, `close` would delete by the name
 
     def copy(self, to: Path) -> None:
-        """Write a whole copy, in one file of its owner's only. Raises VaultError, leaves none."""
-        with ExitStack() as on_failure, translated(to):
-            make_private(to)
-            on_failure.callback(to.unlink)
-            with closing(connect(to)) as target:
-                self._connection.backup(target)
-                target.execute("PRAGMA journal_mode=DELETE")
-            on_failure.pop_all()
+        """Write a whole copy, in one file of its owner's only, which is there once it is whole.
+
+        In steps, and from any thread: a transaction that is written meanwhile is in it as a whole,
+        or not at all. Raises VaultError and leaves none, also where this is closed meanwhile.
+        """
+        with whole_copy(to) as target, self._copying:
+            self._go_on()
+            # By this connection, since SQLite tells a copy of what the same one writes. A step that
+            # finds a transaction of another thread is told that it is busy, and pauses.
+            self._connection.backup(target, pages=STEP, progress=self._go_on, sleep=PAUSE)
 
     def close(self) -> None:
-        """Put everything into the one file, and let others open it."""
-        with translated(self.path):
+        """Put everything into the one file, and let others open it; a copy ends before."""
+        self._closing = True
+        with self._copying, translated(self.path):
             self._connection.close()
+
+    def _go_on(self, *_progress: int) -> None:
+        """Raise VaultError where a copy must not go on."""
+        if self._closing:
+            what = "the vault was closed before all of it was copied"
+            raise VaultError(what, "open it and try again", str(self.path))
 
     def _roll_back(self) -> None:
         """Undo an unfinished transaction; who wrote it looks at what is in the file."""

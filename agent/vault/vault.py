@@ -99,8 +99,10 @@ class Vault:
         return code
 
     def backup(self, to: Path) -> None:
-        """Write a whole copy, 0600, which the same secrets open; VaultError if there is a file."""
-        self._store.sync()
+        """Write a whole copy, 0600, which the same secrets open; in steps, and from any thread.
+
+        Raises VaultError if there is such a file, or the vault is closed meanwhile.
+        """
         self._store.database.copy(to)
 
     def close(self) -> None:

@@ -1,8 +1,11 @@
 """Every call of the API, over a real vault, policy file and model."""
 
+import asyncio
 import inspect
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from threading import Event as Flag
 
 import pytest
 
@@ -10,6 +13,9 @@ from agent.daemon.calls import Calls
 from agent.daemon.sources import RECORD
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import write
+from agent.vault.database import Database
+from agent.vault.location import Location
+from agent.vault.vault import unlock
 from agent.wire.asking import Answer, Ask, Clicked, Offer, Refuse
 from agent.wire.keeping import Forget, ProfileChange
 from agent.wire.reviews import Decided, Lasting, Verdict
@@ -17,6 +23,7 @@ from agent.wire.routes import ROUTES
 from agent.wire.state import Place
 from tests.daemon.home import POLICY, Home
 from tests.daemon.lives import MODEL, SHOP
+from tests.vault.worlds import TYPED
 
 APPROVE = Verdict(decided="approve", lasting="always")
 
@@ -64,7 +71,7 @@ def test_a_locked_vault_says_nothing(home: Home) -> None:
         lambda: home.calls.knowledge(recipient="shop.example"),
         lambda: home.calls.forget(Forget(recipient="shop.example")),
         lambda: home.calls.change_profile(ProfileChange(set={"age": "age1"})),
-        lambda: home.calls.backup(Place(path=str(home.paths.data / "copy"))),
+        lambda: asyncio.run(home.calls.backup(Place(path=str(home.paths.data / "copy")))),
     ):
         with pytest.raises(LockedError):
             call()
@@ -256,9 +263,39 @@ def test_a_backup_is_a_vault(opened: Home, tmp_path: Path) -> None:
     """Whole, and never in place of another file."""
     opened.calls.decide(SHOP)
     to = tmp_path / "backup.db"
-    assert opened.calls.backup(Place(path=str(to))).done
-    assert to.stat().st_size > 0
+    assert asyncio.run(opened.calls.backup(Place(path=str(to)))).done
+    with unlock(Location(to, tmp_path / "own.json"), TYPED) as copy:
+        assert copy.ledger.count == 1
     with pytest.raises(VaultError):
-        opened.calls.backup(Place(path=str(to)))
+        asyncio.run(opened.calls.backup(Place(path=str(to))))
     with pytest.raises(UsageError):
-        opened.calls.backup(Place(path="backup.db"))
+        asyncio.run(opened.calls.backup(Place(path="backup.db")))
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_while_a_backup_is_written_others_are_answered(
+    opened: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locked: bool
+) -> None:
+    """Before its first step is done; to lock ends it, and leaves no file."""
+    begun, go, whole = Flag(), Flag(), Database._go_on  # noqa: SLF001  (called before each step)
+
+    def slow(database: Database, *progress: int) -> None:
+        begun.set()
+        assert go.wait(10)
+        while locked and not database._closing:  # noqa: SLF001  (until that has begun)
+            pass
+        whole(database, *progress)
+
+    async def scenario() -> None:
+        copying = asyncio.create_task(opened.calls.backup(Place(path=str(tmp_path / "copy.db"))))
+        await asyncio.to_thread(begun.wait, 10)
+        assert opened.calls.decide(SHOP).id == 1
+        go.set()
+        if locked:
+            opened.calls.lock()
+        with pytest.raises(VaultError, match="closed before") if locked else nullcontext():
+            await copying
+
+    monkeypatch.setattr(Database, "_go_on", slow)
+    asyncio.run(scenario())
+    assert [each.name for each in tmp_path.glob("copy*")] == ["copy.db"] * (not locked)
