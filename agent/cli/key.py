@@ -102,7 +102,9 @@ def add(*, kind: Kind, as_json: bool, **flags: Unpack[KeyFlags]) -> None:
 @yes_option
 @json_option
 def remove(*, number: int, yes: bool, as_json: bool, **flags: Unpack[KeyFlags]) -> None:
-    """Remove the key slot ID, as `reticent key list` has it; never the last of use everywhere.
+    """Remove the key slot ID, as `reticent key list` has it.
+
+    The last one that is of use everywhere stays.
 
     Whoever knows its secret and has an older copy of the vault opens that copy still: then
     `reticent key rotate` helps with what comes from now on.

@@ -65,7 +65,10 @@ def set_(*, pairs: tuple[tuple[str, str], ...], model: str | None, as_json: bool
 @model_option
 @json_option
 def unset(*, names: tuple[str, ...], model: str | None, as_json: bool) -> None:
-    """Take the values of attributes away; they are answered as not specified from then on."""
+    """Take values away: these attributes are not specified from then on.
+
+    Where one is chosen all the same, leaving it out is an answer too.
+    """
     change = ProfileChange(model=model, unset=[*names])
     _change(change, f"Unset {listed(names)}.", as_json=as_json)
 

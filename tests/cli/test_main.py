@@ -43,6 +43,13 @@ def test_every_command_explains_itself_in_80_columns(run: Run, command: tuple[st
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("command", commands(), ids=" ".join)
+def test_no_line_of_help_is_cut_short(run: Run, command: tuple[str, ...]) -> None:
+    """As click cuts a first sentence that is too long for the list of commands."""
+    _, *lines = run(*command, "--help").out.splitlines()
+    assert not [line for line in lines if line.endswith("...")]
+
+
 def test_the_deferred_commands_are_there() -> None:
     """Each under its name in its module, and listed with what it says of itself first."""
     for name, deferred in Program.deferred.items():
