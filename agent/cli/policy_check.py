@@ -74,7 +74,8 @@ def _lines(checked: Checked) -> Iterator[str]:
         key = f"{each.key}: " if each.key else ""
         yield f"{checked.file}:{each.line}: {key}{each.what} ({each.hint})"
     for remark in checked.remarks:
-        yield f"{checked.file}:{remark.line}: note: {remark.key}: {remark.what} ({remark.hint})"
+        key = f"{remark.key}: " if remark.key else ""
+        yield f"{checked.file}:{remark.line}: note: {key}{remark.what} ({remark.hint})"
     if checked.problems:
         yield f"{checked.file}: {_counted(len(checked.problems), 'problem')}, so it is not used"
         return

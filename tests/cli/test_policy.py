@@ -119,9 +119,14 @@ def test_what_is_no_text_is_refused(run: Run, folder: Path, name: str) -> None:
 
 
 def test_an_empty_file_is_a_policy(asked: Run, folder: Path) -> None:
-    """That of the defaults."""
+    """That of the defaults; but the daemon takes it for what is left of another."""
     (folder / "empty.toml").write_text("")
-    assert asked("check", "empty.toml").out == "empty.toml: 0 rules, no problems\n"
+    said = asked("check", "empty.toml")
+    assert (said.code, said.err) == (0, "")
+    note, last = said.out.splitlines()
+    assert note.startswith("empty.toml:1: note: the file says nothing, so the daemon does not use")
+    assert note.endswith('(write preset = "balanced" into it)')
+    assert last == "empty.toml: 0 rules, no problems, 1 note"
     record = asked("show", "--policy", "empty.toml", "--json").record
     held = {key: each["value"] for key, each in record["settings"].items()}
     assert held == {key: each for key, each in DEFAULTS.items() if key != "disclose"}
