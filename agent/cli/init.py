@@ -9,22 +9,21 @@ import click
 
 from agent.cli.init_made import Made, make
 from agent.cli.init_questions import (
+    ask_first_passphrase,
     ask_keyring,
     ask_model,
-    ask_passphrase,
     ask_preset,
     ask_values,
     ask_written_down,
-    told,
 )
 from agent.cli.init_wishes import PRESET, PRESETS, Wishes
 from agent.cli.interrupt import uninterrupted
 from agent.cli.layout import paragraph
+from agent.cli.new_passphrase import read_passphrase
 from agent.cli.options import PATH, json_option, record
 from agent.cli.parameters import OneOf
 from agent.cli.problems import note, printable
-from agent.cli.secret import PROMPTS, at_terminal, check_keyring, read_secret
-from agent.cli.strength import check_passphrase, strength
+from agent.cli.secret import PROMPTS, at_terminal, check_keyring
 from agent.errors import UsageError
 from agent.files import read_bytes
 from agent.model.file import read
@@ -86,10 +85,7 @@ def _check(flags: InitFlags) -> None:
 
 def _given(flags: InitFlags) -> Wishes:
     """Return what the options say, with the passphrase from the standard input."""
-    passphrase = read_secret(PROMPTS["passphrase"])
-    check_passphrase(passphrase)
-    if not (found := strength(passphrase)).enough:
-        told(f"The passphrase is weak. {found.sentence}")
+    passphrase = read_passphrase(PROMPTS["passphrase"])
     model, added = _model(flags)
     preset = flags["preset"] or PRESET
     values = [] if flags["profile"] is None else _read_values(flags["profile"], model, added)
@@ -100,7 +96,7 @@ def _asked(flags: InitFlags, at: Paths) -> Wishes:
     """Return what somebody at the terminal says, asked for what no option says."""
     model, added = _model(flags)
     values = [] if flags["profile"] is None else _read_values(flags["profile"], model, added)
-    passphrase = ask_passphrase()
+    passphrase = ask_first_passphrase()
     keyring = flags["keyring"] or (keyrings.backend() is not None and ask_keyring())
     if added is None:
         model, added = ask_model(model)

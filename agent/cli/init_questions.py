@@ -9,9 +9,9 @@ import click
 from agent.cli.init_wishes import PRESET, PRESETS
 from agent.cli.interrupt import Interrupted
 from agent.cli.layout import counted, paragraph
-from agent.cli.problems import printable
-from agent.cli.secret import PROMPTS, ask_new_secret
-from agent.cli.strength import check_passphrase, strength
+from agent.cli.new_passphrase import ask_passphrase
+from agent.cli.problems import printable, told
+from agent.cli.secret import PROMPTS
 from agent.errors import ModelError, UsageError, nearest
 from agent.model.attributes import Attribute
 from agent.model.file import read
@@ -22,28 +22,13 @@ REST = "-"
 TOGETHER = "\N{NO-BREAK SPACE}"  # so that no line ends between a number and its value
 
 
-def told(text: str) -> None:
-    """Say something beside the answer: on the error stream, wrapped."""
-    click.echo(paragraph(printable(text)), err=True)
-
-
-def ask_passphrase() -> str:
-    """Return a new passphrase, asked for again while it is too short, or weak and not meant so."""
+def ask_first_passphrase() -> str:
+    """Return the passphrase of a new vault, after saying what it is for."""
     told(
         "The passphrase locks the vault: your values, and all that was disclosed. Nobody can tell"
         " it to you again. Four random words are good and easy to keep."
     )
-    while True:
-        try:
-            text = ask_new_secret(PROMPTS["passphrase"])
-            check_passphrase(text)
-        except UsageError as error:
-            told(f"{error.what[:1].upper()}{error.what[1:]}: {error.hint}.")
-            continue
-        found = strength(text)
-        told(found.sentence)
-        if found.enough or click.confirm("That is weak. Use it all the same?", err=True):
-            return text
+    return ask_passphrase(PROMPTS["passphrase"])
 
 
 def ask_model(shipped: Model) -> tuple[Model, Path | None]:
@@ -119,10 +104,14 @@ def _value(attribute: Attribute) -> str:
 def chosen(text: str, names: Sequence[str]) -> str:
     """Return what was chosen by name or by number, from 1; UsageError if it is neither.
 
-    A name that looks like a number is a name first.
+    A name that looks like a number is a name first; its case counts only where two names differ
+    in nothing else.
     """
     if text in names:
         return text
+    alike = [each for each in names if each.casefold() == text.casefold()]
+    if len(alike) == 1:
+        return alike[0]
     if text.isascii() and text.isdecimal() and 1 <= int(text) <= len(names):
         return names[int(text) - 1]
     near = nearest(text, names)

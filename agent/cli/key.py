@@ -14,19 +14,18 @@ from agent.cli.asked import agree
 from agent.cli.groups import Commands
 from agent.cli.interrupt import uninterrupted
 from agent.cli.layout import Column, paragraph, table
+from agent.cli.new_passphrase import new_passphrase
 from agent.cli.options import json_option, record, yes_option
 from agent.cli.parameters import OneOf
 from agent.cli.problems import note
 from agent.cli.secret import (
     PROMPTS,
     ask_for,
-    ask_new_secret,
     ask_secret,
     check_keyring,
     method_of,
     method_options,
 )
-from agent.cli.strength import check_passphrase, strength
 from agent.errors import UsageError
 from agent.paths import paths
 from agent.vault.leftovers import replaced
@@ -86,7 +85,7 @@ def add(*, kind: Kind, as_json: bool, **flags: Unpack[KeyFlags]) -> None:
     if kind == "keyring":
         check_keyring()
     with _opened(flags) as vault:
-        text = _new_passphrase() if kind == "passphrase" else ""
+        text = new_passphrase("New passphrase") if kind == "passphrase" else ""
         before = _kinds(vault)
         with uninterrupted():
             code = _added(vault, kind, text)
@@ -164,14 +163,6 @@ def _kinds(vault: Vault) -> dict[int, Kind | None]:
     """Return the kinds of the slots by their ids."""
     found = vault.keys()
     return {each.id: each.kind for each in found}
-
-
-def _new_passphrase() -> str:
-    """Return a passphrase that is long enough; how hard it is to guess is said."""
-    text = ask_new_secret("New passphrase")
-    check_passphrase(text)
-    click.echo(paragraph(strength(text).sentence), err=True)
-    return text
 
 
 def _added(vault: Vault, kind: Kind, text: str) -> str | None:

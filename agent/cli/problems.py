@@ -2,6 +2,7 @@
 
 import click
 
+from agent.cli.layout import paragraph
 from agent.errors import PolicyError, ReticentError, UsageError, nearest
 
 
@@ -15,6 +16,11 @@ def show(error: ReticentError) -> int:
         click.echo(f"reticent: error: {printable(str(part))}", err=True)
         click.echo(f"reticent: hint: {printable(part.hint)}", err=True)
     return error.exit_code
+
+
+def told(text: str) -> None:
+    """Say something beside the answer: on the error stream, wrapped."""
+    click.echo(paragraph(printable(text)), err=True)
 
 
 def note(text: str) -> None:

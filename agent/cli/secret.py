@@ -1,4 +1,4 @@
-"""Asking for secrets: hidden at a terminal, else one line of the standard input.
+"""Asking for secrets: hidden at a terminal but for a recovery code, else one line of the input.
 
 A secret is never an argument, which every user of the machine can see, nor an environment
 variable, which other programs inherit. Before one is read, core files are forbidden.
@@ -18,6 +18,9 @@ from agent.wire.base import LONGEST_SECRET
 from agent.wire.state import Method
 
 PROMPTS: dict[Method, str] = {"passphrase": "Passphrase", "recovery": "Recovery code"}
+
+TYPE = "type one, or leave with Ctrl-C"
+GIVE = "type it at a terminal, or give it as one line of the standard input"
 
 Command = Callable[..., Any]
 
@@ -53,19 +56,27 @@ def ask_for(method: Method) -> str | None:
 
 
 def ask_secret(prompt: str) -> str:
-    """Return a secret; UsageError where none was given, or one that is too long."""
-    return _checked(_hidden(prompt), prompt) if at_terminal() else read_secret(prompt)
+    """Return a secret; UsageError where none was given, or one that is too long.
 
-
-def ask_new_secret(prompt: str) -> str:
-    """Return a new secret, asked for twice at a terminal; UsageError as with `ask_secret`."""
+    A recovery code is shown while it is typed: it is long, and on paper beside it.
+    """
     if not at_terminal():
         return read_secret(prompt)
-    text = _checked(_hidden(prompt), prompt)
-    while _hidden("The same again") != text:
-        click.echo("These are not the same; once more.", err=True)
+    hide = prompt != PROMPTS["recovery"]
+    return _checked(_hidden(prompt) if hide else _typed(prompt, hide=False), prompt)
+
+
+def ask_new_secret(prompt: str, check: Callable[[str], None]) -> str:
+    """Return a new secret, asked for twice at a terminal; UsageError as with `ask_secret`.
+
+    ``check``: raises UsageError for one that is no good, before it is asked for again.
+    """
+    while True:
         text = _checked(_hidden(prompt), prompt)
-    return text
+        check(text)
+        if _hidden("The same again") == text:
+            return text
+        click.echo("These are not the same; once more.", err=True)
 
 
 def read_secret(prompt: str) -> str:
@@ -79,11 +90,15 @@ def at_terminal() -> bool:
 
 
 def _hidden(prompt: str) -> str:
+    return _typed(prompt, hide=True)
+
+
+def _typed(prompt: str, *, hide: bool) -> str:
     forbid_dumps()
     # With a default, an empty line is an answer, so that ours is the sentence about it.
     with suppress(UnicodeDecodeError):
         answer: str = click.prompt(
-            prompt, hide_input=True, default="", show_default=False, err=True
+            prompt, hide_input=hide, default="", show_default=False, err=True
         )
         return answer
     raise _no_text(prompt.lower())
@@ -98,8 +113,7 @@ def _line() -> str:
 def _checked(text: str, prompt: str) -> str:
     what = prompt.lower()
     if not text:
-        hint = "type it at a terminal, or give it as one line of the standard input"
-        raise UsageError(f"no {what} was given", hint)
+        raise UsageError(f"no {what} was given", TYPE if at_terminal() else GIVE)
     if len(text) > LONGEST_SECRET:
         hint = f"it has at most {LONGEST_SECRET:,} characters"
         raise UsageError(f"the {what} is too long", hint)

@@ -1,14 +1,19 @@
 """Secrets and agreement: asked for at a terminal, and what happens where there is none."""
 
 import io
+from collections.abc import Callable
 
 import pytest
 
 from agent.cli import secret
 from agent.cli.asked import agree
+from agent.cli.new_passphrase import new_passphrase
 from agent.cli.secret import ask_new_secret, ask_secret
+from agent.cli.strength import check_passphrase
 from agent.errors import ReticentError, UsageError
 from agent.wire.base import LONGEST_SECRET
+from tests.cli.vaults import PASSPHRASE
+from tests.wire.fake import says
 
 
 def terminal(patch: pytest.MonkeyPatch, *answers: str) -> list[str]:
@@ -25,14 +30,14 @@ def terminal(patch: pytest.MonkeyPatch, *answers: str) -> list[str]:
     return prompts
 
 
-@pytest.mark.parametrize("asking", [ask_secret, ask_new_secret])
+@pytest.mark.parametrize("asking", [ask_secret, new_passphrase])
 @pytest.mark.parametrize("end", ["", "\n", "\r\n", "\nmore\n"])
 def test_one_line_is_the_secret_where_there_is_no_terminal(
-    monkeypatch: pytest.MonkeyPatch, asking: type, end: str
+    monkeypatch: pytest.MonkeyPatch, asking: Callable[[str], str], end: str
 ) -> None:
     """Whole, with the spaces that are part of it, and the rest is left for others."""
-    monkeypatch.setattr("sys.stdin", io.StringIO(f" a b {end}"))
-    assert asking("Passphrase") == " a b "
+    monkeypatch.setattr("sys.stdin", io.StringIO(f" {PASSPHRASE} {end}"))
+    assert asking("Passphrase") == f" {PASSPHRASE} "
 
 
 @pytest.mark.parametrize("text", ["", "\n", "x" * (LONGEST_SECRET + 1)])
@@ -58,23 +63,37 @@ def test_a_new_secret_is_asked_for_until_it_is_the_same_twice(
 ) -> None:
     """And what was typed is not shown."""
     prompts = terminal(monkeypatch, "one", "two", "three", "three")
-    assert ask_new_secret("Passphrase") == "three"
+    assert ask_new_secret("Passphrase", says(None)) == "three"
     assert prompts == ["Passphrase", "The same again"] * 2
     assert capsys.readouterr() == ("", "These are not the same; once more.\n")
 
 
-def test_a_secret_is_asked_for_once_and_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the error stream, so that the output holds the answer only."""
+def test_a_new_secret_that_is_no_good_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not to be typed again in vain; an empty one neither."""
+    prompts = terminal(monkeypatch, "short", "")
+    with pytest.raises(UsageError, match="the passphrase is too short"):
+        ask_new_secret("Passphrase", check_passphrase)
+    with pytest.raises(UsageError, match="no passphrase was given") as refused:
+        ask_new_secret("Passphrase", check_passphrase)
+    assert refused.value.hint == "type one, or leave with Ctrl-C"
+    assert prompts == ["Passphrase"] * 2
+
+
+@pytest.mark.parametrize(("prompt", "hidden"), [("Passphrase", True), ("Recovery code", False)])
+def test_a_secret_is_asked_for_once_and_hidden(
+    monkeypatch: pytest.MonkeyPatch, prompt: str, hidden: bool
+) -> None:
+    """On the error stream, so that the output holds the answer only; a code on paper is shown."""
     given: list[dict[str, object]] = []
 
-    def prompt(text: str, **options: object) -> str:
+    def asked(text: str, **options: object) -> str:
         given.append({"text": text, **options})
         return "word"
 
     monkeypatch.setattr(secret, "at_terminal", lambda: True)
-    monkeypatch.setattr("click.prompt", prompt)
-    assert ask_secret("Passphrase") == "word"
-    assert (given[0]["hide_input"], given[0]["err"]) == (True, True)
+    monkeypatch.setattr("click.prompt", asked)
+    assert ask_secret(prompt) == "word"
+    assert (given[0]["hide_input"], given[0]["err"]) == (hidden, True)
 
 
 def test_agreement_is_given_beforehand_or_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

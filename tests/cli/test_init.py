@@ -186,14 +186,15 @@ def test_options_that_contradict_are_refused(begin: Begin, tmp_path: Path) -> No
 
 
 def test_everything_is_asked(answering: Begin) -> None:
-    """Too short, then not the same, then weak, then good; values by number and by name."""
+    """Too short, then none, then not the same, then good; by number, or by name in any case."""
     words = PASSPHRASE
     ran = answering(
-        secrets=("short", "short", words, "other", words, words),
-        answers=("y", "", "3", "female", "no such", "2", "-", ""),
+        secrets=("short", "", words, "other", words, words),
+        answers=("y", "", "Strict", "FEMALE", "no such", "2", "-", ""),
     )
     assert ran.code == 0
     assert "The passphrase is too short" in ran.err
+    assert "No passphrase was given: type one, or leave with Ctrl-C." in ran.err
     assert "These are not the same" in ran.err
     assert "there is no 'no such'" in ran.err
     assert preset() == "strict"

@@ -61,6 +61,25 @@ def test_another_passphrase_opens_it_too(key: Keyed) -> None:
     opened().close()
 
 
+@pytest.mark.usefixtures("code")
+def test_a_weak_passphrase_is_asked_about(key: Keyed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by `reticent init`: no leads to another. Where nobody is there, it is said."""
+    ran = key("add", "passphrase", given=(PASSPHRASE, "password"))
+    assert ran.code == 0
+    assert "The passphrase is weak." in ran.err
+    secrets = iter((PASSPHRASE, "password", "password", OTHER, OTHER))
+    answers = iter((False,))
+    for module in ("secret", "new_passphrase"):
+        monkeypatch.setattr(f"agent.cli.{module}.at_terminal", lambda: True)
+    monkeypatch.setattr("agent.cli.secret._hidden", lambda _prompt: next(secrets))
+    monkeypatch.setattr("click.confirm", lambda _question, err: next(answers) and err)
+    ran = key("add", "passphrase")
+    assert ran.code == 0
+    assert [*secrets, *answers] == []
+    assert "guess it in" in ran.err
+    opened(OTHER).close()
+
+
 def test_a_forgotten_passphrase_is_replaced(key: Keyed, code: str) -> None:
     """With the recovery code alone."""
     assert key("add", "passphrase", "--recovery", given=(code, OTHER)).code == 0
