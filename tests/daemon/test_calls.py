@@ -10,7 +10,6 @@ from threading import Event as Flag
 import pytest
 
 from agent.daemon.calls import Calls
-from agent.daemon.sources import RECORD
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import write
 from agent.vault.database import Database
@@ -220,28 +219,6 @@ def test_models_come_and_go(opened: Home, tmp_path: Path) -> None:
     for path in ("copy.safetensors", "~/copy.safetensors"):
         with pytest.raises(UsageError):
             opened.calls.add_model(Place(path=path))
-
-
-def test_a_history_goes_only_where_no_model_can_need_it(home: Home) -> None:
-    """Not while one is away that the policy names, or none says which are named."""
-    place = home.paths.models / "mine.safetensors"
-    model, policy = place.read_bytes(), home.paths.policy.read_bytes()
-    for path in (None, place, home.paths.policy):
-        if path is not None:
-            path.unlink()
-        home.calls.reload()
-        home.unlock()
-        assert home.agent.vault is not None
-        kept = home.agent.vault.items.get(RECORD)
-        assert kept == (None if path is None else b"kept")
-        home.agent.vault.items.put(RECORD, b"kept", durable=False)
-        home.calls.lock()
-        place.write_bytes(model)
-        home.paths.policy.write_bytes(policy)
-    home.calls.reload()
-    home.unlock()
-    assert home.agent.vault is not None
-    assert home.agent.vault.items.get(RECORD) is None
 
 
 def test_what_is_wrong_is_noted(opened: Home) -> None:

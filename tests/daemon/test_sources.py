@@ -1,6 +1,7 @@
 """What the clock and past requests say of a request, against a naive reading of the past."""
 
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from agent.daemon.sources import EVERY, OF_HISTORY, RECORD, SOURCES, Sources
 from agent.daemon.sources.history import MOST, History, history_of
 from agent.model.lookup import normalise
 from agent.wire.asking import Ask, Clicked
+from tests.daemon.home import Home
 from tests.daemon.office import Memory
 
 START = datetime(2026, 3, 2, 9, 15, tzinfo=timezone(timedelta(hours=1)))
@@ -125,6 +127,30 @@ def test_a_model_that_is_away_costs_no_history(changes: list[frozenset[str]]) ->
         sources.opened(items, names)
     sources.opened(items, ALL)
     assert sources.values(["asked_before"], ask("python"), START) == {"asked_before": "yes"}
+
+
+def test_a_history_goes_only_where_no_model_can_need_it(tmp_path: Path) -> None:
+    """Not while one is away that the policy names, or none says which are named."""
+    home = Home(tmp_path)
+    place = home.paths.models / "mine.safetensors"
+    model, policy = place.read_bytes(), home.paths.policy.read_bytes()
+    for path in (None, place, home.paths.policy):
+        if path is not None:
+            path.unlink()
+        home.calls.reload()
+        home.unlock()
+        assert home.agent.vault is not None
+        kept = home.agent.vault.items.get(RECORD)
+        assert kept == (None if path is None else b"kept")
+        home.agent.vault.items.put(RECORD, b"kept", durable=False)
+        home.calls.lock()
+        place.write_bytes(model)
+        home.paths.policy.write_bytes(policy)
+    home.calls.reload()
+    home.unlock()
+    assert home.agent.vault is not None
+    assert home.agent.vault.items.get(RECORD) is None
+    home.calls.lock()
 
 
 def test_a_history_is_bounded_and_the_oldest_goes() -> None:
