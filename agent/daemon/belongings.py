@@ -7,17 +7,13 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from agent.errors import BusyVaultError, VaultError
 from agent.paths import Paths
-from agent.vault import keyrings
-from agent.vault.database import Database
-from agent.vault.slot_rows import read_slots, read_vault_id
-from agent.vault.slots import KeyringSlot
+from agent.vault import keyrings, outside
 
 VAULTS = ("vault.db", "vault.db.replaced-*", ".vault.db.*.part")
 BESIDE = ("*-wal", "*-shm", "*-journal")  # what SQLite keeps beside each
@@ -99,7 +95,7 @@ def accounts(found: Belongings) -> Accounts:
         if not _is_vault(path):
             continue
         try:
-            names |= dict.fromkeys(_accounts(path))
+            names |= dict.fromkeys(outside.accounts(path))
         except BusyVaultError:
             raise
         except VaultError:
@@ -116,15 +112,6 @@ def _is_vault(path: Path) -> bool:
     """Say whether a file of ours is a whole vault by its name, and no link to one."""
     beside = any(fnmatchcase(path.name, name) for name in BESIDE)
     return not beside and not path.is_symlink() and _fits(path, VAULTS, copying=False)
-
-
-def _accounts(vault: Path) -> list[str]:
-    """Return the accounts that a vault has. Raises VaultError."""
-    database = Database.open(vault)
-    with ExitStack() as stack:
-        stack.callback(database.close)
-        slots = [row.slot for row in read_slots(database, read_vault_id(database))]
-    return [slot.account for slot in slots if isinstance(slot, KeyringSlot)]
 
 
 def _may_be_kept(account: str) -> bool:

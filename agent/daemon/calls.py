@@ -14,7 +14,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.explained import explained
 from agent.daemon.handle import handle
 from agent.daemon.holdings import change, entries, forget, holding, opened
-from agent.daemon.opening import Opening, in_thread
+from agent.daemon.opening import Opening, from_keyring, in_thread, keyring_accounts
 from agent.daemon.state import status_of
 from agent.errors import LockedError, UsageError, VaultError
 from agent.vault.secrets import Secret
@@ -60,9 +60,10 @@ class Calls:
         The later word counts: LockedError where it was locked since this was asked for.
         """
         agent, locks = self._agent, self._agent.locks
+        secret = await self._secret(body)
         async with self._one_at_a_time:
             if agent.vault is None and agent.locks == locks:
-                self._use(await self._opening(agent.place, Secret(body.method, body.secret)), locks)
+                self._use(await self._opening(agent.place, secret), locks)
             self._check_later(locks)
         return self.status()
 
@@ -207,6 +208,15 @@ class Calls:
         self._agent.desk.refuse(body.recipient, self._clock())
         self._renew()
         return Done()
+
+    async def _secret(self, body: Unlock) -> Secret:
+        """Return what opens the vault; while the keyring is waited for, another may open it."""
+        if body.method != "keyring":
+            return Secret(body.method, body.secret)
+        async with self._one_at_a_time:  # its slots are read, so nobody may open it just now
+            is_open = self._agent.vault is not None
+            names = [] if is_open else await keyring_accounts(self._agent.place)
+        return await from_keyring(names)
 
     def _use(self, vault: Vault, locks: int) -> None:
         """Decide by a vault from now on, or close it."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from agent.errors import WrongSecretError
-from agent.vault import keyrings
 from agent.vault.recovery import parsed
 from agent.vault.seal import Key
 from agent.vault.secrets import Secret, normalised
@@ -16,7 +15,7 @@ def opened(rows: Sequence[SlotRow], secret: Secret, vault_id: bytes) -> Key:
     """Return the data key from the first slot that a secret opens.
 
     Raises WrongSecretError if there is none; DamagedVaultError if it might be one that is damaged;
-    VaultError if a slot asks for too much, or the keyring does not answer.
+    VaultError if a slot asks for too much. ``secret``: of a keyring that was asked.
     """
     for _, key in openings(rows, secret, vault_id):
         return key
@@ -49,11 +48,11 @@ def wrong(secret: Secret) -> WrongSecretError:
 
 def _tries(rows: Sequence[SlotRow], secret: Secret) -> Iterator[tuple[SlotRow, Slot, bytes]]:
     """Yield the slots of the kind of a secret, with what it brings for each."""
-    material = _material(secret)
+    material, kept = _material(secret), secret.kept or {}
     for row in rows:
         if row.slot is None or kind_of(row.slot) != secret.kind:
             continue
-        own = keyrings.fetch(row.slot.account) if isinstance(row.slot, KeyringSlot) else material
+        own = kept.get(row.slot.account) if isinstance(row.slot, KeyringSlot) else material
         if own is not None:
             yield row, row.slot, own
 

@@ -1,7 +1,9 @@
 """What can be said of a vault without a key, while nobody has it open."""
 
 from contextlib import closing
+from pathlib import Path
 
+from agent.vault import slot_rows
 from agent.vault.database import Database
 from agent.vault.location import Location
 from agent.vault.slot_rows import SlotInfo, keys_of, read_slots, read_vault_id
@@ -22,6 +24,12 @@ def keys(at: Location) -> list[SlotInfo]:
     """
     with closing(Database.open(at.vault)) as database:
         return keys_of(read_slots(database, read_vault_id(database)))
+
+
+def accounts(path: Path) -> list[str]:
+    """Return whose passwords in the keyring open a vault. Raises as `keys`."""
+    with closing(Database.open(path, private=False)) as database:
+        return slot_rows.accounts(read_slots(database, read_vault_id(database)))
 
 
 def look(at: Location) -> list[SlotInfo]:

@@ -1,6 +1,7 @@
 """What opens a vault: a passphrase, a recovery code, or the keyring of the system."""
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,10 +14,14 @@ MAX_BYTES = 1024
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A passphrase or recovery code as it was typed; for the keyring there is no text."""
+    """A passphrase or recovery code as it was typed; for the keyring there is no text.
+
+    ``kept``: what the keyring has, by account; None where it was not asked yet.
+    """
 
     kind: Kind
     text: str | None = None
+    kept: Mapping[str, bytes] | None = None
 
     def __repr__(self) -> str:
         return f"Secret(kind={self.kind!r})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from agent.errors import VaultError
 from agent.files import private_folder
-from agent.vault import slot_rows
+from agent.vault import keyrings, slot_rows
 from agent.vault.database import Database
 from agent.vault.derivation import Derivation, calibrate
 from agent.vault.items import Items
@@ -17,10 +17,11 @@ from agent.vault.ledger import Ledger
 from agent.vault.leftovers import check_free
 from agent.vault.making import make_vault, put, sweep, workshop
 from agent.vault.opening import opened
+from agent.vault.outside import accounts
 from agent.vault.profile import Profile
 from agent.vault.rotation import rotate
 from agent.vault.seal import Key, Seals
-from agent.vault.secrets import normalised
+from agent.vault.secrets import Secret, normalised
 from agent.vault.slot_making import SlotMaker
 from agent.vault.slot_rows import SlotInfo, SlotRow, keys_of, read_slots, read_vault_id
 from agent.vault.store import Store
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from agent.vault.framing import Chance
     from agent.vault.location import Location
-    from agent.vault.secrets import Secret
 
 
 class Vault:
@@ -193,6 +193,8 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
     Raises WrongSecretError, DamagedVaultError, VaultVersionError, RolledBackError, BusyVaultError;
     VaultError if there is no vault, or disk, keyring or memory do not allow it.
     """
+    if secret.kind == "keyring" and secret.kept is None:  # before others are held off: it may wait
+        secret = Secret("keyring", kept=keyrings.fetched(accounts(at.vault)))
     with ExitStack() as on_failure:
         database = Database.open(at.vault)
         on_failure.callback(database.close)

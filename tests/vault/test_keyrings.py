@@ -3,10 +3,12 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import keyring
 import keyring.backend
 import keyring.backends.fail
+import keyring.backends.null
 import keyring.errors
 import pytest
 
@@ -22,7 +24,11 @@ RING = Secret("keyring")
 
 
 class Ring(keyring.backend.KeyringBackend):
-    """A keyring in memory; ``locked``: it refuses everything."""
+    """A keyring in memory.
+
+    ``locked``: it refuses everything; ``troubles``: what it raises, call by call; ``waits``: for
+    somebody before it answers.
+    """
 
     priority = 1
 
@@ -30,6 +36,8 @@ class Ring(keyring.backend.KeyringBackend):
         super().__init__()  # type: ignore[no-untyped-call]  # of the library
         self.kept: dict[tuple[str, str], str] = {}
         self.locked = False
+        self.troubles: list[BaseException] = []
+        self.waits: Event | None = None
 
     def get_password(self, service: str, username: str) -> str | None:
         """Return a password, or None."""
@@ -48,6 +56,10 @@ class Ring(keyring.backend.KeyringBackend):
             raise keyring.errors.PasswordDeleteError
 
     def _check(self) -> None:
+        if self.waits is not None:
+            self.waits.wait()
+        if self.troubles:
+            raise self.troubles.pop(0)
         if self.locked:
             raise keyring.errors.KeyringLocked
 
@@ -60,6 +72,8 @@ def ring() -> Iterator[Ring]:
     keyring.set_keyring(ours)
     yield ours
     keyring.set_keyring(before)
+    if ours.waits is not None:
+        ours.waits.set()
 
 
 @pytest.fixture
@@ -146,6 +160,87 @@ def test_a_write_that_fails_leaves_nothing_in_the_keyring(ring: Ring, vault: Vau
     assert ring.kept == before
 
 
+@pytest.mark.parametrize(
+    "trouble", [RuntimeError("D-Bus: no reply"), OSError(5, "x"), SystemExit(1), KeyError("x")]
+)
+def test_whatever_it_raises_is_one_error(
+    ring: Ring, at: Location, vault: Vault, trouble: BaseException
+) -> None:
+    """Backends have libraries of their own, and each of these its own errors."""
+    before = vault.keys()
+    ring.troubles = [trouble]
+    with pytest.raises(VaultError, match="did not take the key") as caught:
+        vault.add_keyring()
+    assert caught.value.__cause__ is trouble
+    assert (vault.keys(), ring.kept) == (before, {})
+    vault.add_keyring()
+    vault.close()
+    ring.troubles = [trouble]
+    with pytest.raises(VaultError, match="did not give the key"):
+        unlock(at, RING)
+    ring.troubles = [trouble]
+    with unlock(at, TYPED) as again:
+        again.remove_slot(3)
+    assert len(ring.kept) == 1
+
+
+@pytest.mark.parametrize("other", ["nothing", "another"])
+def test_what_is_not_kept_is_no_key(
+    ring: Ring, vault: Vault, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    """Some take everything and keep nothing."""
+    found = {"nothing": None, "another": "00" * 32}[other]
+    monkeypatch.setattr(ring, "get_password", lambda _service, _account: found)
+    before = vault.keys()
+    with pytest.raises(VaultError, match="did not take the key"):
+        vault.add_keyring()
+    assert vault.keys() == before
+
+
+def test_a_keyring_that_waits_is_not_waited_for(
+    ring: Ring, at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the vault can be opened in another way meanwhile."""
+    vault.add_keyring()
+    vault.close()
+    ring.waits = Event()
+    seen: list[bool] = []
+
+    def look(*_given: object) -> None:
+        unlock(at, TYPED).close()
+        seen.append(True)
+
+    monkeypatch.setattr(ring.waits, "wait", look)
+    unlock(at, RING).close()
+    assert seen == [True]
+    monkeypatch.undo()
+    monkeypatch.setattr(keyrings, "SECONDS", 0)
+    with pytest.raises(VaultError, match="did not answer within 0 seconds"):
+        unlock(at, RING)
+    assert not keyrings.forget("00")
+    unlock(at, TYPED).close()
+
+
+def test_a_rotation_that_fails_half_way_leaves_no_key(ring: Ring, vault: Vault) -> None:
+    """Neither the first of two new ones, nor in the file."""
+    vault.add_keyring()
+    vault.add_keyring()
+    before, slots = dict(ring.kept), vault.keys()
+    made: list[str] = []
+
+    def refuse(service: str, account: str, password: str) -> None:
+        made.append(account)
+        if len(made) == 2:
+            raise keyring.errors.PasswordSetError
+        ring.kept[service, account] = password
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ring, "set_password", refuse)
+        with pytest.raises(VaultError, match="did not take the key"):
+            vault.rotate(PASSPHRASE)
+    assert (ring.kept, vault.keys()) == (before, slots)
+
+
 @pytest.mark.parametrize("text", ["", "zz", "00", "00" * 31, "00" * 32, "é" * 64])
 def test_what_is_not_ours_in_the_keyring_opens_nothing(
     ring: Ring, at: Location, vault: Vault, text: str
@@ -174,9 +269,9 @@ def test_without_the_extra_everything_else_works(
 def test_which_keyring_this_session_has(monkeypatch: pytest.MonkeyPatch, ring: Ring) -> None:
     """Its name; none where the library found nothing that could keep a key, or is not there."""
     assert keyrings.backend() == ring.name
-    nothing = keyring.backends.fail.Keyring()  # type: ignore[no-untyped-call]  # of the library
-    keyring.set_keyring(nothing)
-    assert (keyrings.installed(), keyrings.backend()) == (True, None)
+    for kind in (keyring.backends.fail.Keyring, keyring.backends.null.Keyring):
+        keyring.set_keyring(kind())
+        assert (keyrings.installed(), keyrings.backend()) == (True, None)
     monkeypatch.setattr(keyrings, "find_spec", lambda _name: None)
     assert (keyrings.installed(), keyrings.backend()) == (False, None)
 
