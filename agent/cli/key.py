@@ -26,7 +26,7 @@ from agent.cli.secret import (
     method_of,
     method_options,
 )
-from agent.errors import UsageError
+from agent.errors import BusyVaultError, UsageError
 from agent.paths import paths
 from agent.vault.leftovers import replaced
 from agent.vault.location import Location
@@ -41,6 +41,10 @@ NAMES: dict[Kind | None, str] = {
     "recovery": "a recovery code",
     "keyring": "the keyring of this desktop",
     None: "nothing: it is damaged",
+}
+LAST: dict[Kind | None, str] = {
+    "passphrase": "no passphrase opens the vault now: only `reticent unlock --recovery` does",
+    "recovery": "no recovery code opens the vault now: if the passphrase is forgotten, it is lost",
 }
 CODE = "Write this recovery code down on paper, and keep it apart from this machine:"
 
@@ -64,7 +68,7 @@ def key() -> None:
 @json_option
 def list_(*, as_json: bool) -> None:
     """List the key slots; for that, nothing is opened."""
-    found = keys(Location.of(paths()))
+    found = _slots()
     if as_json:
         click.echo(record({"keys": [_record(each) for each in found]}))
         return
@@ -115,6 +119,9 @@ def remove(*, number: int, yes: bool, as_json: bool, **flags: Unpack[KeyFlags]) 
         with uninterrupted():
             vault.remove_slot(number)
     _tell({"removed": number}, f"Key slot {number} is removed.", None, as_json=as_json)
+    gone = kinds.pop(number)
+    if gone in LAST and gone not in kinds.values():
+        note(LAST[gone])
 
 
 @key.command()
@@ -126,7 +133,7 @@ def rotate(*, yes: bool, as_json: bool) -> None:
     Only the passphrase that you give goes on to open the vault: other passphrases do not, and a
     recovery code is replaced by a new one. Copies made before stay what they were.
     """
-    keys(Location.of(paths()))
+    _slots()
     agree("Replace the key, and with it the recovery code?", yes=yes)
     passphrase = ask_secret(PROMPTS["passphrase"])
     with unlock(Location.of(paths()), Secret("passphrase", passphrase)) as vault, uninterrupted():
@@ -151,12 +158,21 @@ def _check_shown(text: str) -> None:
             raise UsageError(what, "let the output go to a terminal or a file")
 
 
+def _slots() -> list[SlotInfo]:
+    """Return the key slots; BusyVaultError where another process has the vault open."""
+    try:
+        return keys(Location.of(paths()))
+    except BusyVaultError as error:
+        what = "the vault is open in another process, so its key slots cannot be read here"
+        hint = "close it with `reticent lock`, and unlock it again when you are done"
+        raise BusyVaultError(what, hint, error.where) from None
+
+
 def _opened(flags: KeyFlags) -> Vault:
     """Open the vault; what is in the way is said before a secret is asked for."""
     method = method_of(**flags)
-    at = Location.of(paths())
-    keys(at)
-    return unlock(at, Secret(method, ask_for(method)))
+    _slots()
+    return unlock(Location.of(paths()), Secret(method, ask_for(method)))
 
 
 def _kinds(vault: Vault) -> dict[int, Kind | None]:

@@ -21,6 +21,8 @@ def opened(rows: Sequence[SlotRow], secret: Secret, vault_id: bytes) -> Key:
         return key
     if any(row.slot is None for row in rows):
         raise damaged("no key slot opens with this, and one of them was altered")
+    if not any(row.slot is not None and kind_of(row.slot) == secret.kind for row in rows):
+        raise _unknown(secret)
     raise wrong(secret)
 
 
@@ -43,6 +45,18 @@ def wrong(secret: Secret) -> WrongSecretError:
             what, hint = "this recovery code is of no key slot", "use the one that was shown last"
         case "keyring":
             what, hint = "the keyring has no key for this vault", "unlock with the passphrase"
+    return WrongSecretError(what, hint)
+
+
+def _unknown(secret: Secret) -> WrongSecretError:
+    """Return the error where no secret of the kind opens the vault."""
+    match secret.kind:
+        case "passphrase":
+            what, hint = "no passphrase opens this vault", "use the recovery code, by --recovery"
+        case "recovery":
+            what, hint = "no recovery code opens this vault", "use the passphrase"
+        case "keyring":
+            return wrong(secret)
     return WrongSecretError(what, hint)
 
 

@@ -179,6 +179,21 @@ def test_the_last_of_use_everywhere_stays(key: Keyed) -> None:
     assert "is the last that opens" in key("remove", "1", "--yes").refusal(1)[0]
 
 
+def test_the_last_passphrase_goes_with_a_word(key: Keyed, code: str) -> None:
+    """Since only the recovery code opens it then, also where somebody types a passphrase."""
+    key("add", "passphrase", given=(PASSPHRASE, OTHER))
+    assert "note:" not in key("remove", "3", "--yes").err
+    assert "no passphrase opens the vault now" in key("remove", "1", "--yes").err
+    error, hint = key("add", "recovery").refusal(1)
+    assert error == "no passphrase opens this vault"
+    assert "--recovery" in hint
+    key("add", "passphrase", "--recovery", given=(code, OTHER))
+    ran = key("remove", "2", "--yes", given=(OTHER,))
+    assert "no recovery code opens the vault now" in ran.err
+    error, _ = key("add", "recovery", "--recovery", given=(code,)).refusal(1)
+    assert error == "no recovery code opens this vault"
+
+
 @pytest.mark.usefixtures("code")
 @pytest.mark.parametrize("command", [("list",), ("add", "recovery"), ("rotate", "--yes")])
 def test_while_the_daemon_has_it_open_nothing_is_asked(
@@ -188,7 +203,7 @@ def test_while_the_daemon_has_it_open_nothing_is_asked(
     with closing(sqlite3.connect(paths().vault, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         error, hint = key(*command, given=()).refusal(1)
-    assert "open in another process" in error
+    assert "open in another process, so its key slots cannot be read here" in error
     assert "reticent lock" in hint
 
 
