@@ -34,7 +34,7 @@ def undecided(code: Code, status: Status, at: Paths) -> ReticentError:
         case "no policy":
             hint = f"write {PRESET} into {status.policy.path}"
         case "failed":
-            hint = f"{at.log} says where; `reticent doctor` looks for what is wrong"
+            hint = f"`reticent status` says why if the vault is at fault, else {at.log} where"
         case _:
             return found
     return DaemonError(found.what, hint)

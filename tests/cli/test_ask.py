@@ -118,7 +118,7 @@ def test_a_name_that_the_model_lacks_is_noted(
         ("no policy", ("there is no policy in use", '`preset = "balanced"` into /home/u/policy')),
         ("no model", ("the model that the policy asks for", "`reticent model add`")),
         ("unfit", ("the model does not fit", "`reticent knows`")),
-        ("failed", ("the daemon could not decide", "state/daemon.log says where")),
+        ("failed", ("the daemon could not decide", "state/daemon.log where")),
     ],
 )
 @pytest.mark.parametrize("dry", [(), ("--dry-run",)], ids=["", "dry"])

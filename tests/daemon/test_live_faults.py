@@ -98,7 +98,7 @@ def test_a_kill_costs_nothing_that_was_answered(say: Say) -> None:
 
 def test_a_signal_in_the_middle_loses_nothing(say: Say) -> None:
     """The daemon ends by itself, without an error, and takes its sockets with it."""
-    rng = Random(5)  # noqa: S311
+    rng = Random(5)  # noqa: S311  (moments that can be drawn again)
     with home() as places:
         crowd = Crowd(places.query, SIMPLE)
         for _ in range(STOPS):
