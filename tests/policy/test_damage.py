@@ -223,7 +223,8 @@ class Account:
         assert rule.expires == left.pop("expires", None)
         assert type(rule.expires) in (date, type(None))
         hosts = [each.text for each in rule.recipients]
-        recipients = [each.lower() for each in listed(left.pop("recipient", []))]
+        written = [each.lower() for each in listed(left.pop("recipient", []))]
+        recipients = [each.encode("idna").decode() for each in written]
         assert sorted([*hosts, *rule.groups]) == sorted(recipients)
         attributes = listed(left.pop("attribute", attribute or []))
         assert [each.text for each in rule.attributes] == attributes
