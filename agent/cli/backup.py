@@ -51,8 +51,8 @@ def _is_open(client: Client) -> bool:
 
 def _copy(place: Path, method: Method) -> None:
     """Open the vault here, and copy it; VaultError where there is none."""
+    from agent.vault.keys.secrets import Secret
     from agent.vault.location import Location
-    from agent.vault.secrets import Secret
     from agent.vault.vault import unlock
 
     at = Location.of(paths())

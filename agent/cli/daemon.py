@@ -8,9 +8,9 @@ from agent.cli.layout import paragraph
 from agent.cli.options import json_option, record
 from agent.cli.problems import printable
 from agent.daemon.events import Bus
-from agent.daemon.inside import Inside, assembled
+from agent.daemon.process.inside import Inside, assembled
 from agent.daemon.run import Options, run
-from agent.daemon.token import TOKEN
+from agent.daemon.serving.token import TOKEN
 from agent.errors import UsageError
 from agent.paths import Paths, paths
 

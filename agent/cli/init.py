@@ -30,10 +30,10 @@ from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.paths import Paths, paths
-from agent.vault import keyrings
+from agent.vault.keys import keyrings
 from agent.vault.leftovers import check_free
 from agent.vault.location import Location
-from agent.vault.toml import LARGEST, read_profile
+from agent.vault.profile_file import LARGEST, read_profile
 
 
 class InitFlags(TypedDict):

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from agent.cli.init_wishes import Wishes
-from agent.daemon.shelf import Shelf
+from agent.daemon.live.shelf import Shelf
 from agent.errors import VaultError
 from agent.files import create_private, private_folder
 from agent.paths import Paths

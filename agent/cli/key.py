@@ -28,11 +28,11 @@ from agent.cli.secret import (
 )
 from agent.errors import BusyVaultError, UsageError
 from agent.paths import paths
+from agent.vault.keys.secrets import Kind, Secret
+from agent.vault.keys.slot_rows import SlotInfo
 from agent.vault.leftovers import replaced
 from agent.vault.location import Location
 from agent.vault.outside import keys
-from agent.vault.secrets import Kind, Secret
-from agent.vault.slot_rows import SlotInfo
 from agent.vault.vault import Vault, unlock
 
 COLUMNS = (Column("id", right=True), Column("opens with", wraps=True), Column("work", wraps=True))

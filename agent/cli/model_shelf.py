@@ -39,7 +39,7 @@ def add(*, file: Path, as_json: bool) -> None:
         with door() as client:
             added: ModelStatus = client.call("add_model", Place(path=str(place)))
     else:
-        from agent.daemon.shelf import Shelf
+        from agent.daemon.live.shelf import Shelf
 
         added = Shelf(paths().models).add(place, _keys(), datetime.now(UTC))
     said = f'Added {added.name}. The policy decides with it where it says model = "{added.name}".'
@@ -54,7 +54,7 @@ def list_(*, as_json: bool) -> None:
         with door() as client:
             found: list[ModelStatus] = client.call("models")
     else:
-        from agent.daemon.shelf import Shelf
+        from agent.daemon.live.shelf import Shelf
 
         found = Shelf(paths().models).status(_keys(), datetime.now(UTC))
     if as_json:
@@ -75,7 +75,7 @@ def remove(*, name: str, as_json: bool) -> None:
         with door() as client:
             client.call("remove_model", name=name)
     else:
-        from agent.daemon.shelf import Shelf
+        from agent.daemon.live.shelf import Shelf
 
         Shelf(paths().models).remove(name)
     click.echo(record(Done()) if as_json else paragraph(printable(f"Removed {name}.")))

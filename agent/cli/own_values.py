@@ -6,7 +6,7 @@ from agent.errors import UsageError
 from agent.files import read_bytes
 from agent.model.model import Model
 from agent.model.persons import person_codes
-from agent.vault import toml
+from agent.vault import profile_file as toml
 
 
 def read_values(path: Path, model: Model) -> dict[str, int]:

@@ -11,7 +11,7 @@ from agent.cli.options import PATH, json_option, record, yes_option
 from agent.cli.problems import printable
 from agent.errors import UsageError
 from agent.files import create_private
-from agent.vault.toml import profile_toml
+from agent.vault.profile_file import profile_toml
 from agent.wire.keeping import Profile
 
 OUTPUT = Path("-")

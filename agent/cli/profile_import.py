@@ -16,7 +16,7 @@ from agent.model.file import SUFFIX, read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.paths import paths
-from agent.vault.toml import LARGEST, read_profile
+from agent.vault.profile_file import LARGEST, read_profile
 from agent.wire.client import Client
 from agent.wire.keeping import Changed, Profile, ProfileChange
 from agent.wire.state import ModelStatus

@@ -15,8 +15,8 @@ from agent.cli.problems import note, printable
 from agent.cli.service import removed_service, usual, written
 from agent.daemon.belongings import Belongings, accounts, belongings, forget, remove
 from agent.daemon.checks.places import listens
-from agent.daemon.installed import foreign, look
-from agent.daemon.sockets import alone
+from agent.daemon.process.sockets import alone
+from agent.daemon.service.installed import foreign, look
 from agent.errors import DaemonError
 from agent.files import private_folder
 from agent.paths import Paths, paths

@@ -13,9 +13,9 @@ from agent.errors import BusyVaultError, UsageError, VaultError
 from agent.paths import paths
 from agent.vault.backup import OTHER
 from agent.vault.backup import restore as put_back
+from agent.vault.keys.secrets import Secret
 from agent.vault.location import Location
 from agent.vault.outside import keys
-from agent.vault.secrets import Secret
 
 
 @click.command()

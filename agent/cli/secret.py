@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from agent.errors import UsageError
-from agent.vault import keyrings
+from agent.vault.keys import keyrings
 from agent.vault.memory import forbid_dumps
 from agent.wire.base import LONGEST_SECRET
 from agent.wire.state import Method

@@ -12,7 +12,7 @@ from agent.cli.options import json_option, record
 from agent.cli.parameters import OneOf
 from agent.cli.problems import printable
 from agent.daemon.checks.places import listens
-from agent.daemon.installed import (
+from agent.daemon.service.installed import (
     forgetting,
     look,
     reachable,
@@ -22,7 +22,7 @@ from agent.daemon.installed import (
     stopping,
     write,
 )
-from agent.daemon.service import Manager, UnitFile, files
+from agent.daemon.service.units import Manager, UnitFile, files
 from agent.errors import DaemonError
 from agent.paths import paths
 

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.daemon.desk import Desk
-from agent.daemon.rules import Rules
-from agent.daemon.shelf import Shelf
+from agent.daemon.desk.desk import Desk
+from agent.daemon.live.rules import Rules
+from agent.daemon.live.shelf import Shelf
 from agent.daemon.sources import Sources
 from agent.vault.facts import site_of
 from agent.vault.location import Location

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from agent.errors import BusyVaultError, VaultError
 from agent.paths import Paths
-from agent.vault import keyrings, outside
+from agent.vault import outside
+from agent.vault.keys import keyrings
 
 VAULTS = ("vault.db", "vault.db.replaced-*", ".vault.db.*.part")
 BESIDE = ("*-wal", "*-shm", "*-journal")  # what SQLite keeps beside each

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from agent import __version__
 from agent.daemon.agent import Agent
-from agent.daemon.explained import explained
+from agent.daemon.deciding.explained import explained
 from agent.daemon.handle import handle
 from agent.daemon.holdings import change, entries, forget, holding, opened
-from agent.daemon.opening import Opening, from_keyring, in_thread, keyring_accounts
-from agent.daemon.state import status_of
+from agent.daemon.process.opening import Opening, from_keyring, in_thread, keyring_accounts
+from agent.daemon.status import status_of
 from agent.errors import LockedError, UsageError, VaultError
-from agent.vault.secrets import Secret
+from agent.vault.keys.secrets import Secret
 from agent.vault.vault import Vault
 from agent.wire.asking import Answer, Ask, Clicked, Explained, Offer, Refuse
 from agent.wire.base import Done

@@ -4,9 +4,16 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.answers import code_of, header_of, nothing, specified, summary_of, unspecified
-from agent.daemon.case import Case, NothingError, case_of, decided
-from agent.daemon.fitting import largest_values
+from agent.daemon.deciding.answers import (
+    code_of,
+    header_of,
+    nothing,
+    specified,
+    summary_of,
+    unspecified,
+)
+from agent.daemon.deciding.case import Case, NothingError, case_of, decided
+from agent.daemon.deciding.fitting import largest_values
 from agent.decision.alike import people_left
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge

@@ -5,12 +5,12 @@ import os
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from agent.daemon.connections import more_files
-from agent.daemon.inside import Build, assembled
-from agent.daemon.lifetime import lifetime
-from agent.daemon.log import logging_to
-from agent.daemon.sockets import alone, doors
-from agent.daemon.systemd import adopted
+from agent.daemon.process.inside import Build, assembled
+from agent.daemon.process.lifetime import lifetime
+from agent.daemon.process.log import logging_to
+from agent.daemon.process.sockets import alone, doors
+from agent.daemon.process.systemd import adopted
+from agent.daemon.serving.connections import more_files
 from agent.files import private_folder
 from agent.paths import Paths
 from agent.vault.memory import forbid_dumps
@@ -42,7 +42,7 @@ def run(paths: Paths, options: Options, build: Build = assembled) -> None:
         opened = stack.enter_context(doors(paths, adopted(os.environ, os.getpid())))
         gc.disable()  # it would look through modules that all stay, a tenth of the start
         stack.callback(gc.enable)
-        from agent.daemon.living import Openings, live
+        from agent.daemon.process.living import Openings, live
 
         live(paths, Openings(opened, options.listen, options.origins), life, build)
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
 from agent.files import NO_LINKS, settle
-from agent.vault.connection import make_private
-from agent.vault.database import Database
-from agent.vault.framing import Chance
+from agent.vault.keys.secrets import Secret
 from agent.vault.leftovers import LOG, check_name, free_names
 from agent.vault.location import Location
 from agent.vault.making import put, workshop
-from agent.vault.secrets import Secret
-from agent.vault.trouble import refused
+from agent.vault.sealed.connection import make_private
+from agent.vault.sealed.database import Database
+from agent.vault.sealed.framing import Chance
+from agent.vault.sealed.trouble import refused
 from agent.vault.vault import unlock
 
 OTHER = "name a file that `reticent backup` made, perhaps an older one"

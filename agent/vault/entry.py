@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.vault.trouble import damaged
+from agent.vault.sealed.trouble import damaged
 
 MOST_SITES = 48  # in one entry, which has room for so many of the longest
 

@@ -1,6 +1,6 @@
 """Small sealed records under names, for whoever else needs to keep something."""
 
-from agent.vault.store import Store
+from agent.vault.sealed.store import Store
 
 _PREFIX = "other/"
 

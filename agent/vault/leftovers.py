@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agent.errors import VaultError
 from agent.vault.location import Location
-from agent.vault.witness import read_witness
+from agent.vault.sealed.witness import read_witness
 
 LOG, JOURNAL, SHARED = "-wal", "-journal", "-shm"  # SQLite appends these to the name of a database
 REPLACED = ".replaced-"  # and a number from 1: what a restored backup replaced

@@ -8,18 +8,18 @@ from pathlib import Path
 
 from agent.errors import BusyVaultError, VaultError
 from agent.files import clear_unfinished, name_new, private_folder, settle, unfinished
-from agent.vault import slot_rows
-from agent.vault.database import Statement, make_database
-from agent.vault.derivation import Derivation
-from agent.vault.framing import Chance
+from agent.vault.keys import slot_rows
+from agent.vault.keys.derivation import Derivation
+from agent.vault.keys.slot_making import SlotMaker
+from agent.vault.keys.slot_rows import VAULT_ID_BYTES, SlotRow, slots_digest
 from agent.vault.leftovers import check_name, remove_beside, taken
 from agent.vault.location import Location
-from agent.vault.seal import KEY_BYTES, Key, Seals
-from agent.vault.slot_making import SlotMaker
-from agent.vault.slot_rows import VAULT_ID_BYTES, SlotRow, slots_digest
-from agent.vault.state import State, digest_of, first_link, written_state
-from agent.vault.trouble import refused
-from agent.vault.witness import read_witness, write_witness
+from agent.vault.sealed.database import Statement, make_database
+from agent.vault.sealed.framing import Chance
+from agent.vault.sealed.seal import KEY_BYTES, Key, Seals
+from agent.vault.sealed.state import State, digest_of, first_link, written_state
+from agent.vault.sealed.trouble import refused
+from agent.vault.sealed.witness import read_witness, write_witness
 
 PAGE_BYTES = 4096
 

@@ -3,13 +3,13 @@
 from contextlib import closing
 from pathlib import Path
 
-from agent.vault import slot_rows
-from agent.vault.database import Database
+from agent.vault.keys import slot_rows
+from agent.vault.keys.slot_rows import SlotInfo, keys_of, read_slots, read_vault_id
 from agent.vault.location import Location
-from agent.vault.slot_rows import SlotInfo, keys_of, read_slots, read_vault_id
-from agent.vault.state import state_row
-from agent.vault.trouble import damaged
-from agent.vault.witness import check_age, read_witness
+from agent.vault.sealed.database import Database
+from agent.vault.sealed.state import state_row
+from agent.vault.sealed.trouble import damaged
+from agent.vault.sealed.witness import check_age, read_witness
 
 _NUMBERS = "SELECT count(*), ifnull(min(number), 1), ifnull(max(number), 0) FROM entry"
 _LATEST = (

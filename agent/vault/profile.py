@@ -9,7 +9,7 @@ from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 from agent.model.persons import checked, person_codes, unknown_person
-from agent.vault.trouble import damaged
+from agent.vault.sealed.trouble import damaged
 
 ITEM = "profile"
 Values = dict[str, dict[str, str]]  # by the id of a model, then by attribute

@@ -6,18 +6,19 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from agent.errors import VaultError
-from agent.vault import chain, slot_rows
-from agent.vault.database import Statement
-from agent.vault.framing import Chance
-from agent.vault.item_rows import item_id, read_item, removed_item, written_item
-from agent.vault.opening import openings, wrong
-from agent.vault.seal import KEY_BYTES, Key, Seals
-from agent.vault.secrets import Secret
-from agent.vault.slot_making import SlotMaker
-from agent.vault.slot_rows import SlotRow, read_slots, slots_digest
-from agent.vault.slots import KeyringSlot, PassphraseSlot, RecoverySlot
-from agent.vault.state import State, digest_of, first_link, written_state
-from agent.vault.store import Store
+from agent.vault.keys import slot_rows
+from agent.vault.keys.opening import openings, wrong
+from agent.vault.keys.secrets import Secret
+from agent.vault.keys.slot_making import SlotMaker
+from agent.vault.keys.slot_rows import SlotRow, read_slots, slots_digest
+from agent.vault.keys.slots import KeyringSlot, PassphraseSlot, RecoverySlot
+from agent.vault.sealed import chain
+from agent.vault.sealed.database import Statement
+from agent.vault.sealed.framing import Chance
+from agent.vault.sealed.item_rows import item_id, read_item, removed_item, written_item
+from agent.vault.sealed.seal import KEY_BYTES, Key, Seals
+from agent.vault.sealed.state import State, digest_of, first_link, written_state
+from agent.vault.sealed.store import Store
 
 
 class Rotated(NamedTuple):

@@ -9,30 +9,30 @@ from typing import TYPE_CHECKING, Self
 
 from agent.errors import VaultError
 from agent.files import private_folder
-from agent.vault import keyrings, slot_rows
-from agent.vault.database import Database
-from agent.vault.derivation import Derivation, calibrate
 from agent.vault.items import Items
+from agent.vault.keys import keyrings, slot_rows
+from agent.vault.keys.derivation import Derivation, calibrate
+from agent.vault.keys.opening import opened
+from agent.vault.keys.secrets import Secret, normalised
+from agent.vault.keys.slot_making import SlotMaker
+from agent.vault.keys.slot_rows import SlotInfo, SlotRow, keys_of, read_slots, read_vault_id
 from agent.vault.ledger import Ledger
 from agent.vault.leftovers import check_free
 from agent.vault.making import make_vault, put, sweep, workshop
-from agent.vault.opening import opened
 from agent.vault.outside import accounts
 from agent.vault.profile import Profile
 from agent.vault.rotation import rotate
-from agent.vault.seal import Key, Seals
-from agent.vault.secrets import Secret, normalised
-from agent.vault.slot_making import SlotMaker
-from agent.vault.slot_rows import SlotInfo, SlotRow, keys_of, read_slots, read_vault_id
-from agent.vault.store import Store
+from agent.vault.sealed.database import Database
+from agent.vault.sealed.seal import Key, Seals
+from agent.vault.sealed.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
     from types import TracebackType
 
-    from agent.vault.framing import Chance
     from agent.vault.location import Location
+    from agent.vault.sealed.framing import Chance
 
 
 class Vault:

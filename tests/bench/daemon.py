@@ -19,7 +19,7 @@ from agent.wire.asking import Ask
 from agent.wire.routes import CONTROL, QUERY
 from tests.bench.timing import at, timed
 from tests.daemon.crowd import QUERIES, Crowd, request
-from tests.daemon.live import PATIENCE, Live, begun, environment, home, started
+from tests.daemon.whole_daemon import PATIENCE, Live, begun, environment, home, started
 
 STARTS = 9
 STATUSES = 21

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.daemon.events import Bus
-from agent.daemon.inside import Build
+from agent.daemon.process.inside import Build
 from agent.daemon.run import Options
 from agent.paths import Paths, paths
 from agent.wire.client import Client

@@ -6,9 +6,9 @@ from keyring.backend import KeyringBackend
 from keyring.errors import PasswordDeleteError
 
 from agent.paths import paths
-from agent.vault.derivation import Derivation
+from agent.vault.keys.derivation import Derivation
+from agent.vault.keys.secrets import Secret
 from agent.vault.location import Location
-from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, create, unlock
 
 PASSPHRASE = "four random words here"  # noqa: S105  (that of an empty vault)

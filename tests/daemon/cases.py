@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from agent.daemon.checks.finding import Finding, Machine, State
 from agent.daemon.doctor import examine
 from agent.paths import paths
-from agent.vault.derivation import Derivation
+from agent.vault.keys.derivation import Derivation
 from agent.vault.location import Location
 from agent.vault.vault import create
 from tests.wire.fake import short_folder

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import cast
 
 from agent.daemon.agent import Agent, Parts
-from agent.daemon.desk import Desk
+from agent.daemon.desk.desk import Desk
 from agent.daemon.events import Bus
-from agent.daemon.in_force import InForce
-from agent.daemon.rules import Rules
-from agent.daemon.shelf import Keys, Shelf
+from agent.daemon.live.in_force import InForce
+from agent.daemon.live.rules import Rules
+from agent.daemon.live.shelf import Keys, Shelf
 from agent.daemon.sources import Sources
 from agent.errors import UsageError
 from agent.model.model import Model
@@ -19,7 +19,7 @@ from agent.vault.items import Items
 from agent.vault.ledger import Ledger
 from agent.vault.location import Location
 from agent.vault.profile import Profile
-from agent.vault.store import Store
+from agent.vault.sealed.store import Store
 from agent.vault.vault import Vault
 from agent.wire.asking import Ask
 from agent.wire.state import Event, EventKind

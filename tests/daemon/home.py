@@ -8,7 +8,7 @@ from typing import Self
 
 from agent.daemon.agent import Agent, assemble
 from agent.daemon.calls import Calls
-from agent.daemon.opening import Opening, in_thread
+from agent.daemon.process.opening import Opening, in_thread
 from agent.model.attributes import UNSPECIFIED
 from agent.model.file import write
 from agent.paths import HOME, Paths, paths
@@ -17,7 +17,7 @@ from agent.vault.vault import create
 from agent.wire.keeping import ProfileChange
 from agent.wire.state import Status, Unlock
 from tests.daemon.doubles import MONDAY, Heard
-from tests.daemon.lives import MODEL
+from tests.daemon.people import MODEL
 from tests.vault.worlds import FAST, PASSPHRASE
 
 POLICY = """

@@ -5,7 +5,7 @@ import signal
 from dataclasses import replace
 
 from agent.daemon.events import Bus
-from agent.daemon.inside import Inside
+from agent.daemon.process.inside import Inside
 from agent.paths import Paths
 from agent.wire.asking import Answer
 from agent.wire.routes import ROUTES

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from agent.daemon.desk import Desk
+from agent.daemon.desk.desk import Desk
 from agent.daemon.sources import RECORD
 from agent.decision.decide import decide
 from agent.decision.decision import Decision

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from agent.daemon.written import Wish, changed
+from agent.daemon.desk.written import Wish, changed
 from policy.load import preset
 from policy.read import read
 from policy.rules import Policy

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.belongings import Accounts, accounts, belongings, forget, remove
-from agent.daemon.token import TOKEN
+from agent.daemon.serving.token import TOKEN
 from agent.errors import BusyVaultError, VaultError
 from agent.files import private_folder
 from agent.paths import Paths, paths
-from agent.vault import keyrings
-from agent.vault.derivation import Derivation
+from agent.vault.keys import keyrings
+from agent.vault.keys.derivation import Derivation
 from agent.vault.location import Location
 from agent.vault.vault import create
 from tests.cli.vaults import Memory

@@ -12,8 +12,8 @@ import pytest
 from agent.daemon.calls import Calls
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import write
-from agent.vault.database import Database
 from agent.vault.location import Location
+from agent.vault.sealed.database import Database
 from agent.vault.vault import unlock
 from agent.wire.asking import Answer, Ask, Clicked, Offer, Refuse
 from agent.wire.keeping import Forget, ProfileChange
@@ -21,7 +21,7 @@ from agent.wire.reviews import Decided, Lasting, Verdict
 from agent.wire.routes import ROUTES
 from agent.wire.state import Place
 from tests.daemon.home import POLICY, Home
-from tests.daemon.lives import MODEL, SHOP
+from tests.daemon.people import MODEL, SHOP
 from tests.vault.worlds import TYPED
 
 APPROVE = Verdict(decided="approve", lasting="always")

@@ -117,7 +117,7 @@ def test_a_shipped_model_that_is_damaged_comes_with_another_installation(
     """It cannot be removed, as one that was added can."""
     damaged = tmp_path / shipped_model().name
     damaged.write_bytes(b"rubbish")
-    monkeypatch.setattr("agent.daemon.shelf.shipped_model", lambda: damaged)
+    monkeypatch.setattr("agent.daemon.live.shelf.shipped_model", lambda: damaged)
     assert only(here, "models", "bad").fix == "install reticent again"
     monkeypatch.undo()
     added(here, b"rubbish")

@@ -8,9 +8,9 @@ from shutil import copyfile
 import pytest
 
 from agent.daemon.checks.finding import Machine, State
+from agent.vault.keys.secrets import Secret
 from agent.vault.location import Location
 from agent.vault.outside import look
-from agent.vault.secrets import Secret
 from agent.vault.vault import unlock
 from tests.daemon.cases import healthy, only, states
 from tests.vault.histories import NOW, disclosed

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-import agent.daemon.case
+import agent.daemon.deciding.case
 import agent.daemon.handle
 from agent.daemon.agent import Agent
-from agent.daemon.desk import Desk
-from agent.daemon.explained import explained
+from agent.daemon.deciding.explained import explained
+from agent.daemon.desk.desk import Desk
 from agent.daemon.handle import handle
 from agent.daemon.sources import Sources
 from agent.errors import VaultError
@@ -19,7 +19,7 @@ from agent.vault.profile import Profile
 from agent.wire.asking import Answer, Ask, Code
 from agent.wire.reviews import Verdict
 from tests.daemon.doubles import MONDAY, FixedRules, Heard, OneModel
-from tests.daemon.lives import OPEN, SHOP, living
+from tests.daemon.people import OPEN, SHOP, living
 
 OTHER = Ask(query=SHOP.query, recipient="other.example")
 
@@ -81,9 +81,9 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
         (OneModel, "of"),
         (Desk, "offered"),
         (Desk, "overlay"),
-        (agent.daemon.case, "knowledge"),
+        (agent.daemon.deciding.case, "knowledge"),
         (Sources, "values"),
-        (agent.daemon.case, "decide"),
+        (agent.daemon.deciding.case, "decide"),
         (Desk, "note"),
         (Sources, "noted"),
         (Heard, "publish"),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.calls import Calls
-from agent.daemon.explained import explained
+from agent.daemon.deciding.explained import explained
 from agent.daemon.handle import handle
 from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED
@@ -18,7 +18,7 @@ from agent.vault.profile import Profile
 from agent.wire.asking import Answer, Ask
 from agent.wire.reviews import Verdict
 from tests.daemon.doubles import MONDAY, Heard
-from tests.daemon.lives import MODEL, OPEN, ROWS, SECOND, SHOP, living, values_of
+from tests.daemon.people import MODEL, OPEN, ROWS, SECOND, SHOP, living, values_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
 from tests.decision.transcripts import HOSTS, QUERIES

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from agent.daemon import log
 from agent.daemon.belongings import belongings, remove
-from agent.daemon.shelf import Shelf
-from agent.daemon.sockets import alone, doors
-from agent.daemon.token import TOKEN, token_of
-from agent.daemon.written import Wish, write
+from agent.daemon.desk.written import Wish, write
+from agent.daemon.live.shelf import Shelf
+from agent.daemon.process import log
+from agent.daemon.process.sockets import alone, doors
+from agent.daemon.serving.token import TOKEN, token_of
 from agent.files import private_folder
 from agent.model.file import write as write_model
 from agent.model.signature import generate_key, sign
@@ -27,7 +27,7 @@ from agent.vault.location import Location
 from agent.vault.vault import create, unlock
 from tests.daemon.doubles import MONDAY
 from tests.daemon.fakes import short_home
-from tests.daemon.lives import MODEL
+from tests.daemon.people import MODEL
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED
 
 RENAMING = ("link", "rename", "replace", "unlink", "rmdir")  # of os: what tells a crash's instants

@@ -17,7 +17,7 @@ from agent.vault.vault import unlock
 from agent.wire.asking import Ask
 from agent.wire.routes import QUERY
 from tests.daemon.crowd import QUERIES, SIMPLE, Crowd
-from tests.daemon.live import LOOK, PATIENCE, begun, home, started
+from tests.daemon.whole_daemon import LOOK, PATIENCE, begun, home, started
 from tests.vault.worlds import TYPED
 
 KILLS = 40

@@ -12,7 +12,7 @@ from agent.errors import LockedError
 from agent.wire.asking import Ask, Offer
 from agent.wire.reviews import Verdict
 from tests.daemon.home import OPEN, Home
-from tests.daemon.lives import SHOP
+from tests.daemon.people import SHOP
 
 MARK = "private"
 TEXT = 'lambda = 0.0\nmodel = "mine"\n'

@@ -15,8 +15,8 @@ import pytest
 
 from agent.wire.asking import Ask
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door
-from tests.daemon.live import Live, living
 from tests.daemon.mutating import Plain, mutated
+from tests.daemon.whole_daemon import Live, living
 
 COUNT = 5_000  # at a locked daemon, and as many at one that is not
 CALLERS = 8

@@ -8,7 +8,7 @@ import pytest
 from agent.errors import VaultError
 from agent.vault.ledger import Ledger
 from tests.daemon.home import Home
-from tests.daemon.lives import SHOP
+from tests.daemon.people import SHOP
 
 
 @pytest.fixture

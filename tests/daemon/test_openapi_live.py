@@ -16,11 +16,11 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.core.failures import FailureGroup
 from schemathesis.core.transport import Response
 
-from agent.daemon.server import LONGEST_LINE
+from agent.daemon.serving.server import LONGEST_LINE
 from agent.wire.connection import Connection
 from agent.wire.document import document
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route
-from tests.daemon.live import Live, living
+from tests.daemon.whole_daemon import Live, living
 
 EXAMPLES = 50  # of each call at each door in each mode
 PATIENCE = 60.0  # seconds

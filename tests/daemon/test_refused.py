@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.refusals import MOST, allowed, refused
-from agent.daemon.written import Wish
+from agent.daemon.desk.refusals import MOST, allowed, refused
+from agent.daemon.desk.written import Wish
 from agent.errors import UsageError
 from policy.match import Rulebook
 from policy.read import LARGEST

@@ -16,8 +16,8 @@ from agent.errors import (
 )
 from agent.vault import backup as backups
 from agent.vault.backup import restore
+from agent.vault.keys.secrets import Secret
 from agent.vault.location import Location
-from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, create, unlock
 from tests.vault.histories import NOW, disclosed
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, place, stream

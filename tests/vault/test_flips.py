@@ -10,7 +10,7 @@ import pytest
 
 from agent.errors import VaultError
 from agent.vault.location import Location
-from agent.vault.seal import Key
+from agent.vault.sealed.seal import Key
 from tests.vault.scenes import EARLY, LATE
 from tests.vault.worlds import Rows, contents, made, store_of
 

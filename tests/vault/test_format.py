@@ -3,10 +3,11 @@
 import re
 from pathlib import Path
 
-from agent.vault import chain, derivation, item_rows, slot_rows
-from agent.vault.database import APPLICATION_ID, TABLES
 from agent.vault.entry import MOST_SITES
-from agent.vault.framing import FORMAT
+from agent.vault.keys import derivation, slot_rows
+from agent.vault.sealed import chain, item_rows
+from agent.vault.sealed.database import APPLICATION_ID, TABLES
+from agent.vault.sealed.framing import FORMAT
 
 TEXT = (Path(__file__).parents[2] / "agent/vault/FORMAT.md").read_text()
 

@@ -9,10 +9,10 @@ import pytest
 
 from agent.errors import VaultError, WrongSecretError
 from agent.vault.backup import restore
+from agent.vault.keys.secrets import Secret
 from agent.vault.leftovers import check_free, free_names, replaced
 from agent.vault.location import Location
 from agent.vault.making import workshop
-from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, create, make, unlock
 from tests.vault.histories import NOW, disclosed
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, stream

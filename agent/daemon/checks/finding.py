@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from agent.daemon.service import Manager
+from agent.daemon.service.units import Manager
 from agent.paths import Paths
 
 State = Literal["ok", "warn", "bad"]

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
-from agent.daemon.shelf import Shelf
+from agent.daemon.live.shelf import Shelf
 from agent.errors import PolicyError, ReticentError, UsageError
 from policy.audit import audit, misspelt
 from policy.emptied import NOTHING, says_nothing

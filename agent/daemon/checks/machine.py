@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 import agent
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.paths import HOME, RUNTIME
-from agent.vault import keyrings
-from agent.vault.trouble import OPENSSL
+from agent.vault.keys import keyrings
+from agent.vault.sealed.trouble import OPENSSL
 
 OLDEST = (3, 11)  # of Python, as pyproject.toml asks for
 LITTLE, LEAST = 100 << 20, 5 << 20  # bytes that are free

@@ -8,12 +8,12 @@ from pathlib import Path
 from agent import __version__
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.daemon.checks.places import listens
-from agent.daemon.installed import look, reachable
-from agent.daemon.service import files
-from agent.daemon.state import MISFIT, MODEL, NO_POLICY, POLICY
+from agent.daemon.service.installed import look, reachable
+from agent.daemon.service.units import files
+from agent.daemon.status import MISFIT, MODEL, NO_POLICY, POLICY
 from agent.errors import ReticentError, UsageError
-from agent.vault.slot_rows import ALTERED
-from agent.vault.witness import MISSING, UNWRITTEN
+from agent.vault.keys.slot_rows import ALTERED
+from agent.vault.sealed.witness import MISSING, UNWRITTEN
 from agent.wire.client import Client
 from agent.wire.state import Status
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.errors import BusyVaultError, VaultError
 from agent.files import left_unfinished
-from agent.vault.framing import FORMAT
+from agent.vault.keys.slot_rows import SlotInfo
 from agent.vault.leftovers import check_free, replaced
 from agent.vault.location import Location
 from agent.vault.outside import look
-from agent.vault.slot_rows import SlotInfo
-from agent.vault.trouble import RESTORE
-from agent.vault.witness import read_witness
+from agent.vault.sealed.framing import FORMAT
+from agent.vault.sealed.trouble import RESTORE
+from agent.vault.sealed.witness import read_witness
 
 
 def vault(here: Machine) -> Iterator[Finding]:

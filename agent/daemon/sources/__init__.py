@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
 
-from agent.daemon.kept import Items
+from agent.daemon.desk.kept import Items
 from agent.daemon.sources.clock import workday, working_hours
 from agent.daemon.sources.history import History, history_of
 from agent.errors import VaultError

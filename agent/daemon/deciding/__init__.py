@@ -1,0 +1,1 @@
+"""From one request to its decision, and from the decision to an answer."""

@@ -1,0 +1,49 @@
+"""From a decision and the values to the answer that leaves."""
+
+from collections.abc import Mapping
+
+from agent.daemon.deciding.fitting import members
+from agent.daemon.deciding.header import joined
+from agent.decision.decision import Decision
+from agent.decision.words import headline
+from agent.model.attributes import UNSPECIFIED
+from agent.model.model import Model
+from agent.wire.asking import Answer, Code, Summary
+
+
+def nothing(code: Code) -> Answer:
+    """Return the answer where nothing was decided."""
+    return Answer(code=code)
+
+
+def code_of(decision: Decision) -> Code:
+    """Return the code of a decision: in the ordinary case, that it was answered."""
+    return "answered" if decision.status == "decided" else decision.status
+
+
+def summary_of(decision: Decision, pool: str, model: Model, people_left: int) -> Summary:
+    """Return the figures of an answer; ``people_left``: who agree with all that the pool holds."""
+    return Summary(
+        headline=headline(decision),
+        pool=pool,
+        model=model.id,
+        utility_bits=decision.figures.utility,
+        people_left=people_left,
+        waiting=len(decision.pending.names) if decision.pending else 0,
+    )
+
+
+def specified(values: Mapping[str, str]) -> dict[str, str]:
+    """Return the values that are sent: one that is not specified is left out."""
+    return {name: value for name, value in values.items() if value != UNSPECIFIED}
+
+
+def unspecified(values: Mapping[str, str]) -> list[str]:
+    """Return the names that were chosen and are not set."""
+    return [name for name, value in values.items() if value == UNSPECIFIED]
+
+
+def header_of(values: Mapping[str, str], model: Model) -> str:
+    """Return the values that are sent as a header's value; empty where there is none."""
+    texts = members(model).texts
+    return joined(texts[pair] for pair in specified(values).items())

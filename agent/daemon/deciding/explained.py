@@ -1,0 +1,75 @@
+"""What would be decided about a request now, and why; nothing is sent, recorded or queued."""
+
+from datetime import datetime
+
+from agent.daemon.agent import Agent
+from agent.daemon.deciding.answers import code_of
+from agent.daemon.deciding.case import Case, NothingError, case_of, decided
+from agent.daemon.deciding.header import LARGEST
+from agent.decision.decision import Candidate, Decision
+from agent.decision.explain import because, explain
+from agent.wire.asking import Ask, Code, Explained, Line, Reason
+
+NO_ROOM = "no room in the header"
+WHY = {
+    "locked": "the vault is locked",
+    "no policy": "there is no policy",
+    "no model": "the model that the policy names cannot be used",
+    "unfit": "the model does not fit the policy, or what the recipient holds",
+}
+BEHIND = {"guarded": "guard"}  # the setting behind a reason; else it is `disclose`
+
+
+def explained(ask: Ask, now: datetime, agent: Agent) -> Explained:
+    """Return what `handle` would decide; UsageError where the recipient is no host."""
+    try:
+        case = case_of(ask, now, agent)
+        decision = decided(case)
+    except NothingError as error:
+        return _silent(error.code)
+    sentences = explain(decision)
+    dropped = _dropped(decision, case)
+    lines = [Line(label=label, text=text) for label, text in sentences.lines]
+    if dropped:
+        text = f"{', '.join(sorted(dropped))}: the header would be over {LARGEST} bytes"
+        lines.append(Line(label=NO_ROOM, text=text))
+    return Explained(
+        code=code_of(decision),
+        headline=sentences.headline,
+        disclosed=[*decision.disclosed],
+        pending=[*decision.pending.names] if decision.pending else [],
+        lines=lines,
+        candidates=[_reason(each, decision, dropped) for each in decision.candidates],
+        proof=decision.evidence.proof,
+    )
+
+
+def _silent(code: Code) -> Explained:
+    """Return the explanation where nothing can be decided."""
+    return Explained(
+        code=code,
+        headline=f"Disclose nothing: {WHY[code]}.",
+        disclosed=[],
+        pending=[],
+        lines=[],
+        candidates=[],
+    )
+
+
+def _dropped(decision: Decision, case: Case) -> frozenset[str]:
+    """Return what was excluded because the header has no room for it."""
+    return decision.terms.excluded - case.terms.excluded
+
+
+def _reason(candidate: Candidate, decision: Decision, dropped: frozenset[str]) -> Reason:
+    name = candidate.name
+    verdict = because(decision, BEHIND.get(candidate.reason, "disclose"), name)
+    return Reason(
+        name=name,
+        disclosed=candidate.disclosed,
+        reason=NO_ROOM if name in dropped else candidate.reason,
+        rule=None if verdict is None or name in dropped else verdict.rule.name,
+        limit=None if name in dropped else candidate.limit,
+        gain_bits=candidate.gain_bits,
+        cost_bits=candidate.cost_bits,
+    )

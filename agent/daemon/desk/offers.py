@@ -1,0 +1,57 @@
+"""What recipients have said that they can use, once the user approved: kept in the vault.
+
+An offer closes what it does not name. What it closed stays closed when it is over, and when its
+record cannot be read: nothing opens because time passes.
+"""
+
+from datetime import date
+
+import msgspec
+
+from agent.daemon.desk.kept import Items
+
+PREFIX = "offers/"
+MOST = 4096  # sites whose offers are at hand
+
+
+class Approved(msgspec.Struct, frozen=True):
+    """An approved offer: the names, and the last day on which it holds, None for no end."""
+
+    names: tuple[str, ...]
+    until: date | None = None
+
+    def names_on(self, today: date) -> frozenset[str]:
+        """Return the names that the recipient can use on a day: none where it is over."""
+        over = self.until is not None and today > self.until
+        return frozenset() if over else frozenset(self.names)
+
+
+class Offers:
+    """Approved offers by site, read from the vault when first asked for."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+        self._known: dict[str, Approved | None] = {}
+
+    def find(self, site: str) -> Approved | None:
+        """Return what a site may be offered, None where it has offered nothing."""
+        if site not in self._known:
+            if len(self._known) >= MOST:
+                self._known.clear()
+            self._known[site] = _read(self._items.get(PREFIX + site))
+        return self._known[site]
+
+    def approve(self, site: str, approved: Approved) -> None:
+        """Keep an offer from now on, instead of the one before."""
+        self._items.put(PREFIX + site, msgspec.msgpack.encode(approved))
+        self._known[site] = approved
+
+
+def _read(content: bytes | None) -> Approved | None:
+    """Return a record as it was kept; one of another version is an offer of nothing."""
+    if content is None:
+        return None
+    try:
+        return msgspec.msgpack.decode(content, type=Approved)
+    except msgspec.DecodeError:
+        return Approved(())

@@ -1,0 +1,1 @@
+"""The policy and the models, read again when they change."""

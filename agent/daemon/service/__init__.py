@@ -1,0 +1,1 @@
+"""Having the system start the daemon: systemd, launchd."""

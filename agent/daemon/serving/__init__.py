@@ -1,0 +1,1 @@
+"""The calls over HTTP: strict messages, limits, and the boundary where nothing is attached."""

@@ -1,0 +1,113 @@
+"""The two doors as HTTP: exactly the calls of agent/wire/routes.py, each at its doors."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from inspect import isawaitable
+from typing import Any
+
+from agent.daemon.events import Bus
+from agent.daemon.serving.boundary import boundary, reply
+from agent.daemon.serving.pages import check_page
+from agent.daemon.serving.reading import body_of, check_type, parameters_of, reader
+from agent.daemon.serving.streamed import stream
+from agent.daemon.serving.web import Handler, web
+from agent.wire.base import MOST_BYTES, Done
+from agent.wire.routes import ROUTES, Door, Route
+
+PATIENCE = 10.0  # seconds for a body to arrive
+IDLE = 60.0  # seconds that a connection may stand open between two calls, or before the first
+GRACE = 5.0  # seconds for running calls to end when the daemon does
+LONGEST_LINE = 32 * 1024  # bytes of a request's first: the longest host has 12 for a character
+LINGERING = 0.25  # seconds in which the rest of a refused body is thrown away
+
+Arguments = list[Any]
+Named = dict[str, str | int]
+Answering = Callable[[web.Request, Arguments, Named], Awaitable[web.StreamResponse]]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What the doors lead to.
+
+    ``calls``: has a method for each route but events and shutdown; ``before``: is told of each
+    call before it is answered; ``end``: ends the daemon; ``patience``: seconds.
+    """
+
+    calls: object
+    bus: Bus
+    before: Callable[[Door, str], None]
+    end: Callable[[], None]
+    patience: float = PATIENCE
+
+
+def application(door: Door, served: Served) -> web.Application:
+    """Return what answers at a door."""
+    made = web.Application(middlewares=[boundary], client_max_size=MOST_BYTES)
+    for route in ROUTES:
+        if door in route.doors:
+            handler = _handler(route, door, served)
+            made.router.add_route(route.method, route.path, handler, name=route.name)
+    made.on_response_prepare.append(_headers)
+    return made
+
+
+def runner(made: web.Application, idle: float = IDLE) -> web.AppRunner:
+    """Return what runs an application: nothing that it is asked reaches a log.
+
+    ``idle``: seconds after which a connection is closed that asks nothing, or not all of it.
+    """
+    silent = logging.getLogger("reticent.http")
+    silent.disabled = True  # aiohttp logs the bytes of a request that is no HTTP
+    return web.AppRunner(
+        made,
+        logger=silent,
+        access_log=None,
+        auto_decompress=False,
+        keepalive_timeout=idle,
+        max_line_size=LONGEST_LINE,
+        lingering_time=LINGERING,
+        shutdown_timeout=GRACE,
+    )
+
+
+def _handler(route: Route, door: Door, served: Served) -> Handler:
+    """Return what answers one call: reads what it takes, then makes it."""
+    read = None if route.takes is None else reader(route)
+    answer = _answering(route, served)
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        body = await body_of(request, served.patience)
+        if body:
+            check_type(request, route)
+        arguments = [] if read is None else [read(body)]
+        for message in arguments:
+            check_page(request.headers.getall("Origin", []), message)
+        parameters = parameters_of(request, route)
+        served.before(door, route.name)
+        return await answer(request, arguments, parameters)
+
+    return handler
+
+
+def _answering(route: Route, served: Served) -> Answering:
+    """Return what makes a call: as one step that nothing comes between, unless it can wait."""
+    if route.name == "events":
+        return lambda request, _arguments, _parameters: stream(request, served.bus)
+    ends = route.name == "shutdown"
+    call: Callable[..., Any] = served.end if ends else getattr(served.calls, route.name)
+
+    async def answer(_request: web.Request, arguments: Arguments, named: Named) -> web.Response:
+        found = call(*arguments, **named)
+        if isawaitable(found):
+            found = await found
+        return reply(Done() if found is None else found)  # an empty list is an answer
+
+    return answer
+
+
+async def _headers(_request: web.Request, response: web.StreamResponse) -> None:
+    """Let nothing keep or guess at an answer, and let none say what serves it."""
+    response.headers.popall("Server", None)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Content-Type-Options"] = "nosniff"

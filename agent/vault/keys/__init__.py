@@ -1,0 +1,1 @@
+"""What opens the vault: key slots, and the secrets that open these."""

@@ -1,0 +1,1 @@
+"""Sealed rows in one SQLite file (../FORMAT.md)."""

@@ -1,0 +1,165 @@
+"""Entries as sealed rows, each linked to the one before (FORMAT.md, "Rows")."""
+
+import json
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from typing import Any, NamedTuple
+
+from agent.errors import RolledBackError
+from agent.vault.sealed.database import MAX_INTEGER, Database, Statement
+from agent.vault.sealed.framing import named, unnamed
+from agent.vault.sealed.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError
+from agent.vault.sealed.state import State, first_link
+from agent.vault.sealed.trouble import damaged
+from agent.vault.sealed.witness import OLD_COPY, Witness
+
+MAX_PAYLOAD = 2**16
+MAX_NAME = 1024
+LINK_BYTES = 32
+
+SITES_AT_ONCE = 10_000  # in one query: SQLite takes no text without a bound
+
+_BATCH = 64  # rows in memory at a time
+_MAX_SEALED = OVERHEAD + LINK_BYTES + 2 + MAX_NAME + MAX_PAYLOAD
+_COLUMNS = (
+    f"SELECT number, iif(length(site) = {LOOKUP_BYTES}, site, NULL), generation,"  # noqa: S608  (constants)
+    f" iif(length(sealed) <= {_MAX_SEALED}, sealed, NULL) FROM entry"
+)
+_OF_SITES = (
+    f"{_COLUMNS} WHERE number > ? AND number < ?"  # noqa: S608  (constants)
+    f" AND hex(site) IN (SELECT value FROM json_each(?)) ORDER BY number DESC LIMIT {_BATCH}"
+)
+
+
+class Row(NamedTuple):
+    """An entry as it lies in the file."""
+
+    number: int
+    site: bytes
+    generation: int
+    sealed: bytes
+
+
+class Entry(NamedTuple):
+    """An entry as it was appended; ``before``: the link of the one before."""
+
+    before: bytes
+    site: str
+    payload: bytes
+
+    def __repr__(self) -> str:
+        return "Entry(…)"
+
+
+def sealed_entry(seals: Seals, before: State, site: str, payload: bytes) -> Row:
+    """Return the row that follows a state, in the transaction that follows it."""
+    number, generation = before.entries + 1, before.generation + 1
+    found_by = seals.lookup("site", site)
+    plain = before.head + named(site, payload)
+    return Row(
+        number, found_by, generation, seals.seal(plain, "entry", number, found_by, generation)
+    )
+
+
+def link(seals: Seals, row: Row) -> bytes:
+    """Return what the next entry holds of a row."""
+    return seals.digest("link", *row)
+
+
+def inserted(row: Row) -> Statement:
+    """Return the statement that adds a row."""
+    return "INSERT INTO entry VALUES (?, ?, ?, ?)", row
+
+
+def replaced(row: Row) -> Statement:
+    """Return the statement that puts a row in the place of the one with its number."""
+    return "UPDATE entry SET site = ?, generation = ?, sealed = ? WHERE number = ?", (
+        row.site,
+        row.generation,
+        row.sealed,
+        row.number,
+    )
+
+
+def opened_entry(seals: Seals, row: Row) -> Entry:
+    """Return what a row holds; DamagedVaultError if it is not what was sealed there."""
+    try:
+        plain = seals.open(row.sealed, "entry", row.number, row.site, row.generation)
+        site, payload = unnamed(plain[LINK_BYTES:])
+    except (UnsealedError, ValueError) as error:
+        raise damaged(f"entry {row.number} of the ledger was altered") from error
+    if row.site != seals.lookup("site", site):
+        raise damaged(f"entry {row.number} of the ledger is of another site")
+    return Entry(plain[:LINK_BYTES], site, payload)
+
+
+def entry_rows(database: Database, after: int = 0) -> Iterator[Row]:
+    """Yield the rows after a number, in order; DamagedVaultError."""
+    query = f"{_COLUMNS} WHERE number > ? ORDER BY number LIMIT {_BATCH}"
+    while rows := database.rows(query, after):
+        for each in rows:
+            row = _row(each, database)
+            after = row.number
+            yield row
+
+
+def rows_of_sites(database: Database, sites: Sequence[bytes], after: int = 0) -> Iterator[Row]:
+    """Yield the rows of sites, by their keyed hashes, after a number: the last one first.
+
+    For what is shown only: what is decided follows from all rows. Raises DamagedVaultError.
+    """
+    parts = (sites[at : at + SITES_AT_ONCE] for at in range(0, len(sites), SITES_AT_ONCE))
+    found = [_of_sites(database, part, after) for part in parts]
+    return merge(*found, key=lambda row: -row.number)
+
+
+def verified(
+    database: Database, seals: Seals, state: State, witness: Witness | None
+) -> Iterator[tuple[Row, Entry]]:
+    """Yield every entry, from the first, held to its neighbours and to the state.
+
+    Raises DamagedVaultError where they do not fit, RolledBackError if the witness saw another.
+    """
+    if database.rows("SELECT min(number) FROM entry") not in ([(None,)], [(1,)]):
+        raise damaged("the ledger does not begin with entry 1", database.path)
+    head, number, generation = first_link(seals), 0, 0
+    _check_witness(witness, state, number, head)
+    for row in entry_rows(database):
+        entry = opened_entry(seals, row)
+        if row.number != number + 1 or entry.before != head:
+            raise damaged(f"before entry {row.number} of the ledger others are missing")
+        if not generation <= row.generation <= state.generation:
+            raise damaged(f"entry {row.number} of the ledger is of another time")
+        number, generation, head = row.number, row.generation, link(seals, row)
+        _check_witness(witness, state, number, head)
+        yield row, entry
+    if (number, head) != (state.entries, state.head):
+        raise damaged(f"its ledger ends at entry {number} instead of {state.entries}")
+
+
+def _of_sites(database: Database, sites: Sequence[bytes], after: int) -> Iterator[Row]:
+    """Yield the rows of so many sites as one query takes, the last one first."""
+    wanted, before = json.dumps([site.hex().upper() for site in sites]), MAX_INTEGER
+    while rows := database.rows(_OF_SITES, after, before, wanted):
+        for each in rows:
+            row = _row(each, database)
+            before = row.number
+            yield row
+
+
+def _row(columns: tuple[Any, ...], database: Database) -> Row:
+    """Return an entry as it is in the file; DamagedVaultError if it is none."""
+    match columns:
+        case (int(), bytes(), int(generation), bytes()) if generation > 0:
+            return Row(*columns)
+        case _:
+            raise damaged("an entry of the ledger is no entry", database.path)
+
+
+def _check_witness(witness: Witness | None, state: State, number: int, head: bytes) -> None:
+    """Raise RolledBackError if the witness saw another entry in this place."""
+    if witness is None or witness.rotations != state.rotations or witness.entries != number:
+        return
+    if witness.head != head.hex():
+        what = f"entry {number} of the ledger is another than this machine has seen"
+        raise RolledBackError(what, OLD_COPY)

@@ -1,0 +1,232 @@
+"""Sealed rows in one file: the chain of entries, and named items (FORMAT.md, "Rows")."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.errors import UsageError, VaultError
+from agent.vault.keys.slot_rows import ALTERED, read_slots, slots_digest
+from agent.vault.sealed import chain
+from agent.vault.sealed.item_rows import (
+    MAX_ITEMS,
+    check_item,
+    item_id,
+    read_item,
+    read_items,
+    removed_item,
+    written_item,
+)
+from agent.vault.sealed.state import State, digest_of, read_state, written_state
+from agent.vault.sealed.trouble import damaged, refuses
+from agent.vault.sealed.witness import MISSING, UNWRITTEN, check_age, read_witness, write_witness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from agent.vault.sealed.database import Database, Statement
+    from agent.vault.sealed.seal import Seals
+
+
+class Store:
+    """The rows of an open vault; every write is one transaction, and leaves nothing half-done."""
+
+    def __init__(self, database: Database, seals: Seals, witness: Path) -> None:
+        """Read the state and every item, and hold them to each other and to the witness.
+
+        Raises DamagedVaultError or RolledBackError.
+        """
+        self.database = database
+        self.seals = seals
+        self._state = read_state(database, seals)
+        self._place = witness
+        self._witness = read_witness(witness)
+        self._check_age()
+        self._generations = read_items(database, seals)
+        if self._items_digest(self._generations) != self._state.items:
+            raise damaged("its items are not of one time", database.path)
+        self._verified = self._doubtful = False
+        self._unsynced = self._witness != self._state.witness(seals.vault_id)
+        self.notes = [] if self._witness else [MISSING]
+        slots = read_slots(database, seals.vault_id)
+        if any(row.slot is None for row in slots) or slots_digest(slots) != self._state.slots:
+            self.notes.append(ALTERED)
+
+    @property
+    def state(self) -> State:
+        """What the vault says of itself as a whole."""
+        return self._state
+
+    @property
+    def generation(self) -> int:
+        """How many writes there were."""
+        return self._state.generation
+
+    @property
+    def count(self) -> int:
+        """The number of the last entry, 0 if there is none."""
+        return self._state.entries
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether memory and file may differ, so that only opening the vault again helps."""
+        return self._doubtful
+
+    def verify(self) -> Iterator[tuple[int, bytes]]:
+        """Yield every entry, and hold the whole chain to what the vault says of itself.
+
+        To be exhausted once before the first write. Raises DamagedVaultError, or RolledBackError.
+        """
+        rows = chain.verified(self.database, self.seals, self._state, self._witness)
+        for row, entry in rows:
+            yield row.number, entry.payload
+        self._verified = True
+
+    def check_entry(self, site: str, payload: bytes) -> None:
+        """Raise UsageError where an entry is larger than there may be one."""
+        if not 0 < len(site.encode()) <= chain.MAX_NAME or len(payload) > chain.MAX_PAYLOAD:
+            raise UsageError("this is too large for the ledger", "ask for fewer attributes")
+
+    def append_entry(self, site: str, payload: bytes, *, durable: bool) -> int:
+        """Append an entry to the chain and return its number, from 1.
+
+        It is in the file when this returns; ``durable``: and on the disk. Raises VaultError if it
+        cannot be written: then it is not there. UsageError if it is too large.
+        """
+        self.check_entry(site, payload)
+        row = chain.sealed_entry(self.seals, self._state, site, payload)
+        after = self._state.after(entries=row.number, head=chain.link(self.seals, row))
+        self.commit(after, [chain.inserted(row)], durable=durable)
+        return row.number
+
+    def entries(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
+        """Yield number and payload of the entries after a number. Raises DamagedVaultError."""
+        self._check_ready()
+        for row in chain.entry_rows(self.database, after):
+            yield row.number, chain.opened_entry(self.seals, row).payload
+
+    def entries_of(self, sites: Iterable[str], after: int = 0) -> Iterator[tuple[int, bytes]]:
+        """Yield number and payload of the entries of sites after a number, the last one first.
+
+        They are found by the keyed hash of the site: no other entry is opened. For what is shown
+        only. Raises DamagedVaultError.
+        """
+        self._check_ready()
+        wanted = [self.seals.lookup("site", site) for site in sites]
+        for row in chain.rows_of_sites(self.database, wanted, after):
+            yield row.number, chain.opened_entry(self.seals, row).payload
+
+    def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
+        """Keep an item under a name, in place of what was there. Raises VaultError."""
+        check_item(name, payload)
+        generations = self._generations | {name: self.generation + 1}
+        if len(generations) > MAX_ITEMS:
+            raise UsageError("the vault has no place for more items", "remove some first")
+        statement = written_item(self.seals, name, payload, self.generation + 1)
+        self._change(generations, statement, durable=durable)
+
+    def get(self, name: str) -> bytes | None:
+        """Return the item of a name. Raises DamagedVaultError."""
+        self._check_ready()
+        if name not in self._generations:
+            return None
+        _, payload, generation = read_item(self.database, self.seals, item_id(self.seals, name))
+        if generation != self._generations[name]:
+            raise damaged("an item is of another time", self.database.path)
+        return payload
+
+    def delete(self, name: str) -> None:
+        """Remove an item, if there is one. Raises VaultError."""
+        if name in self._generations:
+            rest = {other: at for other, at in self._generations.items() if other != name}
+            self._change(rest, removed_item(self.seals, name), durable=True)
+
+    def names(self) -> list[str]:
+        """Return the names of the items, sorted."""
+        return sorted(self._generations)
+
+    def sync(self) -> None:
+        """See to it that everything so far is on the disk. Raises VaultError."""
+        if self._unsynced:
+            self.commit(self._state.after(), [], durable=True)
+        self._renew_witness()
+
+    def commit(self, state: State, statements: Iterable[Statement], *, durable: bool) -> None:
+        """Run statements and put a state in place, in one transaction. Raises VaultError."""
+        self.rewrite((*statements, written_state(state, self.seals)), durable=durable)
+        self._state = state
+        self._unsynced = not durable
+        if durable:
+            self._renew_witness()
+
+    def rewrite(self, statements: Iterable[Statement], *, durable: bool) -> None:
+        """Run statements that put their own state in place. Raises VaultError."""
+        self._check_ready()
+        if not self._verified:
+            raise damaged("its ledger was not read to the end", self.database.path)
+        self._doubtful = True
+        try:
+            self.database.write(statements, durable=durable)
+        except VaultError as error:
+            # What failed to reach the disk can look as it was: the system forgets it.
+            self._doubtful = not (refuses(error) and self._unchanged())
+            raise
+        self._doubtful = False
+
+    def reopen(self, seals: Seals) -> None:
+        """Go on with other keys, after everything was sealed anew.
+
+        Raises VaultError; then nothing is read or written until the vault is opened again.
+        """
+        self._doubtful = True
+        self.seals = seals
+        self._state = read_state(self.database, seals)
+        self._generations = read_items(self.database, seals)
+        self._doubtful = False
+        self._renew_witness()
+
+    def close(self) -> None:
+        """Let go of the file and the keys. Raises VaultError."""
+        self._doubtful = True
+        del self.seals
+        self.database.close()
+
+    def _change(self, generations: dict[str, int], statement: Statement, *, durable: bool) -> None:
+        """Write or remove an item."""
+        after = self._state.after(items=self._items_digest(generations))
+        self.commit(after, [statement], durable=durable)
+        self._generations = generations
+
+    def _items_digest(self, generations: dict[str, int]) -> bytes:
+        """Return what the state says of items."""
+        return digest_of({item_id(self.seals, name): at for name, at in generations.items()})
+
+    def _renew_witness(self) -> None:
+        """Tell the witness what is on the disk; a vault is not closed because that failed."""
+        now = self._state.witness(self.seals.vault_id)
+        if now == self._witness:
+            return
+        if write_witness(now, self._place):
+            self._witness = now
+        elif UNWRITTEN not in self.notes:
+            self.notes.append(UNWRITTEN)
+
+    def _unchanged(self) -> bool:
+        """Whether the file is as it was before a write that failed."""
+        try:
+            rows = self.database.rows("SELECT generation FROM state")
+        except VaultError:
+            return False
+        return rows == [(self.generation,)]
+
+    def _check_ready(self) -> None:
+        """Raise VaultError if memory and file may differ."""
+        if self._doubtful:
+            hint = "run `reticent lock`, then `reticent unlock`"
+            raise VaultError("the vault must be opened again after an error", hint)
+
+    def _check_age(self) -> None:
+        """Raise RolledBackError if this machine has seen a later vault, or another."""
+        now = self._state
+        counts = {name: getattr(now, name) for name in ("generation", "rotations", "entries")}
+        check_age(self._witness, self.seals.vault_id.hex(), counts)

@@ -1,0 +1,237 @@
+"""The desk: from a request that waits to a verdict, and to the request after it."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon.desk.desk import Desk
+from agent.errors import RefusedError, ReticentError, UsageError
+from agent.wire.reviews import Verdict
+from policy.load import preset
+from policy.read import read
+from tests.daemon.office import TEXT, Office, open_office
+
+HOSTS = ("a.example", "www.a.example", "b.example", "s1.example", "s2.example")
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    """Return a desk whose policy asks for everything."""
+    return open_office(tmp_path)
+
+
+def disclosed(office: Office, host: str) -> set[str]:
+    """Return what one more request of a host carries."""
+    return {*office.request(host)[0].disclosed}
+
+
+def test_a_request_waits_once_per_pool_and_set(office: Office) -> None:
+    """Again and again by any host of the pool; with what it would add, and who would be left."""
+    decision, new = office.request("www.a.example")
+    assert decision.disclosed == ()
+    assert decision.pending is not None
+    assert new is not None
+    assert (new.id, new.recipient, new.pool) == (1, "www.a.example", "a.example")
+    assert new.names == [*decision.pending.names]
+    assert new.more_bits == decision.pending.figures.utility - decision.figures.utility > 0
+    assert new.people_left == decision.pending.figures.people_left < decision.figures.people
+    assert new.prompted
+    office.now += timedelta(hours=1)
+    assert office.request("a.example")[1] is None
+    (only,) = office.desk.reviews(office.now)
+    assert (only.id, only.recipient, only.at) == (1, "a.example", office.now)
+    office.request("s1.example")
+    office.request("s2.example")
+    assert [each.pool for each in office.desk.reviews(office.now)] == ["a.example", "@shops"]
+
+
+@pytest.mark.parametrize("lasting", ["once", "until restart", "days", "always"])
+@pytest.mark.parametrize("about", ["recipient", "everyone"])
+def test_a_verdict_applies_from_the_next_request(office: Office, lasting: str, about: str) -> None:
+    """For as long as it says, and for whom; it is in the file only if it is to last."""
+    review = office.review("s1.example")
+    days = {"days": 3} if lasting == "days" else {}
+    ruled = office.say(review, "approve", lasting, about=about, **days)
+    assert ruled.without_effect == ruled.decided_by == []
+    assert (ruled.written is None) == (office.path.read_text() == TEXT)
+    assert (ruled.written is None) == (lasting in ("once", "until restart"))
+    assert office.desk.reviews(office.now) == []
+    if about == "everyone" and lasting != "once":
+        assert disclosed(office, "b.example") == {*review.names}
+    else:
+        assert not disclosed(office, "b.example") or about == "everyone"
+    again = {*review.names} if lasting != "once" or about == "recipient" else set()
+    assert disclosed(office, "s2.example") == again
+    assert bool(disclosed(office, "s2.example")) == (lasting != "once")
+    office.now += timedelta(days=3)
+    assert bool(disclosed(office, "s1.example")) == (lasting != "once")
+    office.now += timedelta(days=1)
+    assert bool(disclosed(office, "s1.example")) == (lasting in ("until restart", "always"))
+    office.desk = Desk(office.path, office.policy)
+    assert bool(disclosed(office, "s1.example")) == (lasting == "always")
+
+
+@pytest.mark.parametrize("lasting", ["until restart", "days", "always"])
+def test_what_is_denied_neither_leaves_nor_waits(office: Office, lasting: str) -> None:
+    """Part of a review can be ruled on; the rest of it stays."""
+    review = office.review("a.example")
+    name, *rest = review.names
+    days = {"days": 3} if lasting == "days" else {}
+    office.say(review, "deny", lasting, names=[name], **days)
+    assert [each.names for each in office.desk.reviews(office.now)] == [rest]
+    decision, _ = office.request("a.example")
+    waiting = decision.pending.names if decision.pending else ()
+    assert name not in {*decision.disclosed, *waiting}
+    assert all(name not in each.names for each in office.desk.reviews(office.now))
+
+
+def test_what_is_denied_once_is_not_asked_for_once(office: Office) -> None:
+    """Then it waits as before."""
+    review = office.review("a.example")
+    office.say(review, "deny")
+    assert office.request("a.example")[1] is None
+    assert office.desk.reviews(office.now) == []
+    again = office.review("a.example")
+    assert (again.names, again.id) == (review.names, 2)
+
+
+EVENTS = st.tuples(st.sampled_from(HOSTS), st.booleans(), st.integers(0, 30))
+VERDICTS = st.tuples(
+    st.sampled_from(HOSTS),
+    st.sampled_from(["approve", "deny"]),
+    st.sampled_from(["until restart", "days", "always"]),
+    st.sampled_from(["recipient", "everyone"]),
+)
+
+
+@given(verdicts=st.lists(VERDICTS, max_size=6))
+def test_the_next_request_carries_what_was_approved_and_no_more(
+    verdicts: list[tuple[str, str, str, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever was said before, in memory or in the file."""
+    office = open_office(tmp_path_factory.mktemp("p"))
+    for host, decided, lasting, about in verdicts:
+        decision, _ = office.request(host)
+        if decision.pending is None:
+            continue
+        before = office.path.read_text()
+        review = office.desk.reviews(office.now)[-1]
+        days = {"days": 3} if lasting == "days" else {}
+        office.say(review, decided, lasting, about=about, **days)
+        assert (office.path.read_text() == before) == (lasting == "until restart")
+        carried = disclosed(office, host)
+        approved = {*review.names} if decided == "approve" else set()
+        assert carried == approved | {*decision.disclosed}
+
+
+@given(events=st.lists(EVENTS, max_size=12))
+def test_what_expires_or_is_dismissed_rules_nothing(
+    events: list[tuple[str, bool, int]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """It is asked for again, as if it had never been."""
+    office = open_office(tmp_path_factory.mktemp("p"))
+    first = office.request("a.example")[0]
+    for host, dismissed, hours in events:
+        review = office.review(host)
+        if dismissed:
+            office.desk.dismiss(review.id)
+            assert review not in office.desk.reviews(office.now)
+        office.now += timedelta(hours=hours)
+    assert office.path.read_text() == TEXT
+    assert office.request("a.example")[0] == first
+    office.now += timedelta(days=1)
+    assert office.desk.reviews(office.now) == []
+
+
+def test_prompts_are_as_many_as_the_policy_allows(office: Office) -> None:
+    """The rest is listed, and becomes a prompt when it is met in a quieter hour."""
+    for host in ("a.example", "b.example", "s1.example"):
+        office.request(host)
+    prompted = [each.prompted for each in office.desk.reviews(office.now)]
+    assert prompted == [True, True, False]
+    office.now += timedelta(hours=1)
+    new = office.request("s2.example")[1]
+    assert new is not None
+    assert new.prompted
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (Verdict(decided="deny", names=["no_such"]), "no_such"),
+        (Verdict(decided="deny", names=[]), "no attribute"),
+        (Verdict(decided="deny", pool="b.example"), "pools with"),
+        (Verdict(decided="deny", lasting="days"), "days"),
+        (Verdict(decided="deny", lasting="always", days=3), "days"),
+    ],
+)
+def test_a_verdict_that_makes_no_sense_is_refused(
+    office: Office, verdict: Verdict, said: str
+) -> None:
+    """And the review still waits."""
+    review = office.review("a.example")
+    with pytest.raises(ReticentError, match=said):
+        office.desk.verdict(review.id, verdict, office.now)
+    with pytest.raises(UsageError, match="number 99"):
+        office.desk.verdict(99, Verdict(decided="deny"), office.now)
+    assert office.desk.reviews(office.now) == [review]
+
+
+@pytest.mark.parametrize("lasting", ["once", "until restart", "always"])
+@pytest.mark.parametrize("about", ["recipient", "everyone"])
+@pytest.mark.parametrize("kind", ["ask", "offer"])
+def test_a_word_is_for_those_that_the_user_was_shown(
+    office: Office, lasting: str, about: str, kind: str
+) -> None:
+    """Who pools now with others than then is asked for anew, and nothing is written."""
+    if kind == "offer":
+        office.desk.offer("a.example", "a.example", ["age"], office.now)
+    else:
+        office.request("a.example")
+    (review,) = office.desk.reviews(office.now)
+    office.path.write_text(grown := TEXT.replace("[groups]", "[groups]\nads = ['a.example']"))
+    with pytest.raises(RefusedError, match="pools with has changed") as raised:
+        office.say(review, "approve", lasting, about=about, pool=review.pool)
+    assert raised.value.code == "conflict"
+    assert office.path.read_text() == grown
+    assert office.desk.reviews(office.now) == [review]
+    assert not disclosed(office, "a.example")
+
+
+def test_a_word_without_any_effect_is_not_written(office: Office) -> None:
+    """What decides instead is named, and the review still waits; so it does for a part."""
+    office.path.write_text(text := TEXT + '[attributes]\n"*" = "ask"\ngender = "ask"\n')
+    review = office.review("a.example")
+    assert "gender" in review.names
+    wish: dict[str, Any] = {"about": "everyone", "days": 3}
+    with pytest.raises(UsageError, match=r"'attributes.gender' \(line 9\) decides about gender"):
+        office.say(review, "approve", "days", names=["gender"], **wish)
+    assert office.path.read_text() == text
+    assert office.desk.reviews(office.now) == [review]
+    ruled = office.say(review, "approve", "days", **wish)
+    assert ruled.without_effect == ["gender"]
+    assert ruled.written == "approved for everyone until 2026-03-05"
+
+
+@pytest.mark.parametrize("content", [None, "lamda = 5\n"])
+def test_a_verdict_that_cannot_be_written_leaves_all_as_it_was(
+    office: Office, content: str | None
+) -> None:
+    """The review waits, and nothing is remembered in its stead."""
+    review = office.review("a.example")
+    if content is None:
+        office.path.unlink()
+    else:
+        office.path.write_text(content)
+    rules = read(TEXT, "before", preset)
+    office.desk._policy = lambda: rules  # noqa: SLF001  (the last good rules stay in use)
+    with pytest.raises(UsageError):
+        office.say(review, "approve", "always")
+    assert office.desk.reviews(office.now) == [review]
+    assert office.path.exists() == (content is not None)
+    office.path.write_text(TEXT)
+    assert not disclosed(office, "a.example")

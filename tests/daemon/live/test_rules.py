@@ -1,0 +1,293 @@
+"""The policy file while the daemon runs: edited, broken, gone, half written."""
+
+import os
+from datetime import timedelta
+from logging import INFO, Handler
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import agent.daemon.live.rules
+from agent.daemon.live.in_force import InForce
+from agent.daemon.live.rules import Rules
+from agent.daemon.live.stamps import Stamp, stamp_of
+from agent.daemon.process.log import LOG
+from agent.errors import UsageError
+from policy.load import preset
+from policy.read import read
+from tests.daemon.doubles import MONDAY
+from tests.daemon.people import MODEL
+from tests.decision.made import NAMES, made_model
+
+SECOND = timedelta(seconds=1)
+GOOD = "lambda = 1.0\n"
+OTHER = "nothing = true\n[[rule]]\nrecipient = 'shop.example'\nlambda = 2.0\n"
+BROKEN = "lamda = 1.0\nk = -1\n"
+NOTHING = ("", "# nothing\n", "format = 1\n\n[attributes]\n")
+
+
+class Edited:
+    """A policy file in an editor, and the rules that follow it; each look is a second later."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "policy.toml"
+        self.rules = Rules(self.path)
+        self.now = MONDAY
+        self.changes = 0
+
+    def save(self, text: str | None, ago: timedelta = timedelta(days=1)) -> None:
+        """Write the file, so long before the next look, or remove it."""
+        self.changes += 1
+        if text is None:
+            self.path.unlink(missing_ok=True)
+            return
+        self.path.write_text(text)
+        written = self.now + SECOND - ago + timedelta(microseconds=self.changes)
+        os.utime(self.path, (written.timestamp(), written.timestamp()))
+
+    def look(self) -> bool:
+        """Look at the file, a second after the last time."""
+        self.now += SECOND
+        return self.rules.check(self.now)
+
+    @property
+    def text(self) -> str | None:
+        """The text of the policy in force."""
+        return None if self.rules.policy is None else self.rules.policy.text
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Edited:
+    """Return a policy file that is not there yet."""
+    return Edited(tmp_path)
+
+
+@given(st.lists(st.sampled_from([GOOD, OTHER, BROKEN, "\x00", *NOTHING, None]), max_size=6))
+def test_the_last_good_rules_are_in_force(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str | None]
+) -> None:
+    """However often it is edited; removed, there are none, and what is wrong is said."""
+    file = Edited(tmp_path_factory.mktemp("policy"))
+    good: str | None = None
+    for text in texts:
+        file.save(text)
+        file.look()
+        good = text if text in (GOOD, OTHER, None) else good
+        status = file.rules.status()
+        assert file.text == good
+        assert status.in_use == (good is not None)
+        assert bool(status.problems) == (text in (BROKEN, "\x00", *NOTHING))
+        assert (status.loaded_at is None) == (good is None)
+
+
+def test_all_that_is_wrong_is_said_with_its_line(edited: Edited) -> None:
+    """And nothing is in force before the first good rules."""
+    edited.save(BROKEN)
+    assert edited.look()
+    status = edited.rules.status()
+    assert (status.in_use, status.rules, status.path) == (False, 0, str(edited.path))
+    assert [problem.split(":")[0] for problem in status.problems] == ["line 1", "line 2"]
+
+
+def test_the_rules_of_the_file_count(edited: Edited) -> None:
+    """Those of a preset and of the defaults do not, as where the file is checked."""
+    edited.save(OTHER)
+    edited.look()
+    assert edited.rules.status().rules == 2
+    edited.save('preset = "balanced"\nlambda = 3\n')
+    edited.look()
+    assert edited.rules.status().rules == 1
+
+
+def test_what_becomes_of_the_file_is_logged(edited: Edited) -> None:
+    """By its name and the number of problems: what stands in it is nobody else's business."""
+    lines: list[str] = []
+    listening = Handler()
+    listening.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]  # the plainest listener
+    LOG.addHandler(listening)
+    LOG.setLevel(INFO)
+    for text in (GOOD, BROKEN, "", OTHER, OTHER, None):
+        edited.save(text)
+        edited.look()
+    LOG.removeHandler(listening)
+    assert lines == [
+        "policy.toml: in use",
+        "policy.toml: not used, problems: 2",
+        "policy.toml: not used, problems: 1",
+        "policy.toml: in use",
+        "policy.toml: in use",
+        "policy.toml: there is none now",
+    ]
+
+
+def test_a_change_is_noticed_once(edited: Edited) -> None:
+    """A look at what stayed the same says so."""
+    edited.save(GOOD)
+    assert [edited.look() for _ in range(3)] == [True, False, False]
+    edited.save(OTHER)
+    assert [edited.look() for _ in range(2)] == [True, False]
+
+
+def test_half_a_policy_is_not_believed(edited: Edited) -> None:
+    """An editor that empties the file before it writes would open everything for a moment."""
+    edited.save(OTHER)
+    edited.look()
+    edited.save(GOOD, ago=timedelta(milliseconds=10))
+    assert not edited.look()
+    assert edited.text == OTHER
+    assert edited.look()
+    assert edited.text == GOOD
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_an_emptied_file_is_no_policy(edited: Edited, text: str) -> None:
+    """However long it stays so: a disk that was full leaves it, and by its letter all is open."""
+    edited.save(text)
+    edited.look()
+    assert not edited.rules.status().in_use
+    edited.save(OTHER)
+    edited.look()
+    edited.save(text)
+    assert edited.look()
+    edited.rules.reload(edited.now)
+    assert edited.text == OTHER
+    (problem,) = edited.rules.status().problems
+    assert "says nothing" in problem
+    assert 'preset = "balanced"' in problem
+
+
+def test_a_reload_reads_what_is_there(edited: Edited) -> None:
+    """Also what was written this moment."""
+    edited.save(OTHER)
+    edited.look()
+    edited.save(GOOD, ago=timedelta(0))
+    edited.rules.reload(edited.now)
+    assert edited.text == GOOD
+
+
+def test_what_we_wrote_is_read_and_nothing_else(edited: Edited) -> None:
+    """Though it was written this moment; a file that is as it was is not read again."""
+    edited.save(OTHER)
+    edited.look()
+    assert not edited.rules.renew(edited.now)
+    edited.save(GOOD, ago=timedelta(0))
+    assert edited.rules.renew(edited.now)
+    assert edited.text == GOOD
+    assert not edited.rules.renew(edited.now)
+
+
+def test_a_file_of_the_future_is_read(edited: Edited) -> None:
+    """The clock was set back since it was written."""
+    edited.save(GOOD)
+    edited.look()
+    edited.save(OTHER, ago=timedelta(days=-9))
+    assert edited.look()
+    assert edited.text == OTHER
+
+
+def test_the_file_is_looked_at_twice_a_second_at_most(
+    edited: Edited, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many requests there are, and whichever way the clock goes."""
+    looks: list[Path] = []
+
+    def noted(path: Path) -> Stamp | None:
+        looks.append(path)
+        return stamp_of(path)
+
+    monkeypatch.setattr(agent.daemon.live.rules, "stamp_of", noted)
+    edited.save(GOOD)
+    for step in range(1000):
+        edited.rules.check(MONDAY + timedelta(milliseconds=step))
+    assert len(looks) == 2
+    edited.rules.check(MONDAY - timedelta(days=1))
+    assert len(looks) == 3
+
+
+def test_a_file_that_cannot_be_read_leaves_the_rules(edited: Edited) -> None:
+    """A folder in its place, say."""
+    edited.save(GOOD)
+    edited.look()
+    edited.save(None)
+    edited.path.mkdir()
+    assert edited.look()
+    assert edited.text == GOOD
+    assert len(edited.rules.status().problems) == 1
+
+
+MANY = """
+[groups]
+shops = ["shop.example", "books.example"]
+[[rule]]
+recipient = "shop.example"
+query = "python"
+model = "other"
+[[rule]]
+attribute = "regoin"
+disclose = "never"
+"""
+
+
+def in_force(text: str) -> InForce:
+    """Return rules in force."""
+    return InForce(read(text, "test", preset))
+
+
+def test_a_rule_chooses_the_model() -> None:
+    """For its requests only; else it is the shipped one."""
+    rules, today = in_force(MANY), MONDAY.date()
+    assert rules.model("www.shop.example", "python today", today) == "other"
+    assert rules.model("shop.example", "weather", today) is None
+    assert in_force(GOOD).model("shop.example", "python today", today) is None
+    assert InForce(None).model("shop.example", "python today", today) is None
+
+
+def test_a_pool_is_named_by_a_host_or_by_its_group() -> None:
+    """Anything else is an error that says so."""
+    rules = in_force(MANY)
+    for recipient in ("https://www.books.example/a", "shop.example:443", "@shops"):
+        assert rules.pool(recipient) == "@shops"
+    assert rules.pool("a.other.example") == "other.example"
+    for recipient in ("@shop", "shops!", "@"):
+        with pytest.raises(UsageError):
+            rules.pool(recipient)
+
+
+TEXT = f"{GOOD}[[rule]]\nrecipient = 'shop.example'\nlambda = 2.0\nexpires = 2027-03-20\n"
+RULES = in_force(TEXT)
+
+
+@given(st.sampled_from(["shop.example", "www.shop.example", "books.example"]), st.integers(0, 60))
+def test_terms_are_those_of_the_rules_on_the_day(host: str, day: int) -> None:
+    """What is remembered for one request is no other's."""
+    today = (MONDAY + timedelta(days=day)).date()
+    terms = RULES.terms(MODEL, host, "python today", today)
+    fresh = in_force(TEXT).terms(MODEL, host, "python today", today)
+    assert terms == fresh
+    assert terms is not None
+    assert terms.ruling is not None
+    assert (terms.ruling.host, terms.trade_off) == (
+        host,
+        2.0 if host != "books.example" and day < 20 else 1.0,
+    )
+
+
+def test_a_misspelt_attribute_is_remarked_on() -> None:
+    """By the attributes of the models there are."""
+    rules = in_force(MANY)
+    [remark] = rules.misspelt([MODEL])
+    assert "region" in remark
+    assert rules.misspelt([]) == ()
+
+
+def test_two_models_have_rules_of_their_own() -> None:
+    """And the same model has the same."""
+    rules = in_force(GOOD)
+    assert rules.book(MODEL) is rules.book(MODEL)
+    assert rules.book(MODEL) is not rules.book(made_model(2))
+    assert InForce(None).book(MODEL) is None
+    book = rules.book(MODEL)
+    assert book is not None
+    assert {*NAMES} == {*book.match("a.example", "q", MONDAY.date()).attributes}

@@ -1,0 +1,198 @@
+"""The models at hand: added, signed, damaged, changed, removed."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.daemon.live.shelf import SHIPPED, Shelf
+from agent.errors import DamagedModelError, ModelError, SignatureError, UsageError
+from agent.model.file import SUFFIX, write
+from agent.model.signature import generate_key, sign, signature_path
+from tests.daemon.doubles import MONDAY
+from tests.decision.made import made_model
+
+ANY: tuple[str, ...] = ()
+
+
+class Filled:
+    """A shelf in a folder, and a folder of models to take from; each look is a second later."""
+
+    def __init__(self, folder: Path) -> None:
+        self.source = folder / "source"
+        self.source.mkdir()
+        self.shelf = Shelf(folder / "models")
+        self.looks = 0
+
+    @property
+    def now(self) -> datetime:
+        """The time, a second after the last one."""
+        self.looks += 1
+        return MONDAY + timedelta(seconds=self.looks)
+
+    def made(self, name: str, seed: int = 1) -> Path:
+        """Return a model's file."""
+        path = self.source / f"{name}{SUFFIX}"
+        write(made_model(seed), path)
+        return path
+
+    def signed(self, name: str) -> tuple[Path, str]:
+        """Return a signed model, and the key that signed it."""
+        path, key = self.made(name), self.source / f"{name}.pem"
+        public = generate_key(key)
+        sign(path, key)
+        return path, public
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Filled:
+    """Return an empty shelf."""
+    return Filled(tmp_path)
+
+
+def test_the_shipped_model_is_always_there(filled: Filled) -> None:
+    """By its name and as the one that is meant by none, whatever keys are trusted."""
+    keys = ("ed25519:" + "0" * 64,)
+    shipped = filled.shelf.of(None, keys, filled.now)
+    assert filled.shelf.of(SHIPPED, ANY, filled.now).digest == shipped.digest
+    [status] = filled.shelf.status(keys, filled.now)
+    assert (status.name, status.shipped, status.problem) == (SHIPPED, True, None)
+    assert (status.digest, status.attributes) == (shipped.digest, len(shipped.attributes))
+    with pytest.raises(UsageError):
+        filled.shelf.remove(SHIPPED)
+    with pytest.raises(UsageError):
+        filled.shelf.add(filled.made(SHIPPED), ANY, filled.now)
+
+
+def test_a_model_that_is_added_is_a_copy(filled: Filled) -> None:
+    """Only its owner can read it, and the file it was made of may go."""
+    path = filled.made("mine")
+    added = filled.shelf.add(path, ANY, filled.now)
+    path.unlink()
+    model = filled.shelf.of("mine", ANY, filled.now)
+    assert (added.name, added.digest, added.maker) == ("mine", model.digest, None)
+    assert filled.shelf.status(ANY, filled.now)[1] == added
+    assert [each.id for each in filled.shelf.usable(ANY, filled.now)] == ["so2017", "made-1"]
+    [file] = filled.shelf.folder.iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert filled.shelf.folder.stat().st_mode & 0o777 == 0o700
+    assert filled.shelf.of("mine", ANY, filled.now) is model
+
+
+def test_only_trusted_makers_are_used(filled: Filled) -> None:
+    """What nobody signed, or somebody else, is not taken, and not used where it lies already."""
+    path, key = filled.signed("signed")
+    other = generate_key(filled.source / "other.pem")
+    plain = filled.made("plain", 2)
+    for refused in (path, plain):
+        with pytest.raises(SignatureError):
+            filled.shelf.add(refused, (other,), filled.now)
+    assert filled.shelf.names() == [SHIPPED]
+    assert filled.shelf.add(path, (other, key), filled.now).maker == key
+    filled.shelf.add(plain, ANY, filled.now)
+    for name, keys in (("signed", (other,)), ("plain", (key,))):
+        with pytest.raises(SignatureError):
+            filled.shelf.of(name, keys, filled.now)
+        assert filled.shelf.of(name, ANY, filled.now)
+    assert [each.id for each in filled.shelf.usable((key,), filled.now)] == ["so2017", "made-1"]
+    problems = [each.problem for each in filled.shelf.status((key,), filled.now)]
+    assert [problem is None for problem in problems] == [True, False, True]
+
+
+def test_a_signature_of_another_model_is_refused(filled: Filled) -> None:
+    """Also where the policy asks for none."""
+    path, _ = filled.signed("mine")
+    other = filled.made("other", 2)
+    signature_path(path).rename(signature_path(other))
+    with pytest.raises(SignatureError) as raised:
+        filled.shelf.add(other, ANY, filled.now)
+    assert raised.value.where == str(other)
+    assert filled.shelf.names() == [SHIPPED]
+
+
+@pytest.mark.parametrize("name", ["Mine", "a b", "", "ä", "-a", "a" * 101])
+def test_a_name_that_no_policy_can_say_is_refused(filled: Filled, name: str) -> None:
+    """The policy chooses a model by its name."""
+    path = filled.made("mine")
+    with pytest.raises(UsageError):
+        filled.shelf.add(path.rename(path.with_name(f"{name}{SUFFIX}")), ANY, filled.now)
+
+
+def test_a_name_is_not_taken_twice(filled: Filled) -> None:
+    """What lies there stays as it is."""
+    filled.shelf.add(filled.made("mine", 1), ANY, filled.now)
+    with pytest.raises(UsageError):
+        filled.shelf.add(filled.made("mine", 2), ANY, filled.now)
+    assert filled.shelf.of("mine", ANY, filled.now).id == "made-1"
+
+
+def test_what_is_no_model_is_not_taken(filled: Filled) -> None:
+    """Damaged, not there, a folder: nothing is left behind."""
+    damaged = filled.made("damaged")
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    (filled.source / f"folder{SUFFIX}").mkdir()
+    with pytest.raises(DamagedModelError):
+        filled.shelf.add(damaged, ANY, filled.now)
+    for name in ("folder", "missing"):
+        with pytest.raises(UsageError):
+            filled.shelf.add(filled.source / f"{name}{SUFFIX}", ANY, filled.now)
+    assert [*filled.shelf.folder.iterdir()] == []
+
+
+def test_a_model_that_changes_is_read_again(filled: Filled) -> None:
+    """Replaced, damaged, mended, removed."""
+    filled.shelf.add(filled.made("mine", 1), ANY, filled.now)
+    place = filled.shelf.folder / f"mine{SUFFIX}"
+    write(made_model(2), place)
+    assert filled.shelf.of("mine", ANY, filled.now).id == "made-2"
+    whole = place.read_bytes()
+    place.write_bytes(whole[:-5])
+    with pytest.raises(ModelError):
+        filled.shelf.of("mine", ANY, filled.now)
+    [_, status] = filled.shelf.status(ANY, filled.now)
+    assert (status.problem is not None, status.digest, status.queries) == (True, "", 0)
+    place.write_bytes(whole)
+    assert filled.shelf.of("mine", ANY, filled.now).id == "made-2"
+    filled.shelf.remove("mine")
+    with pytest.raises(UsageError):
+        filled.shelf.of("mine", ANY, filled.now)
+    assert filled.shelf.names() == [SHIPPED]
+
+
+def test_the_shelf_is_complete_where_nothing_wanted_is_away(filled: Filled) -> None:
+    """Or lies there and must not be used."""
+    assert filled.shelf.complete([], ANY, filled.now)
+    assert not filled.shelf.complete(["mine"], ANY, filled.now)
+    filled.shelf.add(filled.made("mine"), ANY, filled.now)
+    assert filled.shelf.complete(["mine", SHIPPED], ANY, filled.now)
+    (filled.shelf.folder / f"other{SUFFIX}").write_bytes(b"no model")
+    assert not filled.shelf.complete(["mine"], ANY, filled.now)
+
+
+def test_a_removed_model_takes_its_signature_along(filled: Filled) -> None:
+    """It would be that of the next model of this name."""
+    path, _ = filled.signed("mine")
+    filled.shelf.add(path, ANY, filled.now)
+    filled.shelf.remove("mine")
+    assert [*filled.shelf.folder.iterdir()] == []
+    with pytest.raises(UsageError):
+        filled.shelf.remove("mine")
+
+
+def test_a_model_in_use_is_looked_at_twice_a_second_at_most(filled: Filled) -> None:
+    """What changed a moment ago is noticed at the next look."""
+    filled.shelf.add(filled.made("mine", 1), ANY, MONDAY)
+    write(made_model(2), filled.shelf.folder / f"mine{SUFFIX}")
+    soon = MONDAY + timedelta(milliseconds=400)
+    assert filled.shelf.of("mine", ANY, soon).id == "made-1"
+    assert filled.shelf.of("mine", ANY, soon + timedelta(milliseconds=200)).id == "made-2"
+
+
+@pytest.mark.parametrize("name", ["../mine", "/etc/passwd", "mine/x", ".hidden"])
+def test_a_name_is_no_path(filled: Filled, name: str) -> None:
+    """What lies elsewhere is neither used nor removed."""
+    filled.shelf.add(filled.made("mine"), ANY, filled.now)
+    with pytest.raises(UsageError):
+        filled.shelf.of(name, ANY, filled.now)
+    with pytest.raises(UsageError):
+        filled.shelf.remove(name)

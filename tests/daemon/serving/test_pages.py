@@ -1,0 +1,99 @@
+"""A page asks for its own site alone, whatever it asks; an extension and a program for anybody."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon.serving.listen import admission_of, admitted, bound
+from agent.daemon.serving.pages import check_page
+from agent.errors import RefusedError, UsageError
+from agent.wire.asking import Ask
+from agent.wire.reviews import Verdict
+from agent.wire.routes import QUERY, ROUTES
+from tests.daemon.fakes import ASK, Running, Said, serving
+
+PAGE = "https://books.example:8443"
+EXTENSION = "moz-extension://5f1c9b1e-7f4b-4f0f-9d3b-2d5c3a0f7a11"
+SECRET = "t" * 43
+BODIES: dict[str, dict[str, Any]] = {
+    "decide": ASK,
+    "clicked": {"query": "editor"},
+    "offer": {"names": ["region"]},
+    "refuse": {},
+}
+TAKING = [route for route in ROUTES if QUERY in route.doors and route.takes is not None]
+LABELS = st.text("abcxyz019", min_size=1, max_size=4)
+SITES = st.builds("{}.{}".format, LABELS, st.sampled_from(["example", "co.uk", "github.io"]))
+
+
+@pytest.fixture(scope="module")
+def loopback() -> Iterator[Running]:
+    """Serve the query door at a port of this machine, to a page and to an extension."""
+    with bound(0) as listening:
+        admission = admission_of(listening, (PAGE, EXTENSION), SECRET)
+        with serving(QUERY, listening, lambda made: admitted(made, admission)) as running:
+            yield running
+
+
+def ask(running: Running, name: str, host: str, origin: str | None) -> Said:
+    """Make a call about a host, as a page or as a program does."""
+    running.calls.made.clear()
+    running.before.clear()
+    headers = {"Authorization": f"Bearer {SECRET}"} | ({} if origin is None else {"Origin": origin})
+    about = "host" if name == "clicked" else "recipient"
+    headers["Host"] = f"127.0.0.1:{running.address}"
+    return running.ask("POST", f"/v1/{name}", {**BODIES[name], about: host}, headers)
+
+
+@pytest.mark.parametrize("name", [route.name for route in TAKING])
+def test_a_page_asks_for_its_own_site_alone(loopback: Running, name: str) -> None:
+    """Every call that says something about somebody; what is refused reaches nobody."""
+    for host in ("books.example", "www.books.example", "https://shop.books.example:1/x"):
+        assert ask(loopback, name, host, PAGE).status == 200
+        assert [made[0] for made in loopback.calls.made] == [name]
+    for host in ("other.example", "books.example.org", "notbooks.example", "example", "127.0.0.1"):
+        said = ask(loopback, name, host, PAGE)
+        assert (said.status, said.body["code"]) == (403, "refused")
+        assert (loopback.calls.made, loopback.before) == ([], [])
+
+
+@pytest.mark.parametrize("name", [route.name for route in TAKING])
+@pytest.mark.parametrize("origin", [EXTENSION, None])
+def test_an_extension_and_a_program_ask_for_anybody(
+    loopback: Running, name: str, origin: str | None
+) -> None:
+    """Both are the user's own."""
+    assert ask(loopback, name, "other.example", origin).status == 200
+    assert [made[0] for made in loopback.calls.made] == [name]
+
+
+def test_a_page_at_another_door_is_a_page() -> None:
+    """Somebody may have led a port to the socket."""
+    with pytest.raises(RefusedError, match="its own site alone"):
+        check_page([PAGE], Verdict(decided="approve", lasting="once"))
+    with pytest.raises(RefusedError, match="its own site alone"):
+        check_page(["null"], Ask(query="x", recipient="a.example"))
+
+
+@given(page=SITES, own=LABELS, other=SITES, scheme=st.sampled_from(["http", "https", "app"]))
+def test_sites_are_those_of_the_public_suffixes(
+    page: str, own: str, other: str, scheme: str
+) -> None:
+    """What has one registrant is one site, whatever is below it."""
+    origin = f"{scheme}://{own}.{page}"
+    check_page([origin], Ask(query="x", recipient=page))
+    check_page([origin], Ask(query="x", recipient=f"a.{page}"))
+    if other != page:
+        with pytest.raises(RefusedError):
+            check_page([origin], Ask(query="x", recipient=other))
+        with pytest.raises(RefusedError):
+            check_page([EXTENSION, origin], Ask(query="x", recipient=other))
+
+
+def test_what_is_no_host_is_said_to_be_none() -> None:
+    """As to anybody else."""
+    with pytest.raises(UsageError):
+        check_page([PAGE], Ask(query="x", recipient="a b"))

@@ -1,0 +1,289 @@
+"""The keyring opens the vault where somebody wants that, and nothing depends on it."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+
+import keyring
+import keyring.backend
+import keyring.backends.fail
+import keyring.backends.null
+import keyring.errors
+import pytest
+
+from agent.errors import VaultError, WrongSecretError
+from agent.vault.keys import keyrings
+from agent.vault.keys.secrets import Secret
+from agent.vault.keys.slot_rows import SlotInfo
+from agent.vault.location import Location
+from agent.vault.vault import Vault, create, make, unlock
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, stream
+
+RING = Secret("keyring")
+
+
+class Ring(keyring.backend.KeyringBackend):
+    """A keyring in memory.
+
+    ``locked``: it refuses everything; ``troubles``: what it raises, call by call; ``waits``: for
+    somebody before it answers.
+    """
+
+    priority = 1
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # of the library
+        self.kept: dict[tuple[str, str], str] = {}
+        self.locked = False
+        self.troubles: list[BaseException] = []
+        self.waits: Event | None = None
+
+    def get_password(self, service: str, username: str) -> str | None:
+        """Return a password, or None."""
+        self._check()
+        return self.kept.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        """Keep a password."""
+        self._check()
+        self.kept[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        """Remove a password."""
+        self._check()
+        if self.kept.pop((service, username), None) is None:
+            raise keyring.errors.PasswordDeleteError
+
+    def _check(self) -> None:
+        if self.waits is not None:
+            self.waits.wait()
+        if self.troubles:
+            raise self.troubles.pop(0)
+        if self.locked:
+            raise keyring.errors.KeyringLocked
+
+
+@pytest.fixture
+def ring() -> Iterator[Ring]:
+    """The keyring of the system, for one test."""
+    before = keyring.get_keyring()
+    ours = Ring()
+    keyring.set_keyring(ours)
+    yield ours
+    keyring.set_keyring(before)
+    if ours.waits is not None:
+        ours.waits.set()
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Location:
+    """A place without a vault."""
+    return place(tmp_path)
+
+
+@pytest.fixture
+def vault(at: Location) -> Iterator[Vault]:
+    """An open vault."""
+    made, _ = create(at, PASSPHRASE, FAST, stream())
+    with made:
+        yield made
+
+
+def test_the_keyring_opens_the_vault(ring: Ring, at: Location, vault: Vault) -> None:
+    """Until its slot is removed, and with it what the keyring keeps."""
+    number = vault.add_keyring()
+    assert vault.keys()[-1] == SlotInfo(number, "keyring")
+    assert [service for service, _ in ring.kept] == [keyrings.SERVICE]
+    vault.close()
+    with unlock(at, RING) as again:
+        assert again.notes == ()
+        again.remove_slot(number)
+    assert ring.kept == {}
+    with pytest.raises(WrongSecretError, match="no key for this vault"):
+        unlock(at, RING)
+
+
+def test_the_keyring_is_not_the_last(ring: Ring, vault: Vault) -> None:
+    """It may be gone tomorrow, and a backup opens nowhere else."""
+    vault.add_keyring()
+    vault.remove_slot(1)
+    with pytest.raises(VaultError, match="the last"):
+        vault.remove_slot(2)
+    assert len(ring.kept) == 1
+
+
+def test_rotation_writes_the_keyring_anew(ring: Ring, at: Location, vault: Vault) -> None:
+    """Under another account, with other bytes; the old ones go."""
+    vault.add_keyring()
+    before = dict(ring.kept)
+    vault.rotate(PASSPHRASE)
+    vault.close()
+    assert len(ring.kept) == 1
+    assert before.keys().isdisjoint(ring.kept)
+    unlock(at, RING).close()
+    ring.kept = before
+    with pytest.raises(WrongSecretError):
+        unlock(at, RING)
+
+
+def test_a_keyring_that_refuses_changes_nothing(ring: Ring, at: Location, vault: Vault) -> None:
+    """Neither adding nor rotating nor unlocking; removing its slot does not need it."""
+    ring.locked = True
+    before = vault.keys()
+    with pytest.raises(VaultError, match="did not take"):
+        vault.add_keyring()
+    assert vault.keys() == before
+    ring.locked = False
+    number = vault.add_keyring()
+    ring.locked = True
+    with pytest.raises(VaultError, match="did not take"):
+        vault.rotate(PASSPHRASE)
+    vault.close()
+    with pytest.raises(VaultError, match="did not give"):
+        unlock(at, RING)
+    with unlock(at, TYPED) as again:
+        again.remove_slot(number)
+
+
+def test_a_write_that_fails_leaves_nothing_in_the_keyring(ring: Ring, vault: Vault) -> None:
+    """Neither when a slot is added nor when the key is replaced."""
+    vault.add_keyring()
+    before = dict(ring.kept)
+    database = vault._store.database  # noqa: SLF001  (to fill the disk)
+    database.rows("PRAGMA query_only=ON")
+    with pytest.raises(VaultError, match="read-only"):
+        vault.add_keyring()
+    with pytest.raises(VaultError, match="read-only"):
+        vault.rotate(PASSPHRASE)
+    database.rows("PRAGMA query_only=OFF")
+    assert ring.kept == before
+
+
+@pytest.mark.parametrize(
+    "trouble", [RuntimeError("D-Bus: no reply"), OSError(5, "x"), SystemExit(1), KeyError("x")]
+)
+def test_whatever_it_raises_is_one_error(
+    ring: Ring, at: Location, vault: Vault, trouble: BaseException
+) -> None:
+    """Backends have libraries of their own, and each of these its own errors."""
+    before = vault.keys()
+    ring.troubles = [trouble]
+    with pytest.raises(VaultError, match="did not take the key") as caught:
+        vault.add_keyring()
+    assert caught.value.__cause__ is trouble
+    assert (vault.keys(), ring.kept) == (before, {})
+    vault.add_keyring()
+    vault.close()
+    ring.troubles = [trouble]
+    with pytest.raises(VaultError, match="did not give the key"):
+        unlock(at, RING)
+    ring.troubles = [trouble]
+    with unlock(at, TYPED) as again:
+        again.remove_slot(3)
+    assert len(ring.kept) == 1
+
+
+@pytest.mark.parametrize("other", ["nothing", "another"])
+def test_what_is_not_kept_is_no_key(
+    ring: Ring, vault: Vault, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    """Some take everything and keep nothing."""
+    found = {"nothing": None, "another": "00" * 32}[other]
+    monkeypatch.setattr(ring, "get_password", lambda _service, _account: found)
+    before = vault.keys()
+    with pytest.raises(VaultError, match="did not take the key"):
+        vault.add_keyring()
+    assert vault.keys() == before
+
+
+def test_a_keyring_that_waits_is_not_waited_for(
+    ring: Ring, at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the vault can be opened in another way meanwhile."""
+    vault.add_keyring()
+    vault.close()
+    ring.waits = Event()
+    seen: list[bool] = []
+
+    def look(*_given: object) -> None:
+        unlock(at, TYPED).close()
+        seen.append(True)
+
+    monkeypatch.setattr(ring.waits, "wait", look)
+    unlock(at, RING).close()
+    assert seen == [True]
+    monkeypatch.undo()
+    monkeypatch.setattr(keyrings, "SECONDS", 0)
+    with pytest.raises(VaultError, match="did not answer within 0 seconds"):
+        unlock(at, RING)
+    assert not keyrings.forget("00")
+    unlock(at, TYPED).close()
+
+
+def test_a_rotation_that_fails_half_way_leaves_no_key(ring: Ring, vault: Vault) -> None:
+    """Neither the first of two new ones, nor in the file."""
+    vault.add_keyring()
+    vault.add_keyring()
+    before, slots = dict(ring.kept), vault.keys()
+    made: list[str] = []
+
+    def refuse(service: str, account: str, password: str) -> None:
+        made.append(account)
+        if len(made) == 2:
+            raise keyring.errors.PasswordSetError
+        ring.kept[service, account] = password
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ring, "set_password", refuse)
+        with pytest.raises(VaultError, match="did not take the key"):
+            vault.rotate(PASSPHRASE)
+    assert (ring.kept, vault.keys()) == (before, slots)
+
+
+@pytest.mark.parametrize("text", ["", "zz", "00", "00" * 31, "00" * 32, "é" * 64])
+def test_what_is_not_ours_in_the_keyring_opens_nothing(
+    ring: Ring, at: Location, vault: Vault, text: str
+) -> None:
+    """Whatever somebody put there."""
+    vault.add_keyring()
+    vault.close()
+    ring.kept = dict.fromkeys(ring.kept, text)
+    with pytest.raises(WrongSecretError):
+        unlock(at, RING)
+
+
+def test_without_the_extra_everything_else_works(
+    monkeypatch: pytest.MonkeyPatch, at: Location, vault: Vault
+) -> None:
+    """It says what to install."""
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(VaultError, match="extra `keyring` is not installed"):
+        vault.add_keyring()
+    assert not keyrings.forget("00")
+    vault.rotate(PASSPHRASE)
+    vault.close()
+    unlock(at, TYPED).close()
+
+
+def test_which_keyring_this_session_has(monkeypatch: pytest.MonkeyPatch, ring: Ring) -> None:
+    """Its name; none where the library found nothing that could keep a key, or is not there."""
+    assert keyrings.backend() == ring.name
+    for kind in (keyring.backends.fail.Keyring, keyring.backends.null.Keyring):
+        keyring.set_keyring(kind())
+        assert (keyrings.installed(), keyrings.backend()) == (True, None)
+    monkeypatch.setattr(keyrings, "find_spec", lambda _name: None)
+    assert (keyrings.installed(), keyrings.backend()) == (False, None)
+
+
+def test_a_vault_that_is_not_to_be_leaves_no_key(at: Location, ring: Ring) -> None:
+    """What failed after a key was added takes it back."""
+
+    def fill(vault: Vault) -> None:
+        vault.add_keyring()
+        assert len(ring.kept) == 1
+        raise VaultError("the disk is full", "make room")
+
+    with pytest.raises(VaultError, match="the disk is full"):
+        make(at, PASSPHRASE, FAST, stream(), fill)
+    assert ring.kept == {}

@@ -1,0 +1,166 @@
+"""A slot opens with its secret, in its place, as it was made; and the last cannot go."""
+
+import os
+from dataclasses import replace
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import UsageError, VaultError, WrongSecretError
+from agent.vault.keys.derivation import Derivation
+from agent.vault.keys.opening import opened, openings
+from agent.vault.keys.secrets import Secret
+from agent.vault.keys.slot_making import SlotMaker
+from agent.vault.keys.slot_rows import (
+    MAX_SLOTS,
+    SlotInfo,
+    SlotRow,
+    free_id,
+    keys_of,
+    new_row,
+    slots_digest,
+    without,
+)
+from agent.vault.keys.slots import PassphraseSlot, Place, decoded, encoded, slot_key, unwrapped
+from agent.vault.sealed.seal import Key
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
+
+ID = b"v" * 16
+KEY = Key(bytes(range(32)))
+MAKE = SlotMaker(ID, KEY, stream("slots"))
+PASS = MAKE.passphrase(1, PASSPHRASE, FAST)
+RECOVERY, CODE = MAKE.recovery(2)
+DAMAGED = SlotRow(3, b"", None)
+
+
+def test_each_secret_opens_its_slot() -> None:
+    """And finds it among the others."""
+    rows = [PASS, RECOVERY]
+    assert opened(rows, TYPED, ID) == opened(rows, Secret("recovery", CODE), ID) == KEY
+    assert [row.id for row, _ in openings(rows, TYPED, ID)] == [1]
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        Secret("passphrase", "another"),
+        Secret("recovery", MAKE.recovery(2)[1]),
+        Secret("keyring"),
+    ],
+)
+def test_another_secret_opens_nothing(secret: Secret) -> None:
+    """One sentence, without the secret."""
+    with pytest.raises(WrongSecretError) as caught:
+        opened([PASS, RECOVERY], secret, ID)
+    assert str(secret.text) not in caught.value.what + caught.value.hint
+
+
+def test_an_empty_passphrase_is_no_wrong_one() -> None:
+    """It is told before anything is derived."""
+    with pytest.raises(UsageError, match="empty"):
+        opened([PASS], Secret("passphrase", ""), ID)
+
+
+def test_a_wrong_secret_is_not_told_from_damage() -> None:
+    """Where a slot is damaged, it may have been this one's."""
+    assert opened([DAMAGED, PASS], TYPED, ID) == KEY
+    with pytest.raises(VaultError, match="one of them was altered"):
+        opened([DAMAGED, RECOVERY], TYPED, ID)
+
+
+@given(st.sampled_from(["salt", "wrapped", "memory_kib", "iterations", "lanes"]), st.data())
+def test_everything_in_a_slot_is_authenticated(name: str, data: st.DataObject) -> None:
+    """With the slot's own key at hand, any other word in it still opens nothing."""
+    slot = PASS.slot
+    assert isinstance(slot, PassphraseSlot)
+    by = slot_key(slot, PASSPHRASE.encode())
+    value = getattr(slot, name)
+    if isinstance(value, int):
+        other: object = data.draw(st.integers(0, 2**32 - 1).filter(lambda drawn: drawn != value))
+    else:
+        place = data.draw(st.integers(0, len(value) - 1))
+        digit = data.draw(st.sampled_from("0123456789abcdef").filter(lambda d: d != value[place]))
+        other = value[:place] + digit + value[place + 1 :]
+    changed = msgspec.structs.replace(slot, **{name: other})
+    assert unwrapped(slot, Place(ID, 1), by) == KEY
+    assert unwrapped(changed, Place(ID, 1), by) is None
+
+
+def test_a_slot_opens_in_its_place_only() -> None:
+    """Neither under another number nor in another vault."""
+    assert PASS.slot is not None
+    by = slot_key(PASS.slot, PASSPHRASE.encode())
+    assert unwrapped(PASS.slot, Place(ID, 2), by) is None
+    assert unwrapped(PASS.slot, Place(b"w" * 16, 1), by) is None
+
+
+@given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
+def test_any_body_is_a_slot_or_none(body: bytes) -> None:
+    """What is read is what would be written."""
+    slot = decoded(body)
+    assert slot is None or decoded(encoded(slot)) == slot
+
+
+@pytest.mark.parametrize("number", [0, -1, 2**32, 1.5, "1", None, True])
+def test_a_parameter_is_a_number(number: object) -> None:
+    """Anything else is no slot."""
+    assert PASS.slot is not None
+    body = msgspec.json.decode(encoded(PASS.slot)) | {"memory_kib": number}
+    slot = decoded(msgspec.json.encode(body))
+    if slot is not None:
+        assert isinstance(slot, PassphraseSlot)
+        assert number == 0
+        assert not slot.derivation.bearable
+
+
+def test_unbearable_parameters_are_not_made_either() -> None:
+    """Also not on demand."""
+    with pytest.raises(VaultError, match="more work or memory"):
+        MAKE.passphrase(1, PASSPHRASE, Derivation(2**30, 1, 1))
+
+
+def test_slots_are_described_without_a_key() -> None:
+    """Kind and work; what is damaged has no kind."""
+    found = keys_of([PASS, RECOVERY, DAMAGED])
+    assert found == [SlotInfo(1, "passphrase", FAST), SlotInfo(2, "recovery"), SlotInfo(3, None)]
+
+
+def test_the_last_that_opens_everywhere_cannot_go() -> None:
+    """A damaged one and the keyring do not count."""
+    assert without([PASS, RECOVERY], 1) == [RECOVERY]
+    assert without([PASS, RECOVERY, DAMAGED], 3) == [PASS, RECOVERY]
+    for rows in ([PASS], [PASS, DAMAGED]):
+        with pytest.raises(VaultError, match="the last"):
+            without(rows, 1)
+    with pytest.raises(VaultError, match="no key slot 9"):
+        without([PASS], 9)
+
+
+def test_numbers_are_taken_where_they_are_free() -> None:
+    """Up to eight slots."""
+    rows = [replace(PASS, id=number) for number in range(1, MAX_SLOTS + 1)]
+    assert free_id([PASS, DAMAGED]) == 2
+    assert free_id(rows[:-1]) == MAX_SLOTS
+    with pytest.raises(VaultError, match="8 key slots already"):
+        free_id(rows)
+
+
+def test_the_digest_of_all_slots_knows_each() -> None:
+    """One missing, or in another place, is another digest."""
+    assert PASS.slot is not None
+    moved = new_row(Place(ID, 3), PASS.slot)
+    sets = [[PASS], [RECOVERY], [PASS, RECOVERY], [moved, RECOVERY], []]
+    assert len({slots_digest(rows) for rows in sets}) == len(sets)
+    assert slots_digest([RECOVERY, PASS]) == slots_digest([PASS, RECOVERY])
+
+
+def test_salts_are_never_the_same() -> None:
+    """Two slots of one passphrase have nothing in common."""
+    make = SlotMaker(ID, KEY, os.urandom)
+    one, other = (make.passphrase(1, PASSPHRASE, FAST).slot for _ in range(2))
+    assert one is not None
+    assert other is not None
+    assert one.salt != other.salt
+    assert one.wrapped != other.wrapped

@@ -1,0 +1,230 @@
+"""The store holds what was put in, whatever happened in between, and says nothing else."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from agent.errors import DamagedVaultError, UsageError, VaultError
+from agent.vault.keys.slot_rows import read_vault_id
+from agent.vault.rotation import rotate
+from agent.vault.sealed import chain, item_rows
+from agent.vault.sealed.database import Database
+from agent.vault.sealed.seal import Seals
+from agent.vault.sealed.store import Store
+from tests.vault.worlds import PASSPHRASE, TYPED, contents, key_of, made, rows_of, store_of, stream
+
+SITES = st.sampled_from(["one.example", "two.example", "ü.example"])
+NAMES = st.sampled_from(["profile", "other/a", "other/b", "é"])
+PAYLOADS = st.binary(max_size=700)  # over a small page, too
+
+
+class Kept(RuleBasedStateMachine):
+    """The store beside lists and dicts, opened and closed, rotated and copied between."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = TemporaryDirectory(prefix="r")
+        self.at, _, _ = made(Path(self.folder.name))
+        self.entries: list[tuple[str, bytes]] = []
+        self.items: dict[str, bytes] = {}
+        self.chance = stream("kept")
+        self.open()
+
+    def open(self) -> None:
+        """Open it by the passphrase, and find the same."""
+        self.database = Database.open(self.at.vault)
+        key = key_of(self.database, TYPED)
+        seals = Seals(key, read_vault_id(self.database), self.chance)
+        self.store = Store(self.database, seals, self.at.witness)
+        found = [payload for _, payload in self.store.verify()]
+        assert found == [payload for _, payload in self.entries]
+
+    @rule(site=SITES, payload=PAYLOADS, durable=st.booleans())
+    def append(self, site: str, payload: bytes, durable: bool) -> None:
+        """Append an entry."""
+        self.entries.append((site, payload))
+        number = self.store.append_entry(site, payload, durable=durable)
+        assert number == len(self.entries)
+
+    @rule(name=NAMES, payload=PAYLOADS, durable=st.booleans())
+    def put(self, name: str, payload: bytes, durable: bool) -> None:
+        """Keep an item."""
+        self.items[name] = payload
+        self.store.put(name, payload, durable=durable)
+
+    @rule(name=NAMES)
+    def delete(self, name: str) -> None:
+        """Remove an item."""
+        self.items.pop(name, None)
+        self.store.delete(name)
+
+    @rule()
+    def rotate(self) -> None:
+        """Replace the data key."""
+        rotate(self.store, PASSPHRASE, self.chance)
+
+    @rule(synced=st.booleans())
+    def reopen(self, synced: bool) -> None:
+        """Close it, synced or not, and open it again."""
+        if synced:
+            self.store.sync()
+        self.store.close()
+        self.open()
+
+    @rule(sites=st.sets(SITES), after=st.integers(0, 5))
+    def read(self, sites: set[str], after: int) -> None:
+        """Read the entries of some sites, after a number."""
+        numbered = enumerate(self.entries, 1)
+        wanted = [(n, body) for n, (of, body) in numbered if of in sites and n > after]
+        assert [*self.store.entries_of(sites, after)] == wanted[::-1]
+
+    @precondition(lambda self: self.entries)
+    @rule(data=st.data())
+    def read_on(self, data: st.DataObject) -> None:
+        """Read the entries after one of them."""
+        after = data.draw(st.integers(0, len(self.entries)))
+        found = [payload for _, payload in self.store.entries(after)]
+        assert found == [payload for _, payload in self.entries[after:]]
+
+    @invariant()
+    def same(self) -> None:
+        """Counts and items are those of the model."""
+        assert self.store.count == len(self.entries)
+        assert contents(self.store)[1] == self.items
+        assert self.store.names() == sorted(self.items)
+
+    def teardown(self) -> None:
+        """Remove the files."""
+        self.store.close()
+        self.folder.cleanup()
+
+
+TestKept = Kept.TestCase
+TestKept.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+
+
+def test_every_write_counts_one_generation(tmp_path: Path) -> None:
+    """Whatever was written."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        assert store.generation == 1
+        store.append_entry("a", b"", durable=False)
+        store.put("a", b"", durable=False)
+        store.delete("a")
+        store.delete("a")
+        assert store.generation == 4
+
+
+def test_sync_writes_only_what_is_not_synced(tmp_path: Path) -> None:
+    """Twice is once."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        store.sync()
+        assert store.generation == 1
+        store.append_entry("a", b"", durable=False)
+        store.sync()
+        store.sync()
+        assert store.generation == 3
+
+
+def test_the_file_names_nothing(tmp_path: Path) -> None:
+    """No site, no name and no payload is in it in the clear."""
+    at, key, code = made(tmp_path)
+    with store_of(at, key) as store:
+        store.append_entry("recipient.example", b"disclosed value", durable=True)
+        store.put("other/offers", b"offered value")
+    data = at.vault.read_bytes() + at.witness.read_bytes()
+    for word in (
+        b"recipient",
+        b"disclosed",
+        b"offered",
+        b"other/",
+        code.encode(),
+        key.data,
+        PASSPHRASE.encode(),
+    ):
+        assert word not in data
+
+
+def test_what_is_deleted_leaves_no_trace(tmp_path: Path) -> None:
+    """Also not the sealed bytes."""
+    at, key, _ = made(tmp_path, page_bytes=4096)
+    with store_of(at, key) as store:
+        store.put("a", b"x" * 100)
+    [(sealed,)] = rows_of(at, "SELECT sealed FROM item")
+    assert sealed[:40] in at.vault.read_bytes()
+    with store_of(at, key) as store:
+        store.delete("a")
+    assert sealed[:40] not in at.vault.read_bytes()
+
+
+@pytest.mark.parametrize("at_once", [1, 2, chain.SITES_AT_ONCE])
+def test_no_other_site_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """What is looked up is found by the keyed hash, and no more is opened than is wanted."""
+    monkeypatch.setattr(chain, "SITES_AT_ONCE", at_once)
+    opened: list[int] = []
+
+    def opening(seals: Seals, row: chain.Row) -> chain.Entry:
+        opened.append(row.number)
+        return opened_entry(seals, row)
+
+    opened_entry = chain.opened_entry
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        for number in range(200):
+            store.append_entry(f"{number % 5}.example", b"%d" % number, durable=False)
+        monkeypatch.setattr(chain, "opened_entry", opening)
+        found = store.entries_of(["1.example", "none.example", "3.example"], 9)
+        assert [next(found) for _ in range(3)] == [(199, b"198"), (197, b"196"), (194, b"193")]
+        assert opened == [199, 197, 194]
+        assert [number for number, _ in found][-1] == 12
+        assert {number % 5 for number in opened} == {2, 4}
+        assert [*store.entries_of([])] == []
+
+
+def test_sizes_have_limits(tmp_path: Path) -> None:
+    """The largest is taken and read; one byte more is refused and changes nothing."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        store.append_entry("s" * chain.MAX_NAME, bytes(chain.MAX_PAYLOAD), durable=False)
+        store.put("n" * chain.MAX_NAME, bytes(item_rows.MAX_PAYLOAD))
+        for site, payload in (("s", bytes(chain.MAX_PAYLOAD + 1)), ("", b""), ("s" * 1025, b"")):
+            with pytest.raises(UsageError):
+                store.append_entry(site, payload, durable=False)
+        for name, payload in (("n", bytes(item_rows.MAX_PAYLOAD + 1)), ("", b""), ("é" * 513, b"")):
+            with pytest.raises(UsageError):
+                store.put(name, payload)
+        before = contents(store)
+    with store_of(at, key) as store:
+        assert contents(store) == before
+        assert (store.count, len(store.names())) == (1, 1)
+
+
+def test_too_many_items_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are there can still be replaced."""
+    monkeypatch.setattr("agent.vault.sealed.store.MAX_ITEMS", 2)
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        store.put("a", b"1")
+        store.put("b", b"1")
+        store.put("a", b"2")
+        with pytest.raises(UsageError, match="no place"):
+            store.put("c", b"1")
+
+
+def test_nothing_is_written_before_all_is_verified(tmp_path: Path) -> None:
+    """A chain that was not read to the end is not continued."""
+    at, key, _ = made(tmp_path)
+    database = Database.open(at.vault)
+    store = Store(database, Seals(key, read_vault_id(database), stream()), at.witness)
+    with pytest.raises(DamagedVaultError, match="not read to the end"):
+        store.put("a", b"")
+    store.close()
+    with pytest.raises(VaultError):
+        store.get("a")

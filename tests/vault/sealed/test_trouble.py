@@ -1,0 +1,234 @@
+"""A full disk, a read-only file, a second process, a file of another kind: one sentence each."""
+
+import os
+import sqlite3
+import stat
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
+from agent.vault.sealed.connection import make_private, translated
+from agent.vault.sealed.database import Database
+from agent.vault.sealed.store import Store
+from agent.vault.sealed.trouble import trouble
+from tests.vault.worlds import altered, contents, made, second, store_of
+
+
+def limited(store: Store, pages: int) -> None:
+    """Leave room for so many more pages in the file."""
+    [(count,)] = store.database.rows("PRAGMA page_count")
+    store.database.rows(f"PRAGMA max_page_count={count + pages}")
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda store: store.append_entry("a", bytes(5000), durable=False),
+        lambda store: store.append_entry("a", bytes(5000), durable=True),
+        lambda store: store.put("a", bytes(5000)),
+    ],
+)
+def test_a_full_disk_changes_nothing(tmp_path: Path, write: Callable[[Store], object]) -> None:
+    """It is told; memory and file are as before, and go on together once there is room."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        store.put("a", b"1")
+        store.append_entry("a", b"first", durable=True)
+        before, state = contents(store), store.state
+        limited(store, 1)
+        for _ in range(2):
+            with pytest.raises(VaultError, match="the disk is full"):
+                write(store)
+            assert (contents(store), store.state) == (before, state)
+        limited(store, 1000)
+        write(store)
+        after = contents(store)
+    assert after != before
+    with store_of(at, key) as store:
+        assert contents(store) == after
+
+
+def test_a_small_write_still_fits_where_a_large_one_did_not(tmp_path: Path) -> None:
+    """A disk is not given up after the first refusal."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        limited(store, 1)
+        with pytest.raises(VaultError, match="the disk is full"):
+            store.put("a", bytes(5000))
+        store.append_entry("a", b"x", durable=True)
+        assert store.count == 1
+
+
+def test_a_read_only_disk_changes_nothing(tmp_path: Path) -> None:
+    """As SQLite tells it."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        store.database.rows("PRAGMA query_only=ON")
+        with pytest.raises(VaultError, match="read-only"):
+            store.put("a", b"1")
+        store.database.rows("PRAGMA query_only=OFF")
+        store.put("a", b"2")
+        assert store.get("a") == b"2"
+
+
+def test_an_error_that_leaves_doubt_ends_all_use(tmp_path: Path) -> None:
+    """Where the file is not as it was, nothing is read or written until it is opened again."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        failing = ("UPDATE state SET generation = 9", ()), ("COMMIT", ()), ("SELECT no", ())
+        with pytest.raises(DamagedVaultError):
+            store.rewrite(failing, durable=False)
+        for name in ("a", "b"):
+            with pytest.raises(VaultError, match="opened again"):
+                store.get(name)
+            with pytest.raises(VaultError, match="opened again"):
+                store.put(name, b"")
+
+
+@pytest.mark.parametrize(
+    ("code", "goes_on"),
+    [
+        (sqlite3.SQLITE_FULL, True),
+        (sqlite3.SQLITE_BUSY, True),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, True),
+        (sqlite3.SQLITE_IOERR_FSYNC, False),
+        (sqlite3.SQLITE_IOERR_WRITE, False),
+        (sqlite3.SQLITE_CORRUPT_VTAB, False),
+        (sqlite3.SQLITE_NOTADB, False),
+        (sqlite3.SQLITE_ERROR, False),
+    ],
+)
+def test_after_a_failure_of_the_disk_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, goes_on: bool
+) -> None:
+    """Though the file looks as it was: what the disk refused once may be lost without a word."""
+
+    def fail(database: Database, _: object, *, durable: bool) -> None:
+        assert durable
+        said = sqlite3.OperationalError("a failure at the end of a transaction")
+        said.sqlite_errorcode = code
+        with translated(database.path):
+            raise said
+
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        with monkeypatch.context() as failing:
+            failing.setattr(Database, "write", fail)
+            with pytest.raises(VaultError):
+                store.put("a", b"1")
+        if goes_on:
+            store.put("a", b"2")
+            assert store.get("a") == b"2"
+        else:
+            with pytest.raises(VaultError, match="opened again"):
+                store.put("a", b"2")
+
+
+def test_a_second_process_is_told_at_once(tmp_path: Path) -> None:
+    """As long as the vault is open, also where nothing is written; and not after it."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        assert second(at) == "the vault is open in another process"
+        store.append_entry("a", b"", durable=True)
+        assert second(at) == "the vault is open in another process"
+        with pytest.raises(BusyVaultError):
+            Database.open(at.vault)
+    assert second(at) == ""
+
+
+@pytest.mark.parametrize("data", [b"", b"no database at all", b"SQLite format 3\0" + bytes(84)])
+def test_a_file_of_another_kind_is_refused(tmp_path: Path, data: bytes) -> None:
+    """Empty, text, or the beginning of a database."""
+    path = tmp_path / "vault.db"
+    path.write_bytes(data)
+    with pytest.raises(DamagedVaultError):
+        Database.open(path)
+
+
+def test_every_cut_is_refused(tmp_path: Path) -> None:
+    """At each page, and within one."""
+    at, _, _ = made(tmp_path)
+    whole = at.vault.read_bytes()
+    for length in range(0, len(whole), 256):
+        at.vault.write_bytes(whole[:length])
+        with pytest.raises(DamagedVaultError):
+            Database.open(at.vault)
+
+
+@pytest.mark.parametrize(("version", "age"), [(2, "newer"), (0, "older"), (-1, "older")])
+def test_another_format_is_refused(tmp_path: Path, version: int, age: str) -> None:
+    """It says which, and what to do."""
+    at, _, _ = made(tmp_path)
+    altered(at, f"PRAGMA user_version={version}")
+    with pytest.raises(VaultVersionError, match=f"format {version}, {age}"):
+        Database.open(at.vault)
+
+
+def test_another_applications_database_is_no_vault(tmp_path: Path) -> None:
+    """Whatever is in it, it is left alone."""
+    path = tmp_path / "vault.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE mine(x)")
+        connection.commit()
+    before = path.read_bytes()
+    with pytest.raises(DamagedVaultError, match="not a vault"):
+        Database.open(path)
+    assert path.read_bytes() == before
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    """Nothing, a folder, something below a file, and a pipe, which is not waited for."""
+    with pytest.raises(VaultError, match="there is no vault"):
+        Database.open(tmp_path / "none")
+    with pytest.raises(VaultError, match="not a file"):
+        Database.open(tmp_path)
+    file = tmp_path / "file"
+    file.write_bytes(b"")
+    with pytest.raises(VaultError, match="not a directory"):
+        Database.open(file / "vault.db")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(VaultError, match="not a file"):
+        Database.open(tmp_path / "pipe")
+    with pytest.raises(VaultError, match="such a file already"):
+        make_private(file)
+
+
+def test_files_are_their_owners_from_the_beginning(tmp_path: Path) -> None:
+    """Vault, log and witness; a vault that others could read is closed to them."""
+    before = os.umask(0)
+    try:
+        at, key, _ = made(tmp_path)
+        at.vault.chmod(0o644)
+        with store_of(at, key) as store:
+            store.put("a", b"1")
+            files = [*at.vault.parent.iterdir(), *at.witness.parent.iterdir()]
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in files}
+        folders = {stat.S_IMODE(path.parent.stat().st_mode) for path in (at.vault, at.witness)}
+    finally:
+        os.umask(before)
+    assert modes == {"vault.db": 0o600, "vault.db-wal": 0o600, "witness.json": 0o600}
+    assert folders == {0o700}
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "what"),
+    [
+        (sqlite3.SQLITE_BUSY_RECOVERY, BusyVaultError, "open in another process"),
+        (sqlite3.SQLITE_IOERR_FSYNC, VaultError, "the disk failed"),
+        (sqlite3.SQLITE_CANTOPEN_ISDIR, VaultError, "cannot be opened"),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, VaultError, "read-only"),
+        (sqlite3.SQLITE_CORRUPT_VTAB, DamagedVaultError, "no sound database"),
+        (sqlite3.SQLITE_TOOBIG, DamagedVaultError, "no sound database"),
+    ],
+)
+def test_each_kind_of_error_has_its_sentence(code: int, kind: type[VaultError], what: str) -> None:
+    """By the kind of the error, whatever its details."""
+    said = sqlite3.OperationalError("disk I/O error")
+    said.sqlite_errorcode = code
+    error = trouble(said, Path("vault.db"))
+    assert type(error) is kind
+    assert what in error.what
+    assert error.hint
