@@ -29,6 +29,7 @@ class Program(Commands):
         "approve": Deferred("agent.cli.verdict", "Let what waits for you leave."),
         "ask": Deferred("agent.cli.ask", "Get what one request may carry, and record it."),
         "backup": Deferred("agent.cli.backup", "Copy the vault, encrypted as it is."),
+        "calibrate": Deferred("agent.cli.calibrate", "Turn answers into your own prices, in bits."),
         "completion": Deferred("agent.cli.completion", "Complete commands in your shell."),
         "daemon": Deferred("agent.cli.daemon", "Answer requests until Ctrl-C ends it."),
         "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),

@@ -1,0 +1,95 @@
+"""From answers to prices: what each attribute must bring, and what being recognised must."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from agent.cli.answers import Answers
+from agent.model.model import Model
+from agent.tradeoff.calibrate import LEVELS, UNANSWERED, Fit, fit, wanted_bits
+from agent.tradeoff.sets import EMPTY, singleton
+
+METRIC: Literal["maxprob"] = "maxprob"
+Source = Literal["precision", "one_of"]
+Thing = TypeVar("Thing", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What being known so well costs, in identifiability, and what is wanted for it, in bits."""
+
+    name: str
+    cost: float
+    bits: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What answers come to.
+
+    ``sensitivity``: in bits by attribute, infinite for what is never shared; ``pairs``: to which λ
+    was fitted; ``source``: the question that they are from; ``fit``: None where no pair has a
+    price.
+    """
+
+    people: int
+    sensitivity: Mapping[str, float]
+    source: Source
+    pairs: tuple[Pair, ...]
+    fit: Fit | None
+
+
+def calibrated(answers: Sequence[Answers], model: Model) -> Calibration:
+    """Return what the answers of one person come to, or the medians of several (paper 7.2).
+
+    λ is fitted to the steps of precision that attributes of the model refine one another by, where
+    two of them have a price; else to being one of k people, whose identifiability is 1/k.
+    """
+    sensitivity = _wanted([each.sensitivity for each in answers], answers)
+    steps = _steps(sensitivity, model)
+    if sum(isfinite(each.bits) for each in steps) > 1:
+        return _calibration(len(answers), sensitivity, "precision", steps)
+    crowds = _wanted([each.one_of for each in answers], answers)
+    pairs = [Pair(str(k), 1 / k, crowds[k]) for k in sorted(crowds)]
+    return _calibration(len(answers), sensitivity, "one_of", pairs)
+
+
+def _calibration(
+    people: int, sensitivity: Mapping[str, float], source: Source, pairs: Sequence[Pair]
+) -> Calibration:
+    costs = np.array([each.cost for each in pairs], dtype=np.float64)
+    bits = np.array([each.bits for each in pairs], dtype=np.float64)
+    return Calibration(people, sensitivity, source, tuple(pairs), fit(costs, bits))
+
+
+def _wanted(said: Sequence[Mapping[Thing, int]], answers: Sequence[Answers]) -> dict[Thing, float]:
+    """Return the bits wanted for everything that somebody said something of."""
+    things = list(dict.fromkeys(thing for each in said for thing in each))
+    levels = [[each.get(thing, UNANSWERED) for thing in things] for each in said]
+    scale = range(1, LEVELS + 1)
+    factors = [[each.improvement.get(level, np.nan) for level in scale] for each in answers]
+    bits = wanted_bits(np.array(levels, dtype=np.intp), np.array(factors, dtype=np.float64))
+    return dict(zip(things, bits.tolist(), strict=True))
+
+
+def _steps(sensitivity: Mapping[str, float], model: Model) -> list[Pair]:
+    """Return the pairs of the attributes on a ladder, in the order of the model."""
+    crowd = model.crowd()
+    before = crowd.identifiability(EMPTY, METRIC, 1)
+    return [
+        # As the objective has it, without what is known of one who says nothing.
+        Pair(name, crowd.identifiability(singleton(place), METRIC, 1) - before, sensitivity[name])
+        for place, name in _ladder(model)
+        if name in sensitivity
+    ]
+
+
+def _ladder(model: Model) -> Iterable[tuple[int, str]]:
+    """Yield every attribute that refines another, or that another refines."""
+    refined = {each.refines for each in model.attributes}
+    for place, each in enumerate(model.attributes):
+        if each.refines is not None or each.name in refined:
+            yield place, each.name
