@@ -16,6 +16,7 @@ from agent.cli.demo_ledger import (
 )
 from agent.cli.demo_text import comparison_text, recipients_text, request_text
 from agent.cli.layout import paragraph
+from agent.cli.options import json_option, record
 from agent.decision.phrases import bits, people
 from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
@@ -32,13 +33,17 @@ CERTIFIED = (
 
 
 @click.command()
-def demo() -> None:
+@json_option
+def demo(*, as_json: bool) -> None:
     """Show eight requests of a fictional developer to two recipients.
 
     Decided on the model that comes with reticent; nothing is stored and nothing leaves.
     """
     model = read(shipped_model())
     entries = converse(story.REQUESTS, story.PROFILE, model, Terms())
+    if as_json:
+        click.echo(record({"requests": [_request(each) for each in entries]}))
+        return
     click.echo(paragraph(_introduction(model)))
     for number, entry in enumerate(entries, 1):
         before = people_who_fit(known_to(entry.recipient, entries[: number - 1]), model)
@@ -46,6 +51,17 @@ def demo() -> None:
     click.echo(f"\n{recipients_text(RECIPIENTS, entries, model)}")
     click.echo(f"\n{comparison_text(RECIPIENTS, _ways(entries, model))}")
     click.echo(f"\n{paragraph(f'{_alone(model)}{CERTIFIED}')}")
+
+
+def _request(entry: Entry) -> dict[str, object]:
+    """Return what one request carried, and what that brought and cost."""
+    return {
+        "recipient": entry.recipient,
+        "query": entry.decision.request.query,
+        "disclosed": dict(entry.values),
+        "utility_bits": entry.decision.figures.utility,
+        "people_left": entry.people_left,
+    }
 
 
 def _introduction(model: Model) -> str:

@@ -12,8 +12,9 @@ from agent.cli.interrupt import postponed, uninterrupted
 from agent.cli.layout import paragraph
 from agent.cli.model_record import model_record
 from agent.cli.model_shelf import add, list_, remove
+from agent.cli.model_sign import key, sign, verify
 from agent.cli.model_text import dropped, model_text, summary
-from agent.cli.options import PATH, record
+from agent.cli.options import PATH, json_option, record
 from agent.cli.parameters import OneOf, shrinkage
 from agent.cli.progress import Progress
 from agent.errors import BuildError, UsageError
@@ -37,6 +38,7 @@ class BuildFlags(TypedDict):
     id: str | None
     source: str
     licence: str
+    as_json: bool
 
 
 @click.group(cls=Commands)
@@ -47,6 +49,9 @@ def model() -> None:
 model.add_command(add)
 model.add_command(list_)
 model.add_command(remove)
+model.add_command(key)
+model.add_command(sign)
+model.add_command(verify)
 
 
 @model.command()
@@ -80,6 +85,7 @@ model.add_command(remove)
 @click.option("--id", metavar="NAME", help="Name of the model. By default that of the file.")
 @click.option("--source", default="", metavar="TEXT", help="Where the data comes from.")
 @click.option("--licence", default="", metavar="TEXT", help="On which terms.")
+@json_option
 def build(**flags: Unpack[BuildFlags]) -> None:
     """Build a model from two tables: csv, csv.gz or parquet.
 
@@ -109,6 +115,9 @@ def build(**flags: Unpack[BuildFlags]) -> None:
         made = build_model(options, progress)
     with uninterrupted():
         built = write(made, out)
+    if flags["as_json"]:
+        click.echo(record(model_record(built)))
+        return
     click.echo(paragraph(f"Wrote {out}: {summary(built)}"))
     left = dropped(built)
     if left:
@@ -118,7 +127,7 @@ def build(**flags: Unpack[BuildFlags]) -> None:
 
 @model.command()
 @click.argument("path", required=False, type=PATH, metavar="[M]")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def info(path: Path | None, *, as_json: bool) -> None:
     """Describe the model M, by default the one that comes with reticent."""
     found = read(path or shipped_model())
@@ -126,46 +135,6 @@ def info(path: Path | None, *, as_json: bool) -> None:
         click.echo(record(model_record(found)))
     else:
         click.echo(model_text(found))
-
-
-@model.command()
-@click.argument("path", type=PATH, metavar="PATH")
-def key(path: Path) -> None:
-    """Make a private key to sign models with, in a new file that only you can read."""
-    from agent.model.signature import generate_key
-
-    public = generate_key(path)
-    click.echo(f"Wrote {path}; keep it to yourself. Those who trust you need the public key:")
-    click.echo(public)
-
-
-@model.command()
-@click.argument("path", type=PATH, metavar="M")
-@click.option("--key", "key_path", required=True, type=PATH, metavar="K", help="The private key.")
-def sign(path: Path, key_path: Path) -> None:
-    """Sign the model M: the signature is written beside it."""
-    from agent.model.signature import sign as sign_model
-
-    click.echo(f"Wrote {sign_model(path, key_path)}; hand it on together with {path}.")
-
-
-@model.command()
-@click.argument("path", type=PATH, metavar="M")
-@click.option(
-    "--key", "expected", metavar="ed25519:HEX", help="Fail unless this public key signed it."
-)
-def verify(path: Path, expected: str | None) -> None:
-    """Check the signature beside the model M, and say whose it is.
-
-    Anybody can sign a model with a key of their own: name the key of the maker you trust with
-    --key, or compare the one that is shown.
-    """
-    from agent.model.signature import verify as verify_model
-
-    public = verify_model(path, expected=expected)
-    trust = "Trust it if you trust the owner of the key:"
-    click.echo(f"{path} is as it was signed{'. ' + trust if expected is None else ', with:'}")
-    click.echo(public)
 
 
 def _check_place(out: Path) -> None:

@@ -183,6 +183,15 @@ def test_the_demo_shows_every_request(run: Run) -> None:
     assert run("demo").out == ran.out
 
 
+def test_the_same_is_there_for_programs(run: Run, shipped: Model) -> None:
+    """What left, and how many people it leaves, in the order of the story."""
+    requests = run("demo", "--json").record["requests"]
+    assert [(each["recipient"], each["query"]) for each in requests] == [*story.REQUESTS]
+    lived = converse(story.REQUESTS, story.PROFILE, shipped, Terms())
+    assert [each["disclosed"] for each in requests] == [dict(each.values) for each in lived]
+    assert [each["people_left"] for each in requests] == [each.people_left for each in lived]
+
+
 def test_memory_keeps_more_people_alike(shipped: Model) -> None:
     """What the comparison at the end of the demo is there to show."""
 

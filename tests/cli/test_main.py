@@ -74,7 +74,7 @@ def test_a_group_called_alone_shows_what_it_has(run: Run, group: tuple[str, ...]
         (["model", "verfy"], "unknown command 'verfy'", "did you mean 'verify'?"),
         (["xyzzy"], "unknown command 'xyzzy'", ", completion, "),
         (["--verson"], "unknown option '--verson' of `reticent`", "did you mean '--version'?"),
-        (["demo", "--json"], "unknown option '--json' of `reticent demo`", "--help"),
+        (["demo", "--standing"], "unknown option '--standing' of `reticent demo`", "--help"),
         (["model", "info", "--josn"], "of `reticent model info`", "did you mean '--json'?"),
         (["de\x1b[2Jcide"], "unknown command 'de\\x1b[2Jcide'", "did you mean 'decide'?"),
     ],

@@ -108,6 +108,13 @@ def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) 
 
 
 @builds
+def test_a_build_describes_what_it_made(run: Run, tables: list[str | Path]) -> None:
+    """For programs, as `model info` does."""
+    built = run("model", "build", *tables, "--json").record
+    assert built == run("model", "info", tables[-1], "--json").record
+
+
+@builds
 def test_a_build_says_what_it_dropped(run: Run, tables: list[str | Path], tmp_path: Path) -> None:
     """In words, after it is done and whenever the model is described; nothing if all was used."""
     assert "Dropped" not in run("model", "build", *tables).out

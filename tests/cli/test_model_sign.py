@@ -54,3 +54,14 @@ def test_a_key_is_never_written_over(run: Run, tmp_path: Path) -> None:
 def test_a_model_is_no_key(run: Run, village: Path) -> None:
     """Nor the other way round."""
     assert "not a private key" in run("model", "sign", village, "--key", village).refusal()[0]
+
+
+def test_each_says_the_same_as_an_object(run: Run, village: Path, tmp_path: Path) -> None:
+    """For programs: the files, and whose key it is."""
+    model, key = tmp_path / "v.safetensors", tmp_path / "k.pem"
+    model.write_bytes(village.read_bytes())
+    public = run("model", "key", key, "--json").record
+    assert public["path"] == str(key)
+    signed = run("model", "sign", model, "--key", key, "--json").record
+    assert signed == {"path": str(model), "signature": str(model.with_suffix(".sig"))}
+    assert run("model", "verify", model, "--json").record == {**public, "path": str(model)}
