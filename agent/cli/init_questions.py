@@ -8,7 +8,7 @@ import click
 
 from agent.cli.init_wishes import PRESET, PRESETS
 from agent.cli.interrupt import Interrupted
-from agent.cli.layout import counted, paragraph
+from agent.cli.layout import counted, facts, paragraph
 from agent.cli.new_passphrase import ask_passphrase
 from agent.cli.problems import printable, told
 from agent.cli.secret import PROMPTS
@@ -52,8 +52,9 @@ def ask_model(shipped: Model) -> tuple[Model, Path | None]:
 def ask_preset() -> str:
     """Return the name of the preset that the policy starts from."""
     told("The policy says what may leave, to whom, and at what price. Start from a preset:")
-    for number, name in enumerate(PRESETS, start=1):
-        click.echo(f"  {number}  {line_of(name)}", err=True)
+    click.echo(
+        facts((str(number), line_of(name)) for number, name in enumerate(PRESETS, 1)), err=True
+    )
     while True:
         text = _line(f"1 to {len(PRESETS)}, or Enter for {PRESET}")
         try:
