@@ -7,6 +7,7 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.settings import Case, case_of
 from agent.decision.terms import Terms
 from agent.errors import UsageError
+from agent.model.lookup import Match
 from agent.model.model import Model
 from agent.tradeoff.beside import Beside, forced
 from agent.tradeoff.exact import EXHAUSTIVE
@@ -29,6 +30,13 @@ class Choice(NamedTuple):
     result: Result
     standing: bool = False
     pending: tuple[int, ...] = ()
+
+
+def choice_of(case: Case, request: Request, match: Match, terms: Terms, model: Model) -> Choice:
+    """Return the best set for the query that was meant, or the standing one where terms say so."""
+    if match.query is None or terms.mode == "standing":
+        return choose_standing(case, request, terms, model)
+    return choose(case, match.query, terms, model)
 
 
 def choose(case: Case, query: int, terms: Terms, model: Model) -> Choice:
@@ -68,7 +76,11 @@ def choose_standing(case: Case, request: Request, terms: Terms, model: Model) ->
 
 def _standing(request: Request, terms: Terms, model: Model) -> Choice:
     case = case_of(request, terms, Knowledge(), model)
-    return _best(Objective(model.mean_utility(), case.crowd, case.settings), case, terms)
+    shared = model.remember(
+        (Objective, "standing"),
+        lambda: Objective(model.mean_utility(), case.crowd, case.settings),
+    )
+    return _best(shared.given(case.crowd, case.settings), case, terms)
 
 
 def _best(objective: Objective, case: Case, terms: Terms) -> Choice:

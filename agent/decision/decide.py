@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from agent.decision.choice import Choice, choose, choose_standing
+from agent.decision.choice import Choice, choice_of
 from agent.decision.decision import Decision, Evidence, Figures, Guarded, Pending, Status
 from agent.decision.reasons import candidate
 from agent.decision.request import Knowledge, Request
@@ -44,10 +44,7 @@ def _decide(request: Request, match: Match, terms: Terms, case: Case, model: Mod
         return _silent(request, match, terms, case, "blocked")
     if match.query is None and terms.unknown_queries == "nothing":
         return _silent(request, match, terms, case, "unknown query")
-    if match.query is None or terms.mode == "standing":
-        choice = choose_standing(case, request, terms, model)
-    else:
-        choice = choose(case, match.query, terms, model)
+    choice = choice_of(case, request, match, terms, model)
     choice.objective.focus(choice.mask)
     decision = Decision(
         request=request,
@@ -57,7 +54,7 @@ def _decide(request: Request, match: Match, terms: Terms, case: Case, model: Mod
         match=match,
         matched_query=None if match.query is None else model.queries[match.query].text,
         disclosed=_names(choice.order, model),
-        figures=_figures(choice.objective, choice.mask, case, terms),
+        figures=figures_of(choice.objective, choice.mask, case, terms),
         evidence=_evidence(choice.result, case),
         candidates=tuple(
             candidate(case, choice, index, attribute.name)
@@ -93,7 +90,8 @@ def _names(order: tuple[int, ...], model: Model) -> tuple[str, ...]:
     return tuple(model.attributes[index].name for index in order)
 
 
-def _figures(objective: Objective, mask: int, case: Case, terms: Terms) -> Figures:
+def figures_of(objective: Objective, mask: int, case: Case, terms: Terms) -> Figures:
+    """Return the terms of the objective at a set, and how many people are left."""
     parts = objective.parts(mask)
     return Figures(
         metric=terms.metric,
@@ -112,7 +110,7 @@ def _pending(choice: Choice, case: Case, terms: Terms, model: Model) -> Pending 
     if not choice.pending:
         return None
     everything = choice.mask | union(choice.pending)
-    figures = _figures(choice.objective, everything, case, terms)
+    figures = figures_of(choice.objective, everything, case, terms)
     return Pending(_names(choice.pending, model), figures)
 
 
