@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agent.decision.decision import Candidate, Decision
+from agent.decision.decision import Candidate, Decision, Figures
 from agent.decision.explain import because
 from policy.match import Verdict
 
@@ -20,12 +20,7 @@ def decision_record(decision: Decision, elapsed_ms: float) -> dict[str, Any]:
         "cost": figures.metric,
         "lambda": terms.trade_off,
         "disclose": [*decision.disclosed],
-        "utility_bits": figures.utility,
-        "identifiability": figures.identifiability,
-        "identifiability_cost": float(figures.identifiability_cost),
-        "guard_bits": float(figures.guard),
-        "sensitivity_bits": float(figures.sensitivity),
-        "objective": figures.objective,
+        **objective_record(figures),
         "proof": evidence.proof,
         "bound": evidence.bound,
         "certified": evidence.certified,
@@ -43,6 +38,18 @@ def decision_record(decision: Decision, elapsed_ms: float) -> dict[str, Any]:
         ],
         "pending": _pending(decision),
         "because": _settings(decision),
+    }
+
+
+def objective_record(figures: Figures) -> dict[str, float]:
+    """Return the terms of the objective at one set."""
+    return {
+        "utility_bits": figures.utility,
+        "identifiability": figures.identifiability,
+        "identifiability_cost": float(figures.identifiability_cost),
+        "guard_bits": float(figures.guard),
+        "sensitivity_bits": float(figures.sensitivity),
+        "objective": figures.objective,
     }
 
 

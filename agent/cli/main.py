@@ -31,6 +31,7 @@ class Program(Commands):
         "backup": Deferred("agent.cli.backup", "Copy the vault, encrypted as it is."),
         "calibrate": Deferred("agent.cli.calibrate", "Turn answers into your own prices, in bits."),
         "completion": Deferred("agent.cli.completion", "Complete commands in your shell."),
+        "curve": Deferred("agent.cli.curve", "Show what would leave at every trade-off."),
         "daemon": Deferred("agent.cli.daemon", "Answer requests until Ctrl-C ends it."),
         "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
         "demo": Deferred("agent.cli.demo", "Show eight requests of a fictional developer."),

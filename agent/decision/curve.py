@@ -1,0 +1,106 @@
+"""What would leave with a request as lambda varies, by name: the trade-off curve (paper 7.2)."""
+
+from dataclasses import dataclass, replace
+
+from agent.decision.choice import choice_of
+from agent.decision.decide import figures_of
+from agent.decision.decision import Figures, Status
+from agent.decision.request import Knowledge, Request
+from agent.decision.settings import Case, Own, case_of
+from agent.decision.terms import Terms
+from agent.errors import UsageError
+from agent.model.lookup import Match
+from agent.model.model import Model
+from agent.tradeoff import curve as tradeoff
+from agent.tradeoff.search import Proof
+from agent.tradeoff.sets import members
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One set that leaves, at every lambda that was tried from ``least`` to ``most``.
+
+    ``disclosed``: in the order of the model; ``figures``: at ``least``; ``proof``: what is proven
+    of it at all of them; ``beaten``: another step brings as much at less cost, or more at no more.
+    """
+
+    least: float
+    most: float
+    disclosed: tuple[str, ...]
+    figures: Figures
+    proof: Proof
+    beaten: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The steps in ascending lambda; ``present`` and ``knee`` are indexes, None without a knee.
+
+    ``matched_query``: the known query that was meant, None where the curve is that of all.
+    """
+
+    request: Request
+    terms: Terms
+    status: Status
+    matched_query: str | None
+    steps: tuple[Step, ...]
+    present: int
+    knee: int | None
+
+
+def curve_of(
+    request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: Own | None = None
+) -> Curve:
+    """Return what ``decide`` would disclose at each lambda of a grid that has that of the terms.
+
+    In standing mode it is a curve of all queries, whatever the request's is. What waits for the
+    user is not in it. UsageError where ``decide`` raises it, and where it would look for no set.
+    """
+    match = model.match(request.query)
+    _check(match, terms)
+    case = case_of(request, terms, knowledge, model, own)
+    figures: dict[float, Figures] = {}
+
+    def choose(trade_off: float) -> tradeoff.Chosen:
+        there = replace(terms, trade_off=trade_off)
+        choice = choice_of(_at(case, trade_off), request, match, there, model)
+        figures[trade_off] = figures_of(choice.objective, choice.mask, case, there)
+        choice.objective.forget()
+        return tradeoff.Chosen(
+            choice.mask, choice.objective.parts(choice.mask), choice.result.proof
+        )
+
+    points = tradeoff.curve(choose, tradeoff.grid(terms.trade_off))
+    steps = tuple(
+        Step(each.least, each.most, _names(each.mask, model), figures[each.least], each.proof, out)
+        for each, out in zip(points, tradeoff.beaten(points), strict=True)
+    )
+    meant = None if terms.mode == "standing" else match.query
+    return Curve(
+        request=request,
+        terms=terms,
+        status=case.status,
+        matched_query=None if meant is None else model.queries[meant].text,
+        steps=steps,
+        present=tradeoff.at(points, terms.trade_off),
+        knee=tradeoff.knee(points),
+    )
+
+
+def _check(match: Match, terms: Terms) -> None:
+    """Refuse a request for which no set is looked for."""
+    if terms.nothing:
+        hint = "ask about another recipient or query, or change the rule"
+        raise UsageError("the policy lets nothing leave with this request", hint)
+    known = match.query is not None or terms.mode == "standing"
+    if not known and terms.unknown_queries == "nothing":
+        hint = "ask about one that it knows, or with --all about all of them"
+        raise UsageError("the model does not know this query", hint)
+
+
+def _at(case: Case, trade_off: float) -> Case:
+    return replace(case, settings=replace(case.settings, trade_off=trade_off))
+
+
+def _names(mask: int, model: Model) -> tuple[str, ...]:
+    return tuple(model.attributes[index].name for index in members(mask))

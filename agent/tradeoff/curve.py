@@ -1,0 +1,125 @@
+"""The trade-off curve: which set is chosen as lambda varies, and where the curve bends (7.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from agent.tradeoff.objective import Parts
+    from agent.tradeoff.search import Proof
+
+OCTAVES = range(-6, 17)  # lambda from 1/64 to 65,536: one bit for all of 65,536 people at most
+PER_OCTAVE = 2
+DIGITS = 9  # of a height above the chord; the rest is rounding
+PROOFS: tuple[Proof, ...] = ("enumerated", "if-submodular", "none")  # the strongest first
+
+
+class Chosen(NamedTuple):
+    """The set that is chosen at one lambda: its mask, the terms of F, and what is proven."""
+
+    mask: int
+    parts: Parts
+    proof: Proof
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One set, chosen at every lambda of the grid from ``least`` to ``most``.
+
+    ``parts``: the terms of F at ``least``; ``proof``: what is proven of it at each of them. Between
+    ``most`` and the next point's ``least`` the choice changes at a lambda that is not known.
+    """
+
+    least: float
+    most: float
+    mask: int
+    parts: Parts
+    proof: Proof
+
+    @property
+    def worth(self) -> float:
+        """U - sum w G - S in bits: the part of F that lambda leaves alone."""
+        return self.parts.utility - self.parts.guard - self.parts.sensitivity
+
+    @property
+    def cost(self) -> float:
+        """I(A u D|d) - I(0|d), the part of F that lambda weighs, in the unit of the metric."""
+        return self.parts.identifiability_cost
+
+
+def grid(present: float) -> tuple[float, ...]:
+    """Return 0, powers of 2 in even steps, and the present lambda, in ascending order."""
+    steps = range(OCTAVES.start * PER_OCTAVE, (OCTAVES.stop - 1) * PER_OCTAVE + 1)
+    return tuple(sorted({0.0, present, *(2.0 ** (step / PER_OCTAVE) for step in steps)}))
+
+
+def curve(choose: Callable[[float], Chosen], trade_offs: Iterable[float]) -> tuple[Point, ...]:
+    """Return what ``choose`` chooses at each lambda, given in ascending order; equal sets merged.
+
+    Where every choice is the best feasible set, cost and worth fall, if weakly, from point to
+    point: of two sets each is the best at its own lambda, and both inequalities added leave
+    (lambda' - lambda) (C - C') >= 0. A search that may miss the best promises neither. Only the
+    upper concave hull of all (C, U) can be reached. Source: paper 3.1, 7.2, Fig. 8a.
+    """
+    points: list[Point] = []
+    for each in trade_offs:
+        mask, parts, proof = choose(each)
+        if points and points[-1].mask == mask:
+            weaker = max(points[-1].proof, proof, key=PROOFS.index)
+            points[-1] = replace(points[-1], most=each, proof=weaker)
+        else:
+            points.append(Point(each, each, mask, parts, proof))
+    return tuple(points)
+
+
+def at(points: Sequence[Point], trade_off: float) -> int:
+    """Return the index of the point chosen at a lambda of the grid; ValueError for others."""
+    for index, each in enumerate(points):
+        if each.least <= trade_off <= each.most:
+            return index
+    message = f"no set was chosen at lambda {trade_off}"
+    raise ValueError(message)
+
+
+def beaten(points: Sequence[Point]) -> tuple[bool, ...]:
+    """Say of each point whether another is worth more at no more cost, or as much at less."""
+    return tuple(
+        any(
+            other.worth >= each.worth
+            and other.cost <= each.cost
+            and (other.worth > each.worth or other.cost < each.cost)
+            for other in points
+        )
+        for each in points
+    )
+
+
+def knee(points: Sequence[Point]) -> int | None:
+    """Return the index of the point farthest above the chord of the normalised curve.
+
+    Cost and worth of the points that no other beats are scaled to [0, 1]; the chord joins the
+    cheapest to the dearest. The cheaper of equals; None where no point stands above the chord.
+    Source: Satopaa, Albrecht, Irwin and Raghavan, "Finding a Kneedle in a Haystack" (2011), whose
+    knee is where the normalised curve less its chord is largest; without its smoothing, as
+    nothing here is measured.
+    """
+    kept = [index for index, out in enumerate(beaten(points)) if not out]
+    heights = [round(each, DIGITS) for each in _heights([points[index] for index in kept])]
+    index, height = max(
+        zip(kept, heights, strict=True),
+        key=lambda pair: (pair[1], -points[pair[0]].cost),
+        default=(0, 0.0),
+    )
+    return index if height > 0 else None
+
+
+def _heights(points: Sequence[Point]) -> list[float]:
+    """Return how far each point stands above the chord of the normalised curve; 0 without one."""
+    costs, worths = [each.cost for each in points], [each.worth for each in points]
+    if not points or max(costs) <= min(costs) or max(worths) <= min(worths):
+        return [0.0 for _ in points]
+    wide, high = max(costs) - min(costs), max(worths) - min(worths)
+    return [(each.worth - min(worths)) / high - (each.cost - min(costs)) / wide for each in points]

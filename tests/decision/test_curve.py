@@ -1,0 +1,69 @@
+"""The trade-off curve by name: at each lambda it is what `decide` discloses."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+
+from agent.decision.curve import Curve, curve_of
+from agent.decision.decision import Figures
+from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Terms
+from agent.errors import UsageError
+from tests.decision.drawn import QUERIES, World, model_of, worlds
+
+ROUNDING = 1e-9
+
+
+def curve_in(world: World) -> Curve:
+    """Return the curve of a drawn request."""
+    return curve_of(world.request, world.terms, world.known, world.model, world.own)
+
+
+@settings(max_examples=60)
+@given(worlds())
+def test_the_curve_is_what_decide_discloses(world: World) -> None:
+    """At both ends of every step, with its figures at the lower one; the present one included."""
+    curve = curve_in(world)
+    for step in curve.steps:
+        for trade_off in (step.least, step.most):
+            decision = world.under(trade_off=trade_off).decided()
+            assert set(step.disclosed) == set(decision.disclosed)
+            assert curve.status == decision.status
+            if trade_off == step.least:
+                assert step.figures == decision.figures
+    here = curve.steps[curve.present]
+    assert here.least <= world.terms.trade_off <= here.most
+    assert curve.knee is None or not curve.steps[curve.knee].beaten
+
+
+@settings(max_examples=30)
+@given(worlds(forced=False, exact=True))
+def test_an_exact_curve_falls(world: World) -> None:
+    """Where nothing is forced in: less identifiable from step to step, and worth less."""
+    for before, after in pairwise(each.figures for each in curve_in(world).steps):
+        assert after.identifiability <= before.identifiability + ROUNDING
+        assert _worth(after) <= _worth(before) + ROUNDING
+
+
+def test_a_curve_of_all_queries_needs_none() -> None:
+    """In standing mode the query changes nothing."""
+    model, terms = model_of(3), Terms(mode="standing")
+    nameless = curve_of(Request(""), terms, Knowledge(), model)
+    assert nameless.matched_query is None
+    assert nameless.steps == curve_of(Request(QUERIES[0]), terms, Knowledge(), model).steps
+
+
+def test_a_request_without_a_curve() -> None:
+    """Where no set is looked for there is nothing to vary."""
+    model, known = model_of(3), Knowledge()
+    with pytest.raises(UsageError, match="does not know this query"):
+        curve_of(Request("knee pain"), Terms(), known, model)
+    with pytest.raises(UsageError, match="lets nothing leave"):
+        curve_of(Request(QUERIES[0]), Terms(nothing=True), known, model)
+    unknown = curve_of(Request("knee pain"), Terms(unknown_queries="standing"), known, model)
+    assert unknown.matched_query is None
+
+
+def _worth(figures: Figures) -> float:
+    return figures.utility - figures.guard - figures.sensitivity
