@@ -18,37 +18,9 @@ from agent.vault import backup as backups
 from agent.vault.backup import restore
 from agent.vault.keys.secrets import Secret
 from agent.vault.location import Location
-from agent.vault.vault import Vault, create, unlock
-from tests.vault.histories import NOW, disclosed
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, place, stream
-
-TOLD = disclosed(NOW, "www.a.example", region="uk")
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Location:
-    """A place without a vault."""
-    return place(tmp_path)
-
-
-@pytest.fixture
-def vault(at: Location) -> Vault:
-    """An open vault with one entry."""
-    made, _ = create(at, PASSPHRASE, FAST, stream())
-    made.ledger.append(TOLD)
-    return made
-
-
-def count(at: Location) -> int:
-    """Return how many entries a vault has; it opens without a note."""
-    with unlock(at, TYPED) as vault:
-        assert vault.notes == ()
-        return vault.ledger.count
-
-
-def beside(at: Location) -> list[str]:
-    """Return the names in the folder of the vault."""
-    return sorted(path.name for path in at.vault.parent.iterdir())
+from agent.vault.vault import Vault, unlock
+from tests.vault.begun import TOLD, beside, count
+from tests.vault.worlds import TYPED, altered, place
 
 
 def test_a_backup_is_a_vault(tmp_path: Path, at: Location, vault: Vault) -> None:

@@ -1,7 +1,5 @@
 """The keys of a vault, as its user adds, removes and replaces them."""
 
-from pathlib import Path
-
 import pytest
 
 from agent.errors import VaultError, WrongSecretError
@@ -13,16 +11,10 @@ from agent.vault.location import Location
 from agent.vault.outside import keys
 from agent.vault.vault import Vault, create, unlock
 from tests.vault.histories import NOW, disclosed
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, place, stream
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, stream
 
 TOLD = disclosed(NOW, "www.a.example", region="uk")
 AGAIN = disclosed(NOW, "www.a.example", region="uk", age="old")
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Location:
-    """A place without a vault."""
-    return place(tmp_path)
 
 
 def new(at: Location) -> tuple[Vault, str]:

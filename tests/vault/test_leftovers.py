@@ -2,7 +2,6 @@
 
 import errno
 import os
-from pathlib import Path
 from shutil import copyfile
 
 import pytest
@@ -13,25 +12,8 @@ from agent.vault.keys.secrets import Secret
 from agent.vault.leftovers import check_free, free_names, replaced
 from agent.vault.location import Location
 from agent.vault.making import workshop
-from agent.vault.vault import Vault, create, make, unlock
-from tests.vault.histories import NOW, disclosed
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, stream
-
-TOLD = disclosed(NOW, "www.a.example", region="uk")
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Location:
-    """A place without a vault."""
-    return place(tmp_path)
-
-
-@pytest.fixture
-def vault(at: Location) -> Vault:
-    """An open vault with one entry, which lies in its log."""
-    found, _ = create(at, PASSPHRASE, FAST, stream())
-    found.ledger.append(TOLD)
-    return found
+from agent.vault.vault import Vault, make, unlock
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED
 
 
 def killed(at: Location, vault: Vault) -> None:

@@ -13,17 +13,11 @@ from agent.vault.sealed.connection import connect
 from agent.vault.sealed.database import Database
 from agent.vault.vault import Vault, make, unlock, unlock_with
 from tests.vault.histories import NOW, disclosed
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, stream
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
 
 TOLD = disclosed(NOW, "www.a.example", region="uk")
 LEFT = (".vault.db.0a1b2c3d.part", ".vault.db.0a1b2c3d.part-wal", ".vault.db.00000000.part.witness")
 OTHERS = (".vault.db.swp", "vault.db.00000000.part", "notes")
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Location:
-    """A place without a vault."""
-    return place(tmp_path)
 
 
 def beside(at: Location) -> list[str]:

@@ -11,37 +11,10 @@ from agent.vault import backup as backups
 from agent.vault.backup import restore
 from agent.vault.location import Location
 from agent.vault.making import make_vault
-from agent.vault.vault import Vault, create, unlock, unlock_with
+from agent.vault.vault import Vault, unlock, unlock_with
+from tests.vault.begun import TOLD, beside, count
 from tests.vault.histories import NOW, disclosed
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, second, stream
-
-TOLD = disclosed(NOW, "www.a.example", region="uk")
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Location:
-    """A place without a vault."""
-    return place(tmp_path)
-
-
-@pytest.fixture
-def vault(at: Location) -> Vault:
-    """An open vault with one entry."""
-    made, _ = create(at, PASSPHRASE, FAST, stream())
-    made.ledger.append(TOLD)
-    return made
-
-
-def count(at: Location) -> int:
-    """Return how many entries a vault has; it opens without a note."""
-    with unlock(at, TYPED) as vault:
-        assert vault.notes == ()
-        return vault.ledger.count
-
-
-def beside(at: Location) -> list[str]:
-    """Return the names in the folder of the vault."""
-    return sorted(path.name for path in at.vault.parent.iterdir())
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, second, stream
 
 
 def before(

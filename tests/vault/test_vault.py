@@ -21,16 +21,10 @@ from agent.vault.outside import keys
 from agent.vault.sealed.witness import MISSING
 from agent.vault.vault import Vault, create, unlock
 from tests.vault.histories import NOW, disclosed, forgotten
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, store_of, stream
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, store_of, stream
 
 TOLD = disclosed(NOW, "www.a.example", region="uk")
 AGAIN = disclosed(NOW, "www.a.example", region="uk", age="old")
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Location:
-    """A place without a vault."""
-    return place(tmp_path)
 
 
 def new(at: Location, seed: str = "") -> tuple[Vault, str]:

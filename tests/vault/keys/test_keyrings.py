@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from threading import Event
 
 import keyring
@@ -18,7 +17,7 @@ from agent.vault.keys.secrets import Secret
 from agent.vault.keys.slot_rows import SlotInfo
 from agent.vault.location import Location
 from agent.vault.vault import Vault, create, make, unlock
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place, stream
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
 
 RING = Secret("keyring")
 
@@ -74,12 +73,6 @@ def ring() -> Iterator[Ring]:
     keyring.set_keyring(before)
     if ours.waits is not None:
         ours.waits.set()
-
-
-@pytest.fixture
-def at(tmp_path: Path) -> Location:
-    """A place without a vault."""
-    return place(tmp_path)
 
 
 @pytest.fixture

@@ -1,0 +1,20 @@
+"""A vault with one entry, and what can be said of it from outside."""
+
+from agent.vault.location import Location
+from agent.vault.vault import unlock
+from tests.vault.histories import NOW, disclosed
+from tests.vault.worlds import TYPED
+
+TOLD = disclosed(NOW, "www.a.example", region="uk")
+
+
+def count(at: Location) -> int:
+    """Return how many entries a vault has; it opens without a note."""
+    with unlock(at, TYPED) as vault:
+        assert vault.notes == ()
+        return vault.ledger.count
+
+
+def beside(at: Location) -> list[str]:
+    """Return the names in the folder of the vault."""
+    return sorted(path.name for path in at.vault.parent.iterdir())
