@@ -89,6 +89,36 @@ def without_rule(text: str, name: str) -> str:
     return edited(text, wanted, lambda plain: _cut(plain, ("rule", place)))
 
 
+def with_keys(text: str, table: Key, values: Settings) -> str:
+    """Return a policy in which a table has these values, and is otherwise as it was written.
+
+    table: where it stands, such as ("rule", 0); () is the top. UsageError as in `with_setting`.
+    """
+    wanted = parsed(text)
+    _at(wanted, table).update(values)
+    return edited(
+        text,
+        wanted,
+        lambda plain: reduce(lambda to, key: _put(to, (*table, key), values[key]), values, plain),
+    )
+
+
+def without(text: str, *paths: Key) -> str:
+    """Return a policy without what stands at some paths; UsageError as in `with_setting`.
+
+    The path of a rule goes by where it stood in `text`.
+    """
+    wanted, last_first = parsed(text), sorted(paths, reverse=True)
+    for path in last_first:
+        del _at(wanted, path[:-1])[path[-1]]
+    return edited(text, wanted, lambda plain: reduce(_cut, last_first, plain))
+
+
+def _at(document: Any, path: Key) -> Any:  # noqa: ANN401  (any TOML)
+    """Return what stands at a path."""
+    return reduce(getitem, path, document)
+
+
 def _attributes(document: Document) -> Document:
     """Return the table of attributes, made if there is none."""
     attributes = document.setdefault("attributes", {})

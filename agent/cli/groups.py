@@ -1,5 +1,6 @@
 """Command groups whose commands are imported when they are called."""
 
+import builtins
 from collections.abc import Mapping
 from importlib import import_module
 from keyword import iskeyword
@@ -22,7 +23,8 @@ class Deferred(NamedTuple):
 class Commands(click.Group):
     """A group that says what it has when called alone, and which name was probably meant.
 
-    In its module each deferred command has the same name, or try_ where that is a keyword.
+    In its module each deferred command has the same name; with _ where Python has the name, as in
+    try_ and set_.
     """
 
     deferred: ClassVar[Mapping[str, Deferred]] = {}
@@ -35,7 +37,8 @@ class Commands(click.Group):
         """Return a command, imported now if it is a deferred one."""
         if cmd_name not in self.deferred:
             return super().get_command(ctx, cmd_name)
-        variable = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        taken = iskeyword(cmd_name) or hasattr(builtins, cmd_name)
+        variable = f"{cmd_name}_" if taken else cmd_name
         found = getattr(import_module(self.deferred[cmd_name].module), variable)
         return found if isinstance(found, click.Command) else None
 

@@ -1,4 +1,4 @@
-"""`reticent policy`: check a policy file, and see what it rules."""
+"""`reticent policy`: check a policy file, see what it rules, and change a setting of it."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -14,11 +14,13 @@ class PolicyCommands(Commands):
     deferred: ClassVar[Mapping[str, Deferred]] = {
         "check": Deferred("agent.cli.policy_check", "Say what is wrong with policy files."),
         "explain": Deferred("agent.cli.policy_explain", "Say which rules decide a request."),
+        "set": Deferred("agent.cli.policy_set", "Set something in a policy file."),
         "show": Deferred("agent.cli.policy_show", "Show what holds, and where it comes from."),
         "try": Deferred("agent.cli.policy_try", "Show what a policy would have disclosed."),
+        "unset": Deferred("agent.cli.policy_set", "Take something out of a policy file."),
     }
 
 
 @click.group(cls=PolicyCommands)
 def policy() -> None:
-    """Check a policy file, and see what it rules."""
+    """Check a policy file, see what it rules, and change it."""

@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
@@ -14,8 +14,10 @@ from policy.edit import (
     Settings,
     Value,
     with_attribute,
+    with_keys,
     with_rule,
     with_setting,
+    without,
     without_attribute,
     without_rule,
 )
@@ -97,6 +99,29 @@ def test_a_rule_is_taken_out_and_nothing_else(policy: Written, name: str) -> Non
     assert_says(result, wanted)
     assert_keeps_comments(policy, result, ("rule", place))
     assert there or result == policy.text
+
+
+@given(policies(), st.integers(0, 3), KEYS, STRINGS | NUMBERS)
+def test_a_rule_gets_a_key_and_loses_it_again(
+    policy: Written, place: int, key: str, value: Value
+) -> None:
+    """Named or not, in whichever form it stood; a key that was there goes as well."""
+    rules = tomllib.loads(policy.text).get("rule", [])
+    assume(place < len(rules))
+
+    def put(text: str, _: object) -> str:
+        return with_keys(text, ("rule", place), {key: value})
+
+    if (result := unless_refused(put, policy, None)) is None:
+        return
+    wanted = tomllib.loads(policy.text)
+    wanted["rule"][place][key] = value
+    assert_says(result, wanted)
+    assert_keeps_comments(policy, result, ("rule", place, key))
+    del wanted["rule"][place][key]
+    again = without(result, ("rule", place, key))
+    assert_says(again, wanted)
+    assert_keeps_comments(policy, again, ("rule", place, key))
 
 
 @given(policies())
