@@ -18,6 +18,7 @@ MOST_DAYS = 3650  # that a verdict lasts
 MOST_ENTRIES = 10_000  # of the ledger in one answer
 LATEST_ENTRIES = 100  # where nothing is said of how many
 JSON_TYPE = "application/json"
+UNATTENDED = "Reticent-Unattended"  # a header: the call does not keep the vault from locking
 
 Query = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUERY)]
 Host = Annotated[str, Meta(min_length=1, max_length=LONGEST_HOST)]

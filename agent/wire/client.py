@@ -14,7 +14,7 @@ from typing import Any, Self
 import msgspec
 
 from agent.errors import DaemonError, ReticentError, UsageError
-from agent.wire.base import JSON_TYPE, MOST_BYTES, Fault
+from agent.wire.base import JSON_TYPE, MOST_BYTES, UNATTENDED, Fault
 from agent.wire.connection import RESTART, Connection, spoken
 from agent.wire.faults import error_of
 from agent.wire.routes import ROUTES
@@ -27,18 +27,21 @@ LARGEST = 64 << 20  # bytes of an answer; 10,000 entries of a ledger have fewer
 OK = 200
 _BY_NAME = {route.name: route for route in ROUTES}
 _JSON = {"Content-Type": JSON_TYPE}
+_ALONE = {UNATTENDED: "?1"}  # a Boolean of RFC 9651
 
 
 class Client:
     """Calls to the daemon behind one socket; one thread at a time.
 
-    ``path``: of the socket; ``timeout``: seconds of silence after which a call fails.
+    ``path``: of the socket; ``timeout``: seconds of silence after which a call fails;
+    ``attended``: false for calls that nobody makes, which do not keep the vault from locking.
     """
 
-    def __init__(self, path: Path, timeout: float = TIMEOUT) -> None:
+    def __init__(self, path: Path, timeout: float = TIMEOUT, *, attended: bool = True) -> None:
         """Keep where the socket is; the first call opens it."""
         self._path = path
         self._timeout = timeout
+        self._headers = {} if attended else _ALONE
         self._connection = Connection(path, timeout)
 
     def __enter__(self) -> Self:
@@ -103,7 +106,8 @@ class Client:
         with ExitStack() as undo:
             undo.callback(self.close)
             self._connection.renew()
-            self._connection.request(method, target, data or None, _JSON if data else {})
+            headers = self._headers | (_JSON if data else {})
+            self._connection.request(method, target, data or None, headers)
             with self._connection.getresponse() as response:
                 answer = response.status, _body(response)
             undo.pop_all()

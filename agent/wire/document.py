@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from agent.wire.base import JSON_TYPE, Fault
+from agent.wire.base import JSON_TYPE, UNATTENDED, Fault
 from agent.wire.connection import HOST
 from agent.wire.faults import KINDS
 from agent.wire.routes import ROUTES, Parameter, Route
@@ -27,7 +27,8 @@ ABOUT = (
     "What a request may carry, decided on the machine of the person it is about. Served over two "
     "Unix sockets, `control.sock` for the person's own programs and `query.sock` for all others; "
     "`x-doors` says which call is answered where. With `--listen` the query door is also at a "
-    "port of 127.0.0.1, and there each call needs the token."
+    "port of 127.0.0.1, and there each call needs the token. A program that calls while nobody is "
+    f"there says so by the header `{UNATTENDED}: ?1`, so that the vault still locks itself."
 )
 
 

@@ -8,7 +8,7 @@ from agent.errors import ReticentError
 from agent.wire.routes import CONTROL, Door
 
 EVERY = 5.0  # seconds between two looks; a call looks by itself before anything else
-UNCOUNTED = {"events"}  # a stream that stands open is not somebody who is there
+UNCOUNTED = {"events", "unattended"}  # a program that stands open is not somebody who is there
 
 
 def awake() -> float:

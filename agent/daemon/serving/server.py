@@ -12,7 +12,7 @@ from agent.daemon.serving.pages import check_page
 from agent.daemon.serving.reading import body_of, check_type, parameters_of, reader
 from agent.daemon.serving.streamed import stream
 from agent.daemon.serving.web import Handler, web
-from agent.wire.base import MOST_BYTES, Done
+from agent.wire.base import MOST_BYTES, UNATTENDED, Done
 from agent.wire.routes import ROUTES, Door, Route
 
 PATIENCE = 10.0  # seconds for a body to arrive
@@ -84,7 +84,7 @@ def _handler(route: Route, door: Door, served: Served) -> Handler:
         for message in arguments:
             check_page(request.headers.getall("Origin", []), message)
         parameters = parameters_of(request, route)
-        served.before(door, route.name)
+        served.before(door, "unattended" if UNATTENDED in request.headers else route.name)
         return await answer(request, arguments, parameters)
 
     return handler

@@ -43,6 +43,7 @@ class Machine:
                 [
                     (CONTROL, "status"),
                     (CONTROL, "events"),
+                    (CONTROL, "unattended"),
                     (QUERY, "decide"),
                     (QUERY, "locked"),
                     None,

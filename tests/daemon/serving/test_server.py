@@ -111,6 +111,14 @@ def test_a_connection_stays_open(doors: dict[Door, Running]) -> None:
     assert doors[QUERY].raw(request * 3 + last).count(b"HTTP/1.1 200 OK") == 4
 
 
+def test_a_call_that_nobody_makes_is_told_apart() -> None:
+    """Whatever it asks, so that the vault still locks itself."""
+    with behind(CONTROL) as running:
+        lines = [b"GET /v1/status HTTP/1.1", b"Host: x", b"Reticent-Unattended: ?1"]
+        running.raw(b"\r\n".join([*lines, b"Connection: close", b"", b""]))
+        assert running.before == [(CONTROL, "unattended")]
+
+
 def test_shutdown_is_said_to_be_done_before_it_is() -> None:
     """The caller gets an answer."""
     with behind(CONTROL) as running:
