@@ -15,14 +15,15 @@ LONGEST = 20  # digits of a process id, and more
 
 
 @contextmanager
-def door(timeout: float = TIMEOUT) -> Iterator[Client]:
+def door(timeout: float = TIMEOUT, *, attended: bool = True) -> Iterator[Client]:
     """Yield a client of the daemon that runs here; ``timeout``: seconds of silence.
 
+    ``attended``: whether somebody is there, so that the vault stays open for a while.
     DaemonError, which names its process, for one that listens elsewhere.
     """
     at = paths()
     try:
-        with Client(at.control, timeout) as client:
+        with Client(at.control, timeout, attended=attended) as client:
             yield client
     except DaemonError as error:
         process = running(at.daemon_lock) if error.what == ABSENT else None

@@ -52,6 +52,7 @@ class Program(Commands):
         "service": Deferred("agent.cli.service", "Have the system start the daemon."),
         "status": Deferred("agent.cli.status", "Say how the daemon is, and what waits for you."),
         "unlock": Deferred("agent.cli.unlock", "Open the vault, so that requests are answered."),
+        "watch": Deferred("agent.cli.watch", "Say what happens, a sentence in each line."),
     }
 
 

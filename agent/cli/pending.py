@@ -93,13 +93,18 @@ def pending_text(reviews: list[Review]) -> str:
 
 
 def review_line(review: Review) -> str:
-    """Return in one sentence who would get what, why, and what it would mean."""
+    """Return in one sentence who would get what, why, what it would mean, and since when."""
+    return f"{what_waits(review)} ({moment(review.at)})"
+
+
+def what_waits(review: Review) -> str:
+    """Return the same without the time."""
     names = listed(review.names)
     if review.kind == "offer":
-        return f"{review.recipient} says that it can use {names} ({moment(review.at)})"
+        return f"{review.recipient} says that it can use {names}"
     pool = "" if review.pool == review.recipient else f", and so {review.pool}"
     why = f", with {review.query!r}" if review.query else ""
-    return f"{names} to {review.recipient}{pool}{why}{_figures(review)} ({moment(review.at)})"
+    return f"{names} to {review.recipient}{pool}{why}{_figures(review)}"
 
 
 def _figures(review: Review) -> str:

@@ -1,0 +1,208 @@
+"""`reticent watch`: a sentence in each line, from a daemon that comes and goes."""
+
+import json
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.cli.interrupt import Interrupted
+from agent.cli.watch import Watcher
+from agent.errors import LockedError
+from agent.wire.asking import Ask
+from agent.wire.client import Client
+from agent.wire.state import Event, EventKind
+from tests.cli.conftest import Run
+from tests.cli.daemon import AT, ENTRIES, HOSTILE, LOCKED, OFFER, POLICY, REVIEW, STATUS, changed
+from tests.daemon.whole_daemon import LOOK, PATIENCE, environment, living
+from tests.house.tree import ROOT
+from tests.wire.fake import FakeDaemon, says, short_folder
+
+START = [sys.executable, "-c", "from agent.cli.main import run; run()", "watch"]
+FIRST = (
+    "weather.example got region, and to know that hobby is not specified: "
+    "0.412 bits better served and 20 people left."
+)
+UNTOLD = changed(STATUS, entries=0)
+
+
+def happens(*events: tuple[EventKind, int | None]) -> Callable[[], Iterator[Event]]:
+    """Return a handler that says what happens, then ends."""
+    made = [
+        Event(number=number, kind=kind, at=AT, id=about)
+        for number, (kind, about) in enumerate(events, 1)
+    ]
+    return lambda: iter(made)
+
+
+def until(word: str, lines: Iterable[str]) -> str:
+    """Return the next line with a word in it."""
+    return next(line for line in lines if word in line)
+
+
+def refused() -> None:
+    """Answer as a locked daemon does."""
+    raise LockedError
+
+
+@pytest.fixture
+def watched(
+    run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., list[str]]:
+    """Watch until the daemon has ended; return the lines between its state and its end."""
+
+    def stop(_seconds: float) -> None:
+        raise Interrupted
+
+    monkeypatch.setattr("agent.cli.watch.sleep", stop)
+    fake.handlers["status"] = says(UNTOLD)
+
+    def watch(*events: tuple[EventKind, int | None], options: tuple[str, ...] = ()) -> list[str]:
+        fake.handlers["events"] = happens(*events)
+        ran = run("watch", *options)
+        assert ran.code == 130
+        assert ran.err.startswith("reticent: error: interrupted\n")
+        assert "\x1b" not in ran.out
+        _, *lines, last = ran.out.splitlines()
+        assert "The daemon ended, or broke off: this waits until it is back." in last
+        return lines
+
+    return watch
+
+
+def test_an_answer_is_said_by_name_alone(watched: Callable[..., list[str]]) -> None:
+    """Without values and query; each entry once, whichever event tells of it."""
+    lines = watched(("answer", 1), ("forget", None), ("answer", 3))
+    assert [line.partition(": ")[2] for line in lines] == [
+        FIRST,
+        "weather.example is said to have forgotten all.",
+        "books.example got nothing.",
+    ]
+    assert all(line.startswith("2026-03-02 ") for line in lines)
+
+
+def test_what_was_there_before_is_no_news(
+    watched: Callable[..., list[str]], fake: FakeDaemon
+) -> None:
+    """Nor is what comes after asked for twice."""
+    fake.handlers["status"] = says(changed(STATUS, entries=2))
+    assert len(watched(("answer", 3), ("answer", 3))) == 1
+    assert next(given for name, given in fake.calls if name == "ledger")["after"] == 2
+
+
+def test_what_waits_has_the_commands_that_settle_it(watched: Callable[..., list[str]]) -> None:
+    """A review and an offer; then that one is settled."""
+    ask, offer, gone = watched(("review", REVIEW.id), ("offer", OFFER.id), ("review", 9))
+    assert "hobby and shoe_size to www.weather.example, and so weather.example: +0.123 bits" in ask
+    assert ask.endswith("; `reticent approve 3` or `reticent deny 3`.")
+    assert "books.example says that it can use region; `reticent approve 4`" in offer
+    assert gone.endswith("Nothing waits under 9 any more.")
+
+
+def test_what_changes_is_said(watched: Callable[..., list[str]], fake: FakeDaemon) -> None:
+    """The policy with its problems, the lock, the models, the profile."""
+    lines = watched(("policy", None), ("models", None), ("profile", None), ("lock", None))
+    assert [line.partition(": ")[2] for line in lines] == [
+        "The policy changed, and has 4 rules and no problem.",
+        "The models changed: village: 4 attributes, 2 queries; comes with reticent.",
+        "The profile changed.",
+        "Unlocked: requests are answered.",
+    ]
+    broken = changed(POLICY, problems=["line 2: odd", HOSTILE])
+    fake.handlers["status"] = says(changed(STATUS, policy=broken))
+    assert (
+        "has 2 problems, and the rules before hold: line 2: odd; " in watched(("policy", None))[0]
+    )
+    fake.handlers["status"] = says(changed(STATUS, policy=changed(POLICY, in_use=False)))
+    assert "There is no policy: nothing is attached" in watched(("policy", None))[0]
+
+
+def test_a_locked_vault_ends_nothing(watched: Callable[..., list[str]], fake: FakeDaemon) -> None:
+    """It is said, and what comes next is said as well."""
+    fake.handlers |= {"status": says(LOCKED), "ledger": lambda **_: refused(), "reviews": refused}
+    lines = watched(("answer", 1), ("forget", None), ("review", 1), ("profile", None))
+    assert all("the vault is locked: `reticent unlock`" in line for line in lines[:3])
+    assert lines[3].endswith("The profile changed.")
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_nothing_steers_the_terminal(
+    watched: Callable[..., list[str]], fake: FakeDaemon, options: tuple[str, ...]
+) -> None:
+    """Whatever a name or a recipient is; an event stays one line."""
+    entry = changed(ENTRIES[0], recipient=HOSTILE, disclosed={HOSTILE: "coast"})
+    fake.handlers["ledger"] = says([entry])
+    fake.handlers["reviews"] = says([changed(REVIEW, recipient=HOSTILE, names=[HOSTILE])])
+    assert len(watched(("answer", 1), ("review", 3), options=options)) == 2
+
+
+def test_each_line_can_be_an_object(watched: Callable[..., list[str]]) -> None:
+    """With the same, in parts, and no value or query of the user's."""
+    lines = watched(("answer", 1), ("review", 3), ("lock", None), options=("--json",))
+    first, *_, second, third = map(json.loads, lines)
+    assert (first["event"], first["id"], first["recipient"]) == ("answer", 1, "weather.example")
+    assert (first["disclosed"], first["unspecified"]) == (["region"], ["hobby"])
+    assert (second["event"], second["id"], third["locked"]) == ("review", 3, False)
+    assert "coast" not in "".join(lines)
+    assert "query" not in second
+
+
+def test_a_daemon_that_never_ran_is_an_error(run: Run, home: Path) -> None:
+    """As for other commands."""
+    assert home.is_dir()
+    assert "does not run" in run("watch").refusal(code=1)[0]
+
+
+def test_it_waits_for_the_daemon_and_says_so_once() -> None:
+    """What was written meanwhile is said when it is back."""
+    with short_folder() as folder, Client(folder / "s") as client, ExitStack() as later:
+        handlers: dict[str, Any] = {"status": says(UNTOLD), "events": happens(("profile", None))}
+        waits: list[None] = []
+
+        def wait() -> None:
+            waits.append(None)
+            if len(waits) == 3:
+                told = {"status": says(changed(STATUS, entries=3)), "ledger": says(ENTRIES)}
+                later.enter_context(FakeDaemon(folder / "s", told))
+
+        watching = Watcher(client, lambda: AT).watch(wait)
+        with FakeDaemon(folder / "s", handlers):
+            said = [next(watching) for _ in range(3)]
+        said += [next(watching) for _ in range(4)]
+    kinds = ["status", "profile", "ended", "status", "answer", "forget", "answer"]
+    assert [each.kind for each in said] == kinds
+    assert len(waits) == 3
+
+
+def test_it_follows_a_real_daemon_until_ctrl_c() -> None:
+    """Each line comes at once, through a pipe; then the daemon's end, and its own."""
+    with living() as live:
+        started = subprocess.Popen(
+            START,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(live.paths),
+            cwd=ROOT,
+        )
+        with started as process, live.client() as client:
+            assert process.stdout is not None
+            assert "Unlocked: requests are answered." in process.stdout.readline()
+            while not select.select([process.stdout], [], [], LOOK)[0]:
+                client.call("reload")  # until it listens
+            client.call("decide", Ask(recipient="news.example", query="editor"))
+            assert "news.example got " in until("example", process.stdout)
+            client.call("lock")
+            assert "Locked: nothing is attached" in until("ocked", process.stdout)
+            live.stop()
+            assert "The daemon ended" in until("ended", process.stdout)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert err.startswith("reticent: error: interrupted\n")
