@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import LockedError, UsageError
-from agent.wire.base import MOST_BYTES, Done
+from agent.wire.base import MOST_BYTES, UNATTENDED, Done
 from agent.wire.client import Client
 from agent.wire.keeping import Forget, Profile, ProfileChange
 from agent.wire.routes import ROUTES
 from agent.wire.state import Event, Locked
 from tests.wire.fake import FakeDaemon, short_folder
 from tests.wire.messages import TEXT, messages_of
+from tests.wire.misbehaving import saying
 
 ORDINARY = [route for route in ROUTES if route.name != "events"]
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -63,6 +64,15 @@ def test_one_connection_serves_many_calls(path: Path) -> None:
                 assert client.call("shutdown") == Done()
         assert len(fake.calls) == 20
         assert fake.connections == 1
+
+
+@pytest.mark.parametrize("attended", [True, False])
+def test_a_call_says_whether_somebody_makes_it(path: Path, *, attended: bool) -> None:
+    """One that nobody makes does not keep the vault from locking itself."""
+    answer = b'HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"done":true}'
+    with saying(path, answer) as requests, Client(path, attended=attended) as client:
+        assert client.call("shutdown") == Done()
+    assert (f"{UNATTENDED}: ?1\r\n".encode() in requests[0]) is not attended
 
 
 def test_a_fault_is_raised_as_its_error_and_the_connection_goes_on(path: Path) -> None:
