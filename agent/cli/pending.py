@@ -108,9 +108,15 @@ def what_waits(review: Review) -> str:
 
 
 def _figures(review: Review) -> str:
-    said = []
-    if review.more_bits is not None:
-        said.append(f"{bits(review.more_bits, signed=True)} bits better served")
-    if review.people_left is not None:
-        said.append(f"about {people(review.people_left)} people left")
+    more, left = review.more_bits, review.people_left
+    return brought(
+        None if more is None else bits(more, signed=True),
+        None if left is None else f"about {people(left)}",
+    )
+
+
+def brought(gain: str | None, left: str | None) -> str:
+    """Return how many bits something brings and how many people it leaves, after a colon."""
+    said = [] if gain is None else [f"{gain} bits better served"]
+    said += [] if left is None else [f"{left} people left"]
     return f": {listed(said)}" if said else ""

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from agent.cli.layout import counted, moment
-from agent.cli.pending import what_waits
+from agent.cli.pending import brought, what_waits
 from agent.cli.problems import printable
 from agent.cli.status import headline, model_line
 from agent.decision.phrases import bits, listed, people
@@ -106,12 +106,8 @@ def _told(names: list[str], unset: list[str]) -> str:
 
 
 def _figures(entry: Entry) -> str:
-    said = []
-    if entry.utility_bits is not None:
-        said.append(f"{bits(entry.utility_bits)} bits better served")
-    if entry.people_left is not None:
-        said.append(f"{people(entry.people_left)} people left")
-    return f": {listed(said)}" if said else ""
+    gain, left = entry.utility_bits, entry.people_left
+    return brought(None if gain is None else bits(gain), None if left is None else people(left))
 
 
 def _policy(status: Status) -> str:
