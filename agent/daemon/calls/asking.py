@@ -1,0 +1,38 @@
+"""What a request carries, and what it would."""
+
+from agent.daemon.calls.base import Base
+from agent.daemon.deciding.explained import explained
+from agent.daemon.handle import handle
+from agent.errors import VaultError
+from agent.wire.asking import Answer, Ask, Clicked, Explained
+from agent.wire.base import Done
+
+
+class Asking(Base):
+    """Requests: decided, explained, weighed."""
+
+    def decide(self, body: Ask) -> Answer:
+        """Return what a request carries, recorded; UsageError where the recipient is no host.
+
+        VaultError where it cannot be: then the status says so until one is.
+        """
+        try:
+            answer = handle(body, self._clock(), self._agent)
+        except VaultError as error:
+            self._agent.trouble = error
+            raise
+        if answer.id is not None:
+            self._agent.trouble = None
+            self._agent.bus.publish("answer", answer.id)
+        return answer
+
+    def explain(self, body: Ask) -> Explained:
+        """Return what would be decided."""
+        return explained(body, self._clock(), self._agent)
+
+    def clicked(self, body: Clicked) -> Done:
+        """Take note of a visit; nothing is kept while the vault is locked."""
+        if self._agent.vault is None:
+            return Done(done=False)
+        self._agent.sources.clicked(body)
+        return Done()

@@ -1,0 +1,27 @@
+"""What the calls of every subject have in common."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from agent.daemon.agent import Agent
+from agent.daemon.process.opening import Opening, in_thread
+
+
+class Base:
+    """The agent that calls are about, and the clock: the time now, where the user lives.
+
+    All of it belongs to one thread.
+    """
+
+    def __init__(
+        self, agent: Agent, clock: Callable[[], datetime], opening: Opening = in_thread
+    ) -> None:
+        """Take the agent, the clock, and how vaults are opened."""
+        self._agent = agent
+        self._clock = clock
+        self._opening = opening
+
+    def _renew(self) -> None:
+        """Let what was written into the policy, if anything, hold from the next request on."""
+        if self._agent.rules.renew(self._clock()):
+            self._agent.bus.publish("policy")

@@ -1,0 +1,47 @@
+"""What the vault keeps: the ledger, what recipients hold, the profile."""
+
+import asyncio
+
+from agent.daemon.calls.base import Base
+from agent.daemon.calls.places import absolute
+from agent.daemon.holdings import change, entries, forget, holding, opened
+from agent.wire.base import Done
+from agent.wire.keeping import Changed, Entry, Forget, Held, Profile, ProfileChange
+from agent.wire.state import Place
+
+
+class Keeping(Base):
+    """The vault's contents, for the user's own eyes."""
+
+    def ledger(
+        self, *, recipient: str | None = None, after: int = 0, limit: int | None = None
+    ) -> list[Entry]:
+        """Return the latest entries of the ledger, oldest first."""
+        return entries(self._agent, recipient, after, limit)
+
+    def knowledge(self, *, recipient: str) -> Held:
+        """Return what a recipient or a group holds."""
+        self._agent.look(self._clock())
+        return holding(self._agent, recipient, self._clock())
+
+    def forget(self, body: Forget) -> Done:
+        """State that a recipient forgot; not done where it was never told anything."""
+        done = forget(self._agent, body.recipient, self._clock())
+        if done:
+            self._agent.bus.publish("forget")
+        return Done(done=done)
+
+    def profile(self) -> Profile:
+        """Return the user's values."""
+        return Profile(values=opened(self._agent).profile.values())
+
+    def change_profile(self, body: ProfileChange) -> Changed:
+        """Change the user's values, all or nothing."""
+        changed = change(self._agent, body, self._clock())
+        self._agent.bus.publish("profile")
+        return changed
+
+    async def backup(self, body: Place) -> Done:
+        """Copy the vault to a new file; others are answered meanwhile."""
+        await asyncio.to_thread(opened(self._agent).backup, absolute(body))
+        return Done()
