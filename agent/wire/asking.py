@@ -116,3 +116,9 @@ class Refuse(Message, frozen=True, kw_only=True):
     """A recipient is to get nothing any more."""
 
     recipient: Host
+
+
+class Allow(Message, frozen=True, kw_only=True):
+    """A recipient that was to get nothing is to be treated like others again."""
+
+    recipient: Host

@@ -6,6 +6,7 @@ from typing import Literal
 from msgspec import field
 
 from agent.wire.base import Done, Host, Message, Name, Names, Values, masked
+from agent.wire.overview import Inferred
 
 
 class Entry(Message, frozen=True, kw_only=True):
@@ -27,7 +28,10 @@ class Entry(Message, frozen=True, kw_only=True):
 
 
 class Held(Message, frozen=True, kw_only=True):
-    """What a recipient, and whoever it pools with, holds; ``people_left``: who agree with it."""
+    """What a recipient, and whoever it pools with, holds; ``people_left``: who agree with it.
+
+    ``inferred``: of what is guarded from it, by the policy as it is now.
+    """
 
     pool: str
     values: dict[str, str]
@@ -36,6 +40,7 @@ class Held(Message, frozen=True, kw_only=True):
     model: str
     people: int
     people_left: int
+    inferred: list[Inferred] = field(default_factory=list)
 
     def __repr__(self) -> str:
         return f"Held(pool={self.pool!r}, values={masked(self.values)})"

@@ -5,11 +5,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from agent.wire.base import MOST_DAYS, Host, Message, Names
+from agent.wire.base import MOST_DAYS, MOST_NAMES, Host, Message, Name, Names
 
 Decided = Literal["approve", "deny"]
 Lasting = Literal["once", "until restart", "days", "always"]
 About = Literal["recipient", "everyone"]
+Disclose = Literal["never", "ask", "auto", "always"]
 
 
 class Review(Message, frozen=True, kw_only=True):
@@ -55,3 +56,24 @@ class Ruled(Message, frozen=True, kw_only=True):
     written: str | None
     without_effect: list[str]
     decided_by: list[str] = field(default_factory=list)
+
+
+class Override(Message, frozen=True, kw_only=True):
+    """The user's word on attributes that need not wait: from the next request on.
+
+    ``disclose``: as a policy has it; ``recipient``: for whom, with those that it pools with, and
+    of no effect where ``about`` is everyone; ``days``: for a word that lasts so many.
+    """
+
+    recipient: Host
+    names: Annotated[list[Name], Meta(min_length=1, max_length=MOST_NAMES)]
+    disclose: Disclose
+    lasting: Lasting = "once"
+    about: About = "recipient"
+    days: Annotated[int, Meta(ge=1, le=MOST_DAYS)] | None = None
+
+
+class Undone(Message, frozen=True, kw_only=True):
+    """What was taken back, in a sentence; what left meanwhile stays told."""
+
+    what: str

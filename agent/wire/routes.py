@@ -2,11 +2,15 @@
 
 from typing import Any, Literal, NamedTuple
 
-from agent.wire.asking import Answer, Ask, Clicked, Explained, Offer, Refuse
+from agent.wire.asking import Allow, Answer, Ask, Clicked, Explained, Offer, Refuse
 from agent.wire.base import LATEST_ENTRIES, LONGEST_HOST, LONGEST_NAME, MOST_ENTRIES, Done
+from agent.wire.calibrating import Calibrate, Calibrated
 from agent.wire.keeping import Changed, Entry, Forget, Held, Profile, ProfileChange
-from agent.wire.reviews import Review, Ruled, Verdict
+from agent.wire.overview import Handled, Recipient
+from agent.wire.policing import AttributeStatus, Edited, PolicyEdit, RulesStatus
+from agent.wire.reviews import Override, Review, Ruled, Undone, Verdict
 from agent.wire.state import Event, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
+from agent.wire.weighing import CurveAsk, TradeOffs, Weighed, WhatIf
 
 Door = Literal["control", "query"]
 CONTROL: Door = "control"
@@ -76,6 +80,34 @@ ROUTES = (
         Explained,
         "Say what would be decided.",
     ),
+    Route(
+        "requests",
+        "GET",
+        "/v1/requests",
+        (CONTROL,),
+        None,
+        list[Handled],
+        "The latest requests, oldest first, also those that carried nothing.",
+        (Parameter("limit", "query", int, _LIMIT, 1, MOST_ENTRIES),),
+    ),
+    Route(
+        "whatif",
+        "POST",
+        "/v1/whatif",
+        (CONTROL,),
+        WhatIf,
+        Weighed,
+        "Say what another set would bring and cost.",
+    ),
+    Route(
+        "curve",
+        "POST",
+        "/v1/curve",
+        (CONTROL,),
+        CurveAsk,
+        TradeOffs,
+        "Say what would leave at every trade-off.",
+    ),
     Route("reviews", "GET", "/v1/reviews", (CONTROL,), None, list[Review], "What waits."),
     Route(
         "verdict",
@@ -98,6 +130,16 @@ ROUTES = (
         (_ID,),
     ),
     Route(
+        "override",
+        "POST",
+        "/v1/overrides",
+        (CONTROL,),
+        Override,
+        Ruled,
+        "Say of attributes whether they may leave.",
+    ),
+    Route("undo", "POST", "/v1/undo", (CONTROL,), None, Undone, "Take back the last word said."),
+    Route(
         "ledger",
         "GET",
         "/v1/ledger",
@@ -117,6 +159,15 @@ ROUTES = (
         "What a recipient holds.",
         (Parameter("recipient", "path", str, "a host, or @ and a group", 1, LONGEST_HOST),),
     ),
+    Route(
+        "recipients",
+        "GET",
+        "/v1/recipients",
+        (CONTROL,),
+        None,
+        list[Recipient],
+        "Who was told anything, the latest first.",
+    ),
     Route("forget", "POST", "/v1/forget", (CONTROL,), Forget, Done, "State that it forgot."),
     Route("profile", "GET", "/v1/profile", (CONTROL,), None, Profile, "The user's values."),
     Route(
@@ -128,8 +179,37 @@ ROUTES = (
         Changed,
         "Set or unset values, all or none of them.",
     ),
+    Route(
+        "attributes",
+        "GET",
+        "/v1/attributes",
+        (CONTROL,),
+        None,
+        list[AttributeStatus],
+        "The attributes of the model in use, and what the policy says of each.",
+        (Parameter("recipient", "query", str, "for this recipient", 1, LONGEST_HOST),),
+    ),
     Route("policy", "GET", "/v1/policy", (CONTROL,), None, PolicyStatus, "The policy's state."),
     Route("reload", "POST", "/v1/policy", (CONTROL,), None, PolicyStatus, "Read the policy again."),
+    Route("rules", "GET", "/v1/policy/rules", (CONTROL,), None, RulesStatus, "All that it rules."),
+    Route(
+        "edit_policy",
+        "POST",
+        "/v1/policy/settings",
+        (CONTROL,),
+        PolicyEdit,
+        Edited,
+        "Write settings into the policy, or take them out.",
+    ),
+    Route(
+        "calibrate",
+        "POST",
+        "/v1/calibrate",
+        (CONTROL,),
+        Calibrate,
+        Calibrated,
+        "Turn answers into prices, in bits.",
+    ),
     Route("models", "GET", "/v1/models", (CONTROL,), None, list[ModelStatus], "The models."),
     Route(
         "add_model",
@@ -163,5 +243,6 @@ ROUTES = (
     ),
     Route("clicked", "POST", "/v1/clicked", (QUERY,), Clicked, Done, "A result was visited."),
     Route("offer", "POST", "/v1/offer", (QUERY,), Offer, Done, "Queue a recipient's offer."),
-    Route("refuse", "POST", "/v1/refuse", (QUERY,), Refuse, Done, "Give it nothing more."),
+    Route("refuse", "POST", "/v1/refuse", (CONTROL, QUERY), Refuse, Done, "Give it nothing more."),
+    Route("allow", "POST", "/v1/allow", (CONTROL,), Allow, Done, "Take back a refusal."),
 )

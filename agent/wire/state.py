@@ -9,7 +9,17 @@ from agent.wire.base import LONGEST_SECRET, Message
 
 Secret = Annotated[str, Meta(min_length=1, max_length=LONGEST_SECRET)]
 Method = Literal["passphrase", "recovery", "keyring"]
-EventKind = Literal["answer", "review", "offer", "lock", "policy", "models", "profile", "forget"]
+EventKind = Literal[
+    "answer",  # a request was answered, and carried something
+    "nothing",  # one was answered, and carried nothing
+    "review",
+    "offer",
+    "lock",
+    "policy",
+    "models",
+    "profile",
+    "forget",
+]
 
 
 class PolicyStatus(Message, frozen=True, kw_only=True):

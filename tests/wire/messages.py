@@ -1,7 +1,7 @@
 """Messages of every type, drawn from the types themselves."""
 
 import types
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
@@ -17,6 +17,7 @@ PLAIN: dict[Any, st.SearchStrategy[Any]] = {
     float: st.floats(-1e9, 1e9),
     bool: st.booleans(),
     datetime: TIMES,
+    date: st.dates(),
     type(None): st.none(),
 }
 
@@ -32,10 +33,20 @@ def messages_of(kind: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a type
         return st.builds(kind, **{each.name: messages_of(each.type) for each in fields})
     if origin is Literal:
         return st.sampled_from(parts)
-    inner = [messages_of(each) for each in (parts[:1] if origin is Annotated else parts)]
-    if origin is list:
-        return st.lists(*inner, min_size=1, max_size=3)
-    if origin is dict:
-        return st.dictionaries(*inner, max_size=3)
-    assert origin in (Annotated, Union, types.UnionType)
+    if origin is Annotated:
+        return _within(*parts)
+    inner = [messages_of(each) for each in parts]
+    if origin in (list, dict):
+        collection = st.lists if origin is list else st.dictionaries
+        return collection(*inner, min_size=1, max_size=3)
+    assert origin in (Union, types.UnionType)
     return st.one_of(inner)
+
+
+def _within(kind: Any, limits: msgspec.Meta) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a type
+    """Draw what an annotation allows within its limits, those of a number included."""
+    if kind is not int:
+        return messages_of(kind)
+    assert isinstance(limits.ge, int)
+    assert isinstance(limits.le, int)
+    return st.integers(limits.ge, limits.le)

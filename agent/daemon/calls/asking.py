@@ -3,9 +3,10 @@
 from agent.daemon.calls.base import Base
 from agent.daemon.deciding.explained import explained
 from agent.daemon.handle import handle
-from agent.errors import VaultError
+from agent.errors import UsageError, VaultError
 from agent.wire.asking import Answer, Ask, Clicked, Explained
 from agent.wire.base import Done
+from agent.wire.weighing import CurveAsk, TradeOffs, Weighed, WhatIf
 
 
 class Asking(Base):
@@ -36,3 +37,11 @@ class Asking(Base):
             return Done(done=False)
         self._agent.sources.clicked(body)
         return Done()
+
+    def whatif(self, body: WhatIf) -> Weighed:  # noqa: ARG002  (not made yet)
+        """Return what another set would bring and cost."""
+        raise UsageError("this call is not made yet", "wait for the next release")
+
+    async def curve(self, body: CurveAsk) -> TradeOffs:  # noqa: ARG002  (not made yet)
+        """Return what would leave at every trade-off; others are answered meanwhile."""
+        raise UsageError("this call is not made yet", "wait for the next release")

@@ -5,8 +5,10 @@ import asyncio
 from agent.daemon.calls.base import Base
 from agent.daemon.calls.places import absolute
 from agent.daemon.holdings import change, entries, forget, holding, opened
+from agent.errors import UsageError
 from agent.wire.base import Done
 from agent.wire.keeping import Changed, Entry, Forget, Held, Profile, ProfileChange
+from agent.wire.overview import Handled, Recipient
 from agent.wire.state import Place
 
 
@@ -45,3 +47,11 @@ class Keeping(Base):
         """Copy the vault to a new file; others are answered meanwhile."""
         await asyncio.to_thread(opened(self._agent).backup, absolute(body))
         return Done()
+
+    def requests(self, *, limit: int | None = None) -> list[Handled]:  # noqa: ARG002  (not made yet)
+        """Return the latest requests, oldest first."""
+        raise UsageError("this call is not made yet", "wait for the next release")
+
+    def recipients(self) -> list[Recipient]:
+        """Return who was told anything, the latest first."""
+        raise UsageError("this call is not made yet", "wait for the next release")

@@ -1,6 +1,9 @@
 """The policy: how it is, what it rules, and changes of it."""
 
 from agent.daemon.calls.base import Base
+from agent.errors import UsageError
+from agent.wire.calibrating import Calibrate, Calibrated
+from agent.wire.policing import AttributeStatus, Edited, PolicyEdit, RulesStatus
 from agent.wire.state import PolicyStatus
 
 
@@ -17,3 +20,19 @@ class Policing(Base):
         self._agent.rules.reload(self._clock())
         self._agent.bus.publish("policy")
         return self._agent.rules.status()
+
+    def rules(self) -> RulesStatus:
+        """Return all that the policy rules."""
+        raise UsageError("this call is not made yet", "wait for the next release")
+
+    def attributes(self, *, recipient: str | None = None) -> list[AttributeStatus]:  # noqa: ARG002  (not made yet)
+        """Return the attributes of the model in use, and what the policy says of each."""
+        raise UsageError("this call is not made yet", "wait for the next release")
+
+    def edit_policy(self, body: PolicyEdit) -> Edited:  # noqa: ARG002  (not made yet)
+        """Write settings into the policy, or take them out."""
+        raise UsageError("this call is not made yet", "wait for the next release")
+
+    def calibrate(self, body: Calibrate) -> Calibrated:  # noqa: ARG002  (not made yet)
+        """Turn answers into prices."""
+        raise UsageError("this call is not made yet", "wait for the next release")

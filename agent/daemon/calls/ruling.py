@@ -2,9 +2,10 @@
 
 from agent.daemon.calls.base import Base
 from agent.daemon.holdings import opened
-from agent.wire.asking import Offer, Refuse
+from agent.errors import UsageError
+from agent.wire.asking import Allow, Offer, Refuse
 from agent.wire.base import Done
-from agent.wire.reviews import Review, Ruled, Verdict
+from agent.wire.reviews import Override, Review, Ruled, Undone, Verdict
 from policy.hosts import host_of, site_of
 
 
@@ -53,3 +54,15 @@ class Ruling(Base):
         self._agent.desk.refuse(body.recipient, self._clock())
         self._renew()
         return Done()
+
+    def allow(self, body: Allow) -> Done:  # noqa: ARG002  (not made yet)
+        """Take out of the policy what gives a recipient nothing."""
+        raise UsageError("this call is not made yet", "wait for the next release")
+
+    def override(self, body: Override) -> Ruled:  # noqa: ARG002  (not made yet)
+        """Apply the user's word on attributes."""
+        raise UsageError("this call is not made yet", "wait for the next release")
+
+    def undo(self) -> Undone:
+        """Take back the last word."""
+        raise UsageError("this call is not made yet", "wait for the next release")

@@ -1,0 +1,131 @@
+"""What a request would be if another set left with it, and the curve of all trade-offs.
+
+Source: DESIGN.md 2.4; paper 7.2.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta, field
+
+from agent.wire.asking import Code, Line
+from agent.wire.base import Host, Message, Names, Query
+
+Number = Annotated[int, Meta(ge=1, le=10**15)]
+
+
+class WhatIf(Message, frozen=True, kw_only=True):
+    """A request, and what to add to the set that leaves with it and to drop from it.
+
+    It is that of an ``entry`` of the ledger, as things stood before it, or one that is named by
+    its ``recipient`` and ``query``; null as the query: the mean of all that the model knows.
+    """
+
+    entry: Number | None = None
+    recipient: Host | None = None
+    query: Query | None = None
+    asked: Names | None = None
+    add: Names = field(default_factory=list)
+    drop: Names = field(default_factory=list)
+
+
+class Weight(Message, frozen=True, kw_only=True):
+    """The figures of one set; ``names`` in the order of the model.
+
+    ``cost_bits``: all that the objective takes off ``utility_bits``; ``identifiability``: of who
+    is told it, in the unit of the cost; ``people_left``: who are expected to agree with it and
+    with what is known; ``breaks``: the limit that it would break, by its key in a policy.
+    """
+
+    names: list[str]
+    utility_bits: float
+    cost_bits: float
+    identifiability: float
+    people_left: float
+    breaks: str | None = None
+
+
+class Row(Message, frozen=True, kw_only=True):
+    """One attribute, beside the rest of the set that is weighed.
+
+    ``inside``: it is in that set; ``held``: the recipient holds it already; ``disclose``: what the
+    policy says of it, or that it is guarded; ``gain_bits``, ``cost_bits``: what it adds to the
+    rest, or would; ``people_left``: who are left with it; each null where that cannot be said.
+    """
+
+    name: str
+    title: str
+    inside: bool
+    held: bool
+    disclose: str
+    reason: str
+    rule: str | None = None
+    limit: str | None = None
+    gain_bits: float | None = None
+    cost_bits: float | None = None
+    people_left: float | None = None
+
+
+class Weighed(Message, frozen=True, kw_only=True):
+    """A request with the set that leaves, or left, beside the one that is weighed.
+
+    ``chosen``: what leaves by itself, or what an entry of the ledger carried; ``weighed``: the
+    same with what was added and dropped; ``decided``: what would be chosen today; ``people``: who
+    agree with what is known. Where nothing can be decided, ``code`` says why and there are no rows.
+    """
+
+    code: Code
+    headline: str
+    pool: str
+    model: str
+    metric: str
+    trade_off: float
+    people: int
+    decided: list[str]
+    pending: list[str]
+    chosen: Weight
+    weighed: Weight
+    rows: list[Row]
+    lines: list[Line]
+    proof: str = "none"
+
+
+class CurveAsk(Message, frozen=True, kw_only=True):
+    """Which curve: of a query, null for all of them; by the terms of a recipient, null: of any."""
+
+    query: Query | None = None
+    recipient: Host | None = None
+    asked: Names | None = None
+
+
+class Point(Message, frozen=True, kw_only=True):
+    """One set, chosen at each λ that was tried from ``least`` to ``most``; figures at ``least``.
+
+    ``beaten``: another point brings as much at less cost, or more at no more.
+    """
+
+    least: float
+    most: float
+    disclosed: list[str]
+    utility_bits: float
+    cost_bits: float
+    identifiability_cost: float
+    people_left: float
+    proof: str
+    beaten: bool
+
+
+class TradeOffs(Message, frozen=True, kw_only=True):
+    """The curve, in ascending λ; ``present`` and ``knee``: indexes of points.
+
+    ``matched_query``: the known query that was meant, null where the curve is that of all.
+    """
+
+    matched_query: str | None
+    status: Code
+    mode: str
+    algorithm: str
+    metric: str
+    trade_off: float
+    present: int
+    knee: int | None
+    points: list[Point]
