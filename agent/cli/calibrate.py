@@ -15,7 +15,7 @@ from agent.cli.layout import paragraph
 from agent.cli.options import PATH, json_option, record, yes_option
 from agent.cli.policy_options import model_option, own_policy
 from agent.cli.problems import printable, told
-from agent.daemon.desk.rewriting import rewrite
+from agent.daemon.policing.rewriting import rewrite
 from agent.errors import UsageError
 from agent.model.file import read
 from agent.model.shipped import shipped_model

@@ -14,7 +14,7 @@ from agent.cli.policy_scope import Scope, scope
 from agent.cli.policy_setting import known, value_of, with_settings, without_settings
 from agent.cli.policy_wins import Outcome, outcome_record, outcome_text, wins
 from agent.cli.problems import note
-from agent.daemon.desk.rewriting import Change, rewrite
+from agent.daemon.policing.rewriting import Change, rewrite
 from agent.errors import PolicyError, UsageError
 from policy.load import load, preset
 from policy.read import read

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent.daemon.desk.ours import free_name, is_called, is_group, ours, recipient_of
 from agent.daemon.desk.remarks import commented
-from agent.daemon.desk.rewriting import rewrite
+from agent.daemon.policing.rewriting import rewrite
 from agent.errors import UsageError
 from policy.checked import parsed
 from policy.edit import Entry, with_rule, without_rule

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from agent.daemon.desk.ours import Lasting, free_name, ours, pool_of, recipient_of
 from agent.daemon.desk.refusals import alone
 from agent.daemon.desk.remarks import commented
-from agent.daemon.desk.rewriting import rewrite
+from agent.daemon.policing.rewriting import rewrite
 from agent.errors import UsageError
 from agent.wire.reviews import Decided
 from policy.audit import called

@@ -6,7 +6,7 @@ from stat import S_IMODE
 
 import pytest
 
-from agent.daemon.desk.rewriting import rewrite
+from agent.daemon.policing.rewriting import rewrite
 from agent.errors import UsageError
 from policy.rules import Policy
 

@@ -1,0 +1,1 @@
+"""What changes the policy file, and what is said of the rules in it."""
