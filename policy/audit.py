@@ -75,7 +75,7 @@ class _Auditor:
     def __init__(self, policy: Policy, names: Sequence[str] | None, today: date) -> None:
         self._groups, self._names, self._today = policy.groups, names, today
         self._lines: Mapping[Key, int] = lines_of(policy.text)
-        valid = [rule for rule in policy.rules if not _over(rule, today)]
+        valid = [rule for rule in policy.rules if not rule.is_over(today)]
         self._shadows = Shadows(valid, policy.groups)
         self._blocks = [rule for rule in valid if rule.blocks]
         self._guards = [rule for rule in valid if _guard(rule) > 0]
@@ -85,7 +85,7 @@ class _Auditor:
         """Yield what there is to say of one rule."""
         if rule.layer is not Layer.FILE:
             return
-        if _over(rule, self._today):
+        if rule.is_over(self._today):
             yield self._expired(rule)
             return
         unknown = self.strangers(rule)
@@ -177,10 +177,6 @@ class _Auditor:
 
     def _place(self, rule: Rule, key: str = "") -> str:
         return called(rule, self._lines, key)
-
-
-def _over(rule: Rule, today: date) -> bool:
-    return rule.expires is not None and rule.expires < today
 
 
 def _guard(rule: Rule) -> float:

@@ -114,6 +114,13 @@ def without(text: str, *paths: Key) -> str:
     return edited(text, wanted, lambda plain: reduce(_cut, last_first, plain))
 
 
+def free_name(text: str, title: str) -> str:
+    """Return a name for a new rule that no other has: the title, with a number if need be."""
+    taken = {rule.get("name") for rule in parsed(text).get("rule", [])}
+    names = (title, *(f"{title} ({number})" for number in range(2, len(taken) + 3)))
+    return next(each for each in names if each not in taken)
+
+
 def _at(document: Any, path: Key) -> Any:  # noqa: ANN401  (any TOML)
     """Return what stands at a path."""
     return reduce(getitem, path, document)

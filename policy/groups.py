@@ -52,6 +52,11 @@ class Pools:
         return None
 
 
+def is_group(recipient: str) -> bool:
+    """Say whether a policy takes this for the name of a group: nothing in it is of a host."""
+    return not {*recipient} & {*".:*"} and recipient.strip().lower() != LOCAL
+
+
 def _widened(member: HostPattern) -> HostPattern:
     """Return the pattern for the registered domain of a member, unless it is of many of them."""
     below = f"x.{member.key}"

@@ -10,6 +10,7 @@ from agent.errors import UsageError
 from policy.labels import NAME_LENGTH, ascii_name, refusal
 
 LOCAL = "localhost"
+ANYBODY = "anybody.invalid"  # RFC 2606: nobody's name, so that no rule for some recipients is meant
 HIGHEST_PORT = 65_535
 
 _SCHEME = re.compile(r"\A(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)

@@ -58,6 +58,17 @@ class Rule:
     expires: date | None = None
 
     @property
+    def conditions(self) -> dict[str, str]:
+        """For what it holds: each of its parts that is not empty, as it is written in a file."""
+        parts = {
+            "recipient": (*(each.text for each in self.recipients), *self.groups),
+            "attribute": tuple(each.text for each in self.attributes),
+            "query": tuple(each.text for each in self.queries),
+            "expires": () if self.expires is None else (str(self.expires),),
+        }
+        return {key: ", ".join(texts) for key, texts in parts.items() if texts}
+
+    @property
     def anywhere(self) -> bool:
         """Whether it names no recipient."""
         return not (self.recipients or self.groups)
@@ -71,6 +82,10 @@ class Rule:
     def blocks(self) -> bool:
         """Whether it is a query block, which wins over everything."""
         return bool(self.queries) and self.settings.get("nothing") is True
+
+    def is_over(self, today: date) -> bool:
+        """Say whether its last day has passed."""
+        return self.expires is not None and self.expires < today
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,8 +9,8 @@ from agent.errors import UsageError
 from policy import fields
 from policy.daemon import DAEMON, DaemonSettings
 from policy.fields import Findings
-from policy.groups import Groups
-from policy.hosts import LOCAL, HostPattern, host_of
+from policy.groups import Groups, is_group
+from policy.hosts import HostPattern, host_of
 from policy.names import NamePattern
 from policy.rules import Layer, Path, Rule, frozen
 from policy.settings import SETTINGS, Value
@@ -169,17 +169,13 @@ def _recipients(
         return (), ()
     place = (*path, "recipient")
     listed = fields.texts(reading.found, place, known.pop("recipient"))
-    groups = [each for each in listed if _names_group(each)]
+    groups = [each for each in listed if is_group(each)]
     for name in groups:
         if name not in reading.groups:
             reading.found.unknown(place, "group", name, [*reading.groups])
-    hosts = [each for each in listed if not _names_group(each)]
+    hosts = [each for each in listed if not is_group(each)]
     parsed = fields.parsed(reading.found, place, hosts, HostPattern.parse) if hosts else ()
     return parsed, tuple(groups)
-
-
-def _names_group(text: str) -> bool:
-    return not set(text) & set(".:*") and text.strip().lower() != LOCAL
 
 
 def _in_place(reading: Reading, path: Path, entry: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ class Verdict(NamedTuple):
 
 
 Verdicts = Mapping[str, Verdict]
+GUARDED = "guarded"
 
 
 class Claim(NamedTuple):
@@ -32,6 +33,14 @@ class Standing(NamedTuple):
 
     verdict: Verdict
     unbeaten: tuple[Claim, ...]
+
+
+def may(verdicts: Verdicts) -> str:
+    """Return what may happen to an attribute: how it is disclosed, or that it is guarded."""
+    guard = verdicts.get("guard")
+    if guard is not None and float(guard.value) > 0:
+        return GUARDED
+    return str(verdicts["disclose"].value)
 
 
 def standing(claims: Sequence[Claim]) -> Standing:

@@ -7,7 +7,7 @@ from typing import Any
 
 from agent.cli.policy_shown import Shown
 from agent.cli.policy_text import Explained
-from agent.cli.policy_words import Origins, conditions
+from agent.cli.policy_words import Origins
 from policy.match import Verdict, Verdicts
 from policy.rules import Rule
 from policy.why import Place, losses
@@ -83,7 +83,7 @@ def _values(verdicts: Verdicts, origins: Origins) -> Mapping[str, Any]:
 def _rule(rule: Rule, origins: Origins, today: date) -> dict[str, Any]:
     return {
         **origins.record(rule),
-        "for": dict(conditions(rule)),
-        "expired": rule.expires is not None and rule.expires < today,
+        "for": dict(rule.conditions),
+        "expired": rule.is_over(today),
         "settings": dict(rule.settings),
     }

@@ -10,16 +10,17 @@ import click
 from agent.cli.options import json_option, record
 from agent.cli.parameters import once, pair, today
 from agent.cli.policy_options import model_option, names_of, policy_option
-from agent.cli.policy_scope import Scope, scope
-from agent.cli.policy_setting import known, value_of, with_settings, without_settings
-from agent.cli.policy_wins import Outcome, outcome_record, outcome_text, wins
+from agent.cli.policy_outcome import Outcome, outcome_record, outcome_text
 from agent.cli.problems import note
 from agent.daemon.policing.rewriting import Change, rewrite
 from agent.errors import PolicyError, UsageError
 from policy.load import load, preset
 from policy.read import read
 from policy.rules import Policy
+from policy.scope import Scope, scope
+from policy.setting import known, value_of, with_settings, without_settings
 from policy.settings import Value
+from policy.wins import wins
 
 C = TypeVar("C", bound=Callable[..., object])
 

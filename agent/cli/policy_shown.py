@@ -7,15 +7,16 @@ from datetime import date
 from typing import NamedTuple
 
 from agent.cli.layout import Column, facts, paragraph, strong, table
-from agent.cli.policy_words import Origins, conditions, may, terms, written
+from agent.cli.policy_words import Origins, terms, written
 from policy.daemon import DaemonSettings
 from policy.groups import SIGN
+from policy.hosts import ANYBODY
 from policy.match import Rulebook, Ruling
 from policy.rules import Layer, Policy, Rule
 from policy.settings import SETTINGS
+from policy.verdicts import may
 from policy.why import Place, reach_of
 
-ANYBODY = "anybody.invalid"  # RFC 2606: nobody's name; rules for some recipients are left out
 SETTING = (Column("setting"), Column("value", wraps=True), Column("from", wraps=True))
 
 
@@ -117,8 +118,8 @@ def _attributes(shown: Shown, origins: Origins) -> Iterator[str]:
 
 def _others(shown: Shown, origins: Origins) -> Iterator[str]:
     for rule in shown.others():
-        expired = rule.expires is not None and rule.expires < shown.today
+        expired = rule.is_over(shown.today)
         yield paragraph(f"{origins.long(rule)}{' (expired)' if expired else ''}", "  ")
-        where = "; ".join(f"{key} {text}" for key, text in conditions(rule))
+        where = "; ".join(f"{key} {text}" for key, text in rule.conditions.items())
         sets = ", ".join(f"{key} {written(value)}" for key, value in rule.settings.items())
         yield paragraph(f"{where}: {sets}", "    ")

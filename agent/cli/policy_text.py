@@ -6,12 +6,13 @@ from datetime import date
 from typing import NamedTuple
 
 from agent.cli.layout import Column, facts, paragraph, strong, table
-from agent.cli.policy_words import GUARDED, Origins, may, terms, written
+from agent.cli.policy_words import Origins, terms, written
 from agent.cli.problems import printable
 from policy.groups import SIGN
 from policy.match import Ruling, Verdict
 from policy.rules import Layer, Policy, Rule
 from policy.settings import SETTINGS
+from policy.verdicts import GUARDED, may
 from policy.why import Loss, Place, losses, reach_of
 from policy.words import spoken
 
@@ -56,7 +57,7 @@ class Explained(NamedTuple):
             rule
             for rule in self.policy.rules
             if rule.layer is Layer.FILE
-            and not (rule.expires is not None and rule.expires < self.today)
+            and not rule.is_over(self.today)
             and any(reach_of(rule, self.place(name)) is not None for name in names)
         ]
 

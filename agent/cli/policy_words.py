@@ -1,15 +1,14 @@
 """How the pages about a policy call its rules, and write their values."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from agent.cli.problems import printable
-from policy.match import Verdict
 from policy.positions import line_of, lines_of
 from policy.rules import Layer, Policy, Rule
 from policy.settings import Value
+from policy.verdicts import GUARDED, Verdict, may
 
 SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
-GUARDED = "guarded"
 
 
 class Origins:
@@ -54,14 +53,6 @@ def written(value: Value) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def may(verdicts: Mapping[str, Verdict]) -> str:
-    """Return what may happen to an attribute: how it is disclosed, or that it is guarded."""
-    guard = verdicts.get("guard")
-    if guard is not None and float(guard.value) > 0:
-        return GUARDED
-    return str(verdicts["disclose"].value)
-
-
 def terms(verdicts: Mapping[str, Verdict]) -> str:
     """Return all that is ruled of an attribute."""
     parts = [may(verdicts)]
@@ -70,15 +61,3 @@ def terms(verdicts: Mapping[str, Verdict]) -> str:
     if "sensitivity" in verdicts:
         parts.append(f"for {written(verdicts['sensitivity'].value)} bits or more")
     return ", ".join(parts)
-
-
-def conditions(rule: Rule) -> Iterable[tuple[str, str]]:
-    """Yield for what a rule holds: each of its parts, as it is written in a file."""
-    recipients = [*(each.text for each in rule.recipients), *rule.groups]
-    parts = {
-        "recipient": recipients,
-        "attribute": [each.text for each in rule.attributes],
-        "query": [each.text for each in rule.queries],
-        "expires": [] if rule.expires is None else [str(rule.expires)],
-    }
-    return ((key, ", ".join(texts)) for key, texts in parts.items() if texts)

@@ -10,8 +10,8 @@ from agent.errors import UsageError
 from agent.wire.reviews import Decided
 from policy.checked import parsed
 from policy.edit import Entry
-from policy.groups import SIGN, Groups, Pools
-from policy.hosts import LOCAL, HostPattern, site_of
+from policy.groups import SIGN, Groups, Pools, is_group
+from policy.hosts import HostPattern, site_of
 
 DISCLOSE: Mapping[Decided, str] = {"approve": "auto", "deny": "never"}
 CALLED: Mapping[Decided | None, str] = {"approve": "approved", "deny": "denied", None: "nothing"}
@@ -74,13 +74,6 @@ def ours(text: str) -> list[Ours]:
     return [*_found(parsed(text).get("rule", []))]
 
 
-def free_name(text: str, title: str) -> str:
-    """Return a name for a new rule that no other has: the title, with a number if need be."""
-    taken = {rule.get("name") for rule in parsed(text).get("rule", [])}
-    names = (title, *(f"{title} ({number})" for number in range(2, len(taken) + 3)))
-    return next(each for each in names if each not in taken)
-
-
 def recipient_of(pool: str) -> str:
     """Return how a policy names a pool; UsageError where no rule can mean it and nobody else."""
     if pool.startswith(SIGN):
@@ -98,11 +91,6 @@ def recipient_of(pool: str) -> str:
 def pool_of(recipient: str, groups: Groups) -> str:
     """Return the pool that a rule for a recipient is about."""
     return SIGN + recipient if is_group(recipient) else Pools(groups).of(recipient)
-
-
-def is_group(recipient: str) -> bool:
-    """Say whether a policy takes this for the name of a group: nothing in it is of a host."""
-    return not {*recipient} & {".", ":"} and recipient != LOCAL
 
 
 def is_called(name: str, title: str) -> bool:

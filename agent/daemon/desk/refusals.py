@@ -6,13 +6,13 @@ in which the user's own words stand.
 
 from pathlib import Path
 
-from agent.daemon.desk.ours import free_name, is_called, is_group, ours, recipient_of
+from agent.daemon.desk.ours import is_called, ours, recipient_of
 from agent.daemon.desk.remarks import commented
 from agent.daemon.policing.rewriting import rewrite
 from agent.errors import UsageError
 from policy.checked import parsed
-from policy.edit import Entry, with_rule, without_rule
-from policy.groups import Pools
+from policy.edit import Entry, free_name, with_rule, without_rule
+from policy.groups import Pools, is_group
 from policy.hosts import site_of
 from policy.rules import Policy
 

@@ -14,14 +14,14 @@ from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
-from agent.daemon.desk.ours import Lasting, free_name, ours, pool_of, recipient_of
+from agent.daemon.desk.ours import Lasting, ours, pool_of, recipient_of
 from agent.daemon.desk.refusals import alone
 from agent.daemon.desk.remarks import commented
 from agent.daemon.policing.rewriting import rewrite
 from agent.errors import UsageError
 from agent.wire.reviews import Decided
 from policy.audit import called
-from policy.edit import with_attribute, with_rule, without_rule
+from policy.edit import free_name, with_attribute, with_rule, without_rule
 from policy.groups import Pools
 from policy.match import Rulebook, Verdict
 from policy.positions import lines_of

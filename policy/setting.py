@@ -7,14 +7,13 @@ from functools import reduce
 from operator import getitem
 from typing import Any
 
-from agent.cli.policy_scope import TOP, Scope, check_group, is_entry, places
-from agent.daemon.desk.ours import free_name
 from agent.errors import UsageError
 from policy import fields
 from policy.daemon import DAEMON
-from policy.edit import with_attribute, with_keys, with_rule, without
+from policy.edit import free_name, with_attribute, with_keys, with_rule, without
 from policy.fields import Findings
 from policy.rules import Path, Policy, Rule
+from policy.scope import TOP, Scope, check_group, is_entry, places
 from policy.sections import ATTRIBUTE_KEYS, PARTS
 from policy.settings import SETTINGS, Value
 

@@ -1,28 +1,15 @@
-"""What still decides otherwise after a setting has been written, and the page that says so."""
+"""What became of a change of a policy, and what still decides otherwise: a page, an object."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from agent.cli.layout import paragraph
-from agent.cli.policy_scope import Scope, places
-from agent.cli.policy_words import GUARDED, Origins, may, written
+from agent.cli.policy_words import Origins, written
 from agent.cli.problems import printable
-from policy.match import Rulebook, Ruling
 from policy.rules import Policy, Rule
-from policy.settings import SETTINGS, Value
-
-
-class Win(NamedTuple):
-    """A setting that another rule decides; ``names``: the attributes of which it does, if of any.
-
-    ``key``: of what is decided, which may be a guard over what was to leave.
-    """
-
-    key: str
-    value: Value
-    rule: Rule
-    names: tuple[str, ...] = ()
+from policy.scope import Scope, places
+from policy.settings import Value
+from policy.wins import Win
 
 
 class Outcome(NamedTuple):
@@ -33,18 +20,6 @@ class Outcome(NamedTuple):
     values: Mapping[str, Value | None]
     wins: tuple[Win, ...]
     changed: bool
-
-
-def wins(
-    policy: Policy, where: Scope, values: Mapping[str, Value], names: Sequence[str], today: date
-) -> tuple[Win, ...]:
-    """Return what decides otherwise about requests of a scope: rules as specific, or more so.
-
-    ``names``: the attributes of the model.
-    """
-    meant = where.names(names)
-    ruling = Rulebook(policy, meant).match(where.host(policy), where.words(), today)
-    return tuple(win for key, value in values.items() for win in _wins(ruling, key, value))
 
 
 def outcome_text(outcome: Outcome) -> str:
@@ -72,24 +47,6 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
             for win in outcome.wins
         ],
     }
-
-
-def _wins(ruling: Ruling, key: str, value: Value) -> Iterator[Win]:
-    if SETTINGS[key].about != "attribute":
-        verdict = ruling.settings[key]
-        if verdict.value != value:
-            yield Win(key, verdict.value, verdict.rule)
-        return
-    found: dict[tuple[str, Value, Rule], list[str]] = {}
-    for name, verdicts in ruling.attributes.items():
-        decides = key
-        if key == "disclose" and value != "never" and may(verdicts) == GUARDED:
-            decides = "guard"
-        verdict = verdicts[decides]
-        if decides != key or verdict.value != value:
-            found.setdefault((decides, verdict.value, verdict.rule), []).append(name)
-    for (decides, decided, rule), names in found.items():
-        yield Win(decides, decided, rule, tuple(names))
 
 
 def _standing(outcome: Outcome, key: str) -> Rule | None:

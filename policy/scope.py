@@ -4,11 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 
-from agent.cli.policy_shown import ANYBODY
-from agent.daemon.desk.ours import is_group
 from agent.errors import UsageError
 from policy.edit import Entry
-from policy.hosts import HostPattern
+from policy.groups import is_group
+from policy.hosts import ANYBODY, HostPattern
 from policy.names import NamePattern
 from policy.rules import Layer, Path, Policy, Rule
 from policy.sections import ATTRIBUTE_KEYS, PARTS

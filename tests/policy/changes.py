@@ -1,0 +1,63 @@
+"""Policies with a comment on each line, requests that a setting is for, and settings put there."""
+
+from datetime import timedelta
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from agent.errors import PolicyError
+from policy.load import preset
+from policy.read import read
+from policy.rules import Policy
+from policy.scope import Scope, scope
+from policy.setting import with_settings
+from policy.settings import SETTINGS, Value
+from tests.policy.strategies import (
+    DOMAINS,
+    OF_RECIPIENTS,
+    ORDERED,
+    PATTERNS,
+    PER_ATTRIBUTE,
+    TODAY,
+    UNORDERED,
+    WORDS,
+    documents,
+    rendered,
+)
+
+DAYS = st.integers(0, 2).map(lambda days: TODAY + timedelta(days=days))
+VALUES = {**PER_ATTRIBUTE, **ORDERED, **OF_RECIPIENTS, **UNORDERED}
+
+
+@st.composite
+def policies(draw: st.DrawFn) -> Policy:
+    """Draw a valid policy with a comment of its own on each line."""
+    lines = rendered(draw(documents())).splitlines()
+    text = "".join(f"{line}  # {number:03}\n" for number, line in enumerate(lines))
+    return read(text, "policy.toml", preset)
+
+
+@st.composite
+def scopes(draw: st.DrawFn, policy: Policy) -> Scope:
+    """Draw for which requests something is set, often for all."""
+    recipient = draw(st.none() | st.sampled_from([*policy.groups, *DOMAINS]))
+    attribute = draw(st.none() | st.sampled_from(PATTERNS))
+    query = draw(st.none() | st.none() | st.sampled_from(WORDS))
+    return scope(recipient, attribute, query, draw(st.none() | st.none() | DAYS))
+
+
+@st.composite
+def changes(draw: st.DrawFn) -> tuple[Policy, Scope, dict[str, Value], Policy]:
+    """Draw a policy, a scope, a setting that may stand there, and the policy that has it."""
+    before = draw(policies())
+    where = draw(scopes(before))
+    may = PER_ATTRIBUTE if where.attribute is not None else VALUES
+    keys = [key for key in may if where.query is None or SETTINGS[key].about != "recipient"]
+    key = draw(st.sampled_from(keys))
+    values = {key: draw(VALUES[key])}
+    try:
+        after = read(with_settings(before.text, before, where, values), "policy.toml", preset)
+    except PolicyError:  # two rules that might meet, and set what has no order
+        assume(SETTINGS[key].rank is not None)
+        raise
+    return before, where, values, after
