@@ -9,7 +9,7 @@ import numpy as np
 
 from agent.tradeoff import losses
 from agent.tradeoff.columns import Columns
-from agent.tradeoff.guard import Guard
+from agent.tradeoff.guard import Doubt, Guard
 from agent.tradeoff.numbering import stable_order
 from agent.tradeoff.partitions import Partitions
 from agent.tradeoff.senders import Senders
@@ -153,6 +153,10 @@ class Crowd:
     def best_guess(self, guarded: int, mask: int) -> float:
         """Return the expected success, 0 to 1, of the best guess about v after the answer."""
         return self._guard(guarded).best_guess(mask & ~self.known)
+
+    def doubt(self, guarded: int) -> Doubt:
+        """Return what is open about person attribute v (``guarded``) to who knows d alone."""
+        return self._guard(guarded).doubt()
 
     def _remembered(self, key: Hashable, compute: Callable[[], float]) -> float:
         found = self._memory.get(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,18 @@ if TYPE_CHECKING:
     Joint = Callable[[int], Iterator[Floats]]
 
 FEWEST = 30  # people who specify the guarded attribute; fewer say nothing about it
+
+
+class Doubt(NamedTuple):
+    """What is open about a guarded attribute v among the people who agree with d.
+
+    ``people``: how many of them specify v; of those, ``bits``: H(V_v|d), and ``best_guess``: the
+    success of the best guess, max P(v|d), 0 to 1; both 0 where nobody specifies it.
+    """
+
+    people: int
+    bits: float
+    best_guess: float
 
 
 class Guard:
@@ -60,6 +72,11 @@ class Guard:
         if len(self._people) == 0:
             return 0.0
         return sum(ordered_sum(table.max(axis=1)) for table in self._tables(mask))
+
+    def doubt(self) -> Doubt:
+        """Return what is open about v before any answer."""
+        people = len(self._people)
+        return Doubt(people, self._entropy(0) if people else 0.0, self.best_guess(0))
 
     def _entropy(self, mask: int) -> float:
         """Return H(V_v|A u D,d) in bits."""

@@ -1,5 +1,8 @@
 """What the rest lets a recipient infer about a fact that is never disclosed (DESIGN.md 2.2)."""
 
+from collections import defaultdict
+from math import log2
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -71,3 +74,41 @@ def test_a_guess_is_blind_where_the_cost_is_not() -> None:
     assert crowd.best_guess(0, 0b010) == crowd.best_guess(0, 0) == pytest.approx(0.9)
     assert crowd.guard_bits(0, 0b010) > 0.05
     assert crowd.best_guess(0, 0b100) == pytest.approx(0.95)
+
+
+@given(rich_worlds(people=90), st.data())
+def test_what_is_open_is_what_people_who_agree_say(world: World, data: st.DataObject) -> None:
+    """Who of them specify V, H(V|d) of those, and the likeliest value, all of it summed by hand."""
+    what, guarded = data.draw(known(world)), data.draw(st.integers(0, world.persons - 1))
+    population = world.population
+    told = [y for y in naive.agreeing(population, what) if population.codes[y, guarded]]
+    shares: dict[int, float] = defaultdict(float)
+    for y in told:
+        weight = 1.0 if population.weights is None else float(population.weights[y])
+        shares[int(population.codes[y, guarded])] += weight
+    chances = [share / sum(shares.values()) for share in shares.values()]
+    doubt = world.crowd(what).doubt(guarded)
+    assert doubt.people == len(told)
+    assert doubt.bits == pytest.approx(-sum(p * log2(p) for p in chances if p), abs=1e-9)
+    assert doubt.best_guess == pytest.approx(max(chances, default=0.0))
+
+
+@given(rich_worlds(people=90), st.data())
+def test_the_cost_is_what_answers_take_off_doubt_on_average(
+    world: World, data: st.DataObject
+) -> None:
+    """Over the people who specify V: what is held tells in expectation what was charged for it."""
+    guarded, asked = data.draw(st.permutations(range(world.persons)).map(lambda p: (p[0], p[1:])))
+    mask = sum(singleton(each) for each in asked)
+    everyone, population = world.crowd(), world.population
+    weights = [1.0] * population.people if population.weights is None else population.weights
+    told = [y for y in range(population.people) if population.codes[y, guarded]]
+    left = sum(
+        float(weights[y])
+        * world.crowd([(i, int(population.codes[y, i])) for i in asked]).doubt(guarded).bits
+        for y in told
+    )
+    if len(told) >= FEWEST:
+        mean = left / sum(float(weights[y]) for y in told)
+        expected = everyone.doubt(guarded).bits - mean
+        assert everyone.guard_bits(guarded, mask) == pytest.approx(expected, abs=1e-9)
