@@ -41,10 +41,21 @@ def choice_of(case: Case, request: Request, match: Match, terms: Terms, model: M
 
 def choose(case: Case, query: int, terms: Terms, model: Model) -> Choice:
     """Return the best set for this query (paper 9.5.2)."""
-    utility, computed = model.utility(query), model.computed_utilities(query)
-    objective = Objective(utility, case.crowd, case.settings, computed)
-    choice = _best(objective, case, terms)
+    choice = _best(objective_of(case, query, model), case, terms)
     return choice._replace(pending=_waiting(choice, case, terms))
+
+
+def objective_of(case: Case, query: int | None, model: Model) -> Objective:
+    """Return by what a set is chosen for a query; None: for the mean of all."""
+    if query is not None:
+        utility, computed = model.utility(query), model.computed_utilities(query)
+        return Objective(utility, case.crowd, case.settings, computed)
+    nobodys = replace(case.settings, own=None)  # what is remembered outlives the request
+    shared = model.remember(
+        (Objective, "standing"),
+        lambda: Objective(model.mean_utility(), model.crowd(), nobodys),
+    )
+    return shared.given(case.crowd, case.settings)
 
 
 def choose_standing(case: Case, request: Request, terms: Terms, model: Model) -> Choice:
@@ -58,7 +69,7 @@ def choose_standing(case: Case, request: Request, terms: Terms, model: Model) ->
     everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
     key = (choose_standing, request.asked, everyone)
     found = model.remember(key, lambda: _standing(request, everyone, model))
-    objective = found.objective.given(case.crowd, case.settings)
+    objective = objective_of(case, None, model)
     base, _ = forced(objective, case.forced)
     mask = base | found.mask
     if not objective.feasible(mask):
@@ -76,11 +87,7 @@ def choose_standing(case: Case, request: Request, terms: Terms, model: Model) ->
 
 def _standing(request: Request, terms: Terms, model: Model) -> Choice:
     case = case_of(request, terms, Knowledge(), model)
-    shared = model.remember(
-        (Objective, "standing"),
-        lambda: Objective(model.mean_utility(), case.crowd, case.settings),
-    )
-    return _best(shared.given(case.crowd, case.settings), case, terms)
+    return _best(objective_of(case, None, model), case, terms)
 
 
 def _best(objective: Objective, case: Case, terms: Terms) -> Choice:

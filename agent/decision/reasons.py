@@ -5,6 +5,7 @@ from agent.decision.decision import Candidate, Reason
 from agent.decision.settings import Case
 from agent.tradeoff.crowd import COMBINATIONS
 from agent.tradeoff.limits import Limit
+from agent.tradeoff.objective import Objective
 from agent.tradeoff.sets import singleton, union
 
 KEYS: dict[Limit, str] = {
@@ -32,13 +33,13 @@ def candidate(case: Case, choice: Choice, index: int, name: str) -> Candidate:
         reason = _why_in(case, choice, own)
     else:
         reason = _why_out(case, choice, own, worth=gain - cost)
-    limit = _limit(choice, with_it) if reason == "would break a limit" else None
+    limit = limit_of(objective, with_it) if reason == "would break a limit" else None
     return Candidate(name, inside, reason, gain, cost, limit)
 
 
-def _limit(choice: Choice, with_it: int) -> str | None:
-    """Return the limit that a set breaks, by its key in a policy."""
-    broken = choice.objective.broken(with_it)
+def limit_of(objective: Objective, mask: int) -> str | None:
+    """Return the limit that a set breaks, by its key in a policy; None where it keeps them all."""
+    broken = objective.broken(mask)
     return None if broken is None else KEYS[broken]
 
 

@@ -1,0 +1,218 @@
+"""What another set would bring and cost: laws that tie it to the decision, and to itself."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.decision.decide import decide
+from agent.decision.reasons import KEYS
+from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Limits, Terms
+from agent.decision.weigh import Change, Weighing, weigh
+from agent.errors import UsageError
+from agent.model.model import Model
+from tests.decision.drawn import QUERIES, World, model_of, worlds
+from tests.decision.made import NAMES, PERSONS, made_model
+
+ROUNDING = 1e-9
+SOME = settings(max_examples=60)
+CHANGED = st.fixed_dictionaries({name: st.sampled_from(["", "", "add", "drop"]) for name in NAMES})
+ONE = st.sampled_from(NAMES)
+
+
+def changes() -> st.SearchStrategy[Change]:
+    """Draw what to add and what to drop, of what is decided or of another set."""
+    base = st.none() | st.frozensets(ONE)
+    return st.builds(_change, CHANGED, base)
+
+
+def _change(how: dict[str, str], start: frozenset[str] | None) -> Change:
+    named = {
+        what: frozenset(name for name in NAMES if how[name] == what) for what in ("add", "drop")
+    }
+    return Change(named["add"], named["drop"], start)
+
+
+def weighed(world: World, change: Change) -> Weighing:
+    """Weigh a change of what is decided in a world."""
+    return weigh(world.decided(), world.known, world.model, change, world.own)
+
+
+@SOME
+@given(worlds(), st.sampled_from(["", "unknown", "blocked"]))
+def test_no_change_is_the_decision(world: World, why: str) -> None:
+    """With its figures, also where it discloses nothing; and its bits are those of its reasons."""
+    if why == "unknown":
+        world = world._replace(request=Request("zebra crossing", asked=world.request.asked))
+    world = world.under(nothing=why == "blocked")
+    decision, weighing = world.decided(), weighed(world, Change())
+    assert weighing.chosen == weighing.weighed
+    assert weighing.weighed.figures == decision.figures
+    assert set(weighing.weighed.names) == set(decision.disclosed)
+    assert weighing.weighed.breaks is None
+    for said, addition in zip(decision.candidates, weighing.additions, strict=False):
+        assert (said.name, said.disclosed) == (addition.name, addition.inside)
+        if said.gain_bits is not None:
+            assert (said.gain_bits, said.cost_bits) == (addition.gain_bits, addition.cost_bits)
+
+
+@SOME
+@given(worlds(), changes(), ONE)
+def test_an_attribute_brings_what_it_adds(world: World, change: Change, name: str) -> None:
+    """Its gain less its cost is what the objective changes by when it alone is toggled."""
+    weighing = weighed(world, change)
+    start = frozenset(weighing.weighed.names)
+    with_it = weighed(world, Change(base=start | {name})).weighed.figures
+    without = weighed(world, Change(base=start - {name})).weighed.figures
+    [addition] = [each for each in weighing.additions if each.name == name]
+    assert addition.inside == (name in start)
+    assert addition.gain_bits == with_it.utility - without.utility
+    assert addition.cost_bits is not None
+    net = addition.gain_bits - addition.cost_bits
+    assert net == pytest.approx(with_it.objective - without.objective, abs=ROUNDING)
+    assert addition.people_left == with_it.people_left
+
+
+@SOME
+@given(worlds(), changes(), ONE)
+def test_nobody_is_won_by_telling_more(world: World, change: Change, name: str) -> None:
+    """The people left only fall; what is no new fact about the person leaves them all."""
+    weighing = weighed(world, change)
+    start = frozenset(weighing.weighed.names)
+    before = weighed(world, Change(base=start - {name})).weighed.figures.people_left
+    after = weighed(world, Change(base=start | {name})).weighed.figures.people_left
+    assert after <= before + ROUNDING
+    if name in NAMES[PERSONS:] or name in held(world):
+        assert after == before
+
+
+@SOME
+@given(worlds(), changes())
+def test_each_attribute_is_there_once(world: World, change: Change) -> None:
+    """In the order of the model, inside if it is in the set, held if the recipient holds it."""
+    weighing = weighed(world, change)
+    start = set(weighing.chosen.names)
+    assert start == set(world.decided().disclosed if change.base is None else change.base)
+    inside = [name for name in NAMES if name in (start | change.add) - change.drop]
+    assert list(weighing.weighed.names) == inside
+    assert [each.name for each in weighing.additions] == list(NAMES)
+    assert [each.name for each in weighing.additions if each.inside] == inside
+    assert {each.name for each in weighing.additions if each.held} == held(world)
+
+
+def held(world: World) -> set[str]:
+    """Return what the recipient holds and remembers."""
+    return set(world.known.names) if world.terms.memory == "remembers" else set()
+
+
+@SOME
+@given(worlds(), changes())
+def test_a_set_that_breaks_no_limit_may_be_chosen(world: World, change: Change) -> None:
+    """Where anything new may be told at all; and what may be chosen breaks none."""
+    weighing, objective, case = weighed(world, change), world.objective(), world.case()
+    if case.status in ("recognised", "outside the model"):
+        return
+    for each in (weighing.chosen, weighing.weighed):
+        assert (each.breaks is None) == objective.feasible(world.mask(each.names))
+
+
+@SOME
+@given(worlds(), changes(), st.integers(0, 15))
+def test_weighing_changes_no_decision(world: World, change: Change, seed: int) -> None:
+    """Neither that at hand nor one that is made later, of a model that remembers nothing yet."""
+    before = world.decided()
+    weighed(world, change)
+    assert world.decided() == before
+    fresh = world._replace(model=made_model(seed))
+    first = fresh.decided()
+    fresh.model.forget()
+    weigh(first, fresh.known, fresh.model, change, fresh.own)
+    assert fresh.decided() == first
+
+
+@SOME
+@given(worlds(), changes())
+def test_nobodys_values_are_looked_at(world: World, change: Change) -> None:
+    """Unless the terms protect this user."""
+    world = world.within(protect="everyone")
+    decision = world.decided()
+    other = {name: 1 - (code > 0) for name, code in world.own.items()}
+    found = weigh(decision, world.known, world.model, change, other)
+    assert found == weigh(decision, world.known, world.model, change)
+
+
+@pytest.mark.parametrize(
+    ("limits", "add", "broken"),
+    [
+        (Limits(k=10), ("age", "region"), "k"),
+        (Limits(max_risk=0.1), ("age", "region"), "risk"),
+        (Limits(per_request=1), ("age", "region"), "attributes_per_request"),
+        (Limits(new_per_week=1), ("age", "region"), "new_facts_per_week"),
+        (Limits(), ("age", "region"), None),
+        (Limits(k=40), (), None),
+    ],
+)
+def test_the_limit_that_a_set_breaks_is_named(
+    limits: Limits, add: tuple[str, ...], broken: str | None
+) -> None:
+    """By its key in a policy."""
+    model, terms = model_of(3), Terms(limits=limits, excluded=frozenset(NAMES))
+    found = weighed_there(model, terms, Change(add=frozenset(add))).weighed
+    assert found.breaks == broken
+    assert broken is None or broken in KEYS.values()
+
+
+def weighed_there(model: Model, terms: Terms, change: Change) -> Weighing:
+    """Weigh a change of what leaves to a recipient that holds nothing."""
+    decision = decide(Request(QUERIES[0]), terms, Knowledge(), model)
+    return weigh(decision, Knowledge(), model, change)
+
+
+def test_what_never_leaves_is_weighed_too() -> None:
+    """So that it can be seen what a rule keeps back."""
+    model = model_of(3)
+    free = weighed_there(model, Terms(), Change(base=frozenset()))
+    barred = weighed_there(model, Terms(excluded=frozenset(NAMES)), Change(base=frozenset()))
+    assert barred.additions == free.additions
+    assert any(each.gain_bits for each in barred.additions)
+
+
+def test_of_an_unknown_query_nothing_says_what_helps() -> None:
+    """What it costs is known all the same; by the terms it may count as the average one."""
+    model, request = model_of(3), Request("zebra crossing")
+    change = Change(add=frozenset({"age"}))
+
+    def found(terms: Terms) -> Weighing:
+        return weigh(decide(request, terms, Knowledge(), model), Knowledge(), model, change)
+
+    unknown, average = found(Terms()), found(Terms(unknown_queries="standing"))
+    assert {each.gain_bits for each in unknown.additions} == {None}
+    assert unknown.weighed.figures.utility == 0
+    assert unknown.weighed.figures.objective < 0
+    assert None not in {each.gain_bits for each in average.additions}
+    assert average.weighed.figures.utility == model.mean_utility().value(
+        sum(1 << NAMES.index(name) for name in average.weighed.names)
+    )
+
+
+def test_a_name_that_is_none_is_refused() -> None:
+    """The nearest is named; and what is added is not dropped."""
+    model = model_of(3)
+    for change in (Change(add=frozenset({"regoin"})), Change(drop=frozenset({"regoin"}))):
+        with pytest.raises(UsageError, match="unknown attribute 'regoin'") as error:
+            weighed_there(model, Terms(), change)
+        assert error.value.hint == "did you mean 'region'?"
+    with pytest.raises(UsageError, match="both added and dropped"):
+        weighed_there(model, Terms(), Change(frozenset({"age"}), frozenset({"age"})))
+
+
+def test_too_many_combinations_cannot_be_weighed() -> None:
+    """As a set; beside another the attribute says what little can be said."""
+    with pytest.MonkeyPatch.context() as few:
+        few.setattr("agent.decision.weigh.COMBINATIONS", 1)
+        some = weighed_there(model_of(3), Terms(), Change(base=frozenset({"age"})))
+        last = some.additions[-1]
+        assert (last.name, last.gain_bits, last.cost_bits) == ("hours", None, None)
+        assert last.people_left == some.weighed.figures.people_left
+        with pytest.raises(UsageError, match="too many attributes"):
+            weighed_there(model_of(3), Terms(), Change(add=frozenset({"hours"})))
