@@ -36,10 +36,11 @@ def inferred(
     Source: DESIGN.md 2.2.
     """
     codes = None if knowledge is None else knowledge.codes
-    return tuple(
-        model.remember((inferred, name, codes), lambda name=name: _inference(name, codes, model))
-        for name in guarded
-    )
+    return tuple(_remembered(name, codes, model) for name in guarded)
+
+
+def _remembered(name: str, codes: Codes | None, model: Model) -> Inference:
+    return model.remember((inferred, name, codes), lambda: _inference(name, codes, model))
 
 
 def _inference(name: str, codes: Codes | None, model: Model) -> Inference:

@@ -51,7 +51,8 @@ def test_it_is_a_sum_over_the_people_who_agree(agree: Held, name: str) -> None:
     """And nothing is said where fewer than thirty of them specify it."""
     [found] = inferred([name], Knowledge().learns(agree), MODEL)
     before, after = said(name, {}), said(name, agree)
-    assert (found.name, found.bits_in_all) == (name, pytest.approx(bits(before)))
+    assert found.name == name
+    assert found.bits_in_all == pytest.approx(bits(before))
     assert found.by_chance == pytest.approx(best(before))
     few = len(after) < 30
     assert found.bits == pytest.approx(0.0 if few else bits(before) - bits(after), abs=1e-9)

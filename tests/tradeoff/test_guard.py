@@ -101,14 +101,12 @@ def test_the_cost_is_what_answers_take_off_doubt_on_average(
     guarded, asked = data.draw(st.permutations(range(world.persons)).map(lambda p: (p[0], p[1:])))
     mask = sum(singleton(each) for each in asked)
     everyone, population = world.crowd(), world.population
-    weights = [1.0] * population.people if population.weights is None else population.weights
     told = [y for y in range(population.people) if population.codes[y, guarded]]
-    left = sum(
-        float(weights[y])
-        * world.crowd([(i, int(population.codes[y, i])) for i in asked]).doubt(guarded).bits
-        for y in told
-    )
+    weights = {y: 1.0 if population.weights is None else population.weights[y] for y in told}
     if len(told) >= FEWEST:
-        mean = left / sum(float(weights[y]) for y in told)
-        expected = everyone.doubt(guarded).bits - mean
+        left = 0.0
+        for y, weight in weights.items():
+            held = tuple((each, int(population.codes[y, each])) for each in asked)
+            left += float(weight) * world.crowd(held).doubt(guarded).bits
+        expected = everyone.doubt(guarded).bits - left / float(sum(weights.values()))
         assert everyone.guard_bits(guarded, mask) == pytest.approx(expected, abs=1e-9)
