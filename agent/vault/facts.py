@@ -1,6 +1,6 @@
 """What recipients were told, in memory: all that can matter to whoever pools what they learn."""
 
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -87,6 +87,7 @@ class Facts:
     def __init__(self) -> None:
         """Know of no entry."""
         self._notes: list[_Note | _Gone] = []
+        self._numbers: list[int] = []  # of the entry that each note is from
         self._told: dict[str, dict[str, int]] = {}  # by site and attribute: its last note
         self._latest: dict[str, _Latest] = {}
         self._views: Recent[PoolOf, _View] = Recent(VIEWS)
@@ -103,7 +104,7 @@ class Facts:
         if isinstance(record, Forgetting):
             for site in record.sites:
                 self._told.pop(site, None)
-            self._notes.append(frozenset(record.sites))
+            self._note(number, frozenset(record.sites))
         elif news:
             site = site_of(record.host)
             self._told.setdefault(site, {}).update((name, number) for name, _ in news)
@@ -111,7 +112,7 @@ class Facts:
                 before = self._latest.get(name)
                 if before is None or before.value != value:
                     self._latest[name] = _Latest(value, number)
-            self._notes.append(_Note(record.at, site, news))
+            self._note(number, _Note(record.at, site, news))
 
     def pool(self, pool: str, pool_of: PoolOf) -> Pool:
         """Return what a pool holds; ``pool_of``: the pool of a host, the same for its whole site.
@@ -120,9 +121,19 @@ class Facts:
         """
         return self._view(pool_of).pools.get(pool) or Pool()
 
+    def pool_before(self, number: int, pool: str, pool_of: PoolOf) -> Pool:
+        """Return what a pool held before an entry of this number; folded anew each time."""
+        view = _View(pool_of)
+        view.read(self._notes[: bisect_left(self._numbers, number)])
+        return view.pools.get(pool) or Pool()
+
     def pools(self, pool_of: PoolOf) -> Iterator[tuple[str, Pool]]:
         """Yield every pool that was ever told anything, in the order of its name."""
         yield from sorted(self._view(pool_of).pools.items(), key=lambda named: named[0])
+
+    def _note(self, number: int, note: "_Note | _Gone") -> None:
+        self._notes.append(note)
+        self._numbers.append(number)
 
     def _is_news(self, site: str, name: str, value: str) -> bool:
         told, latest = self._told.get(site, {}).get(name), self._latest.get(name)

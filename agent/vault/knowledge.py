@@ -7,7 +7,7 @@ from agent.decision.request import Knowledge
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.model.persons import person_codes
-from agent.vault.facts import Fact, PoolOf
+from agent.vault.facts import Fact, Pool, PoolOf
 from agent.vault.ledger import Ledger
 
 
@@ -22,11 +22,18 @@ def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> Mapping[str, Fact]:
 def knowledge(ledger: Ledger, pool: str, pool_of: PoolOf, model: Model, now: datetime) -> Knowledge:
     """Return what a pool holds in the codes of a model, as decision.knowledge.knowledge_of would.
 
+    UsageError where the pool holds a value that the model does not have.
+    """
+    return knowledge_in(ledger.facts.pool(pool, pool_of), model, now)
+
+
+def knowledge_in(found: Pool, model: Model, now: datetime) -> Knowledge:
+    """Return the facts of a pool in the codes of a model.
+
     What is no person attribute of the model is left out of ``codes``, and counts in ``recent`` all
     the same. UsageError where the pool holds a value that the model does not have.
     """
     attributes = person_codes(model)
-    found = ledger.facts.pool(pool, pool_of)
     pairs = [
         (name, _code(name, fact.value, attributes[name]))
         for name, fact in found.held.items()

@@ -5,6 +5,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Protocol
 
+from agent.errors import UsageError
 from agent.vault.entry import MOST_SITES, Forgetting, Numbered, Record, decode, encode
 from agent.vault.facts import Facts, site_of
 
@@ -103,6 +104,13 @@ class Ledger:
             begin = after if limit is None else max(after, self.count - limit)
             found = [*self._entries.entries(begin)]
         return [Numbered(number, decode(body)) for number, body in found]
+
+    def entry(self, number: int) -> Record:
+        """Return the entry of a number; UsageError where there is none."""
+        if not 0 < number <= self.count:
+            raise UsageError(f"the ledger has no entry {number}", "see `reticent ledger`")
+        _, payload = next(iter(self._entries.entries(number - 1)))
+        return decode(payload)
 
     def _of(self, sites: Callable[[str], bool]) -> list[str]:
         """Return which registered sites of the ledger are meant, ascending."""

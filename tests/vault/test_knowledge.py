@@ -12,7 +12,7 @@ from agent.decision.knowledge import knowledge_of
 from agent.decision.request import Knowledge
 from agent.errors import UsageError
 from agent.vault.entry import Disclosure, Forgetting, Record
-from agent.vault.knowledge import held, holders, knowledge
+from agent.vault.knowledge import held, holders, knowledge, knowledge_in
 from agent.vault.ledger import Ledger
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import (
@@ -66,6 +66,20 @@ def test_it_is_the_fold_over_everything(
     for pool in {pools.of(host) for host in HOSTS}:
         expected = knowledge_of(events(history), pool, pools.of, now)
         assert knowledge(ledger, pool, pools.of, MODEL, now) == expected
+
+
+@given(histories(), GROUPS, st.data())
+def test_before_an_entry_it_is_the_fold_over_those_before(
+    history: list[Record], groups: dict[str, str], data: st.DataObject
+) -> None:
+    """Whatever came later: it is told again, forgotten, or told otherwise."""
+    ledger, pools = ledger_of(history), Grouping(groups)
+    number = data.draw(st.integers(1, len(history) + 1))
+    for pool in {pools.of(host) for host in HOSTS}:
+        found = ledger.facts.pool_before(number, pool, pools.of)
+        expected = knowledge_of(events(history[: number - 1]), pool, pools.of, NOW)
+        assert knowledge_in(found, MODEL, NOW) == expected
+        assert ledger_of(history[: number - 1]).facts.pool(pool, pools.of).held == found.held
 
 
 @given(histories(), GROUPS)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.decision.knowledge import knowledge_of
-from agent.errors import DamagedVaultError, VaultError
+from agent.errors import DamagedVaultError, UsageError, VaultError
 from agent.vault.entry import Disclosure, Forgetting, Record
 from agent.vault.facts import Facts, PoolOf
 from agent.vault.ledger import Ledger
@@ -63,6 +63,10 @@ def test_what_was_appended_is_read(history: list[Record]) -> None:
     assert ledger.count == len(history)
     for each in (ledger, Ledger(store), Ledger(store, store.entries())):
         assert each.read() == list(enumerate(history, 1))
+        assert [each.entry(number) for number in range(1, len(history) + 1)] == history
+        for number in (-1, 0, len(history) + 1):
+            with pytest.raises(UsageError, match=f"no entry {number}"):
+                each.entry(number)
 
 
 @given(
