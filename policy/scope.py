@@ -94,6 +94,12 @@ def scope(
     return Scope(recipient, attribute, query, expires)
 
 
+def check_day(scope: Scope, today: date) -> None:
+    """Raise UsageError where what is set would be over before it holds."""
+    if scope.expires is not None and scope.expires < today:
+        raise UsageError(f"{scope.expires} is over, so this would never hold", "name a later day")
+
+
 def check_group(scope: Scope, policy: Policy) -> None:
     """Raise UsageError where a group is named that a policy does not have."""
     name = scope.recipient

@@ -36,8 +36,13 @@ def value_of(key: str, text: str) -> Value:
     of = SETTINGS[known(key)]
     if fields.setting(Findings(), (key,), of, text) is not None:
         return text
-    value, found = _plain(text), Findings()
-    if fields.setting(found, (key,), of, value) is None:
+    return fitting(key, _plain(text))
+
+
+def fitting(key: str, value: Value) -> Value:
+    """Return a value that a setting can have; else UsageError."""
+    found = Findings()
+    if fields.setting(found, (key,), SETTINGS[known(key)], value) is None:
         (problem,) = found.problems("")
         raise UsageError(f"{key}: {problem.what}", problem.hint.removesuffix(" in quotes"))
     return value

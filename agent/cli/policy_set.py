@@ -12,12 +12,11 @@ from agent.cli.parameters import once, pair, today
 from agent.cli.policy_options import model_option, names_of, policy_option
 from agent.cli.policy_outcome import Outcome, outcome_record, outcome_text
 from agent.cli.problems import note
-from agent.daemon.policing.rewriting import Change, rewrite
+from agent.daemon.policing.edited import Rewritten, rewritten
+from agent.daemon.policing.rewriting import Change
 from agent.errors import PolicyError, UsageError
-from policy.load import load, preset
-from policy.read import read
-from policy.rules import Policy
-from policy.scope import Scope, scope
+from policy.load import load
+from policy.scope import Scope, check_day, scope
 from policy.setting import known, value_of, with_settings, without_settings
 from policy.settings import Value
 from policy.wins import wins
@@ -95,26 +94,19 @@ def _scope(options: SetOptions, earliest: date) -> Scope:
         expires = None if text is None else date.fromisoformat(text)
     except ValueError:
         raise UsageError(f"{text!r} is no date", "write it as 2027-03-01") from None
-    if expires is not None and expires < earliest:
-        raise UsageError(f"{expires} is over, so this would never hold", "name a later day")
-    return scope(options["recipient"], options["attribute"], options["query"], expires)
+    where = scope(options["recipient"], options["attribute"], options["query"], expires)
+    check_day(where, earliest)
+    return where
 
 
-def _rewritten(path: Path, change: Change) -> tuple[Policy, bool]:
-    """Change a policy file, and say whether its text is another; else all that is wrong with it."""
-    before = load(path)
-
-    def checked(text: str, policy: Policy) -> str:
-        after = change(text, policy)
-        try:
-            read(after, str(path), preset)
-        except PolicyError:
-            note("this is what the policy would be, and nothing was written")
-            raise
-        return after
-
-    after = rewrite(path, checked)
-    return after, after.text != before.text
+def _rewritten(path: Path, change: Change) -> Rewritten:
+    """Change a policy file; else show all that is wrong with it, or would be."""
+    load(path)
+    try:
+        return rewritten(path, change)
+    except PolicyError:
+        note("this is what the policy would be, and nothing was written")
+        raise
 
 
 def _say(outcome: Outcome, *, as_json: bool) -> None:

@@ -1,6 +1,7 @@
 """The policy: how it is, what it rules, and changes of it."""
 
 from agent.daemon.calls.base import Base
+from agent.daemon.policing.edited import edited, outcome
 from agent.errors import UsageError
 from agent.wire.calibrating import Calibrate, Calibrated
 from agent.wire.policing import AttributeStatus, Edited, PolicyEdit, RulesStatus
@@ -29,9 +30,12 @@ class Policing(Base):
         """Return the attributes of the model in use, and what the policy says of each."""
         raise UsageError("this call is not made yet", "wait for the next release")
 
-    def edit_policy(self, body: PolicyEdit) -> Edited:  # noqa: ARG002  (not made yet)
-        """Write settings into the policy, or take them out."""
-        raise UsageError("this call is not made yet", "wait for the next release")
+    def edit_policy(self, body: PolicyEdit) -> Edited:
+        """Write settings into the policy, or take them out; UsageError where that cannot be."""
+        now = self._clock()
+        done = edited(body, self._agent.rules.path, now.date())
+        self._renew()
+        return outcome(done, now, self._agent)
 
     def calibrate(self, body: Calibrate) -> Calibrated:  # noqa: ARG002  (not made yet)
         """Turn answers into prices."""
