@@ -9,9 +9,10 @@ from agent.cli.door import door
 from agent.cli.layout import Column, counted, moment, paragraph, strong, table
 from agent.cli.options import json_option, record
 from agent.cli.problems import printable
-from agent.decision.phrases import listed
+from agent.decision.phrases import bits, listed
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.keeping import Held
+from agent.wire.overview import Inferred
 
 COLUMNS = (Column("attribute", wraps=True), Column("value", wraps=True), Column("since"))
 
@@ -44,6 +45,7 @@ def held_text(held: Held) -> str:
     parts = [strong(paragraph(head)), table(COLUMNS, rows)]
     unset = [printable(name) for name, value in held.values.items() if value == UNSPECIFIED]
     parts += [paragraph(_unset(unset))] if unset else []
+    parts += [paragraph(printable(_inferred(each))) for each in held.inferred]
     return "\n\n".join(parts)
 
 
@@ -51,6 +53,20 @@ def _unset(names: Sequence[str]) -> str:
     """Return what the user told by setting nothing."""
     which = f"{listed(names)} is" if len(names) == 1 else f"{listed(names)} are"
     return f"That {which} unspecified is a fact too, and few people may share it. {way_out(names)}"
+
+
+def _inferred(found: Inferred) -> str:
+    """Return what all that tells of a fact that is guarded, and of whom that is counted."""
+    guarded = f"{found.title} ({found.name}), which is guarded"
+    if not found.best_guess:
+        return f"Too few people agree with it to say what it tells of {guarded}."
+    told = bits(abs(found.bits))
+    if found.bits < 0:
+        said = f"It leaves {guarded}, {told} bits less certain than before"
+    else:
+        said = f"It tells {told} of {bits(found.bits_in_all)} bits of {guarded}"
+    right, chance = f"{found.best_guess:.0%}", f"{found.by_chance:.0%}"
+    return f"{said}: the best guess fits {right} of those who agree, and {chance} of all people."
 
 
 def _recent(held: Held) -> str:

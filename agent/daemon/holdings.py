@@ -5,14 +5,16 @@ from datetime import datetime
 from functools import partial
 
 from agent.daemon.agent import Agent
-from agent.decision.alike import people_left
-from agent.errors import LockedError, ModelError, UsageError
+from agent.daemon.pools import agreeing, guarded, known_to, model_for
+from agent.decision.inferred import Inference, inferred
+from agent.errors import LockedError
 from agent.model.model import Model
 from agent.vault.entry import Forgetting, Numbered
-from agent.vault.knowledge import held, holders, knowledge
+from agent.vault.knowledge import held, holders
 from agent.vault.vault import Vault
 from agent.wire.base import LATEST_ENTRIES
 from agent.wire.keeping import Changed, Entry, Held, ProfileChange, Stale
+from agent.wire.overview import Inferred
 from policy.groups import SIGN
 from policy.hosts import host_of
 
@@ -39,23 +41,19 @@ def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) 
 def holding(agent: Agent, recipient: str, now: datetime) -> Held:
     """Return what a recipient or group holds; UsageError where it is neither."""
     vault, pool = opened(agent), agent.rules.in_force.pool(recipient)
-    model = _model_for(agent, pool, now)
+    model = model_for(agent, pool, now)
     facts = held(vault.ledger, pool, agent.rules.in_force.pool_of)
-    recent = vault.ledger.facts.pool(pool, agent.rules.in_force.pool_of).recent(now)
-    try:
-        left = people_left(
-            knowledge(vault.ledger, pool, agent.rules.in_force.pool_of, model, now), model
-        )
-    except UsageError:  # a value that the model does not have: nobody in it agrees with that
-        left = 0
+    known = known_to(agent, vault, pool, model, now)
+    told = inferred(guarded(agent, pool, model, now), known, model)
     return Held(
         pool=pool,
         values={name: fact.value for name, fact in facts.items()},
         since={name: fact.since for name, fact in facts.items()},
-        recent=recent,
+        recent=vault.ledger.facts.pool(pool, agent.rules.in_force.pool_of).recent(now),
         model=model.id,
         people=len(model.population.codes),
-        people_left=left,
+        people_left=agreeing(known, model),
+        inferred=[_inferred(each, model) for each in told],
     )
 
 
@@ -111,16 +109,15 @@ def _entry(numbered: Numbered) -> Entry:
     )
 
 
-def _model_for(agent: Agent, pool: str, now: datetime) -> Model:
-    """Return the model by which people are counted: the policy's for a pool, or the shipped one."""
-    policy = agent.rules.policy
-    in_group = policy is not None and pool.startswith(SIGN)
-    host = policy.groups[pool.removeprefix(SIGN)][0].key if policy and in_group else pool
-    name = agent.rules.in_force.model(host, "", now.date())
-    try:
-        return agent.shelf.of(name, agent.rules.in_force.keys, now)
-    except (ModelError, UsageError):
-        return agent.shelf.of(None, agent.rules.in_force.keys, now)
+def _inferred(found: Inference, model: Model) -> Inferred:
+    return Inferred(
+        name=found.name,
+        title=model.attributes[model.index(found.name)].title,
+        bits=found.bits,
+        bits_in_all=found.bits_in_all,
+        best_guess=found.best_guess,
+        by_chance=found.by_chance,
+    )
 
 
 def _named(agent: Agent, name: str, usable: Sequence[Model], now: datetime) -> Model:

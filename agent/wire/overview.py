@@ -60,9 +60,10 @@ class Recipient(Message, frozen=True, kw_only=True):
 class Inferred(Message, frozen=True, kw_only=True):
     """What a recipient could infer of a guarded attribute from what it holds.
 
-    ``bits``: how much what it holds tells of it, of ``bits_in_all``; ``best_guess``: the chance
-    that its best guess at anybody like the user is right, ``by_chance``: that of one who holds
-    nothing.
+    ``bits``: how much what it holds tells of it, of ``bits_in_all``, below 0 where it is less
+    certain for that; ``best_guess``: the chance that its best guess at anybody like the user is
+    right, ``by_chance``: that of one who holds nothing. Where fewer than 30 people agree nothing
+    can be said: then ``bits`` and ``best_guess`` are 0.
     """
 
     name: str

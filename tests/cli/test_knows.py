@@ -5,6 +5,7 @@ import pytest
 
 from agent.errors import LockedError
 from agent.wire.keeping import Held
+from agent.wire.overview import Inferred
 from tests.cli.conftest import Run
 from tests.cli.daemon import HELD, HOSTILE, LONG, changed
 from tests.wire.fake import FakeDaemon, says
@@ -40,6 +41,26 @@ def test_whoever_holds_nothing_is_said_to(run: Run, fake: FakeDaemon) -> None:
     """Without a table."""
     fake.handlers["knowledge"] = says(changed(HELD, values={}, since={}, recent=0))
     assert run("knows", "a.example").out == "weather.example holds nothing about you.\n"
+
+
+def test_each_guarded_fact_has_a_sentence(run: Run, fake: FakeDaemon) -> None:
+    """What is told of it; or that it is less certain now; or that nothing can be said."""
+    more = Inferred(
+        name="salary", title="Pay", bits=0.25, bits_in_all=1.5, best_guess=0.62, by_chance=0.5
+    )
+    less = changed(more, name="smokes", title=HOSTILE, bits=-0.125)
+    none = changed(more, name="rare", title="Rare", bits=0.0, best_guess=0.0)
+    fake.handlers["knowledge"] = says(changed(HELD, inferred=[more, less, none]))
+    ran = run("knows", "a.example")
+    said = " ".join(ran.out.split())
+    assert (
+        "It tells 0.250 of 1.500 bits of Pay (salary), which is guarded: the best guess fits 62% "
+        "of those who agree, and 50% of all people." in said
+    )
+    assert "(smokes), which is guarded, 0.125 bits less certain than before: the best" in said
+    assert "Too few people agree with it to say what it tells of Rare (rare)" in said
+    assert "\x1b" not in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
 
 
 def test_nothing_that_is_held_steers_the_terminal(run: Run, fake: FakeDaemon) -> None:
