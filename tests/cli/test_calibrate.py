@@ -156,7 +156,7 @@ def test_where_nothing_has_a_price_no_line_is_fitted(calibrate: Run) -> None:
         ("[one_of]\nfew = 2", "'few' is not a number of people", "1000 = 2"),
         ("[one_of]\n12345678901 = 2", "is not a number of people", "1000 = 2"),
         ("[one_of]\n10 = 2", "does not say what you want for sensitivity 2", '2 = "100%"'),
-        ("", "nothing is answered here", "fill in [sensitivity] and [one_of]"),
+        ("", "nothing is answered here", "answer sensitivity, one_of, or both"),
         ("#" * (LARGEST + 1), "bytes", "check that it is the file that was meant"),
     ],
 )

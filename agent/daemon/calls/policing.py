@@ -1,6 +1,7 @@
 """The policy: how it is, what it rules, and changes of it."""
 
 from agent.daemon.calls.base import Base
+from agent.daemon.policing.calibrated import calibration
 from agent.daemon.policing.edited import edited, outcome
 from agent.errors import UsageError
 from agent.wire.calibrating import Calibrate, Calibrated
@@ -37,6 +38,9 @@ class Policing(Base):
         self._renew()
         return outcome(done, now, self._agent)
 
-    def calibrate(self, body: Calibrate) -> Calibrated:  # noqa: ARG002  (not made yet)
-        """Turn answers into prices."""
-        raise UsageError("this call is not made yet", "wait for the next release")
+    def calibrate(self, body: Calibrate) -> Calibrated:
+        """Turn answers into prices, and write them into the policy if that is asked."""
+        found = calibration(body, self._clock(), self._agent)
+        if body.write:
+            self._renew()
+        return found

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from agent.cli.answers import Answers
+from agent.decision.answers import Answers
 from agent.model.model import Model
 from agent.tradeoff.calibrate import LEVELS, UNANSWERED, Fit, fit, wanted_bits
 from agent.tradeoff.sets import EMPTY, singleton
