@@ -5,8 +5,9 @@ recorded although its answer was cut off.
 """
 
 import http.client
+import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -43,6 +44,7 @@ class Client:
         self._timeout = timeout
         self._headers = {} if attended else _ALONE
         self._connection = Connection(path, timeout)
+        self._stream: socket.socket | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -58,6 +60,13 @@ class Client:
     def close(self) -> None:
         """Close the connection; a later call opens another."""
         self._connection.close()
+
+    def hang_up(self) -> None:
+        """Let `events` end, which another thread waits for."""
+        stream = self._stream
+        if stream is not None:
+            with suppress(OSError):  # it has ended meanwhile
+                stream.shutdown(socket.SHUT_RDWR)
 
     def call(self, name: str, body: msgspec.Struct | None = None, /, **parameters: Any) -> Any:  # noqa: ANN401  (of the route's types)
         """Return what the route of a name answers, as the type that it gives.
@@ -97,6 +106,7 @@ class Client:
                 if response.headers.get_content_type() != MEDIA_TYPE:
                     raise _misunderstood()
                 opened.settimeout(silence)
+                self._stream = opened
                 lines = iter(lambda: response.readline(MOST_BYTES + 1), b"")
                 for data in messages(lines):
                     yield _decoded(data, route.gives)

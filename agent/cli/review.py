@@ -1,0 +1,55 @@
+"""`reticent review`: the screens, for as long as a person keeps them open."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+
+import click
+
+from agent.errors import UsageError
+from agent.paths import paths
+from agent.tui.app import Review
+from agent.tui.finding import Finding
+from agent.tui.link import Link
+
+
+@click.command()
+def review() -> None:
+    """See what left, why, and at what cost; and change it.
+
+    It starts the daemon if none runs, and leaves it running. Keys are in the footer; `?` is help.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        hint = "`reticent watch` says the same line by line, and `reticent pending` what waits"
+        raise UsageError("the screens need a terminal", hint)
+    shown = Review(Link(paths().control, start), examined, now)
+    shown.run()
+    if shown.defect is not None:
+        raise shown.defect
+
+
+def start() -> None:
+    """Start a daemon that outlives this program."""
+    subprocess.Popen(
+        [sys.executable, "-m", "agent.cli", "daemon"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def examined() -> Sequence[Finding]:
+    """Return all that `reticent doctor` finds."""
+    from agent.cli.service import usual
+    from agent.daemon.checks.finding import Machine
+    from agent.daemon.doctor import examine
+
+    return examine(Machine(paths(), os.environ, now(), usual(), sys.executable))
+
+
+def now() -> datetime:
+    """Return the time, where the user lives."""
+    return datetime.now().astimezone()

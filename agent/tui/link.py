@@ -1,0 +1,153 @@
+"""The way from the screens to the daemon: calls beside the drawing, and what happens there."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from textual.message import Message
+
+from agent.errors import DaemonError
+from agent.wire.client import Client
+from agent.wire.connection import ABSENT
+from agent.wire.state import Event, Status
+
+CALLERS = 3  # at once: a long curve holds nothing up
+SILENCE = 30.0  # seconds; a daemon that runs sends a comment every five
+AGAIN = 0.5  # seconds between two tries to reach a daemon
+GRACE = 1.0  # seconds for the thread that follows the daemon to end
+BEGINS = 15.0  # seconds that a daemon may take to begin
+
+
+class Happened(Message):
+    """The daemon said that something happened."""
+
+    def __init__(self, event: Event) -> None:
+        super().__init__()
+        self.event = event
+
+
+class Heard(Message):
+    """The daemon is there, for the first time or again."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__()
+        self.status = status
+
+
+class Lost(Message):
+    """The daemon ended, or broke off; ``error`` says how."""
+
+    def __init__(self, error: DaemonError) -> None:
+        super().__init__()
+        self.error = error
+
+
+class Link:
+    """Calls to the daemon from an event loop, and a thread that follows it.
+
+    ``path``: of the control socket; ``start``: starts a daemon that outlives this program.
+    """
+
+    def __init__(self, path: Path, start: Callable[[], None]) -> None:
+        self._path = path
+        self._start = start
+        self._pool = ThreadPoolExecutor(CALLERS, "reticent-call")
+        self._own = threading.local()
+        self._ended = threading.Event()
+        self._clients: list[Client] = []
+        self._follower: threading.Thread | None = None
+
+    async def call(
+        self,
+        name: str,
+        body: msgspec.Struct | None = None,
+        /,
+        *,
+        attended: bool = False,
+        **given: str | int | None,
+    ) -> Any:  # noqa: ANN401  (of the route's types)
+        """Return what a call answers; it raises what `Client.call` raises.
+
+        ``attended``: a person asked for it, so that the vault stays open for a while.
+        """
+
+        def asked() -> Any:  # noqa: ANN401  (of the route's types)
+            return self._client(attended=attended).call(name, body, **given)
+
+        return await asyncio.get_running_loop().run_in_executor(self._pool, asked)
+
+    async def begin(self) -> bool:
+        """Start the daemon if none runs, and wait until it answers; return whether it was started.
+
+        DaemonError where it does not begin.
+        """
+        try:
+            await self.call("status")
+        except DaemonError as error:
+            if error.what != ABSENT:
+                raise
+        else:
+            return False
+        await asyncio.to_thread(self._start)
+        until = time.monotonic() + BEGINS
+        while True:
+            await asyncio.sleep(AGAIN / 5)
+            try:
+                await self.call("status")
+            except DaemonError:
+                if time.monotonic() > until:
+                    raise
+            else:
+                return True
+
+    def follow(self, tell: Callable[[Message], object]) -> None:
+        """Tell what happens, from a thread of its own, until `close`."""
+        self._follower = threading.Thread(target=self._following, args=(tell,), daemon=True)
+        self._follower.start()
+
+    def close(self) -> None:
+        """Tell nothing more, and take no further call; those that run may end first."""
+        self._ended.set()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for each in self._clients:
+            each.hang_up()
+        if self._follower is not None:
+            self._follower.join(GRACE)
+        for each in self._clients:
+            each.close()
+
+    def _client(self, *, attended: bool) -> Client:
+        """Return this thread's client for calls of a kind."""
+        name = "attended" if attended else "alone"
+        if not hasattr(self._own, name):
+            setattr(self._own, name, self._made(attended=attended))
+        client: Client = getattr(self._own, name)
+        return client
+
+    def _made(self, *, attended: bool) -> Client:
+        """Return a new client, which is closed in the end."""
+        made = Client(self._path, attended=attended)
+        self._clients.append(made)
+        return made
+
+    def _following(self, tell: Callable[[Message], object]) -> None:
+        client = self._made(attended=False)
+        while not self._ended.is_set():
+            try:
+                tell(Heard(client.call("status")))
+                for event in client.events(SILENCE):
+                    if self._ended.is_set():
+                        return
+                    tell(Happened(event))
+                error = DaemonError("the daemon ended", "this waits until it is back")
+            except DaemonError as broken:
+                error = broken
+            client.close()
+            if not self._ended.is_set():
+                tell(Lost(error))
+            self._ended.wait(AGAIN)

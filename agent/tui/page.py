@@ -1,0 +1,98 @@
+"""What every screen has: the bars, the footer, and the way to the daemon."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Footer
+
+from agent.errors import ReticentError
+from agent.tui.actions.action import Where
+from agent.tui.bar import Bars
+from agent.tui.state import State
+from agent.wire.state import EventKind
+
+if TYPE_CHECKING:
+    from agent.tui.app import Review
+
+Doing = Callable[[], Coroutine[Any, Any, None]]
+
+WIDE = 110  # columns, from which on a list and a detail stand side by side
+SOON = 0.15  # seconds in which several events lead to one look
+
+
+class Page(Screen[None]):
+    """A screen; ``where``: its name among the actions; ``concerns``: the events it is about."""
+
+    where: ClassVar[Where]
+    concerns: ClassVar[frozenset[EventKind]] = frozenset()
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012  (no class variable to Textual)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._looks: Timer | None = None
+
+    @property
+    def review(self) -> "Review":
+        """The program."""
+        return cast("Review", self.app)
+
+    def compose(self) -> ComposeResult:
+        """Lay the bars on top, the footer below, and what the screen is about between."""
+        yield Bars(self.where)
+        yield from self.body()
+        yield Footer(show_command_palette=False)
+
+    @abstractmethod
+    def body(self) -> ComposeResult:
+        """Lay out what the screen is about."""
+
+    @abstractmethod
+    async def renew(self) -> None:
+        """Ask the daemon, with calls that nobody makes, and show what it says."""
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Take everything private off the screen: the vault is locked."""
+
+    def masked(self) -> None:
+        """Show the user's values, or hide them, as `review.masked` says."""
+
+    def tell(self, state: State) -> None:
+        """Show how the daemon is."""
+        if self.is_mounted:
+            self.query_one(Bars).tell(state)
+
+    def on_screen_resume(self) -> None:
+        """Show what there is now, since the screen is looked at again."""
+        self.tell(self.review.state)
+        self.look()
+
+    def happened(self, kind: EventKind) -> None:
+        """Look again if it is about what this screen shows."""
+        if kind in self.concerns:
+            self.soon()
+
+    def soon(self) -> None:
+        """Look again in a moment, once for all that happens until then."""
+        if self._looks is None:
+            self._looks = self.set_timer(SOON, self.look)
+
+    def look(self) -> None:
+        """Ask the daemon again."""
+        self._looks = None
+        if self.review.reachable:
+            self.run_worker(lambda: self._safely(self.renew), group="look", exclusive=True)
+
+    def do(self, doing: Doing) -> None:
+        """Do what a person asked for; what goes wrong is said in a sentence, with the way out."""
+        self.run_worker(lambda: self._safely(doing), group="do")
+
+    async def _safely(self, doing: Doing) -> None:
+        try:
+            await doing()
+        except ReticentError as error:
+            self.review.say(error)

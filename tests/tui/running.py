@@ -1,0 +1,60 @@
+"""The screens as a test runs them: over a daemon's socket, without a terminal."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from textual.pilot import Pilot
+
+from agent.tui.app import IDLE, Review
+from agent.tui.link import Link
+
+PATIENCE = 20.0  # seconds, for what takes a fraction of one
+NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+SMALL, USUAL, LARGE = (60, 20), (80, 24), (120, 40)  # columns and lines
+
+
+class Running(NamedTuple):
+    """The program, and what presses its keys."""
+
+    app: Review
+    pilot: Pilot[None]
+
+    async def until(self, holds: Callable[[], Any]) -> None:
+        """Wait until something holds."""
+        end = time.monotonic() + PATIENCE
+        while not holds():
+            assert time.monotonic() < end, "it does not come to hold"
+            await self.pilot.pause(0.02)
+        await self.pilot.pause()
+
+    def text(self) -> str:
+        """Return what stands on the screen, line by line."""
+        width = self.app.size.width
+        strips = self.app.screen._compositor.render_strips()  # noqa: SLF001  (what a terminal gets)
+        return "\n".join(strip.text.ljust(width).rstrip() for strip in strips)
+
+
+@asynccontextmanager
+async def running(
+    control: Path,
+    size: tuple[int, int] = USUAL,
+    *,
+    start: Callable[[], None] = lambda: None,
+    idle: float = IDLE,
+) -> AsyncIterator[Running]:
+    """Yield the program over the daemon behind a control socket, once it has heard of it."""
+    app = Review(Link(control, start), list, lambda: NOW, idle)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        shown = Running(app, pilot)
+        await shown.until(lambda: app.state.status is not None)
+        yield shown
+
+
+def run(test: Any) -> None:  # noqa: ANN401  (a coroutine)
+    """Run a test that is a coroutine."""
+    asyncio.run(test)

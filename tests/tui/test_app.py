@@ -1,0 +1,219 @@
+"""The program: reaching the daemon, locking, hiding, and the end of it."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace as changed
+from textual.widgets import Input
+
+from agent.errors import UsageError
+from agent.tui.cover import Cover
+from agent.tui.help import Help
+from agent.tui.screens.requests import Requests
+from agent.tui.unlock import Unlocking
+from agent.wire.reviews import Undone
+from agent.wire.state import PolicyStatus, Status
+from tests.tui.running import run as going
+from tests.tui.running import running
+from tests.wire.fake import FakeDaemon, Handler, says, short_folder
+
+POLICY = PolicyStatus(path="/p", in_use=True, rules=1, loaded_at=None, problems=[])
+OPEN = Status(
+    version="1",
+    process=1,
+    started_at=datetime(2026, 3, 2, tzinfo=UTC),
+    vault=True,
+    locked=False,
+    lock_after_minutes=15,
+    policy=POLICY,
+    models=[],
+    waiting=2,
+    entries=0,
+    notes=[],
+)
+
+
+class Double:
+    """A daemon of one vault, and the handlers of its calls."""
+
+    def __init__(self) -> None:
+        """Begin open, with nothing in it."""
+        self.status = OPEN
+        self.events = threading.Event()
+
+    def set(self, *, locked: bool, vault: bool = True) -> Status:
+        """Lock it, or open it."""
+        self.status = changed(OPEN, locked=locked, vault=vault)
+        return self.status
+
+    def unlock(self, body: object) -> Status:
+        """Open with one secret."""
+        if getattr(body, "secret", None) != "right":
+            raise UsageError("that is not the passphrase", "try again")
+        return self.set(locked=False)
+
+    def quiet(self) -> Iterator[object]:
+        """Yield no event until the test ends."""
+        self.events.wait(20)
+        yield from ()
+
+    def handlers(self) -> dict[str, Handler]:
+        """Return what answers the calls of the program."""
+        return {
+            "status": lambda: self.status,
+            "lock": lambda: self.set(locked=True),
+            "unlock": self.unlock,
+            "requests": lambda **_: [],
+            "reviews": says([]),
+            "undo": says(Undone(what="Denied region: taken back.")),
+            "events": self.quiet,
+        }
+
+
+@contextmanager
+def double() -> Iterator[tuple[Double, Path]]:
+    """Yield a daemon that is none, and its socket."""
+    with ExitStack() as ends:
+        path = ends.enter_context(short_folder()) / "control.sock"
+        found = Double()
+        ends.enter_context(FakeDaemon(path, found.handlers()))
+        ends.callback(found.events.set)
+        yield found, path
+
+
+def test_the_state_is_said_in_words_and_signs() -> None:
+    """Open, waiting, locked: nobody needs the colour."""
+
+    async def test(path: Path) -> None:
+        async with running(path) as shown:
+            assert "? 2 waiting · √ open" in shown.text()
+            assert "Requests" in shown.text()
+
+    with double() as (_, path):
+        going(test(path))
+
+
+def test_a_locked_vault_asks_for_its_key_and_opens() -> None:
+    """A wrong passphrase is said, with the way out; the right one shows the screen."""
+
+    async def test(path: Path) -> None:
+        async with running(path) as shown:
+            await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
+            await shown.pilot.press(*"wrong", "enter")
+            await shown.until(lambda: "that is not the passphrase" in shown.text())
+            assert shown.app.screen.query_one(Input).value == ""
+            await shown.pilot.press(*"right", "enter")
+            await shown.until(lambda: isinstance(shown.app.screen, Requests))
+
+    with double() as (found, path):
+        found.set(locked=True)
+        going(test(path))
+
+
+def test_one_key_locks_from_anywhere() -> None:
+    """Also while something is typed, and while help stands in front."""
+
+    async def test(path: Path) -> None:
+        async with running(path) as shown:
+            await shown.pilot.press("question_mark")
+            await shown.until(lambda: isinstance(shown.app.screen, Help))
+            await shown.pilot.press("ctrl+l")
+            await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
+            assert "waiting" not in shown.text()
+
+    with double() as (_, path):
+        going(test(path))
+
+
+def test_no_vault_says_what_makes_one() -> None:
+    """There is nothing to unlock."""
+
+    async def test(path: Path) -> None:
+        async with running(path) as shown:
+            await shown.until(lambda: "reticent init" in shown.text())
+            assert isinstance(shown.app.screen, Requests)
+
+    with double() as (found, path):
+        found.set(locked=True, vault=False)
+        going(test(path))
+
+
+def test_nobody_there_hides_everything() -> None:
+    """The key that shows it again does nothing else."""
+
+    async def test(path: Path) -> None:
+        async with running(path, idle=0.2) as shown:
+            shown.app.action_mask()
+            await shown.until(lambda: isinstance(shown.app.screen, Cover))
+            assert shown.app.masked
+            assert "Hidden while nobody is here" in shown.text()
+            assert "Requests" not in shown.text()
+            await shown.pilot.press("q")
+            await shown.until(lambda: not isinstance(shown.app.screen, Cover))
+            assert shown.app.is_running
+
+    with double() as (_, path):
+        going(test(path))
+
+
+def test_undo_says_what_was_taken_back() -> None:
+    """From any screen."""
+
+    async def test(path: Path) -> None:
+        async with running(path) as shown:
+            await shown.pilot.press("u")
+            await shown.until(lambda: "Denied region: taken back." in shown.text())
+
+    with double() as (_, path):
+        going(test(path))
+
+
+def test_it_starts_a_daemon_if_none_runs_and_survives_its_end() -> None:
+    """A banner says that what is shown is old; it goes when the daemon is back."""
+
+    async def test(path: Path, found: Double, ends: ExitStack) -> None:
+        begun: list[FakeDaemon] = []
+
+        def start() -> None:
+            begun.append(FakeDaemon(path, found.handlers()).__enter__())
+
+        async with running(path, start=start) as shown:
+            ends.callback(lambda: begun[-1].__exit__(None, None, None))
+            await shown.until(lambda: "√ open" in shown.text())
+            found.events.set()
+            begun[0].__exit__(None, None, None)
+            begun.clear()
+            await shown.until(lambda: "STALE" in shown.text() and "✗ stale" in shown.text())
+            found.events.clear()
+            start()
+            await shown.until(lambda: "STALE" not in shown.text())
+            found.events.set()
+
+    with short_folder() as folder, ExitStack() as ends:
+        going(test(folder / "control.sock", Double(), ends))
+
+
+def test_a_defect_ends_it_without_a_word_about_values(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Whoever ran it gets the error, and says it in a sentence."""
+
+    async def test(path: Path) -> None:
+        async with running(path) as shown:
+            values = "secret value"
+
+            def fails() -> None:
+                raise RuntimeError(values)
+
+            shown.app.call_later(fails)
+            await shown.until(lambda: shown.app.defect is not None)
+            assert str(shown.app.defect) == values
+
+    with double() as (_, path), pytest.raises(RuntimeError):
+        going(test(path))
+    said = capsys.readouterr()
+    assert "secret" not in said.out + said.err
