@@ -10,6 +10,7 @@ from agent.daemon.desk.desk import Desk
 from agent.daemon.live.rules import Rules
 from agent.daemon.live.shelf import Shelf
 from agent.daemon.sources import Sources
+from agent.daemon.unrecorded import Unrecorded
 from agent.vault.facts import site_of
 from agent.vault.location import Location
 
@@ -51,6 +52,7 @@ class Agent:
         self.desk = parts.desk
         self.sources = parts.sources
         self.bus = parts.bus
+        self.unrecorded = Unrecorded()
         self.vault = vault
         self.locks = 0
         self.trouble: VaultError | None = None
@@ -91,6 +93,7 @@ class Agent:
         with ExitStack() as ends:  # from the last to the first, each whatever the others do
             ends.callback(self.bus.publish, "lock")
             ends.callback(site_of.cache_clear)
+            ends.callback(self.unrecorded.clear)
             ends.callback(self.rules.forget)
             ends.callback(self.shelf.forget)
             ends.callback(vault.close)

@@ -1,8 +1,7 @@
 """What the vault keeps, for the user's own eyes: the ledger, what recipients hold, the profile."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from functools import partial
 
 from agent.daemon.agent import Agent
 from agent.daemon.pools import agreeing, guarded, known_to, model_for
@@ -26,14 +25,17 @@ def opened(agent: Agent) -> Vault:
     return agent.vault
 
 
+def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
+    """Return what says whether a site, and so all its hosts, is in a pool."""
+    return lambda site: agent.rules.in_force.pool_of(site) == pool
+
+
 def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) -> list[Entry]:
     """Return entries of the ledger, oldest first; ``recipient``: of it and its pool, or None.
 
     UsageError where that is neither a host nor a group.
     """
-    wanted = (
-        None if recipient is None else partial(_pools, agent, agent.rules.in_force.pool(recipient))
-    )
+    wanted = None if recipient is None else sites_in(agent, agent.rules.in_force.pool(recipient))
     most = LATEST_ENTRIES if limit is None else limit
     return [_entry(each) for each in opened(agent).ledger.read(after, most, wanted)]
 
@@ -65,7 +67,7 @@ def forget(agent: Agent, recipient: str, now: datetime) -> bool:
     """
     ledger, pool = opened(agent).ledger, agent.rules.in_force.pool(recipient)
     host = None if recipient.startswith(SIGN) else host_of(recipient)
-    return ledger.forget(now, partial(_pools, agent, pool), host)
+    return ledger.forget(now, sites_in(agent, pool), host)
 
 
 def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
@@ -84,11 +86,6 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
     )
     stale = holders(vault.ledger, changed, agent.rules.in_force.pool_of)
     return Changed(stale=[Stale(name=name, pools=[*pools]) for name, pools in stale.items()])
-
-
-def _pools(agent: Agent, pool: str, site: str) -> bool:
-    """Say whether a site, and so all its hosts, is in a pool."""
-    return agent.rules.in_force.pool_of(site) == pool
 
 
 def _entry(numbered: Numbered) -> Entry:

@@ -51,11 +51,9 @@ class Route(NamedTuple):
 _BIGGEST = 10**15  # every reader of JSON counts as far
 _ID = Parameter("id", "path", int, "of the review", 0, _BIGGEST)
 _LIMIT = f"at most so many, the latest; else {LATEST_ENTRIES}"
-_FILTERS = (
-    Parameter("recipient", "query", str, "only this recipient, and its pool", 1, LONGEST_HOST),
-    Parameter("after", "query", int, "only greater numbers", 0, _BIGGEST),
-    Parameter("limit", "query", int, _LIMIT, 1, MOST_ENTRIES),
-)
+_TO = Parameter("recipient", "query", str, "only this recipient, and its pool", 1, LONGEST_HOST)
+_AFTER = Parameter("after", "query", int, "only greater numbers", 0, _BIGGEST)
+_MOST = Parameter("limit", "query", int, _LIMIT, 1, MOST_ENTRIES)
 
 ROUTES = (
     Route("status", "GET", "/v1/status", (CONTROL,), None, Status, "How the daemon is."),
@@ -88,7 +86,7 @@ ROUTES = (
         None,
         list[Handled],
         "The latest requests, oldest first, also those that carried nothing.",
-        (Parameter("limit", "query", int, _LIMIT, 1, MOST_ENTRIES),),
+        (_TO, _MOST),
     ),
     Route(
         "whatif",
@@ -147,7 +145,7 @@ ROUTES = (
         None,
         list[Entry],
         "What was disclosed, oldest first.",
-        _FILTERS,
+        (_TO, _AFTER, _MOST),
     ),
     Route(
         "knowledge",

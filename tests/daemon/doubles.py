@@ -130,10 +130,12 @@ class Heard(Bus):
     def __init__(self) -> None:
         super().__init__(lambda: MONDAY)
         self.kinds: list[EventKind] = []
+        self.ids: list[int | None] = []
 
     def publish(self, kind: EventKind, about: int | None = None) -> Event:
         """Note it, and tell it."""
         self.kinds.append(kind)
+        self.ids.append(about)
         return super().publish(kind, about)
 
 

@@ -1,5 +1,7 @@
 """What a request carries, and what it would."""
 
+from datetime import datetime
+
 from agent.daemon.calls.base import Base
 from agent.daemon.deciding.explained import explained
 from agent.daemon.handle import handle
@@ -17,15 +19,27 @@ class Asking(Base):
 
         VaultError where it cannot be: then the status says so until one is.
         """
+        now = self._clock()
         try:
-            answer = handle(body, self._clock(), self._agent)
+            answer = handle(body, now, self._agent)
         except VaultError as error:
             self._agent.trouble = error
+            self._carried_nothing(body, Answer(code="failed"), now)
             raise
-        if answer.id is not None:
+        if answer.id is None:
+            self._carried_nothing(body, answer, now)
+        else:
             self._agent.trouble = None
+            self._agent.unrecorded.recorded(answer.id, answer)
             self._agent.bus.publish("answer", answer.id)
         return answer
+
+    def _carried_nothing(self, body: Ask, answer: Answer, now: datetime) -> None:
+        """Remember it, and tell of it; while the vault is locked nothing of a query is kept."""
+        vault = self._agent.vault
+        if vault is not None:
+            number = self._agent.unrecorded.silent(body, answer, vault.ledger.count, now)
+            self._agent.bus.publish("nothing", number)
 
     def explain(self, body: Ask) -> Explained:
         """Return what would be decided."""

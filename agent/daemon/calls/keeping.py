@@ -5,6 +5,7 @@ import asyncio
 from agent.daemon.calls.base import Base
 from agent.daemon.calls.places import absolute
 from agent.daemon.holdings import change, entries, forget, holding, opened
+from agent.daemon.requested import requested
 from agent.errors import UsageError
 from agent.wire.base import Done
 from agent.wire.keeping import Changed, Entry, Forget, Held, Profile, ProfileChange
@@ -48,9 +49,9 @@ class Keeping(Base):
         await asyncio.to_thread(opened(self._agent).backup, absolute(body))
         return Done()
 
-    def requests(self, *, limit: int | None = None) -> list[Handled]:  # noqa: ARG002  (not made yet)
+    def requests(self, *, recipient: str | None = None, limit: int | None = None) -> list[Handled]:
         """Return the latest requests, oldest first."""
-        raise UsageError("this call is not made yet", "wait for the next release")
+        return requested(self._agent, recipient, limit)
 
     def recipients(self) -> list[Recipient]:
         """Return who was told anything, the latest first."""
