@@ -85,14 +85,17 @@ class Page(Screen[None]):
         """Ask the daemon again."""
         self._looks = None
         if self.review.reachable:
-            self.run_worker(lambda: self._safely(self.renew), group="look", exclusive=True)
+            self._work(self.renew, "look", exclusive=True)
 
     def do(self, doing: Doing) -> None:
         """Do what a person asked for; what goes wrong is said in a sentence, with the way out."""
-        self.run_worker(lambda: self._safely(doing), group="do")
+        self._work(doing, "do", exclusive=False)
 
-    async def _safely(self, doing: Doing) -> None:
-        try:
-            await doing()
-        except ReticentError as error:
-            self.review.say(error)
+    def _work(self, doing: Doing, group: str, *, exclusive: bool) -> None:
+        async def safely() -> None:
+            try:
+                await doing()
+            except ReticentError as error:
+                self.review.say(error)
+
+        self.run_worker(safely, group=group, exclusive=exclusive)
