@@ -49,6 +49,7 @@ class Program(Commands):
         "profile": Deferred("agent.cli.profile", "Show, set, import and export your own values."),
         "purge": Deferred("agent.cli.purge", "Remove everything of ours, for good."),
         "restore": Deferred("agent.cli.restore", "Put a backup in the place of the vault."),
+        "review": Deferred("agent.cli.review", "See what left and why, and change it."),
         "service": Deferred("agent.cli.service", "Have the system start the daemon."),
         "status": Deferred("agent.cli.status", "Say how the daemon is, and what waits for you."),
         "unlock": Deferred("agent.cli.unlock", "Open the vault, so that requests are answered."),
