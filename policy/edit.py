@@ -121,6 +121,14 @@ def free_name(text: str, title: str) -> str:
     return next(each for each in names if each not in taken)
 
 
+def toml(value: Entry | Settings) -> str:
+    """Return a value as TOML, as it is written into a policy; settings as an inline table."""
+    if not isinstance(value, Mapping):
+        return tomlkit.item(value).as_string()
+    pairs = ", ".join(_line(key, inner) for key, inner in value.items())
+    return f"{{ {pairs} }}" if pairs else "{}"
+
+
 def _at(document: Any, path: Key) -> Any:  # noqa: ANN401  (any TOML)
     """Return what stands at a path."""
     return reduce(getitem, path, document)
@@ -160,7 +168,7 @@ def _put(text: str, path: Key, value: Entry | Settings) -> str:
     """Return the text with a value at a path."""
     holder = _holder(text, path)
     if holder is None:
-        return put(text, path, _toml(value))
+        return put(text, path, toml(value))
     return _changed(text, holder, path, lambda table, key: table.__setitem__(key, _item(value)))
 
 
@@ -223,17 +231,9 @@ def _written(table: Any, key: str | int) -> str:  # noqa: ANN401  (any TOML)
 
 def _item(value: Entry | Settings) -> Item:
     """Return a value as an item of tomlkit."""
-    return tomlkit.value(_toml(value))
-
-
-def _toml(value: Entry | Settings) -> str:
-    """Return a value as TOML, settings as an inline table."""
-    if not isinstance(value, Mapping):
-        return tomlkit.item(value).as_string()
-    pairs = ", ".join(_line(key, inner) for key, inner in value.items())
-    return f"{{ {pairs} }}" if pairs else "{}"
+    return tomlkit.value(toml(value))
 
 
 def _line(key: str, value: Entry) -> str:
     """Return a key and its value as TOML."""
-    return f"{dotted([key])} = {_toml(value)}"
+    return f"{dotted([key])} = {toml(value)}"

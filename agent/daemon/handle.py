@@ -49,6 +49,7 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
     summary = summary_of(decision, case.ruling.pool, case.model, left)
     number = _record(decision, values, left, case, now) if values else None  # vault
     agent.desk.answered(decision, case.ruling)  # desk: at the last, since nothing can fail now
+    agent.rules.fired.note(case.ruling, now)  # policy: which of its rules decided
     return Answer(
         code=code_of(decision),
         attributes=specified(values),

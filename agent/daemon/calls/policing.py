@@ -1,9 +1,10 @@
 """The policy: how it is, what it rules, and changes of it."""
 
 from agent.daemon.calls.base import Base
+from agent.daemon.policing.attributes import attributes
 from agent.daemon.policing.calibrated import calibration
 from agent.daemon.policing.edited import edited, outcome
-from agent.errors import UsageError
+from agent.daemon.policing.ruled import ruled
 from agent.wire.calibrating import Calibrate, Calibrated
 from agent.wire.policing import AttributeStatus, Edited, PolicyEdit, RulesStatus
 from agent.wire.state import PolicyStatus
@@ -25,11 +26,15 @@ class Policing(Base):
 
     def rules(self) -> RulesStatus:
         """Return all that the policy rules."""
-        raise UsageError("this call is not made yet", "wait for the next release")
+        now = self._clock()
+        self._agent.look(now)
+        return ruled(now, self._agent)
 
-    def attributes(self, *, recipient: str | None = None) -> list[AttributeStatus]:  # noqa: ARG002  (not made yet)
+    def attributes(self, *, recipient: str | None = None) -> list[AttributeStatus]:
         """Return the attributes of the model in use, and what the policy says of each."""
-        raise UsageError("this call is not made yet", "wait for the next release")
+        now = self._clock()
+        self._agent.look(now)
+        return attributes(recipient, now, self._agent)
 
     def edit_policy(self, body: PolicyEdit) -> Edited:
         """Write settings into the policy, or take them out; UsageError where that cannot be."""

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from agent.daemon.live.fired import Fired
 from agent.daemon.live.in_force import InForce
 from agent.daemon.live.stamps import Stamp, settling, stamp_of
 from agent.daemon.process.log import LOG
@@ -25,7 +26,8 @@ class Rules:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.in_force = InForce(None)
-        self._problems: tuple[Problem, ...] = ()
+        self.fired = Fired()
+        self.problems: tuple[Problem, ...] = ()
         self._seen: Stamp | None = None
         self._looked_at: datetime | None = None
         self._loaded_at: datetime | None = None
@@ -74,14 +76,14 @@ class Rules:
             in_use=self.policy is not None,
             rules=sum(rule.layer is Layer.FILE for rule in rules),
             loaded_at=self._loaded_at,
-            problems=[_said(each) for each in self._problems],
+            problems=[_said(each) for each in self.problems],
         )
 
     def _read(self, stamp: Stamp | None, now: datetime) -> None:
         """Take the rules of the file as it is, and say in the log that there are others or none."""
         self._take(stamp, now)
-        if self._problems:
-            LOG.warning("%s: not used, problems: %d", self.path.name, len(self._problems))
+        if self.problems:
+            LOG.warning("%s: not used, problems: %d", self.path.name, len(self.problems))
         else:
             LOG.info("%s: %s", self.path.name, "there is none now" if stamp is None else "in use")
 
@@ -89,19 +91,19 @@ class Rules:
         """Take the rules of the file, or keep the last ones and note what is wrong with it."""
         self._seen = stamp
         if stamp is None:
-            self.in_force, self._problems, self._loaded_at = InForce(None), (), None
+            self.in_force, self.problems, self._loaded_at = InForce(None), (), None
             return
         try:
             policy = load(self.path)
         except PolicyError as error:
-            self._problems = error.problems
+            self.problems = error.problems
         except UsageError as error:
-            self._problems = (Problem(0, "", error.what, error.hint),)
+            self.problems = (Problem(0, "", error.what, error.hint),)
         else:
             if says_nothing(policy.text):
-                self._problems = (NOTHING,)
+                self.problems = (NOTHING,)
             else:
-                self.in_force, self._problems, self._loaded_at = InForce(policy), (), now
+                self.in_force, self.problems, self._loaded_at = InForce(policy), (), now
 
 
 def _said(problem: Problem) -> str:
