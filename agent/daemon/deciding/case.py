@@ -1,5 +1,6 @@
 """One request with all that its decision depends on; nothing of it is the user's own value."""
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,8 +12,9 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.errors import ModelError, UsageError
 from agent.model.model import Model
-from agent.vault.facts import site_of
-from agent.vault.knowledge import knowledge
+from agent.vault.entry import Disclosure
+from agent.vault.facts import Pool, site_of
+from agent.vault.knowledge import knowledge_in
 from agent.vault.vault import Vault
 from agent.wire.asking import Ask, Code
 from policy.match import Ruling
@@ -29,6 +31,15 @@ class Case(NamedTuple):
     known: Knowledge
 
 
+class _Ruled(NamedTuple):
+    """All of a case but the request and what is known."""
+
+    vault: Vault
+    model: Model
+    ruling: Ruling
+    terms: Terms
+
+
 class NothingError(Exception):
     """Nothing can be decided; ``code`` says why."""
 
@@ -43,21 +54,24 @@ def case_of(ask: Ask, now: datetime, agent: Agent) -> Case:
     ``now``: with the zone in which the user lives. NothingError where nothing can be, UsageError
     where the recipient is no host.
     """
-    agent.look(now)
-    vault = agent.vault
-    if vault is None:
-        raise NothingError("locked")
-    model = _model(ask, now, agent)
-    terms = agent.rules.in_force.terms(model, ask.recipient, ask.query, now.date())
-    if terms is None or terms.ruling is None:
-        raise NothingError("no policy")
-    ruling = terms.ruling
+    vault, model, ruling, terms = _ruled(ask.recipient, ask.query, now, agent)
     request = Request(ask.query, ruling.host, _asked(ask, ruling.host, model, now, agent))
-    try:
-        known = knowledge(vault.ledger, ruling.pool, agent.rules.in_force.pool_of, model, now)
-    except UsageError as error:
-        raise NothingError("unfit") from error
-    return Case(vault, model, ruling, request, agent.desk.overlay(terms, ruling.pool), known)
+    pool = vault.ledger.facts.pool(ruling.pool, agent.rules.in_force.pool_of)
+    return Case(vault, model, ruling, request, terms, _known(pool, model, now))
+
+
+def case_before(number: int, entry: Disclosure, now: datetime, agent: Agent) -> Case:
+    """Return the request of an entry of the ledger as it would be decided today.
+
+    Its pool, by the groups as they are now, holds what it held before this entry; what was recent
+    then counts as recent. NothingError where nothing can be decided.
+    """
+    vault, model, ruling, terms = _ruled(entry.host, entry.query, now, agent)
+    asked = None if entry.asked is None else _usable(entry.asked, model)
+    pool_of = agent.rules.in_force.pool_of
+    pool = vault.ledger.facts.pool_before(number, ruling.pool, pool_of)
+    request = Request(entry.query, ruling.host, asked)
+    return Case(vault, model, ruling, request, terms, _known(pool, model, entry.at))
 
 
 def decided(case: Case) -> Decision:
@@ -66,7 +80,7 @@ def decided(case: Case) -> Decision:
     It depends on nothing in the profile, but where the terms protect this user (DESIGN.md 2.6).
     NothingError where the policy asks for what cannot be done with the model.
     """
-    own = case.vault.profile.codes(case.model) if case.terms.limits.protect == "me" else None
+    own = own_of(case)
     try:
         return fitting(
             case.model,
@@ -77,11 +91,37 @@ def decided(case: Case) -> Decision:
         raise NothingError("unfit") from error
 
 
-def _model(ask: Ask, now: datetime, agent: Agent) -> Model:
+def own_of(case: Case) -> Mapping[str, int] | None:
+    """Return the user's own codes where the terms protect this user, else None."""
+    return case.vault.profile.codes(case.model) if case.terms.limits.protect == "me" else None
+
+
+def _ruled(recipient: str, query: str, now: datetime, agent: Agent) -> _Ruled:
+    """Return what the policy and the user rule for a request, by the model that is chosen."""
+    agent.look(now)
+    vault = agent.vault
+    if vault is None:
+        raise NothingError("locked")
+    model = _model(recipient, query, now, agent)
+    terms = agent.rules.in_force.terms(model, recipient, query, now.date())
+    if terms is None or terms.ruling is None:
+        raise NothingError("no policy")
+    ruling = terms.ruling
+    return _Ruled(vault, model, ruling, agent.desk.overlay(terms, ruling.pool))
+
+
+def _known(pool: Pool, model: Model, now: datetime) -> Knowledge:
+    try:
+        return knowledge_in(pool, model, now)
+    except UsageError as error:
+        raise NothingError("unfit") from error
+
+
+def _model(recipient: str, query: str, now: datetime, agent: Agent) -> Model:
     """Return the model that the policy chooses for a request."""
     if agent.rules.policy is None:
         raise NothingError("no policy")
-    name = agent.rules.in_force.model(ask.recipient, ask.query, now.date())
+    name = agent.rules.in_force.model(recipient, query, now.date())
     try:
         return agent.shelf.of(name, agent.rules.in_force.keys, now)
     except (ModelError, UsageError) as error:
@@ -90,6 +130,9 @@ def _model(ask: Ask, now: datetime, agent: Agent) -> Model:
 
 def _asked(ask: Ask, host: str, model: Model, now: datetime, agent: Agent) -> frozenset[str] | None:
     """Return what the recipient can use of what the model has: what it says, or once offered."""
-    said = ask.asked
-    asked = agent.desk.offered(site_of(host), now) if said is None else frozenset(said)
-    return None if asked is None else asked.intersection(members(model).longest)
+    asked = agent.desk.offered(site_of(host), now) if ask.asked is None else ask.asked
+    return None if asked is None else _usable(asked, model)
+
+
+def _usable(asked: Iterable[str], model: Model) -> frozenset[str]:
+    return frozenset(asked).intersection(members(model).longest)

@@ -1,5 +1,6 @@
 """What would be decided about a request now, and why; nothing is sent, recorded or queued."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from agent.daemon.agent import Agent
@@ -8,6 +9,7 @@ from agent.daemon.deciding.case import Case, NothingError, case_of, decided
 from agent.daemon.deciding.header import LARGEST
 from agent.decision.decision import Candidate, Decision
 from agent.decision.explain import because, explain
+from agent.decision.words import headline
 from agent.wire.asking import Ask, Code, Explained, Line, Reason
 
 NO_ROOM = "no room in the header"
@@ -27,21 +29,35 @@ def explained(ask: Ask, now: datetime, agent: Agent) -> Explained:
         decision = decided(case)
     except NothingError as error:
         return _silent(error.code)
-    sentences = explain(decision)
-    dropped = _dropped(decision, case)
-    lines = [Line(label=label, text=text) for label, text in sentences.lines]
-    if dropped:
-        text = f"{', '.join(sorted(dropped))}: the header would be over {LARGEST} bytes"
-        lines.append(Line(label=NO_ROOM, text=text))
     return Explained(
         code=code_of(decision),
-        headline=sentences.headline,
+        headline=headline(decision),
         disclosed=[*decision.disclosed],
         pending=[*decision.pending.names] if decision.pending else [],
-        lines=lines,
-        candidates=[_reason(each, decision, dropped) for each in decision.candidates],
+        lines=lines_of(decision, case),
+        candidates=reasons_of(decision, case),
         proof=decision.evidence.proof,
     )
+
+
+def lines_of(decision: Decision, case: Case) -> list[Line]:
+    """Return what more there is to say of a decision."""
+    lines = [Line(label=label, text=text) for label, text in explain(decision).lines]
+    if dropped := _dropped(decision, case):
+        lines.append(too_long(dropped))
+    return lines
+
+
+def too_long(names: Iterable[str]) -> Line:
+    """Return that the header has no room for these."""
+    text = f"{', '.join(sorted(names))}: the header would be over {LARGEST} bytes"
+    return Line(label=NO_ROOM, text=text)
+
+
+def reasons_of(decision: Decision, case: Case) -> list[Reason]:
+    """Return why each attribute is in it or not; none where nothing was looked for."""
+    dropped = _dropped(decision, case)
+    return [_reason(each, decision, dropped) for each in decision.candidates]
 
 
 def _silent(code: Code) -> Explained:
