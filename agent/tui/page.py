@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Footer
+from textual.worker import Worker
 
 from agent.errors import ReticentError
 from agent.tui.actions.action import Where
@@ -98,4 +99,4 @@ class Page(Screen[None]):
             except ReticentError as error:
                 self.review.say(error)
 
-        self.run_worker(safely, group=group, exclusive=exclusive)
+        _: Worker[None] = self.run_worker(safely, group=group, exclusive=exclusive)
