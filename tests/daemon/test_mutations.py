@@ -37,6 +37,9 @@ ASKED = {"query": "editor", "recipient": "search.example", "asked": ["int_java",
 PLACE = {"path": "in/no/folder/a.safetensors"}  # no absolute one: nothing is to be written
 VERDICT = {"decided": "approve", "lasting": "days", "days": 3, "names": ["region"]}
 LEDGER = "/v1/ledger?recipient=a.example&after=1&limit=10"
+OVERRIDE = {"recipient": "a.example", "names": ["region"], "disclose": "never", "lasting": "always"}
+EDIT = {"recipient": "a.example", "set": {"k": 3}, "unset": [], "expires": "9999-12-31"}
+SAID = {"improvement": {"1": "25%"}, "sensitivity": {"region": 1}, "one_of": {"1000": 1}}
 CHANGE = {"model": "so2017", "set": {"gender": "female"}, "unset": ["race"], "replace": False}
 PLAIN = {
     "status": Plain("GET", "/v1/status"),
@@ -45,16 +48,27 @@ PLAIN = {
     "clicked": Plain("POST", "/v1/clicked", {"query": "editor", "host": "page.example"}),
     "offer": Plain("POST", "/v1/offer", {"recipient": "a.example", "names": ["region", "race"]}),
     "refuse": Plain("POST", "/v1/refuse", {"recipient": "a.example"}),
+    "allow": Plain("POST", "/v1/allow", {"recipient": "a.example"}),
     "unlock": Plain("POST", "/v1/unlock", {"method": "passphrase", "secret": "not this one"}),
     "explain": Plain("POST", "/v1/explain", ASKED),
+    "requests": Plain("GET", "/v1/requests?limit=10"),
+    "whatif": Plain("POST", "/v1/whatif", {**ASKED, "add": ["gender"], "drop": ["region"]}),
+    "curve": Plain("POST", "/v1/curve", {**ASKED, "asked": []}),
     "reviews": Plain("GET", "/v1/reviews"),
     "verdict": Plain("POST", "/v1/reviews/1", VERDICT),
     "dismiss": Plain("DELETE", "/v1/reviews/1"),
+    "override": Plain("POST", "/v1/overrides", OVERRIDE),
+    "undo": Plain("POST", "/v1/undo"),
     "ledger": Plain("GET", LEDGER),
     "knowledge": Plain("GET", "/v1/knowledge/search.example"),
+    "recipients": Plain("GET", "/v1/recipients"),
     "forget": Plain("POST", "/v1/forget", {"recipient": "search.example"}),
     "profile": Plain("GET", "/v1/profile"),
     "change_profile": Plain("POST", "/v1/profile", CHANGE),
+    "attributes": Plain("GET", "/v1/attributes?recipient=a.example"),
+    "rules": Plain("GET", "/v1/policy/rules"),
+    "edit_policy": Plain("POST", "/v1/policy/settings", EDIT),
+    "calibrate": Plain("POST", "/v1/calibrate", {"answers": [SAID], "write": True}),
     "policy": Plain("GET", "/v1/policy"),
     "reload": Plain("POST", "/v1/policy"),
     "models": Plain("GET", "/v1/models"),
