@@ -20,6 +20,7 @@ from agent.errors import ReticentError, reason
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 DEBUG = "RETICENT_DEBUG"
+SCREENS = "review"  # what a person sees who names no command
 
 
 class Program(Commands):
@@ -56,6 +57,13 @@ class Program(Commands):
         "watch": Deferred("agent.cli.watch", "Say what happens, a sentence in each line."),
     }
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Show the screens where no command is given, in a terminal; else the help."""
+        in_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        if not args and in_terminal and not ctx.resilient_parsing:
+            args = [SCREENS]
+        return super().parse_args(ctx, args)
+
 
 @click.group(
     cls=Program,
@@ -65,7 +73,10 @@ class Program(Commands):
 @click.version_option(__version__, prog_name="reticent")
 @click.pass_context
 def program(context: click.Context) -> None:
-    """Attach few enough facts to a request to stay one of many."""
+    """Attach few enough facts to a request to stay one of many.
+
+    Without a command it shows the screens of `reticent review`.
+    """
     if os.environ.get("NO_COLOR"):
         context.color = False
 
