@@ -1,6 +1,8 @@
 """What would leave with a request as lambda varies, by name: the trade-off curve (paper 7.2)."""
 
+from collections.abc import Generator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from agent.decision.choice import choice_of
 from agent.decision.decide import figures_of
@@ -14,6 +16,8 @@ from agent.model.model import Model
 from agent.tradeoff import curve as tradeoff
 from agent.tradeoff.search import Proof
 from agent.tradeoff.sets import members
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +60,33 @@ def curve_of(
     In standing mode it is a curve of all queries, whatever the request's is. What waits for the
     user is not in it. UsageError where ``decide`` raises it, and where it would look for no set.
     """
+    steps, found = curve_steps(request, terms, knowledge, model, own), None
+    while found is None:
+        found = advanced(steps)
+    return found
+
+
+def curve_steps(
+    request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: Own | None = None
+) -> Generator[None, None, Curve]:
+    """Return the same curve, a lambda in each step, and yield between them.
+
+    What is decided with the model meanwhile changes nothing: all that is prepared for the sets of
+    one lambda is dropped before the next. UsageError, as above, in the first step.
+    """
     match = model.match(request.query)
     _check(match, terms)
     case = case_of(request, terms, knowledge, model, own)
     figures: dict[float, Figures] = {}
-
-    def choose(trade_off: float) -> tradeoff.Chosen:
-        there = replace(terms, trade_off=trade_off)
-        choice = choice_of(_at(case, trade_off), request, match, there, model)
-        figures[trade_off] = figures_of(choice.objective, choice.mask, case, there)
-        choice.objective.forget()
-        return tradeoff.Chosen(
-            choice.mask, choice.objective.parts(choice.mask), choice.result.proof
-        )
-
-    points = tradeoff.curve(choose, tradeoff.grid(terms.trade_off))
+    chosen: dict[float, tradeoff.Chosen] = {}
+    for each in tradeoff.grid(terms.trade_off):
+        there = replace(terms, trade_off=each)
+        mask, _, objective, result, *_ = choice_of(_at(case, each), request, match, there, model)
+        figures[each] = figures_of(objective, mask, case, there)
+        chosen[each] = tradeoff.Chosen(mask, objective.parts(mask), result.proof)
+        objective.forget()
+        yield
+    points = tradeoff.curve(chosen.__getitem__, chosen)
     steps = tuple(
         Step(each.least, each.most, _names(each.mask, model), figures[each.least], each.proof, out)
         for each, out in zip(points, tradeoff.beaten(points), strict=True)
@@ -85,6 +101,16 @@ def curve_of(
         present=tradeoff.at(points, terms.trade_off),
         knee=tradeoff.knee(points),
     )
+
+
+def advanced(steps: Generator[None, None, T]) -> T | None:
+    """Take one step; return what all of them come to, None before the last is taken."""
+    try:
+        next(steps)
+    except StopIteration as end:
+        found: T = end.value
+        return found
+    return None
 
 
 def _check(match: Match, terms: Terms) -> None:

@@ -1,11 +1,13 @@
 """The trade-off curve by name: at each lambda it is what `decide` discloses."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from agent.decision.curve import Curve, curve_of
+from agent.decision.curve import Curve, advanced, curve_of, curve_steps
 from agent.decision.decision import Figures
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
@@ -35,6 +37,24 @@ def test_the_curve_is_what_decide_discloses(world: World) -> None:
     here = curve.steps[curve.present]
     assert here.least <= world.terms.trade_off <= here.most
     assert curve.knee is None or not curve.steps[curve.knee].beaten
+
+
+@settings(max_examples=25)
+@given(worlds(), worlds(), st.booleans())
+def test_what_is_decided_between_two_steps_changes_nothing(
+    world: World, other: World, forgets: bool
+) -> None:
+    """Of the curve, nor of that decision; also where the model forgets all in between."""
+    model = replace(world.model)
+    alone = other._replace(model=replace(model)).decided()
+    steps = curve_steps(world.request, world.terms, world.known, model, world.own)
+    found = None
+    while found is None:
+        assert other._replace(model=model).decided() == alone
+        if forgets:
+            model.forget()
+        found = advanced(steps)
+    assert found == curve_in(world)
 
 
 @settings(max_examples=30)

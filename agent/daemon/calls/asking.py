@@ -1,10 +1,16 @@
 """What a request carries, and what it would."""
 
+import asyncio
+from collections.abc import Callable
 from datetime import datetime
 
+from agent.daemon.agent import Agent
 from agent.daemon.calls.base import Base
+from agent.daemon.deciding.curved import curved
 from agent.daemon.deciding.explained import explained
 from agent.daemon.handle import handle
+from agent.daemon.process.opening import Opening, in_thread
+from agent.decision.curve import advanced
 from agent.errors import UsageError, VaultError
 from agent.wire.asking import Answer, Ask, Clicked, Explained
 from agent.wire.base import Done
@@ -13,6 +19,12 @@ from agent.wire.weighing import CurveAsk, TradeOffs, Weighed, WhatIf
 
 class Asking(Base):
     """Requests: decided, explained, weighed."""
+
+    def __init__(
+        self, agent: Agent, clock: Callable[[], datetime], opening: Opening = in_thread
+    ) -> None:
+        super().__init__(agent, clock, opening)
+        self._one_curve = asyncio.Lock()
 
     def decide(self, body: Ask) -> Answer:
         """Return what a request carries, recorded; UsageError where the recipient is no host.
@@ -56,6 +68,16 @@ class Asking(Base):
         """Return what another set would bring and cost."""
         raise UsageError("this call is not made yet", "wait for the next release")
 
-    async def curve(self, body: CurveAsk) -> TradeOffs:  # noqa: ARG002  (not made yet)
-        """Return what would leave at every trade-off; others are answered meanwhile."""
-        raise UsageError("this call is not made yet", "wait for the next release")
+    async def curve(self, body: CurveAsk) -> TradeOffs:
+        """Return what would leave at every trade-off; others are answered meanwhile.
+
+        LockedError while locked, and where it was locked before the end.
+        """
+        locks, found = self._agent.locks, None
+        steps = curved(body, self._clock(), self._agent)
+        async with self._one_curve:
+            while found is None:
+                self._check_later(locks)
+                found = await asyncio.to_thread(advanced, steps)
+        self._check_later(locks)
+        return found

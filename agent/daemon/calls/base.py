@@ -5,6 +5,7 @@ from datetime import datetime
 
 from agent.daemon.agent import Agent
 from agent.daemon.process.opening import Opening, in_thread
+from agent.errors import LockedError
 
 
 class Base:
@@ -25,3 +26,8 @@ class Base:
         """Let what was written into the policy, if anything, hold from the next request on."""
         if self._agent.rules.renew(self._clock()):
             self._agent.bus.publish("policy")
+
+    def _check_later(self, locks: int) -> None:
+        """Raise LockedError if there were calls to lock since there were so many."""
+        if self._agent.locks != locks:
+            raise LockedError("the vault was locked meanwhile", "unlock it again")

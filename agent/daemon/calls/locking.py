@@ -10,7 +10,6 @@ from agent.daemon.agent import Agent
 from agent.daemon.calls.base import Base
 from agent.daemon.process.opening import Opening, from_keyring, in_thread, keyring_accounts
 from agent.daemon.status import status_of
-from agent.errors import LockedError
 from agent.vault.keys.secrets import Secret
 from agent.vault.vault import Vault
 from agent.wire.state import Locked, Status, Unlock
@@ -72,8 +71,3 @@ class Locking(Base):
             on_failure.pop_all()
         self._agent.vault = vault
         self._agent.bus.publish("lock")
-
-    def _check_later(self, locks: int) -> None:
-        """Raise LockedError if there were calls to lock since there were so many."""
-        if self._agent.locks != locks:
-            raise LockedError("the vault was locked meanwhile", "unlock it again")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from agent.daemon.deciding.fitting import members
 from agent.daemon.deciding.header import joined
+from agent.decision.curve import Curve
 from agent.decision.decision import Decision
 from agent.decision.words import headline
 from agent.model.attributes import UNSPECIFIED
@@ -16,8 +17,8 @@ def nothing(code: Code) -> Answer:
     return Answer(code=code)
 
 
-def code_of(decision: Decision) -> Code:
-    """Return the code of a decision: in the ordinary case, that it was answered."""
+def code_of(decision: Decision | Curve) -> Code:
+    """Return the code of a decision, or of many: in the ordinary case, that it was answered."""
     return "answered" if decision.status == "decided" else decision.status
 
 

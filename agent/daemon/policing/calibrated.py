@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from agent.daemon.agent import Agent
+from agent.daemon.policing.chosen import model_for
 from agent.daemon.policing.rewriting import rewrite
 from agent.decision.answers import answers_of
 from agent.decision.calibration import METRIC, Calibration, calibrated
@@ -25,9 +26,9 @@ def calibration(asked: Calibrate, now: datetime, agent: Agent) -> Calibrated:
     """Return what answers come to, about the model for recipients without rules of their own.
 
     UsageError for what nobody asked, and where it is to be written and cannot be; then nothing is.
+    ModelError where that model must not be used.
     """
-    rules = agent.rules.in_force
-    model = agent.shelf.of(rules.model(ANYBODY, "", now.date()), rules.keys, now)
+    model = model_for(ANYBODY, "", now, agent)
     found = calibrated([answers_of(asdict(each), model) for each in asked.answers], model)
     if asked.write:
         into_policy(agent.rules.path, found)
