@@ -102,9 +102,10 @@ def knee(points: Sequence[Point]) -> int | None:
 
     Cost and worth of the points that no other beats are scaled to [0, 1]; the chord joins the
     cheapest to the dearest. The cheaper of equals; None where no point stands above the chord.
-    Source: Satopaa, Albrecht, Irwin and Raghavan, "Finding a Kneedle in a Haystack" (2011), whose
-    knee is where the normalised curve less its chord is largest; without its smoothing, as
-    nothing here is measured.
+    Source: Satopaa, Albrecht, Irwin and Raghavan, "Finding a Kneedle in a Haystack" (2011): knees
+    are looked for among the local maxima of the normalised curve less the diagonal, which stand
+    in for the points of greatest curvature. This is the largest of them; their smoothing and
+    their threshold are left out, as nothing here is measured.
     """
     kept = [index for index, out in enumerate(beaten(points)) if not out]
     heights = [round(each, DIGITS) for each in _heights([points[index] for index in kept])]
