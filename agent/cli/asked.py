@@ -1,9 +1,8 @@
 """Asking before something that cannot be taken back."""
 
-import sys
-
 import click
 
+from agent.cli.terminal import at_terminal
 from agent.errors import ReticentError, UsageError
 
 
@@ -14,7 +13,7 @@ def agree(question: str, *, yes: bool, word: str | None = None) -> None:
     """
     if yes:
         return
-    if sys.stdin is None or not sys.stdin.isatty():
+    if not at_terminal():
         raise UsageError("this asks first, and nobody is there to answer", "agree with --yes")
     if not (click.confirm(question, err=True) if word is None else _typed(question) == word):
         hint = f"agree with {word or 'y'}, or with --yes"

@@ -23,7 +23,8 @@ from agent.cli.new_passphrase import read_passphrase
 from agent.cli.options import PATH, json_option, record
 from agent.cli.parameters import OneOf
 from agent.cli.problems import note, printable
-from agent.cli.secret import PROMPTS, at_terminal, check_keyring
+from agent.cli.secret import PROMPTS, check_keyring
+from agent.cli.terminal import at_terminal
 from agent.errors import UsageError
 from agent.files import read_bytes
 from agent.model.file import read

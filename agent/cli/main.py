@@ -16,6 +16,7 @@ from agent import __version__
 from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import Interrupted, came, listening
 from agent.cli.problems import as_usage_error, show
+from agent.cli.terminal import sees_terminal
 from agent.errors import ReticentError, reason
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -59,8 +60,7 @@ class Program(Commands):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Show the screens where no command is given, in a terminal; else the help."""
-        in_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-        if not args and in_terminal and not ctx.resilient_parsing:
+        if not args and sees_terminal() and not ctx.resilient_parsing:
             args = [SCREENS]
         return super().parse_args(ctx, args)
 

@@ -3,8 +3,9 @@
 import click
 
 from agent.cli.problems import told
-from agent.cli.secret import ask_new_secret, at_terminal, read_secret
+from agent.cli.secret import ask_new_secret, read_secret
 from agent.cli.strength import check_passphrase, strength
+from agent.cli.terminal import at_terminal
 from agent.errors import UsageError
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 
 import click
 
+from agent.cli.terminal import sees_terminal
 from agent.errors import UsageError
 from agent.paths import paths
 from agent.tui.app import Review
@@ -21,7 +22,7 @@ def review() -> None:
 
     It starts the daemon if none runs, and leaves it running. Keys are in the footer; `?` is help.
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not sees_terminal():
         hint = "`reticent watch` says the same line by line, and `reticent pending` what waits"
         raise UsageError("the screens need a terminal", hint)
     shown = Review(Link(paths().control, start), examined, now)

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from agent.cli.terminal import at_terminal
 from agent.errors import UsageError
 from agent.vault.keys import keyrings
 from agent.vault.memory import forbid_dumps
@@ -82,11 +83,6 @@ def ask_new_secret(prompt: str, check: Callable[[str], None]) -> str:
 def read_secret(prompt: str) -> str:
     """Return one line of the standard input; UsageError as with `ask_secret`."""
     return _checked(_line(), prompt)
-
-
-def at_terminal() -> bool:
-    """Say whether somebody is there to answer."""
-    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _hidden(prompt: str) -> str:

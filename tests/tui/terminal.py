@@ -62,9 +62,7 @@ class Terminal:
 
 
 @contextmanager
-def terminal(
-    places: Paths, *arguments: str, size: tuple[int, int] = (80, 24)
-) -> Iterator[Terminal]:
+def terminal(places: Paths, *arguments: str) -> Iterator[Terminal]:
     """Yield a terminal in which `reticent` runs with these arguments; a shell is below it."""
     with TemporaryDirectory(prefix="r") as folder:
         shown = Terminal(Path(folder) / "tmux")
