@@ -1,5 +1,7 @@
 """What waits for the user, and what the user says of it."""
 
+from datetime import datetime
+
 from agent.daemon.calls.base import Base
 from agent.daemon.holdings import opened
 from agent.errors import UsageError
@@ -37,9 +39,7 @@ class Ruling(Base):
     def offer(self, body: Offer) -> Done:
         """Queue what a recipient says it can use, of what the models have; not done if nothing."""
         now, agent = self._clock(), self._agent
-        host = host_of(body.recipient)
-        usable = agent.shelf.usable(agent.rules.in_force.keys, now)
-        known = {attribute.name for model in usable for attribute in model.attributes}
+        host, known = host_of(body.recipient), self._known(now)
         names = [name for name in body.names if name in known]
         if not names:
             return Done(done=False)
@@ -55,14 +55,47 @@ class Ruling(Base):
         self._renew()
         return Done()
 
-    def allow(self, body: Allow) -> Done:  # noqa: ARG002  (not made yet)
-        """Take out of the policy what gives a recipient nothing."""
-        raise UsageError("this call is not made yet", "wait for the next release")
+    def allow(self, body: Allow) -> Done:
+        """Take out of the policy what we wrote so that a recipient gets nothing.
 
-    def override(self, body: Override) -> Ruled:  # noqa: ARG002  (not made yet)
-        """Apply the user's word on attributes."""
-        raise UsageError("this call is not made yet", "wait for the next release")
+        Not done where there is no such rule; a rule that is not ours stays.
+        """
+        done = self._agent.desk.allow(body.recipient)
+        self._renew()
+        return Done(done=done)
+
+    def override(self, body: Override) -> Ruled:
+        """Apply the user's word on attributes; UsageError for one that no model has.
+
+        LockedError while locked.
+        """
+        opened(self._agent)
+        now = self._clock()
+        self._agent.look(now)
+        known = self._known(now)
+        for name in body.names:
+            if name not in known:
+                raise UsageError.unknown("attribute", name, known)
+        ruled = self._agent.desk.override(body, now)
+        self._tell()
+        return ruled
 
     def undo(self) -> Undone:
-        """Take back the last word."""
-        raise UsageError("this call is not made yet", "wait for the next release")
+        """Take back the last verdict, override or dismissal; UsageError where there is none.
+
+        LockedError while locked.
+        """
+        opened(self._agent)
+        what = self._agent.desk.undo(self._clock())
+        self._tell()
+        return Undone(what=what)
+
+    def _known(self, now: datetime) -> frozenset[str]:
+        """Return the names of the attributes of all models that may be used."""
+        usable = self._agent.shelf.usable(self._agent.rules.in_force.keys, now)
+        return frozenset(attribute.name for model in usable for attribute in model.attributes)
+
+    def _tell(self) -> None:
+        """Let what was written hold from now on, if anything; tell that, or that words changed."""
+        renewed = self._agent.rules.renew(self._clock())
+        self._agent.bus.publish("policy" if renewed else "review")

@@ -1,97 +1,30 @@
-"""The desk: what waits for the user, and what the user has said of it."""
+"""The desk: what the user says of what waits, and of attributes that need not."""
 
-from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta
-from pathlib import Path
+from dataclasses import replace
+from datetime import datetime
 
-from agent.daemon.desk.kept import Items
-from agent.daemon.desk.offers import Approved, Offers
-from agent.daemon.desk.refusals import allow, refuse
-from agent.daemon.desk.verdicts import Words, denied_once, overlaid, say, used_up, without
-from agent.daemon.desk.waiting import HOUR, Waiting, expired, queued, removed, settled
+from agent.daemon.desk.checking import check_days, check_reached, chosen, conflict, until
+from agent.daemon.desk.edits import restore
+from agent.daemon.desk.intake import Intake
+from agent.daemon.desk.offers import Approved
+from agent.daemon.desk.ours import DISCLOSE
+from agent.daemon.desk.steps import Made, State, Step, override_of, verdict_on
+from agent.daemon.desk.verdicts import Said, Words, say, unasked, written
+from agent.daemon.desk.waiting import cleared, removed, settled
 from agent.daemon.desk.written import Wish, write
-from agent.decision.decision import Decision
-from agent.decision.terms import Terms
-from agent.errors import LockedError, RefusedError, UsageError
-from agent.wire.asking import Ask
-from agent.wire.reviews import Review, Ruled, Verdict
-from policy.groups import Pools
+from agent.errors import LockedError, UsageError
+from agent.wire.reviews import Override, Review, Ruled, Verdict
 from policy.hosts import host_of, site_of
 from policy.match import Rulebook, Ruling
-from policy.rules import Policy
 
 WRITTEN = ("days", "always")
-MOST_REFUSALS = 60  # within an hour
 
 
-class Desk:
-    """Holds what waits and what was said; it belongs to one thread.
+class Desk(Intake):
+    """What waits, what was said, and the last step of it, which can be taken back.
 
-    Nothing is written because something expires or is dismissed.
+    Nothing is written because something is dismissed.
     """
-
-    def __init__(self, path: Path, policy: Callable[[], Policy | None]) -> None:
-        """Take the policy file, and what returns the rules that are in use, None where none are."""
-        self._path = path
-        self._policy = policy
-        self._book: Rulebook | None = None
-        self._offers: Offers | None = None
-        self._waiting = Waiting()
-        self._words: Words = ()
-        self._refusals: tuple[datetime, ...] = ()
-
-    def opened(self, items: Items) -> None:
-        """Take what remembers approved offers, once the vault is unlocked."""
-        self._offers = Offers(items)
-
-    def closed(self) -> None:
-        """Forget what the vault holds and what was asked, as it is locked; what waits stays."""
-        self._offers, self._book = None, None
-
-    def offered(self, site: str, now: datetime) -> frozenset[str] | None:
-        """Return what an approved offer says a recipient can use, None where there never was one.
-
-        One that is over says that it can use nothing.
-        """
-        approved = self._offers.find(site) if self._offers else None
-        return approved.names_on(now.date()) if approved else None
-
-    def overlay(self, terms: Terms, pool: str) -> Terms:
-        """Return the terms with the user's verdicts for a pool applied to what they would ask."""
-        return overlaid(terms, self._words, pool)
-
-    def note(self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime) -> Review | None:
-        """Queue what waits, also where the answer cannot be recorded then: it was asked for.
-
-        Returns the review if it is new, or may be shown as a prompt from now on.
-        """
-        denied = denied_once(self._words, decision, ruling.pool)
-        pending = decision.pending
-        names = [name for name in pending.names if name not in denied] if pending else []
-        if pending is None or not names:
-            return None
-        whole = not denied
-        review = Review(
-            id=0,
-            kind="ask",
-            at=now,
-            recipient=ruling.host,
-            pool=ruling.pool,
-            names=names,
-            query=ask.query,
-            more_bits=pending.figures.utility - decision.figures.utility if whole else None,
-            people_left=pending.figures.people_left if whole else None,
-        )
-        return self._queue(review, now)
-
-    def answered(self, decision: Decision, ruling: Ruling) -> None:
-        """Use up what was said once, now that an answer leaves by it."""
-        self._words = used_up(self._words, decision, ruling)
-
-    def reviews(self, now: datetime) -> list[Review]:
-        """Return what waits, the one that was met longest ago first."""
-        self._waiting = expired(self._waiting, now)
-        return [*self._waiting.reviews.values()]
 
     def verdict(self, number: int, verdict: Verdict, now: datetime) -> Ruled:
         """Apply the user's word from the next request on; the policy file may have changed then.
@@ -100,41 +33,76 @@ class Desk:
         review, or the policy cannot be written; RefusedError where it is not what the user was
         shown; LockedError for an offer that cannot be remembered.
         """
-        self._waiting = expired(self._waiting, now)
-        review = self._waiting.find(number)
-        names = _chosen(review, verdict)
+        before = self._current(now)
+        review = before.waiting.find(number)
+        names = chosen(review, verdict)
         pool = self._pool(review.recipient)
         if pool != review.pool or verdict.pool not in (None, pool):
-            raise _changed(f"who {review.recipient} pools with has changed", review)
+            raise conflict(f"who {review.recipient} pools with has changed", review)
         if review.kind == "offer":
-            ruled = self._settle_offer(review, names, verdict, now)
-            self._waiting = removed(self._waiting, number)
-            return ruled
-        whom = None if verdict.about == "everyone" else pool
-        ruled = Ruled(written=None, without_effect=[])
-        if verdict.lasting in WRITTEN:
-            ruled = self._write(review, names, verdict, now)
-            self._words = without(self._words, names, whom)
+            made = self._settle_offer(review, names, verdict, now)
+            after = before._replace(waiting=removed(before.waiting, number))
         else:
-            once = verdict.lasting == "once"
-            self._words = say(self._words, names, whom, verdict.decided, once=once)
-        self._waiting = settled(self._waiting, number, frozenset(names))
-        return ruled
+            made, words = self._rule(review, names, verdict, now)
+            after = State(words, settled(before.waiting, number, frozenset(names)))
+        whom = None if verdict.about == "everyone" else pool
+        self._take(Step(verdict_on(verdict.decided, names, whom), before, after, made))
+        return made.ruled
+
+    def override(self, word: Override, now: datetime) -> Ruled:
+        """Apply the user's word on attributes of a model; the policy file may have changed then.
+
+        UsageError where no rules are in use, where one of them is guarded or the recipient gets
+        nothing, where a rule decides that no word of ours can beat, or the policy cannot be
+        written.
+        """
+        check_days(word)
+        before, host = self._current(now), host_of(word.recipient)
+        names = tuple(dict.fromkeys(word.names))
+        check_reached(word, names, self._ruling(host, "", names, now))
+        pool = None if word.about == "everyone" else self._pool(host)
+        if word.lasting in WRITTEN:
+            end = until(word, now)
+            wish = Wish(host, word.disclose, names, everyone=pool is None, until=end)
+            made, words = self._write(wish, now), written(before.words, names, pool)
+        else:
+            once = word.lasting == "once"
+            new = (Said(name, pool, word.disclose, once, firm=True) for name in names)
+            made, words = Made(Ruled(written=None, without_effect=[])), say(before.words, new)
+        named = frozenset(names).difference(made.ruled.without_effect)
+        asks = word.disclose == "ask"
+        waiting = before.waiting if asks else cleared(before.waiting, named, pool)
+        what = override_of(word.disclose, names, pool)
+        self._take(Step(what, before, State(words, waiting), made))
+        return made.ruled
 
     def dismiss(self, number: int) -> None:
         """Take a review off the list, ruling nothing; UsageError where there is none."""
-        self._waiting = removed(self._waiting, number)
+        before = self._state
+        review = before.waiting.find(number)
+        after = before._replace(waiting=removed(before.waiting, number))
+        self._take(Step(verdict_on("dismiss", review.names, review.pool), before, after))
 
-    def offer(self, site: str, pool: str, names: Sequence[str], now: datetime) -> Review | None:
-        """Queue what a recipient says it can use; returns the review if it is new.
+    def undo(self, now: datetime) -> str:
+        """Take back the last verdict, override or dismissal, and say what it was.
 
-        Nothing is queued that was approved already, or of a recipient that gets nothing.
+        UsageError, and nothing taken back, where there is none, or where the policy file has
+        changed since; LockedError for an offer that cannot be remembered.
         """
-        unique = [*dict.fromkeys(names)]
-        if self.offered(site, now) == frozenset(unique) or self._gets_nothing(site, now):
-            return None
-        review = Review(id=0, kind="offer", at=now, recipient=site, pool=pool, names=unique)
-        return self._queue(review, now)
+        step = self._step
+        if step is None:
+            raise UsageError("there is nothing to take back", "see `reticent policy` for rules")
+        made = step.made or Made(Ruled(written=None, without_effect=[]))
+        if made.offer is not None and self._offers is None:
+            raise LockedError
+        if made.edit is not None and made.edit.changed:
+            restore(self._path, made.edit)
+            self._step = replace(step, made=made._replace(edit=None))  # should the rest fail
+        if made.offer is not None and self._offers is not None:
+            self._offers.restore(*made.offer)
+        self._state, self._step = step.back(self._state), None
+        self._current(now)
+        return step.sentence
 
     def refuse(self, host: str, now: datetime) -> None:
         """Write into the policy that a recipient gets nothing; UsageError where it cannot be.
@@ -142,93 +110,64 @@ class Desk:
         RefusedError where that was asked for too often: each time the file is written.
         """
         canonical = host_of(host)
-        site = site_of(canonical)
-        if not self._gets_nothing(site, now, for_good=True):
-            self._count_refusal(now)
-            refuse(self._path, canonical)
-        for review in self.reviews(now):
-            if review.kind == "offer" and review.recipient == site:
-                self.dismiss(review.id)
+        self._blocking.refuse(canonical, now)
+        waiting = self._current(now).waiting
+        for review in [*waiting.reviews.values()]:
+            if review.kind == "offer" and review.recipient == site_of(canonical):
+                waiting = removed(waiting, review.id)
+        self._state = self._state._replace(waiting=waiting)
 
-    def _queue(self, review: Review, now: datetime) -> Review | None:
-        policy = self._policy()
-        hourly = policy.daemon.prompts_per_hour if policy else 0
-        self._waiting, new = queued(expired(self._waiting, now), review, hourly, now)
-        return new
+    def allow(self, host: str) -> bool:
+        """Take out of the policy what we wrote so that a recipient gets nothing.
 
-    def _pool(self, host: str) -> str:
-        policy = self._policy()
-        return Pools(policy.groups if policy else {}).of(host)
+        Returns whether there was any; UsageError where it cannot be.
+        """
+        return self._blocking.allow(host_of(host)).changed
 
-    def _count_refusal(self, now: datetime) -> None:
-        lately = tuple(each for each in self._refusals if now - each < HOUR)
-        if len(lately) >= MOST_REFUSALS:
-            what = f"{MOST_REFUSALS} recipients were refused within an hour"
-            raise RefusedError("refused", what, "write a rule for several of them into the policy")
-        self._refusals = (*lately, now)
-
-    def _gets_nothing(self, site: str, now: datetime, *, for_good: bool = False) -> bool:
-        policy = self._policy()
-        if policy is None:
-            return False
-        if self._book is None or self._book.policy is not policy:
-            self._book = Rulebook(policy, ())
-        ruled = self._book.match(site, "", now.date()).settings["nothing"]
-        return ruled.value is True and not (for_good and ruled.rule.expires)
-
-    def _write(
+    def _rule(
         self, review: Review, names: tuple[str, ...], verdict: Verdict, now: datetime
-    ) -> Ruled:
-        wish = Wish(
-            host=review.recipient,
-            decided=verdict.decided,
-            names=names,
-            query=review.query,
-            everyone=verdict.about == "everyone",
-            until=_until(verdict, now),
-        )
-        written = write(self._path, wish, now.date())
-        return Ruled(
-            written=written.rule,
-            without_effect=[*written.without_effect],
-            decided_by=[*written.decided_by],
-        )
+    ) -> tuple[Made, Words]:
+        """Rule on what waits; what is denied and would not wait now does not leave all the same."""
+        words, everyone = self._state.words, verdict.about == "everyone"
+        pool = None if everyone else review.pool
+        if verdict.lasting in WRITTEN:
+            end = until(verdict, now)
+            wish = Wish(review.recipient, verdict.decided, names, review.query, everyone, end)
+            return self._write(wish, now), written(words, names, pool)
+        once, firm = verdict.lasting == "once", frozenset[str]()
+        if verdict.decided == "deny" and self._policy() is not None:
+            firm = unasked(words, self._ruling(review.recipient, review.query, names, now))
+        disclose = DISCLOSE[verdict.decided]
+        new = (Said(name, pool, disclose, once, name in firm) for name in names)
+        return Made(Ruled(written=None, without_effect=[])), say(words, new)
+
+    def _write(self, wish: Wish, now: datetime) -> Made:
+        found, edit = write(self._path, wish, now.date())
+        without, by = [*found.without_effect], [*found.decided_by]
+        return Made(Ruled(written=found.rule, without_effect=without, decided_by=by), edit)
 
     def _settle_offer(
         self, review: Review, names: tuple[str, ...], verdict: Verdict, now: datetime
-    ) -> Ruled:
-        site, until = review.recipient, _until(verdict, now)
+    ) -> Made:
+        site, end = review.recipient, until(verdict, now)
         if verdict.about == "everyone":
             raise UsageError("an offer is about its recipient alone", "leave out everyone")
         if verdict.decided == "deny":
-            written = write(self._path, Wish(site, None, until=until), now.date())
-            return Ruled(written=written.rule, without_effect=[])
+            return self._write(Wish(site, None, until=end), now)
         if self._offers is None:
             raise LockedError
-        if self._gets_nothing(site, now):
-            allow(self._path, site)
-        self._offers.approve(site, Approved(names, until))
-        return Ruled(written=None, without_effect=[])
+        before = self._offers.find(site)
+        edit = self._blocking.allow(site) if self._blocking.gets_nothing(site, now) else None
+        self._offers.approve(site, Approved(names, end))
+        return Made(Ruled(written=None, without_effect=[]), edit, (site, before))
 
+    def _take(self, step: Step) -> None:
+        self._state, self._step = step.after, step
 
-def _chosen(review: Review, verdict: Verdict) -> tuple[str, ...]:
-    """Return the names that a verdict is about; RefusedError for one that is not of its review."""
-    for name in verdict.names or ():
-        if name not in review.names:
-            raise _changed(f"{name!r} does not wait under {review.id}", review)
-    if verdict.names is not None and not verdict.names:
-        raise UsageError("the verdict is about no attribute", "leave names out for all of them")
-    if (verdict.lasting == "days") != (verdict.days is not None):
-        raise UsageError("days go with a verdict that lasts days", "say both, or neither")
-    return tuple(dict.fromkeys(verdict.names or review.names))
-
-
-def _changed(what: str, review: Review) -> RefusedError:
-    """Return the error for a word on something else than what waits."""
-    hint = f"look again with `reticent pending`; `--dismiss {review.id}` takes it off the list"
-    return RefusedError("conflict", what, hint)
-
-
-def _until(verdict: Verdict, now: datetime) -> date | None:
-    """Return the last day of a verdict, None for no end."""
-    return None if verdict.days is None else now.date() + timedelta(days=verdict.days)
+    def _ruling(self, host: str, query: str, names: tuple[str, ...], now: datetime) -> Ruling:
+        """Return what the policy rules of a request; UsageError where no rules are in use."""
+        policy = self._policy()
+        if policy is None:
+            hint = "make one with `reticent init`, or write one by hand"
+            raise UsageError("no policy is in use, so nothing leaves", hint)
+        return Rulebook(policy, names).match(host, query, now.date())

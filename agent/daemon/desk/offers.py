@@ -46,6 +46,14 @@ class Offers:
         self._items.put(PREFIX + site, msgspec.msgpack.encode(approved))
         self._known[site] = approved
 
+    def restore(self, site: str, before: Approved | None) -> None:
+        """Keep of a site what was kept before, None for nothing."""
+        if before is not None:
+            self.approve(site, before)
+            return
+        self._items.delete(PREFIX + site)
+        self._known[site] = None
+
 
 def _read(content: bytes | None) -> Approved | None:
     """Return a record as it was kept; one of another version is an offer of nothing."""

@@ -4,18 +4,24 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from agent.errors import UsageError
-from agent.wire.reviews import Decided
+from agent.wire.reviews import Decided, Disclose
 from policy.checked import parsed
 from policy.edit import Entry
 from policy.groups import SIGN, Groups, Pools, is_group
 from policy.hosts import HostPattern, site_of
 
-DISCLOSE: Mapping[Decided, str] = {"approve": "auto", "deny": "never"}
-CALLED: Mapping[Decided | None, str] = {"approve": "approved", "deny": "denied", None: "nothing"}
-DECIDED: Mapping[object, Decided] = {value: key for key, value in DISCLOSE.items()}
+DISCLOSE: Mapping[Decided, Disclose] = {"approve": "auto", "deny": "never"}
+CALLED: Mapping[Disclose | None, str] = {
+    "auto": "approved",
+    "never": "denied",
+    "ask": "asked",
+    "always": "always",
+    None: "nothing",
+}
+RULED: Mapping[object, Disclose] = {each: each for each in get_args(Disclose)}
 _NUMBERED = re.compile(r" \([0-9]+\)")
 LONGEST = 120  # characters of a recipient in a name, which has at most 200
 
@@ -24,13 +30,13 @@ LONGEST = 120  # characters of a recipient in a name, which has at most 200
 class Lasting:
     """What a rule of ours says: ``recipient`` as a policy names it, None for everyone.
 
-    ``decided``: None where the recipient gets nothing at all, and ``names`` are empty; ``until``:
+    ``disclose``: None where the recipient gets nothing at all, and ``names`` are empty; ``until``:
     the last day, None for no end.
     """
 
     recipient: str | None
     names: tuple[str, ...]
-    decided: Decided | None
+    disclose: Disclose | None
     until: date | None = None
 
     @property
@@ -41,7 +47,7 @@ class Lasting:
             sign = SIGN if is_group(self.recipient) else ""
             shown = f"{sign}{self.recipient[-LONGEST:]}"
         end = "" if self.until is None else f" until {self.until}"
-        return f"{CALLED[self.decided]} for {shown}{end}"
+        return f"{CALLED[self.disclose]} for {shown}{end}"
 
     def like(self, other: "Lasting") -> bool:
         """Say whether one rule can say both."""
@@ -52,10 +58,10 @@ class Lasting:
         rule: dict[str, Entry] = {"name": name}
         if self.recipient is not None:
             rule["recipient"] = self.recipient
-        if self.decided is None:
+        if self.disclose is None:
             rule["nothing"] = True
         else:
-            rule |= {"attribute": list(self.names), "disclose": DISCLOSE[self.decided]}
+            rule |= {"attribute": list(self.names), "disclose": self.disclose}
         if self.until is not None:
             rule["expires"] = self.until
         return rule
@@ -105,8 +111,8 @@ def _found(rules: list[Mapping[str, Any]]) -> Iterator[Ours]:
         if not isinstance(name, str) or not isinstance(recipient, str | None):
             continue
         names, until = rule.get("attribute", []), rule.get("expires")
-        decided = None if rule.get("nothing") is True else DECIDED.get(rule.get("disclose"))
+        disclose = None if rule.get("nothing") is True else RULED.get(rule.get("disclose"))
         if isinstance(names, list) and all(isinstance(each, str) for each in names):
-            says = Lasting(recipient, tuple(names), decided, until)
+            says = Lasting(recipient, tuple(names), disclose, until)
             if says.rule(name) == rule and is_called(name, says.title):
                 yield Ours(place, name, says)

@@ -6,9 +6,9 @@ in which the user's own words stand.
 
 from pathlib import Path
 
+from agent.daemon.desk.edits import Edit, edit
 from agent.daemon.desk.ours import is_called, ours, recipient_of
 from agent.daemon.desk.remarks import commented
-from agent.daemon.policing.rewriting import rewrite
 from agent.errors import UsageError
 from policy.checked import parsed
 from policy.edit import Entry, free_name, with_rule, without_rule
@@ -20,18 +20,18 @@ TITLE = "refused"
 MOST = 1000  # listed recipients: a quarter of what a policy may hold, with the longest names
 
 
-def refuse(path: Path, host: str) -> None:
+def refuse(path: Path, host: str) -> Edit:
     """Write into a policy file that a canonical host gets nothing.
 
     UsageError, and nothing written, where there is no policy, where it has mistakes, where no rule
     can mean this recipient alone, where MOST are refused, and where the file cannot be changed.
     """
-    rewrite(path, lambda text, policy: refused(text, alone(policy, host)))
+    return edit(path, lambda text, policy: refused(text, alone(policy, host)))
 
 
-def allow(path: Path, host: str) -> None:
+def allow(path: Path, host: str) -> Edit:
     """Take out of a policy file what we wrote so that a host gets nothing; UsageError as above."""
-    rewrite(path, lambda text, policy: allowed(text, alone(policy, host)))
+    return edit(path, lambda text, policy: allowed(text, alone(policy, host)))
 
 
 def alone(policy: Policy, host: str) -> str:
@@ -47,7 +47,7 @@ def refused(text: str, recipient: str) -> str:
     """Return the text of a policy with one more that gets nothing; UsageError as above."""
     said = (each.says for each in ours(text) if each.says.recipient == recipient)
     name, listed = _listed(text)
-    if recipient in listed or any(each.decided is None and each.until is None for each in said):
+    if recipient in listed or any(each.disclose is None and each.until is None for each in said):
         return text
     if len(listed) >= MOST:
         what = f"{MOST:,} recipients are refused already, in the rule {name!r}"
@@ -59,7 +59,7 @@ def allowed(text: str, recipient: str) -> str:
     """Return the text of a policy without what we wrote so that a recipient gets nothing."""
     after = text
     for _, name, says in ours(text):
-        if says.decided is None and says.recipient == recipient:
+        if says.disclose is None and says.recipient == recipient:
             after = without_rule(after, name)
     name, listed = _listed(after)
     if recipient in listed:

@@ -89,6 +89,29 @@ def settled(waiting: Waiting, number: int, names: frozenset[str]) -> Waiting:
     return replace(left, reviews={**left.reviews, _key(rest): rest})
 
 
+def cleared(waiting: Waiting, names: frozenset[str], pool: str | None) -> Waiting:
+    """Return what waits without these names of a pool, None for all; offers stay as they are."""
+    for review in [*waiting.reviews.values()]:
+        about = review.kind == "ask" and pool in (None, review.pool)
+        if about and not names.isdisjoint(review.names):
+            waiting = settled(waiting, review.id, names)
+    return waiting
+
+
+def put_back(waiting: Waiting, before: Waiting, after: Waiting) -> Waiting:
+    """Return what waits with all that went from the list in one step; what came since stays.
+
+    ``before``, ``after``: the step.
+    """
+    if waiting.reviews == after.reviews:
+        return replace(waiting, reviews=before.reviews)
+    gone = {key: each for key, each in before.reviews.items() if after.reviews.get(key) != each}
+    left = {each.id for each in gone.values()}
+    stay = {key: each for key, each in waiting.reviews.items() if each.id not in left}
+    found = sorted({**gone, **stay}.items(), key=lambda pair: pair[1].at)
+    return replace(waiting, reviews=_bounded(dict(found)))
+
+
 def _key(review: Review) -> Key:
     """Return what no two reviews have in common; a recipient's later offer replaces its own."""
     if review.kind == "offer":

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.desk.desk import MOST_REFUSALS
+from agent.daemon.desk.blocking import MOST_REFUSALS
 from agent.errors import LockedError, RefusedError, UsageError
 from tests.daemon.office import TEXT, Memory, Office, open_office
 from tests.decision.made import NAMES

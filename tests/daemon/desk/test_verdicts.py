@@ -1,12 +1,14 @@
 """What the user said of what waits: the later word counts, and what is said once counts once."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.desk.verdicts import Words, denied_once, overlaid, say, used_up, without
+from agent.daemon.desk.ours import DISCLOSE
+from agent.daemon.desk.verdicts import Said, Words, denied_once, overlaid, say, used_up, without
 from agent.decision.decide import decide
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge, Request
@@ -65,6 +67,11 @@ def ruled(text: str, host: str) -> tuple[Ruling, Terms]:
     return ruling, terms_under(ruling, MODEL)
 
 
+def approved(names: Iterable[str]) -> Words:
+    """Return approvals for the next request of a host."""
+    return say((), [Said(name, "a.example", "auto", once=True) for name in names])
+
+
 def decided(terms: Terms, host: str) -> Decision:
     """Return what is decided for a recipient that holds nothing yet."""
     return decide(Request("python today", host), terms, Knowledge(), MODEL)
@@ -73,7 +80,8 @@ def decided(terms: Terms, host: str) -> Decision:
 def said(words: Words, event: Event) -> Words:
     """Return the words with those of an event."""
     assert event.decided is not None
-    return say(words, event.names, event.pool, event.decided, once=event.once)
+    word = DISCLOSE[event.decided]
+    return say(words, [Said(name, event.pool, word, event.once) for name in event.names])
 
 
 @given(POLICIES, EVENTS)
@@ -120,17 +128,13 @@ def test_once_is_used_up_by_the_request_that_would_have_asked(events: list[Event
         spent = {
             word
             for name, word in valid.items()
-            if word.once and name in (decision.disclosed if _is_open(word.decided) else waiting)
+            if word.once and name in (decision.disclosed if word.disclose == "auto" else waiting)
         }
-        quiet = {word.name for word in spent if word.decided == "deny"}
+        quiet = {word.name for word in spent if word.disclose == "never"}
         assert denied_once(words, decision, ruling.pool) == quiet
         left = used_up(words, decision, ruling)
         assert left == tuple(word for word in words if word not in spent)
         words = left
-
-
-def _is_open(decided_: Decided) -> bool:
-    return decided_ == "approve"
 
 
 def test_an_approval_for_once_lets_one_request_carry_it() -> None:
@@ -139,7 +143,7 @@ def test_an_approval_for_once_lets_one_request_carry_it() -> None:
     asking = decided(terms, "a.example")
     assert asking.pending is not None
     names = asking.pending.names
-    words = say((), names, "a.example", "approve", once=True)
+    words = approved(names)
     first = decided(overlaid(terms, words, "a.example"), "a.example")
     assert {*first.disclosed} == {*names}
     words = used_up(words, first, ruling)
@@ -149,7 +153,7 @@ def test_an_approval_for_once_lets_one_request_carry_it() -> None:
 def test_what_was_decided_for_another_reason_uses_nothing_up() -> None:
     """A resent value that the recipient holds, and one that the policy lets leave by now."""
     ruling, terms = ruled(EVERYTHING_ASKED, "a.example")
-    words = say((), NAMES, "a.example", "approve", once=True)
+    words = approved(NAMES)
     held = Knowledge(tuple((name, 1) for name in sorted(NAMES[:4])))
     over = replace(overlaid(terms, words, "a.example"), excluded=frozenset(NAMES[4:]))
     again = decide(Request("python today", "a.example"), over, held, MODEL)

@@ -1,0 +1,119 @@
+"""What the desk does as requests go by: what waits is queued, and the user's words are applied."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from agent.daemon.desk.blocking import Blocking
+from agent.daemon.desk.kept import Items
+from agent.daemon.desk.offers import Offers
+from agent.daemon.desk.steps import State, Step
+from agent.daemon.desk.verdicts import denied_once, overlaid, used_up
+from agent.daemon.desk.waiting import expired, queued
+from agent.decision.decision import Decision
+from agent.decision.terms import Terms
+from agent.wire.asking import Ask
+from agent.wire.reviews import Review
+from policy.groups import Pools
+from policy.match import Ruling
+from policy.rules import Policy
+
+
+class Intake:
+    """Holds what waits and what was said; it belongs to one thread.
+
+    Nothing is written because something expires.
+    """
+
+    def __init__(self, path: Path, policy: Callable[[], Policy | None]) -> None:
+        """Take the policy file, and what returns the rules that are in use, None where none are."""
+        self._path = path
+        self._policy = policy
+        self._blocking = Blocking(path, policy)
+        self._offers: Offers | None = None
+        self._state = State()
+        self._step: Step | None = None
+
+    def opened(self, items: Items) -> None:
+        """Take what remembers approved offers, once the vault is unlocked."""
+        self._offers = Offers(items)
+
+    def closed(self) -> None:
+        """Forget as the vault is locked what it holds, what was asked, and the last step.
+
+        What waits stays.
+        """
+        self._offers = self._step = None
+        self._blocking.forget()
+
+    def offered(self, site: str, now: datetime) -> frozenset[str] | None:
+        """Return what an approved offer says a recipient can use, None where there never was one.
+
+        One that is over says that it can use nothing.
+        """
+        approved = self._offers.find(site) if self._offers else None
+        return approved.names_on(now.date()) if approved else None
+
+    def overlay(self, terms: Terms, pool: str) -> Terms:
+        """Return the terms with the user's words for a pool applied to what is ruled."""
+        return overlaid(terms, self._state.words, pool)
+
+    def note(self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime) -> Review | None:
+        """Queue what waits, also where the answer cannot be recorded then: it was asked for.
+
+        Returns the review if it is new, or may be shown as a prompt from now on.
+        """
+        denied = denied_once(self._state.words, decision, ruling.pool)
+        pending = decision.pending
+        names = [name for name in pending.names if name not in denied] if pending else []
+        if pending is None or not names:
+            return None
+        whole = not denied
+        review = Review(
+            id=0,
+            kind="ask",
+            at=now,
+            recipient=ruling.host,
+            pool=ruling.pool,
+            names=names,
+            query=ask.query,
+            more_bits=pending.figures.utility - decision.figures.utility if whole else None,
+            people_left=pending.figures.people_left if whole else None,
+        )
+        return self._queue(review, now)
+
+    def answered(self, decision: Decision, ruling: Ruling) -> None:
+        """Use up what was said once, now that an answer leaves by it."""
+        words = used_up(self._state.words, decision, ruling)
+        self._state = self._state._replace(words=words)
+
+    def reviews(self, now: datetime) -> list[Review]:
+        """Return what waits, the one that was met longest ago first."""
+        return [*self._current(now).waiting.reviews.values()]
+
+    def offer(self, site: str, pool: str, names: Sequence[str], now: datetime) -> Review | None:
+        """Queue what a recipient says it can use; returns the review if it is new.
+
+        Nothing is queued that was approved already, or of a recipient that gets nothing.
+        """
+        unique = [*dict.fromkeys(names)]
+        if self.offered(site, now) == frozenset(unique) or self._blocking.gets_nothing(site, now):
+            return None
+        review = Review(id=0, kind="offer", at=now, recipient=site, pool=pool, names=unique)
+        return self._queue(review, now)
+
+    def _current(self, now: datetime) -> State:
+        """Return what the desk has, without what nothing has met for a day."""
+        self._state = self._state._replace(waiting=expired(self._state.waiting, now))
+        return self._state
+
+    def _queue(self, review: Review, now: datetime) -> Review | None:
+        policy = self._policy()
+        hourly = policy.daemon.prompts_per_hour if policy else 0
+        waiting, new = queued(self._current(now).waiting, review, hourly, now)
+        self._state = self._state._replace(waiting=waiting)
+        return new
+
+    def _pool(self, host: str) -> str:
+        policy = self._policy()
+        return Pools(policy.groups if policy else {}).of(host)
