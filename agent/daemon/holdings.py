@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.pools import agreeing, guarded, known_to, model_for
+from agent.daemon.pools import agreeing, guarded, known_in, model_for
 from agent.decision.inferred import Inference, inferred
 from agent.errors import LockedError
 from agent.model.model import Model
@@ -42,16 +42,17 @@ def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) 
 
 def holding(agent: Agent, recipient: str, now: datetime) -> Held:
     """Return what a recipient or group holds; UsageError where it is neither."""
-    vault, pool = opened(agent), agent.rules.in_force.pool(recipient)
+    ledger, pool = opened(agent).ledger, agent.rules.in_force.pool(recipient)
     model = model_for(agent, pool, now)
-    facts = held(vault.ledger, pool, agent.rules.in_force.pool_of)
-    known = known_to(agent, vault, pool, model, now)
+    facts = held(ledger, pool, agent.rules.in_force.pool_of)
+    found = ledger.facts.pool(pool, agent.rules.in_force.pool_of)
+    known = known_in(found, model, now)
     told = inferred(guarded(agent, pool, model, now), known, model)
     return Held(
         pool=pool,
         values={name: fact.value for name, fact in facts.items()},
         since={name: fact.since for name, fact in facts.items()},
-        recent=vault.ledger.facts.pool(pool, agent.rules.in_force.pool_of).recent(now),
+        recent=found.recent(now),
         model=model.id,
         people=len(model.population.codes),
         people_left=agreeing(known, model),

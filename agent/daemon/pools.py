@@ -8,8 +8,8 @@ from agent.decision.alike import people_left
 from agent.decision.request import Knowledge
 from agent.errors import ModelError, UsageError
 from agent.model.model import Model
-from agent.vault.knowledge import knowledge
-from agent.vault.vault import Vault
+from agent.vault.facts import Pool
+from agent.vault.knowledge import knowledge_in
 from policy.groups import SIGN
 
 
@@ -30,12 +30,10 @@ def model_for(agent: Agent, pool: str, now: datetime) -> Model:
         return agent.shelf.of(None, agent.rules.in_force.keys, now)
 
 
-def known_to(
-    agent: Agent, vault: Vault, pool: str, model: Model, now: datetime
-) -> Knowledge | None:
+def known_in(found: Pool, model: Model, now: datetime) -> Knowledge | None:
     """Return what a pool holds; None where that has a value that the model does not have."""
     try:
-        return knowledge(vault.ledger, pool, agent.rules.in_force.pool_of, model, now)
+        return knowledge_in(found, model, now)
     except UsageError:
         return None
 

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from agent.errors import UsageError
 from agent.vault.entry import MOST_SITES, Forgetting, Numbered, Record, decode, encode
-from agent.vault.facts import Facts, site_of
+from agent.vault.facts import Facts, Pairs, site_of
+from agent.vault.story import Story
 
 Rows = Iterable[tuple[int, bytes]]
 
@@ -42,11 +43,11 @@ class Ledger:
         """
         self._entries = entries
         self._facts = Facts()
+        self._story = Story()
         self._sites: set[str] = set()
         for number, payload in entries.entries() if rows is None else rows:
             record = decode(payload)
-            self._facts.add(number, record, self._facts.news(record))
-            self._sites.add(site_of(record.host))
+            self._take(number, record, self._facts.news(record))
 
     @property
     def count(self) -> int:
@@ -57,6 +58,11 @@ class Ledger:
     def facts(self) -> Facts:
         """What recipients were told, folded from all entries and renewed at each append."""
         return self._facts
+
+    @property
+    def story(self) -> Story:
+        """When that was, and how many people were left, renewed as well."""
+        return self._story
 
     def check(self, record: Record) -> None:
         """Raise UsageError where there is no room for an entry of this size."""
@@ -70,10 +76,9 @@ class Ledger:
         """
         news = self._facts.news(record)
         durable = isinstance(record, Forgetting) or bool(news)
-        site = site_of(record.host)
-        number = self._entries.append_entry(site, encode(record), durable=durable)
-        self._facts.add(number, record, news)
-        self._sites.add(site)
+        payload = encode(record)
+        number = self._entries.append_entry(site_of(record.host), payload, durable=durable)
+        self._take(number, record, news)
         return number
 
     def forget(self, at: datetime, sites: Callable[[str], bool], host: str | None = None) -> bool:
@@ -111,6 +116,12 @@ class Ledger:
             raise UsageError(f"the ledger has no entry {number}", "see `reticent ledger`")
         _, payload = next(iter(self._entries.entries(number - 1)))
         return decode(payload)
+
+    def _take(self, number: int, record: Record, news: Pairs) -> None:
+        """Fold an entry into what follows from all of them; ``news``: of its facts."""
+        self._facts.add(number, record, news)
+        self._story.add(number, record)
+        self._sites.add(site_of(record.host))
 
     def _of(self, sites: Callable[[str], bool]) -> list[str]:
         """Return which registered sites of the ledger are meant, ascending."""

@@ -1,19 +1,17 @@
 """What a pool could infer of what is guarded from it, by the policy as it is now."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
 from agent.daemon.calls import Calls
-from agent.vault.entry import Disclosure
 from agent.wire.asking import Ask
 from agent.wire.overview import Inferred
 from tests.daemon.doubles import MONDAY, FixedRules
 from tests.daemon.people import MODEL, ROWS, living
 from tests.decision.transcripts import HOSTS, POLICIES, QUERIES
+from tests.vault.histories import disclosed
 
 GUARDED = """
 lambda = 0.0
@@ -83,21 +81,9 @@ def indexed(values: dict[str, str]) -> dict[int, str]:
 def test_of_values_that_nobody_has_nothing_can_be_said() -> None:
     """As of an entry that another model decided."""
     agent, vault = living(GUARDED)
-    fields: dict[str, Any] = {"query": "q", "asked": None, "model": "other", "digest": "00"}
-    told = (("age", "older than any"),)
-    vault.ledger.append(
-        Disclosure(
-            at=MONDAY,
-            host="shop.example",
-            disclosed=told,
-            persons=("age",),
-            utility_bits=0.1,
-            people_left=3,
-            **fields,
-        )
-    )
+    vault.ledger.append(disclosed(MONDAY, "shop.example", age="older than any"))
     held = calls_of(agent).knowledge(recipient="shop.example")
-    assert (held.people_left, held.values) == (0, dict(told))
+    assert (held.people_left, held.values) == (0, {"age": "older than any"})
     [job] = held.inferred
     assert (job.bits, job.best_guess) == (0.0, 0.0)
     assert job.by_chance > 0.3

@@ -5,8 +5,8 @@ import asyncio
 from agent.daemon.calls.base import Base
 from agent.daemon.calls.places import absolute
 from agent.daemon.holdings import change, entries, forget, holding, opened
+from agent.daemon.recipients import recipients
 from agent.daemon.requested import requested
-from agent.errors import UsageError
 from agent.wire.base import Done
 from agent.wire.keeping import Changed, Entry, Forget, Held, Profile, ProfileChange
 from agent.wire.overview import Handled, Recipient
@@ -51,8 +51,11 @@ class Keeping(Base):
 
     def requests(self, *, recipient: str | None = None, limit: int | None = None) -> list[Handled]:
         """Return the latest requests, oldest first."""
+        self._agent.look(self._clock())
         return requested(self._agent, recipient, limit)
 
     def recipients(self) -> list[Recipient]:
         """Return who was told anything, the latest first."""
-        raise UsageError("this call is not made yet", "wait for the next release")
+        now = self._clock()
+        self._agent.look(now)
+        return recipients(self._agent, now)
