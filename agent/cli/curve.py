@@ -29,12 +29,13 @@ def curve(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
     """Show what would leave as lambda varies, and where the curve bends.
 
     A row for each set, with the bits that it brings and how well it would tell you apart. The
-    present lambda is that of --lambda or of the policy. Nothing is sent, and nothing changed.
+    present lambda is that of --lambda or of the policy: for a recipient, or without one what it
+    rules for everybody. Nothing is sent, and nothing changed.
     """
     if options["standing"] == bool(options["query"].strip()):
         what = "a curve is that of one query or of all"
         raise UsageError(what, "give --query TEXT, or --all in its place")
-    model, terms = terms_asked(context, options)
+    model, terms = terms_asked(context, options, average=True)
     knowledge = knowledge_of(options["know"], model)
     request = Request(options["query"], options["recipient"] or "")
     found = curve_of(request, terms, knowledge, model, own_asked(options, terms, model))

@@ -1,6 +1,7 @@
 """The options that say on which terms a request is decided, and what comes of them."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import reduce
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.tradeoff.losses import METRICS
 from agent.tradeoff.search import ALGORITHMS
+from policy.hosts import ANYBODY
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -116,19 +118,26 @@ def term_options(command: F) -> F:
     return reduce(lambda made, option: option(made), reversed(_OPTIONS), command)
 
 
-def terms_asked(context: click.Context, options: DecideOptions) -> tuple[Model, Terms]:
-    """Return the model and the terms, of a policy where one is given, else of the options."""
+def terms_asked(
+    context: click.Context, options: DecideOptions, *, average: bool = False
+) -> tuple[Model, Terms]:
+    """Return the model and the terms, of a policy where one is given, else of the options.
+
+    ``average``: a policy is also asked for what it rules for everybody, and for all queries.
+    """
     policy, recipient = options["policy"], options["recipient"]
     if policy is None and recipient is not None:
         raise UsageError("--recipient needs --policy", "only the rules of a policy depend on it")
     if policy is None:
         terms = terms_of(options)
         return read(options["model"] or shipped_model()), terms
-    alone(context)
-    if recipient is None:
+    alone(context, frozenset({"standing"} if average else ()))
+    if recipient is None and not average:
         hint = "say with --recipient who receives the request, as in books.example"
         raise UsageError("a policy depends on the recipient", hint)
-    return ruled(policy, recipient, options["query"], options["model"], today())
+    host = ANYBODY if recipient is None else recipient
+    model, terms = ruled(policy, host, options["query"], options["model"], today())
+    return model, replace(terms, mode="standing") if options["standing"] else terms
 
 
 def own_asked(options: DecideOptions, terms: Terms, model: Model) -> Mapping[str, int] | None:

@@ -36,12 +36,12 @@ def ruled(
     return model, terms_under(rulebook.match(recipient, query, today), model)
 
 
-def alone(context: click.Context) -> None:
-    """Refuse options that say what a policy says; UsageError names the first."""
+def alone(context: click.Context, beside: frozenset[str]) -> None:
+    """Refuse options that say what a policy says, but these; UsageError names the first."""
     for parameter in context.command.params:
         name = parameter.name or ""
         given = context.get_parameter_source(name) is not ParameterSource.DEFAULT
-        if given and name not in BESIDE:
+        if given and name not in BESIDE | beside:
             hint = "write it into the policy, or leave --policy out"
             raise UsageError(f"{parameter.opts[0]} does not go with --policy", hint)
 

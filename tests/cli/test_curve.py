@@ -136,10 +136,26 @@ def test_a_policy_sets_the_terms(run: Run, village: Path, tmp_path: Path) -> Non
     assert record["lambda"] == 2.5
     assert all("region" not in each["disclose"] for each in record["points"])
     assert "--lambda does not go with --policy" in run(*ask, "--lambda", "3").refusal()[0]
-    assert "--all does not go with --policy" in run("curve", "--all", *options).refusal()[0]
     assert "wait for you" not in run(*ask[:-1]).out
     policy.write_text('preset = "strict"\n[attributes]\nhobby = "ask"\n')
     assert "what would wait for you is in no set" in run(*ask[:-1]).out
+
+
+def test_a_policy_without_a_recipient(run: Run, village: Path, tmp_path: Path) -> None:
+    """What it rules for everybody, of one query or of all; not what it rules for some."""
+    policy = tmp_path / "policy.toml"
+    some = '[[rule]]\nrecipient = "a.example"\nattribute = "region"\nsensitivity = 3\n'
+    policy.write_text(f'lambda = 2.5\ndisclose = "auto"\n{some}')
+    ask = ("curve", "--model", village, "--policy", policy, "--json")
+    one = run(*ask, "--query", "weather").record
+    plain = ("curve", "--model", village, "--lambda", "2.5", "--json")
+    assert one == run(*plain, "--query", "weather").record
+    assert run(*ask, "--all").record == run(*plain, "--all").record
+    there = run(*ask, "--all", "--recipient", "a.example").record
+    assert there["mode"] == "standing"
+    assert there["points"] != run(*ask, "--all").record["points"]
+    policy.write_text('mode = "standing"\n')
+    assert run(*ask, "--query", "weather").record["matched_query"] is None
 
 
 def _staircase(count: int, present: int, knee: int) -> Curve:
