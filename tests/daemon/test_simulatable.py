@@ -2,18 +2,21 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.daemon.calls import Calls
+from agent.errors import UsageError
 from agent.model.model import Model
 from agent.wire.asking import Ask, Offer
 from agent.wire.keeping import Forget
-from agent.wire.reviews import Decided, Lasting, Verdict
+from agent.wire.reviews import About, Decided, Disclose, Lasting, Override, Verdict
 from policy.hosts import host_of
 from tests.daemon.doubles import FixedRules, MemoryVault, agent_of
 from tests.decision.histories import Rules, policies
@@ -34,13 +37,15 @@ from tests.decision.transcripts import (
 class Event:
     """What is the same for everybody: a request, and what the user does after it, about its pool.
 
-    ``verdict``: on what waits for that pool; ``offered``: names that the recipient offers and the
-    user approves; ``forgets``: whether it is stated to forget; ``locked``: whether the vault is.
+    ``verdict``: on what waits for that pool; ``overrides``: words on attributes that need not wait,
+    each with whether it is taken back; ``offered``: names that the recipient offers and the user
+    approves; ``forgets``: whether it is stated to forget; ``locked``: whether the vault is.
     """
 
     at: datetime
     ask: Ask
     verdict: Verdict | None = None
+    overrides: tuple[tuple[Override, bool], ...] = ()
     offered: tuple[str, ...] = ()
     forgets: bool = False
     locked: bool = False
@@ -63,6 +68,7 @@ def streams(draw: st.DrawFn) -> tuple[Event, ...]:
                 at,
                 ask,
                 draw(st.none() | verdicts()),
+                tuple(draw(st.just([]) | st.lists(overrides(), min_size=1, max_size=3))),
                 draw(st.just(()) | st.lists(st.sampled_from(NAMES), max_size=3).map(tuple)),
                 draw(st.integers(0, 7)) == 0,
                 draw(st.integers(0, 7)) == 0,
@@ -78,6 +84,20 @@ def verdicts() -> st.SearchStrategy[Verdict]:
     return st.builds(Verdict, decided=decided, lasting=lasting)
 
 
+def overrides() -> st.SearchStrategy[tuple[Override, bool]]:
+    """Draw a word on attributes that is not written down, and whether it is taken back."""
+    lasting: st.SearchStrategy[Lasting] = st.sampled_from(["once", "until restart"])
+    word = st.builds(
+        Override,
+        recipient=st.sampled_from(HOSTS),
+        names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=3),
+        disclose=st.sampled_from(get_args(Disclose)),
+        lasting=lasting,
+        about=st.sampled_from(get_args(About)),
+    )
+    return st.tuples(word, st.integers(0, 3).map(lambda number: number == 0))
+
+
 class Life:
     """One person with a daemon, and what each pool of recipients sees of them."""
 
@@ -90,6 +110,7 @@ class Life:
         self.now = START
         self.calls = Calls(self.agent, lambda: self.now)
         self.seen: defaultdict[str, list[Step]] = defaultdict(list)
+        self.words = 0
 
     def follow(self, stream: Sequence[Event]) -> Mapping[str, list[Step]]:
         """Return what each pool sees of a stream."""
@@ -122,6 +143,12 @@ class Life:
                 self.calls.verdict(Verdict(decided="approve", lasting="always"), id=review.id)
             elif event.verdict is not None:
                 self.calls.verdict(event.verdict, id=review.id)
+        for word, taken_back in event.overrides:
+            with suppress(UsageError):  # what is guarded, and who gets nothing
+                self.calls.override(word)
+                self.words += 1
+                if taken_back:
+                    self.calls.undo()
         if event.forgets:
             self.calls.forget(Forget(recipient=event.ask.recipient))
 
@@ -176,6 +203,20 @@ def test_something_is_said_under_each(policy: str) -> None:
     assert len({tuple(seen["shop.example"]) for seen in said.values()}) > 1
     silent = lived(policy, [replace(each, verdict=None) for each in EVERY_DAY], 1)
     assert (said != silent) == ("ask" in policy or "strict" in policy or "balanced" in policy)
+
+
+@pytest.mark.parametrize("disclose", get_args(Disclose))
+def test_a_word_is_followed_by_everybody(disclose: Disclose) -> None:
+    """The theorem is not about words that change nothing: what is said of an attribute holds."""
+    model, name = the_model(1), "gender"
+    word = Override(recipient="shop.example", names=[name], disclose=disclose)
+    stream = [replace(EVERY_DAY[0], verdict=None, overrides=((word, False),)), *EVERY_DAY[1:]]
+    for person in {tuple(row) for row in model.population.codes.tolist()}:
+        life = Life(person, 'disclose = "never"\nlambda = 0.0\n', model)
+        seen = life.follow(stream)["shop.example"]
+        assert life.words == 1
+        carried = [name in step.names for step in seen]
+        assert carried == [False, disclose in ("auto", "always"), *[False] * (len(seen) - 2)]
 
 
 def test_an_offer_narrows_what_is_said() -> None:
