@@ -66,11 +66,15 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """The set that a change starts from, the set with the change, and each attribute beside it."""
+    """The set that a change starts from, the set with the change, and each attribute beside it.
+
+    ``informed``: whether the query is known, or counts as the average one; else no utility is.
+    """
 
     chosen: WeighedSet
     weighed: WeighedSet
     additions: tuple[Addition, ...]
+    informed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,7 @@ def weigh(
         chosen=scales.set_of(base),
         weighed=scales.set_of(mask),
         additions=tuple(scales.addition(mask, each) for each in range(len(model.attributes))),
+        informed=scales.informed,
     )
     scales.objective.forget()
     return weighing

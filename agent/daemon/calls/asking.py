@@ -8,10 +8,11 @@ from agent.daemon.agent import Agent
 from agent.daemon.calls.base import Base
 from agent.daemon.deciding.curved import curved
 from agent.daemon.deciding.explained import explained
+from agent.daemon.deciding.weighed import weighed
 from agent.daemon.handle import handle
 from agent.daemon.process.opening import Opening, in_thread
 from agent.decision.curve import advanced
-from agent.errors import UsageError, VaultError
+from agent.errors import VaultError
 from agent.wire.asking import Answer, Ask, Clicked, Explained
 from agent.wire.base import Done
 from agent.wire.weighing import CurveAsk, TradeOffs, Weighed, WhatIf
@@ -64,9 +65,9 @@ class Asking(Base):
         self._agent.sources.clicked(body)
         return Done()
 
-    def whatif(self, body: WhatIf) -> Weighed:  # noqa: ARG002  (not made yet)
-        """Return what another set would bring and cost."""
-        raise UsageError("this call is not made yet", "wait for the next release")
+    def whatif(self, body: WhatIf) -> Weighed:
+        """Return what another set would bring and cost; LockedError while locked."""
+        return weighed(body, self._clock(), self._agent)
 
     async def curve(self, body: CurveAsk) -> TradeOffs:
         """Return what would leave at every trade-off; others are answered meanwhile.
