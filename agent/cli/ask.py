@@ -1,6 +1,6 @@
 """`reticent ask`: what one request may carry, with the values, as the daemon answers it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypedDict, Unpack
 
 import click
@@ -52,14 +52,14 @@ def ask(context: click.Context, /, **options: Unpack[AskOptions]) -> None:
             found: Explained = client.call("explain", request)
             text = record(found) if options["as_json"] else explained_text(found)
             code = found.code
-            _note_unknown(options["only"] or (), found)
+            note_unknown(options["only"] or (), _names(found))
         else:
             answer: Answer = client.call("decide", request)
             text = record(answer) if options["as_json"] else _page(client, answer)
             code = answer.code
             unseen = {*(options["only"] or ())} - {*answer.attributes, *answer.unspecified}
             if unseen and code not in UNDECIDED:
-                _note_unknown(sorted(unseen), client.call("explain", request))
+                note_unknown(sorted(unseen), _names(client.call("explain", request)))
         if code in UNDECIDED and not options["as_json"]:
             raise undecided(code, client.call("status"), paths())
     click.echo(text)
@@ -76,14 +76,20 @@ def _request(options: AskOptions) -> Ask:
     return Ask(recipient=options["recipient"], query=options["query"], asked=asked)
 
 
-def _note_unknown(asked: Iterable[str], found: Explained) -> None:
-    """Say which names the model lacks: it may for another recipient's, so that is no mistake."""
-    known = [each.name for each in found.candidates]  # none where nothing may leave anyway
+def note_unknown(asked: Iterable[str], known: Sequence[str]) -> None:
+    """Say which names the model lacks: it may for another recipient's, so that is no mistake.
+
+    ``known``: those it has; none where nothing may leave anyway, and then nothing is said.
+    """
     for name in asked:
         if known and name not in known:
             near = nearest(name, known)
             meant = "" if near is None else f": did you mean {near!r}?"
             note(f"the model has no {name!r}{meant}")
+
+
+def _names(found: Explained) -> list[str]:
+    return [each.name for each in found.candidates]
 
 
 def _page(client: Client, answer: Answer) -> str:

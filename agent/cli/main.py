@@ -56,6 +56,7 @@ class Program(Commands):
         "status": Deferred("agent.cli.status", "Say how the daemon is, and what waits for you."),
         "unlock": Deferred("agent.cli.unlock", "Open the vault, so that requests are answered."),
         "watch": Deferred("agent.cli.watch", "Say what happens, a sentence in each line."),
+        "whatif": Deferred("agent.cli.whatif", "Show what another set would bring and cost."),
     }
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

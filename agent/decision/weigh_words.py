@@ -20,7 +20,7 @@ def difference(decision: Decision, weighing: Weighing, *, past: bool) -> str:
         return _carried(weighing) if past else headline(decision)
     parts = [f"with {listed(added)}"] if added else []
     parts += [f"without {listed(dropped)}"] if dropped else []
-    change = " and ".join(parts)
+    change = ", and ".join(parts)
     limit = f"; that breaks the limit {weighed.breaks}" if weighed.breaks else ""
     return f"{change.capitalize()}: {_more(weighing)}, and {_left(weighing)}{limit}."
 
