@@ -14,15 +14,18 @@ INDENT = "  "
 GAP = "  "
 _COMMAND = re.compile(r"`[^`]*`")
 _TOGETHER = "\ue000"  # for a space where no line ends; of private use, so that no text has it
-NARROWEST = 16  # columns of a cell that wraps, before the one to its left gives way
 
 
 class Column(NamedTuple):
-    """A column of a table: numbers stand to the right; what is too wide wraps, the last first."""
+    """A column of a table: numbers stand to the right; what is too wide wraps, the last first.
+
+    ``least``: columns of a cell that wraps, before the one to its left gives way.
+    """
 
     title: str
     right: bool = False
     wraps: bool = False
+    least: int = 16
 
 
 def paragraph(text: str, indent: str = "") -> str:
@@ -55,7 +58,7 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
     for place in reversed(range(len(columns))):
         if columns[place].wraps:
             room = WIDTH - frame - sum(widths) + widths[place]
-            widths[place] = min(widths[place], max(room, NARROWEST))
+            widths[place] = min(widths[place], max(room, columns[place].least))
     lines = [_line(columns, widths, [column.title for column in columns])]
     for row in rows:
         cells = [_cell(*each) for each in zip(columns, widths, row, strict=True)]

@@ -54,14 +54,19 @@ def ledger(**options: Unpack[LedgerOptions]) -> None:
         entries: list[Entry] = client.call(
             "ledger", recipient=options["recipient"], after=options["after"], limit=limit
         )
-    if len(entries) == limit:
-        note(f"these are the latest {limit:,} entries; --limit has it show up to {MOST_ENTRIES:,}")
+    note_latest(len(entries), limit, "entries")
     if options["as_json"]:
         for each in entries:
             if each.kind == "disclosed":
                 click.echo(history_line(each))
     else:
         click.echo(ledger_text(entries))
+
+
+def note_latest(shown: int, limit: int, what: str) -> None:
+    """Say beside the answer that there may be more, where as many are shown as may be."""
+    if shown == limit:
+        note(f"these are the latest {limit:,} {what}; --limit has it show up to {MOST_ENTRIES:,}")
 
 
 def history_line(entry: Entry) -> str:

@@ -50,6 +50,10 @@ class Program(Commands):
         "policy": Deferred("agent.cli.policy", "Check a policy file, and see what it rules."),
         "profile": Deferred("agent.cli.profile", "Show, set, import and export your own values."),
         "purge": Deferred("agent.cli.purge", "Remove everything of ours, for good."),
+        "recipients": Deferred("agent.cli.recipients", "List who was told what about you."),
+        "requests": Deferred(
+            "agent.cli.requests", "List the latest requests, with what they told."
+        ),
         "restore": Deferred("agent.cli.restore", "Put a backup in the place of the vault."),
         "review": Deferred("agent.cli.review", "See what left and why, and change it."),
         "service": Deferred("agent.cli.service", "Have the system start the daemon."),

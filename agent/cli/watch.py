@@ -9,11 +9,20 @@ from time import sleep
 import click
 
 from agent.cli.door import door
-from agent.cli.watch_text import Said, of_entry, of_locked, of_review, of_state, of_status
+from agent.cli.watch_text import (
+    Said,
+    of_entry,
+    of_locked,
+    of_nothing,
+    of_review,
+    of_state,
+    of_status,
+)
 from agent.errors import DaemonError, LockedError
 from agent.wire.base import MOST_ENTRIES
 from agent.wire.client import Client
 from agent.wire.keeping import Entry
+from agent.wire.overview import Handled
 from agent.wire.state import Event, Status
 
 AGAIN = 1.0  # seconds between two tries to reach a daemon that has ended
@@ -42,6 +51,7 @@ class Watcher:
         self._client = client
         self._clock = clock
         self._told: int | None = None  # the last entry of the ledger that was said, or came before
+        self._silence = 0  # the number, below 0, of the last that carried nothing and was said
 
     def watch(self, wait: Callable[[], object]) -> Iterator[Said]:
         """Yield what happens, for ever; ``wait``: called before each further try to connect.
@@ -69,6 +79,7 @@ class Watcher:
 
     def _begin(self) -> list[Said]:
         """Return how the daemon is, and what it wrote since it was last heard."""
+        self._silence = 0  # another daemon counts anew
         status = self._status()
         return [of_status(status, self._clock()), *self._entries(status)]
 
@@ -97,6 +108,17 @@ class Watcher:
         self._told = max((each.number for each in new), default=after)
         return [of_entry(each) for each in new]
 
+    def _silent(self, event: Event) -> list[Said]:
+        """Return what carried nothing since that was said last: events may be due for all of it."""
+        number = event.id or 0
+        before = self._silence or number + 1
+        if number >= before:
+            return []
+        found: list[Handled] = self._client.call("requests")
+        new = [each for each in found if each.number < before]
+        self._silence = min([number, *(each.number for each in new)])
+        return [of_nothing(event, each) for each in new] or [of_nothing(event, None)]
+
     def _about(self, event: Event) -> list[Said]:
         """Return what there is to say of an event; its entry may have been said already."""
         try:
@@ -105,6 +127,8 @@ class Watcher:
                     if self._told is None and event.id is not None:
                         self._told = event.id - 1
                     return self._news()
+                case "nothing":
+                    return self._silent(event)
                 case "review" | "offer":
                     return [of_review(event, self._client.call("reviews"))]
                 case "profile":

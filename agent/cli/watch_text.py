@@ -8,12 +8,14 @@ from typing import Any
 import msgspec
 
 from agent.cli.layout import counted, moment
+from agent.cli.nothing import why_nothing
 from agent.cli.pending import brought, what_waits
 from agent.cli.problems import printable
 from agent.cli.status import headline, model_line
 from agent.decision.phrases import bits, listed, people
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.keeping import Entry
+from agent.wire.overview import Handled
 from agent.wire.reviews import Review
 from agent.wire.state import Event, Status
 
@@ -66,8 +68,24 @@ def of_entry(entry: Entry) -> Said:
     return Said("answer", entry.at, text, details)
 
 
+def of_nothing(event: Event, handled: Handled | None) -> Said:
+    """Say who got nothing, and why; None: that is not remembered any more."""
+    if handled is None:
+        return Said("nothing", event.at, "A request carried nothing.", {"id": event.id})
+    details = {
+        "id": handled.number,
+        "recipient": handled.recipient,
+        "code": handled.code,
+        "waiting": handled.waiting,
+    }
+    text = f"{handled.recipient} got nothing: {why_nothing(handled)}."
+    return Said("nothing", handled.at, text, details)
+
+
 def of_review(event: Event, waiting: list[Review]) -> Said:
-    """Say what waits and how to settle it, or that it was settled."""
+    """Say what waits and how to settle it, or that it was settled, or that the user said more."""
+    if event.id is None:
+        return Said(event.kind, event.at, "What you said of attributes has changed.", {"id": None})
     for each in waiting:
         if each.id == event.id:
             shown = msgspec.structs.replace(each, query="")
@@ -94,7 +112,11 @@ def of_state(event: Event, status: Status) -> Said:
 
 def of_locked(event: Event) -> Said:
     """Say as much as can be said while the vault is locked."""
-    what = {"forget": "A recipient is said to have forgotten all", "answer": "A request was told"}
+    what = {
+        "forget": "A recipient is said to have forgotten all",
+        "answer": "A request was told",
+        "nothing": "A request carried nothing",
+    }
     text = f"{what.get(event.kind, 'Something waits for your word')}; {LOCKED}."
     return Said(event.kind, event.at, text, {"id": event.id, "locked": True})
 

@@ -8,6 +8,7 @@ import msgspec
 from agent.wire.asking import Answer, Explained, Line, Reason, Summary
 from agent.wire.base import Done
 from agent.wire.keeping import Changed, Entry, Held, Profile
+from agent.wire.overview import Handled, Moment, Recipient
 from agent.wire.reviews import Review, Ruled
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 
@@ -125,6 +126,56 @@ ENTRIES = [
     ),
 ]
 
+REQUESTS = [
+    Handled(
+        number=1,
+        kind="disclosed",
+        at=AT,
+        recipient="www.weather.example",
+        pool="weather.example",
+        query="weather",
+        asked=["region", "hobby"],
+        disclosed=["region", "hobby"],
+        utility_bits=0.412,
+        people_left=20,
+        waiting=1,
+    ),
+    Handled(
+        number=-1,
+        kind="nothing",
+        at=AT,
+        recipient="books.example",
+        pool="books.example",
+        query="tide tables",
+        code="blocked",
+    ),
+    Handled(number=2, kind="forgotten", at=AT, recipient="weather.example", pool="weather.example"),
+]
+RECIPIENTS = [
+    Recipient(
+        pool="weather.example",
+        sites=["weather.example"],
+        held=["hobby", "region"],
+        requests=1_204,
+        last_at=AT,
+        people=60,
+        people_left=20,
+        history=[Moment(at=AT, people_left=count) for count in (60, 24, 20)],
+        blocked=False,
+    ),
+    Recipient(
+        pool="@adverts",
+        sites=["ads.example", "more.example"],
+        held=[],
+        requests=1,
+        last_at=AT,
+        people=60,
+        people_left=60,
+        history=[Moment(at=AT, people_left=60)],
+        blocked=True,
+    ),
+]
+
 ANSWERS: dict[str, Any] = {
     "status": STATUS,
     "unlock": STATUS,
@@ -137,6 +188,8 @@ ANSWERS: dict[str, Any] = {
     "dismiss": Done(),
     "ledger": ENTRIES,
     "knowledge": HELD,
+    "requests": REQUESTS,
+    "recipients": RECIPIENTS,
     "forget": Done(),
     "profile": PROFILE,
     "change_profile": Changed(),

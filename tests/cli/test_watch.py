@@ -19,7 +19,18 @@ from agent.wire.asking import Ask
 from agent.wire.client import Client
 from agent.wire.state import Event, EventKind
 from tests.cli.conftest import Run
-from tests.cli.daemon import AT, ENTRIES, HOSTILE, LOCKED, OFFER, POLICY, REVIEW, STATUS, changed
+from tests.cli.daemon import (
+    AT,
+    ENTRIES,
+    HOSTILE,
+    LOCKED,
+    OFFER,
+    POLICY,
+    REQUESTS,
+    REVIEW,
+    STATUS,
+    changed,
+)
 from tests.daemon.whole_daemon import LOOK, PATIENCE, environment, living
 from tests.house.tree import ROOT
 from tests.wire.fake import FakeDaemon, says, short_folder
@@ -96,6 +107,28 @@ def test_what_was_there_before_is_no_news(
     assert next(given for name, given in fake.calls if name == "ledger")["after"] == 2
 
 
+def test_what_carried_nothing_is_said_once(
+    watched: Callable[..., list[str]], fake: FakeDaemon
+) -> None:
+    """With the reason, and without the query; what came before is no news, nor what is repeated."""
+    quiet = changed(REQUESTS[1], number=-3)
+    before, later = changed(quiet, number=-2), changed(quiet, number=-5, code="answered", waiting=2)
+    last = changed(quiet, number=-4, code="answered")
+    fake.handlers["requests"] = says([REQUESTS[0], before, quiet, last, later])
+    lines = watched(*(("nothing", number) for number in (-3, -4, -5)))
+    assert [line.partition(": ")[2] for line in lines] == [
+        "books.example got nothing: a rule blocks it.",
+        "books.example got nothing: nothing may leave that helps more than it costs.",
+        "books.example got nothing: 2 attributes wait for your word.",
+    ]
+    assert [name for name, _ in fake.calls].count("requests") == 1
+    [gone] = watched(("nothing", -6))
+    assert gone.endswith(": A request carried nothing.")
+    said = watched(("nothing", -3), options=("--json",))
+    assert "tide" not in "".join(said)
+    assert json.loads(said[0])["code"] == "blocked"
+
+
 def test_what_waits_has_the_commands_that_settle_it(watched: Callable[..., list[str]]) -> None:
     """A review and an offer; then that one is settled."""
     ask, offer, gone = watched(("review", REVIEW.id), ("offer", OFFER.id), ("review", 9))
@@ -126,9 +159,12 @@ def test_what_changes_is_said(watched: Callable[..., list[str]], fake: FakeDaemo
 def test_a_locked_vault_ends_nothing(watched: Callable[..., list[str]], fake: FakeDaemon) -> None:
     """It is said, and what comes next is said as well."""
     fake.handlers |= {"status": says(LOCKED), "ledger": lambda **_: refused(), "reviews": refused}
-    lines = watched(("answer", 1), ("forget", None), ("review", 1), ("profile", None))
-    assert all("the vault is locked: `reticent unlock`" in line for line in lines[:3])
-    assert lines[3].endswith("The profile changed.")
+    fake.handlers["requests"] = lambda **_: refused()
+    lines = watched(
+        ("answer", 1), ("forget", None), ("review", 1), ("nothing", -1), ("profile", None)
+    )
+    assert all("the vault is locked: `reticent unlock`" in line for line in lines[:4])
+    assert lines[4].endswith("The profile changed.")
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
@@ -139,7 +175,8 @@ def test_nothing_steers_the_terminal(
     entry = changed(ENTRIES[0], recipient=HOSTILE, disclosed={HOSTILE: "coast"})
     fake.handlers["ledger"] = says([entry])
     fake.handlers["reviews"] = says([changed(REVIEW, recipient=HOSTILE, names=[HOSTILE])])
-    assert len(watched(("answer", 1), ("review", 3), options=options)) == 2
+    fake.handlers["requests"] = says([changed(REQUESTS[1], recipient=HOSTILE)])
+    assert len(watched(("answer", 1), ("review", 3), ("nothing", -1), options=options)) == 3
 
 
 def test_each_line_can_be_an_object(watched: Callable[..., list[str]]) -> None:
@@ -198,6 +235,8 @@ def test_it_follows_a_real_daemon_until_ctrl_c() -> None:
                 client.call("reload")  # until it listens
             client.call("decide", Ask(recipient="news.example", query="editor"))
             assert "news.example got " in until("example", process.stdout)
+            client.call("decide", Ask(recipient="odd.example", query="what nobody knows"))
+            assert "odd.example got nothing: the model knows" in until("example", process.stdout)
             client.call("lock")
             assert "Locked: nothing is attached" in until("ocked", process.stdout)
             live.stop()
