@@ -1,57 +1,49 @@
 """`reticent approve` and `reticent deny`: the user's word on what waits."""
 
-from collections.abc import Callable
-from itertools import zip_longest
-from typing import TypedDict, Unpack
+from collections.abc import Callable, Sequence
+from typing import Unpack
 
 import click
+import msgspec
 from msgspec.structs import replace as changed
 
 from agent.cli.door import door
-from agent.cli.layout import counted, paragraph
+from agent.cli.lasting import LastingOptions, about_of, lasting_of, lasting_options
+from agent.cli.layout import paragraph
 from agent.cli.options import json_option, record
 from agent.cli.pending import waiting
 from agent.cli.problems import printable
+from agent.cli.verdict_text import ruled_lines, verdict_line
 from agent.decision.phrases import listed
 from agent.errors import UsageError
-from agent.wire.base import MOST_DAYS
-from agent.wire.reviews import About, Decided, Lasting, Review, Ruled, Verdict
+from agent.wire.client import Client
+from agent.wire.reviews import Decided, Review, Ruled, Verdict
 
 Command = Callable[..., None]
+Given = tuple[Review, Verdict, Ruled]
 ONCE = "For the next request only; the default, but for what a recipient offers to use."
+ALWAYS = "For good; written into the policy."
+FROM = "All attributes that wait for this recipient, or whoever it pools with; offers stay."
+NO_ID = "`reticent pending` lists what waits, each with its ID; --from HOST is for all of one"
 
 
-class VerdictOptions(TypedDict):
+class VerdictOptions(LastingOptions):
     """The options of both commands, as click hands them over."""
 
-    number: int
+    number: int | None
     names: tuple[str, ...]
-    once: bool
-    until_restart: bool
-    days: int | None
-    always: bool
-    everyone: bool
+    sender: str | None
     as_json: bool
 
 
 def _options(command: Command) -> Command:
     """Give a command what both take."""
-    for each in reversed(
-        (
-            click.argument("number", type=int, metavar="ID"),
-            click.argument("names", nargs=-1, metavar="[NAME]..."),
-            click.option("--once", is_flag=True, help=ONCE),
-            click.option("--until-restart", is_flag=True, help="Until the daemon ends."),
-            click.option(
-                "--days",
-                type=click.IntRange(1, MOST_DAYS),
-                metavar="N",
-                help="For N days; written into the policy.",
-            ),
-            click.option("--always", is_flag=True, help="For good; written into the policy."),
-            click.option("--everyone", is_flag=True, help="For every recipient, not this one."),
-            json_option,
-        )
+    for each in (
+        json_option,
+        lasting_options(ONCE, ALWAYS),
+        click.option("--from", "sender", metavar="HOST", help=FROM),
+        click.argument("names", nargs=-1, metavar="[NAME]..."),
+        click.argument("number", type=int, metavar="ID", required=False),
     ):
         command = each(command)
     return command
@@ -63,7 +55,7 @@ def approve(**options: Unpack[VerdictOptions]) -> None:
     """Let what waits under ID leave, or only the attributes NAME, from the next request on.
 
     Of what a recipient offers to use: from then on it gets no more than that, as the policy allows,
-    for good or with --days; when these are over, nothing.
+    for good or with --days; when these are over, nothing. `reticent undo` takes the last back.
     """
     _rule("approve", options)
 
@@ -74,54 +66,89 @@ def deny(**options: Unpack[VerdictOptions]) -> None:
     """Keep what waits under ID, or only the attributes NAME, from the next request on.
 
     A recipient whose offer is denied gets nothing any more, for good or with --days, by a rule that
-    is written into the policy.
+    is written into the policy. `reticent undo` takes the last back.
     """
     _rule("deny", options)
 
 
 def _rule(decided: Decided, options: VerdictOptions) -> None:
+    if options["sender"] is not None:
+        _rule_all(decided, options, options["sender"])
+        return
+    if options["number"] is None:
+        raise UsageError("missing argument 'ID'", NO_ID)
     verdict = _verdict(decided, options)
     with door() as client:
         review = waiting(options["number"], client.call("reviews"))
         if review.kind == "offer":
             _check_offer(options, verdict)
-        verdict = _shown(verdict, review)
-        ruled: Ruled = client.call("verdict", verdict, id=review.id)
-        place = None if ruled.written is None else client.call("policy").path
+        given = _given(review, verdict, client)
+        place = _place([given], client)
+    click.echo(record(given[-1]) if options["as_json"] else _text([given], place))
+
+
+def _rule_all(decided: Decided, options: VerdictOptions, sender: str) -> None:
+    """Say the same of all that waits for a recipient and its pool, but of no offer."""
+    if options["number"] is not None:
+        raise UsageError("--from does not go with an ID", "say one of them")
+    verdict = _verdict(decided, options)
+    with door() as client:
+        pool = client.call("knowledge", recipient=sender).pool
+        found = [each for each in client.call("reviews") if each.pool == pool]
+        offers = [each.id for each in found if each.kind == "offer"]
+        asked = [each for each in found if each.kind == "ask"]
+        if not asked:
+            hint = "`reticent pending` lists what waits"
+            hint = f"what it offers is settled by ID: {_ids(offers)}" if offers else hint
+            raise UsageError(f"no attribute waits for {printable(sender)}", hint)
+        given = [_given(each, verdict, client) for each in asked]
+        place = _place(given, client)
     if options["as_json"]:
-        click.echo(record(ruled))
+        ruled = [{"id": each.id, **msgspec.to_builtins(said)} for each, _, said in given]
+        click.echo(record({"ruled": ruled, "offers": offers}))
         return
-    said = [verdict_line(review, verdict), *ruled_lines(ruled, place)]
-    click.echo("\n".join(paragraph(printable(each)) for each in said))
+    left = f"What it offers to use still waits, to be settled by ID: {_ids(offers)}."
+    click.echo("\n".join([_text(given, place), *([paragraph(left)] if offers else [])]))
+
+
+def _ids(numbers: Sequence[int]) -> str:
+    return listed([str(each) for each in numbers])
+
+
+def _given(review: Review, verdict: Verdict, client: Client) -> Given:
+    """Give a verdict on what a review has now, so that it is none on what it has later."""
+    shown = _shown(verdict, review)
+    return review, shown, client.call("verdict", shown, id=review.id)
+
+
+def _place(given: Sequence[Given], client: Client) -> str | None:
+    """Return where the policy is, if anything was written into it."""
+    written = any(ruled.written is not None for *_, ruled in given)
+    return client.call("policy").path if written else None
+
+
+def _text(given: Sequence[Given], place: str | None) -> str:
+    lines = [
+        line
+        for review, verdict, ruled in given
+        for line in (verdict_line(review, verdict), *ruled_lines(ruled, place))
+    ]
+    return "\n".join(paragraph(printable(line)) for line in lines)
 
 
 def _verdict(decided: Decided, options: VerdictOptions) -> Verdict:
     """Return the message; UsageError where it would last in two ways."""
-    said: dict[str, Lasting] = {
-        "once": "once",
-        "until_restart": "until restart",
-        "days": "days",
-        "always": "always",
-    }
-    chosen = [name for name in said if options[name]]  # type: ignore[literal-required]  # each is a key
-    if len(chosen) > 1:
-        one, other = (f"--{name.replace('_', '-')}" for name in chosen[:2])
-        raise UsageError(f"{one} does not go with {other}", "say one of them")
-    about: About = "everyone" if options["everyone"] else "recipient"
     return Verdict(
         decided=decided,
-        lasting=said[chosen[0]] if chosen else "once",
-        about=about,
+        lasting=lasting_of(options, "once"),
+        about=about_of(options),
         names=[*dict.fromkeys(options["names"])] or None,
         days=options["days"],
     )
 
 
 def _shown(verdict: Verdict, review: Review) -> Verdict:
-    """Return the verdict on what the review has now, so that it is none on what it has later.
-
-    UsageError for a name that does not wait in it.
-    """
+    """Return the verdict on what the review has now; UsageError for a name that is not in it."""
     for name in verdict.names or ():
         if name not in review.names:
             raise UsageError.unknown("attribute of the review", name, review.names)
@@ -137,38 +164,3 @@ def _check_offer(options: VerdictOptions, verdict: Verdict) -> None:
     if verdict.decided == "deny" and verdict.names:
         hint = f"`reticent approve {options['number']} NAME...` says what its recipient may use"
         raise UsageError("an offer is denied as a whole", hint)
-
-
-def verdict_line(review: Review, verdict: Verdict) -> str:
-    """Return what was said, about whom and for how long."""
-    names = listed(verdict.names or review.names)
-    approved = verdict.decided == "approve"
-    if review.kind == "offer":
-        lasting = _lasting(verdict) if verdict.days else "from now on"
-        if approved:
-            more = "; when these are over, nothing" if verdict.days else ""
-            may = f"{review.recipient} may get {names} and nothing else {lasting}"
-            return f"{may}, as the policy allows{more}."
-        return f"{review.recipient} gets nothing {lasting}."
-    whom = "everyone" if verdict.about == "everyone" else review.pool
-    may = "may leave to" if approved else "does not leave to"
-    return f"{names} {may} {whom} {_lasting(verdict)}."
-
-
-def ruled_lines(ruled: Ruled, place: str | None) -> list[str]:
-    """Return where the verdict was written, and what it does not reach, and why."""
-    lines = [] if ruled.written is None else [f"Written into {place} as {ruled.written!r}."]
-    for name, rule in zip_longest(ruled.without_effect, ruled.decided_by, fillvalue="another rule"):
-        lines.append(f"Without effect on {name}, about which {rule!r} decides.")
-    return lines
-
-
-def _lasting(verdict: Verdict) -> str:
-    match verdict.lasting:
-        case "once":
-            return "with the next request"
-        case "until restart":
-            return "until the daemon ends"
-        case "days":
-            return f"for {counted(verdict.days or 0, 'day')}"
-    return "from now on"

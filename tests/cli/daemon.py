@@ -9,7 +9,7 @@ from agent.wire.asking import Answer, Explained, Line, Reason, Summary
 from agent.wire.base import Done
 from agent.wire.keeping import Changed, Entry, Held, Profile
 from agent.wire.overview import Handled, Moment, Recipient
-from agent.wire.reviews import Review, Ruled
+from agent.wire.reviews import Review, Ruled, Undone
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 
 AT = datetime(2026, 3, 2, 9, 15, 30, tzinfo=UTC)
@@ -92,6 +92,9 @@ OFFER = Review(
     id=4, kind="offer", at=AT, recipient="books.example", pool="books.example", names=["region"]
 )
 RULED = Ruled(written=None, without_effect=[])
+UNDONE = Undone(
+    what="Denied hobby for weather.example: taken back. What left meanwhile stays told."
+)
 HELD = Held(
     pool="weather.example",
     values={"region": "coast", "hobby": "unspecified"},
@@ -186,6 +189,10 @@ ANSWERS: dict[str, Any] = {
     "verdict": RULED,
     "policy": POLICY,
     "dismiss": Done(),
+    "override": RULED,
+    "undo": UNDONE,
+    "refuse": Done(),
+    "allow": Done(),
     "ledger": ENTRIES,
     "knowledge": HELD,
     "requests": REQUESTS,

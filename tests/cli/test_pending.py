@@ -8,7 +8,7 @@ import pytest
 from agent.errors import UsageError
 from agent.wire.reviews import Review, Verdict
 from tests.cli.conftest import Run
-from tests.cli.daemon import HOSTILE, OFFER, REVIEW, RULED, changed
+from tests.cli.daemon import HELD, HOSTILE, OFFER, REVIEW, RULED, changed
 from tests.wire.fake import FakeDaemon, says
 
 WORDS_OF_OFFERS = ("approve", "deny")
@@ -112,6 +112,48 @@ def test_what_was_written_and_what_it_does_not_reach_is_said(run: Run, fake: Fak
     assert run("approve", "3", "--json").record == msgspec.to_builtins(ruled)
 
 
+def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon) -> None:
+    """And for whoever it pools with; what it offers is not: that would be for good."""
+    other = changed(REVIEW, id=7, recipient="a.weather.example", names=["region"])
+    theirs = changed(OFFER, id=8, pool="weather.example")
+    fake.handlers["reviews"] = lambda: [REVIEW, OFFER, theirs, other]
+    ran = run("deny", "--from", "www.weather.example", "--until-restart")
+    assert fake.calls == [
+        ("knowledge", {"recipient": "www.weather.example"}),
+        ("reviews", {}),
+        *(
+            ("verdict", {"body": word, "id": review.id})
+            for review in (REVIEW, other)
+            for word in [
+                Verdict(
+                    decided="deny",
+                    lasting="until restart",
+                    names=review.names,
+                    pool="weather.example",
+                )
+            ]
+        ),
+    ]
+    assert "hobby and shoe_size does not leave to weather.example until" in ran.out
+    assert "region does not leave to weather.example until the daemon ends." in ran.out
+    assert "What it offers to use still waits, to be settled by ID: 8." in ran.out
+    made = run("approve", "--from", "weather.example", "--json").record
+    assert [each["id"] for each in made["ruled"]] == [3, 7]
+    assert made["offers"] == [8]
+
+
+@pytest.mark.parametrize(("left", "hint"), [([], "`reticent pending`"), ([OFFER], "by ID: 4")])
+def test_where_nothing_waits_for_a_recipient_that_is_said(
+    run: Run, fake: FakeDaemon, left: list[Review], hint: str
+) -> None:
+    """Also where it only offers something."""
+    fake.handlers["knowledge"] = says(changed(HELD, pool="books.example"))
+    fake.handlers["reviews"] = lambda: [REVIEW, *left]
+    said = run("approve", "--from", "books.example").refusal()
+    assert said[0] == "no attribute waits for books.example"
+    assert hint in said[1]
+
+
 @pytest.mark.usefixtures("fake")
 def test_an_offer_is_settled_for_good_or_for_some_days(run: Run) -> None:
     """Whatever else is said; and denied, its recipient gets nothing."""
@@ -130,7 +172,8 @@ def test_an_offer_is_settled_for_good_or_for_some_days(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "hint"),
     [
-        (["approve"], "missing argument 'ID'", "--help"),
+        (["approve"], "missing argument 'ID'", "--from HOST"),
+        (["deny", "3", "--from", "weather.example"], "--from does not go with an ID", "one of"),
         (["approve", "x"], "'x' is not a valid integer", "--help"),
         (["approve", "7"], "nothing waits under 7", "lists what does: 3 and 4"),
         (["deny", "3", "--once", "--always"], "--once does not go with --always", "one of them"),

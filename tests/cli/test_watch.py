@@ -136,6 +136,8 @@ def test_what_waits_has_the_commands_that_settle_it(watched: Callable[..., list[
     assert ask.endswith("; `reticent approve 3` or `reticent deny 3`.")
     assert "books.example says that it can use region; `reticent approve 4`" in offer
     assert gone.endswith("Nothing waits under 9 any more.")
+    [said] = watched(("review", None))
+    assert said.endswith(": What you said of attributes has changed.")
 
 
 def test_what_changes_is_said(watched: Callable[..., list[str]], fake: FakeDaemon) -> None:

@@ -1,0 +1,75 @@
+"""`reticent let`: every word on attributes that need not wait reaches the daemon."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from agent.wire.reviews import Override
+from tests.cli.conftest import Run
+from tests.cli.daemon import RULED, changed
+from tests.wire.fake import FakeDaemon, says
+
+HOST = "shop.example"
+Long = tuple[list[str], dict[str, Any], str]
+LONG: list[Long] = [
+    ([], {"lasting": "always"}, "from now on"),
+    (["--always"], {"lasting": "always"}, "from now on"),
+    (["--once"], {"lasting": "once"}, "with the next request"),
+    (["--until-restart"], {"lasting": "until restart"}, "until the daemon ends"),
+    (["--days", "2"], {"lasting": "days", "days": 2}, "for 2 days"),
+]
+SAID = [
+    ("never", "region does not leave to {} {}."),
+    ("ask", "region waits for your word before leaving to {} {}."),
+    ("auto", "region may leave to {} {}, where it is worth it."),
+    ("always", "region leaves to {} {}, unless a limit or a guard forbids it."),
+]
+
+
+@pytest.mark.parametrize("long", LONG)
+@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("about", ["recipient", "everyone"])
+def test_every_word_reaches_the_daemon(
+    run: Run, fake: FakeDaemon, long: Long, said: tuple[str, str], about: str
+) -> None:
+    """For as long, and about whom, as it is said."""
+    (options, fields, lasting), (disclose, text) = long, said
+    everyone = about == "everyone"
+    ran = run("let", HOST, "region", disclose, *options, *(["--everyone"] if everyone else []))
+    assert (ran.code, ran.err) == (0, "")
+    plain = {"recipient": HOST, "names": ["region"], "disclose": disclose, "about": about}
+    word = msgspec.convert({**plain, **fields}, Override)
+    assert fake.calls == [("override", {"body": word})]
+    whom = "everyone" if everyone else f"{HOST} and whoever it pools with"
+    assert " ".join(ran.out.split()) == text.format(whom, lasting)
+
+
+def test_several_attributes_are_named_once_each(run: Run, fake: FakeDaemon) -> None:
+    """Joined by commas; what was written, and what wins all the same, is said."""
+    ruled = changed(RULED, written="denied for shop", without_effect=["hobby"], decided_by=["no"])
+    fake.handlers["override"] = says(ruled)
+    said = " ".join(run("let", HOST, "region, hobby,region", "never").out.split())
+    assert fake.calls[0][1]["body"].names == ["region", "hobby"]
+    assert said.startswith("region and hobby do not leave to shop.example")
+    assert "Written into /home/u/policy.toml as 'denied for shop'." in said
+    assert "Without effect on hobby, about which 'no' decides." in said
+    assert run("let", HOST, "hobby", "ask", "--json").record == msgspec.to_builtins(ruled)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "hint"),
+    [
+        ([HOST, "region"], "missing argument", "--help"),
+        ([HOST, ",", "never"], "no attribute is named", "joined by commas"),
+        ([HOST, "region", "nevr"], "unknown value", "'never'"),
+        ([HOST, "region", "ask", "--once", "--always"], "--once does not go with --always", "one"),
+        ([HOST, "region", "ask", "--days", "0"], "0 is not in the range", "--help"),
+    ],
+)
+@pytest.mark.usefixtures("fake")
+def test_a_mistake_is_one_sentence(run: Run, arguments: list[str], error: str, hint: str) -> None:
+    """With what can be said instead."""
+    said = run("let", *arguments).refusal()
+    assert error in said[0]
+    assert hint in said[1]
