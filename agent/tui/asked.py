@@ -16,6 +16,7 @@ T = TypeVar("T")
 class Choice(ModalScreen[T | None], Generic[T]):
     """A question with answers to choose from; None where it is left without one."""
 
+    AUTO_FOCUS = "*"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back")]
 
     def __init__(self, question: str, answers: Sequence[tuple[str, T]]) -> None:
@@ -51,6 +52,7 @@ class Confirm(Choice[bool]):
 class Asked(ModalScreen[str | None]):
     """A question that is answered by typing; None where it is left."""
 
+    AUTO_FOCUS = "*"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back")]
 
     def __init__(self, question: str, given: str = "") -> None:
