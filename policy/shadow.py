@@ -1,6 +1,6 @@
 """Which settings of a rule never decide, because another rule always wins or says the same."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from policy.cover import LESS, MORE, SAME, names_meet, specific
 from policy.groups import Groups
@@ -49,10 +49,11 @@ class Shadows:
         """
         exact = [each.text for each in rule.attributes if each.rank == EXACT]
         texts = [*exact, *_texts(rule)]
+        near: Collection[Rule] = self._place
         if rule.blocks:
-            near: Iterable[Rule] = self._blocks
-        else:
-            near = self._by_text[texts[0]] if texts else self._place
+            near = self._blocks
+        elif texts:
+            near = min((self._by_text[text] for text in texts), key=len)
         return (each for each in near if each is not rule)
 
     def _beats(self, other: Rule, rule: Rule, key: str, grade: int) -> bool:
