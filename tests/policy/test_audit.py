@@ -281,8 +281,11 @@ def test_rules_are_compared_with_those_that_may_shadow_them(
     for each in range(1000):
         text += f'[[rule]]\nrecipient = "a{each}.example"\ndisclose = "never"\n'
         text += f'[[rule]]\nquery = "flu {each}"\ndisclose = "never"\n'
-        text += f'[[rule]]\nrecipient = "b{each}.example"\nattribute = "age"\nguard = {each}\n'
     text += '[[rule]]\nrecipient = "a7.example"\ndisclose = "never"\n'
+    for each in range(1000):
+        text += (
+            f'[[rule]]\nrecipient = "b{each}.example"\nattribute = "age"\nsensitivity = {each}\n'
+        )
     (remark,) = audit(policy_of(text), None, TODAY)
     assert remark.what == "repeats 'rule 15' (line 1044)"
     assert len(looks) < 10
