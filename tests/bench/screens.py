@@ -33,7 +33,7 @@ def figures() -> Iterator[str]:
 
 
 def _painted(live: Live) -> tuple[float, float]:
-    """Return the milliseconds until the screen has its name, and until it has what the daemon says."""
+    """Return the milliseconds until the screen has its name, and until it has the daemon's word."""
     terminal, inner = pty.openpty()
     fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
     told = environment(live.paths) | {"TERM": "xterm-256color"}
