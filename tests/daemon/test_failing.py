@@ -81,7 +81,7 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
         (OneModel, "of"),
         (Desk, "offered"),
         (Desk, "overlay"),
-        (agent.daemon.deciding.case, "knowledge"),
+        (agent.daemon.deciding.case, "knowledge_in"),
         (Sources, "values"),
         (agent.daemon.deciding.case, "decide"),
         (Desk, "note"),
