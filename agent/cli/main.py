@@ -30,6 +30,7 @@ class Program(Commands):
     deferred: ClassVar[Mapping[str, Deferred]] = {
         "approve": Deferred("agent.cli.verdict", "Let what waits for you leave."),
         "ask": Deferred("agent.cli.ask", "Get what one request may carry, and record it."),
+        "attributes": Deferred("agent.cli.attributes", "Show what each attribute may do."),
         "backup": Deferred("agent.cli.backup", "Copy the vault, encrypted as it is."),
         "block": Deferred("agent.cli.block", "Give a recipient nothing any more."),
         "calibrate": Deferred("agent.cli.calibrate", "Turn answers into your own prices, in bits."),

@@ -14,6 +14,7 @@ class PolicyCommands(Commands):
     deferred: ClassVar[Mapping[str, Deferred]] = {
         "check": Deferred("agent.cli.policy_check", "Say what is wrong with policy files."),
         "explain": Deferred("agent.cli.policy_explain", "Say which rules decide a request."),
+        "rules": Deferred("agent.cli.policy_rules", "Show what the daemon follows, and when."),
         "set": Deferred("agent.cli.policy_set", "Set something in a policy file."),
         "show": Deferred("agent.cli.policy_show", "Show what holds, and where it comes from."),
         "try": Deferred("agent.cli.policy_try", "Show what a policy would have disclosed."),
