@@ -1,6 +1,7 @@
 """`reticent review`: the screens, for as long as a person keeps them open."""
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -9,11 +10,12 @@ from datetime import datetime
 import click
 
 from agent.cli.terminal import sees_terminal
-from agent.errors import UsageError
+from agent.errors import UsageError, reason
 from agent.paths import paths
 from agent.tui.app import Review
 from agent.tui.finding import Finding
 from agent.tui.link import Link
+from agent.tui.outside import Outside
 
 
 @click.command()
@@ -25,7 +27,7 @@ def review() -> None:
     if not sees_terminal():
         hint = "`reticent watch` says the same line by line, and `reticent pending` what waits"
         raise UsageError("the screens need a terminal", hint)
-    shown = Review(Link(paths().control, start), examined, now)
+    shown = Review(Link(paths().control, start), Outside(examined, edit, now))
     shown.run()
     if shown.defect is not None:
         raise shown.defect
@@ -49,6 +51,19 @@ def examined() -> Sequence[Finding]:
     from agent.daemon.doctor import examine
 
     return examine(Machine(paths(), os.environ, now(), usual(), sys.executable))
+
+
+def edit(path: str, line: int | None) -> None:
+    """Have the user change a file in the editor of their own; UsageError where there is none."""
+    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
+    if not editor:
+        raise UsageError("no editor is named", "name one, as in `export EDITOR=nano`")
+    place = [] if line is None else [f"+{line}"]  # as vi, nano, emacs and their like have it
+    try:
+        subprocess.run([*editor, *place, path], check=False)  # noqa: S603  (the user's own)
+    except OSError as error:
+        what = f"{editor[0]} cannot be run: {reason(error)}"
+        raise UsageError(what, "name another in EDITOR") from None
 
 
 def now() -> datetime:

@@ -1,7 +1,6 @@
 """The program: its screens, what works on all of them, and what the daemon tells."""
 
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import Any, ClassVar
 
@@ -16,9 +15,9 @@ from agent.errors import DaemonError, LockedError, ReticentError
 from agent.tui.actions import everywhere
 from agent.tui.actions.action import Where, keys
 from agent.tui.cover import Cover
-from agent.tui.finding import Finding
 from agent.tui.help import Help
 from agent.tui.link import Happened, Heard, Link, Lost
+from agent.tui.outside import Outside
 from agent.tui.page import Page
 from agent.tui.palette import Actions
 from agent.tui.screens.table import PAGES
@@ -35,8 +34,8 @@ TOUCHES = 30.0  # seconds between two words to the daemon that a person is there
 class Review(App[None]):
     """The screens of one daemon.
 
-    ``link``: the way to it; ``doctor``: looks for what is wrong, in a thread; ``clock``: the time,
-    where the user lives; ``idle``: seconds without a key until all is covered.
+    ``link``: the way to it; ``outside``: what others do for it; ``idle``: seconds without a key
+    until all is covered.
     """
 
     TITLE = "Reticent"  # all that a window's title says
@@ -51,14 +50,12 @@ class Review(App[None]):
     def __init__(
         self,
         link: Link,
-        doctor: Callable[[], Sequence[Finding]],
-        clock: Callable[[], datetime],
+        outside: Outside,
         idle: float = IDLE,
     ) -> None:
         super().__init__()
         self.link = link
-        self.doctor = doctor
-        self.clock = clock
+        self.outside = outside
         self.masked = True
         self.state = State(trouble="Connecting to the daemon …")
         self._idle = idle

@@ -26,10 +26,15 @@ SOON = 0.15  # seconds in which several events lead to one look
 
 
 class Page(Screen[None]):
-    """A screen; ``where``: its name among the actions; ``concerns``: the events it is about."""
+    """A screen; ``where``: its name among the actions; ``concerns``: the events it is about.
+
+    ``needs_vault``: there is something to show only where the daemon was heard and its vault is
+    open.
+    """
 
     where: ClassVar[Where]
     concerns: ClassVar[frozenset[EventKind]] = frozenset()
+    needs_vault: ClassVar[bool] = True
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012  (no class variable to Textual)
 
     def __init__(self) -> None:
@@ -85,7 +90,7 @@ class Page(Screen[None]):
     def look(self) -> None:
         """Ask the daemon again."""
         self._looks = None
-        if self.review.reachable:
+        if self.review.reachable or not self.needs_vault:
             self._work(self.renew, "look", exclusive=True)
 
     def do(self, doing: Doing) -> None:

@@ -12,9 +12,11 @@ from textual.pilot import Pilot
 
 from agent.tui.app import IDLE, Review
 from agent.tui.link import Link
+from agent.tui.outside import Outside
 
 PATIENCE = 20.0  # seconds, for what takes a fraction of one
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+NOTHING = Outside(list, lambda _path, _line: None, lambda: NOW)  # is wrong, or edited
 SMALL, USUAL, LARGE = (60, 20), (80, 24), (120, 40)  # columns and lines
 
 
@@ -45,10 +47,11 @@ async def running(
     size: tuple[int, int] = USUAL,
     *,
     start: Callable[[], None] = lambda: None,
+    outside: Outside | None = None,
     idle: float = IDLE,
 ) -> AsyncIterator[Running]:
     """Yield the program over the daemon behind a control socket, once it has heard of it."""
-    app = Review(Link(control, start), list, lambda: NOW, idle)
+    app = Review(Link(control, start), outside or NOTHING, idle)
     async with app.run_test(size=size, notifications=True) as pilot:
         shown = Running(app, pilot)
         await shown.until(lambda: app.state.status is not None)

@@ -1,0 +1,1 @@
+"""The policy: its problems, its rules, and which of them decided last."""
