@@ -143,7 +143,7 @@ def test_no_vault_says_what_makes_one() -> None:
 
 
 def test_nobody_there_hides_everything() -> None:
-    """The key that shows it again does nothing else."""
+    """Values are masked again."""
 
     async def test(path: Path) -> None:
         async with running(path, idle=0.2) as shown:
@@ -152,8 +152,20 @@ def test_nobody_there_hides_everything() -> None:
             assert shown.app.masked
             assert "Hidden while nobody is here" in shown.text()
             assert "Requests" not in shown.text()
+
+    with double() as (_, path):
+        going(test(path))
+
+
+def test_the_key_that_uncovers_does_nothing_else() -> None:
+    """It was pressed by somebody who did not see what it would do."""
+
+    async def test(path: Path) -> None:
+        async with running(path) as shown:
+            shown.app.cover()
+            await shown.until(lambda: isinstance(shown.app.screen, Cover))
             await shown.pilot.press("q")
-            await shown.until(lambda: not isinstance(shown.app.screen, Cover))
+            await shown.until(lambda: isinstance(shown.app.screen, Requests))
             assert shown.app.is_running
 
     with double() as (_, path):
