@@ -1,6 +1,7 @@
 """One request with all that its decision depends on; nothing of it is the user's own value."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -89,6 +90,11 @@ def decided(case: Case) -> Decision:
         )
     except UsageError as error:
         raise NothingError("unfit") from error
+
+
+def averaged(case: Case) -> Case:
+    """Return a case that is of all queries of the model, whatever the query is."""
+    return case._replace(terms=replace(case.terms, mode="standing", unknown_queries="standing"))
 
 
 def own_of(case: Case) -> Mapping[str, int] | None:

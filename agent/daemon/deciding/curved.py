@@ -6,7 +6,7 @@ from datetime import datetime
 
 from agent.daemon.agent import Agent
 from agent.daemon.deciding.answers import code_of
-from agent.daemon.deciding.case import Case, NothingError, case_of, own_of
+from agent.daemon.deciding.case import Case, NothingError, averaged, case_of, own_of
 from agent.daemon.deciding.explained import WHY
 from agent.decision.curve import Curve, Step, curve_steps
 from agent.decision.request import Knowledge
@@ -40,9 +40,7 @@ def _case(ask: CurveAsk, now: datetime, agent: Agent) -> Case:
         raise UsageError(f"there is no curve: {WHY[error.code]}", hint) from error
     if ask.recipient is None:
         case = case._replace(known=Knowledge())
-    if ask.query is None:
-        case = case._replace(terms=replace(case.terms, mode="standing"))
-    return case
+    return averaged(case) if ask.query is None else case
 
 
 def _apart(model: Model) -> Model:

@@ -3,7 +3,6 @@
 Nothing is sent, recorded or queued.
 """
 
-from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from agent.daemon.deciding.answers import code_of
 from agent.daemon.deciding.case import (
     Case,
     NothingError,
+    averaged,
     case_before,
     case_of,
     decided,
@@ -99,9 +99,7 @@ def _case(body: WhatIf, now: datetime, agent: Agent) -> Case:
         raise UsageError("it is not said which request is meant", hint)
     ask = Ask(query=body.query or "", recipient=body.recipient, asked=body.asked)
     case = case_of(ask, now, agent)
-    if body.query is not None:
-        return case
-    return case._replace(terms=replace(case.terms, mode="standing", unknown_queries="standing"))
+    return averaged(case) if body.query is None else case
 
 
 def _silent(code: Code) -> Weighed:
