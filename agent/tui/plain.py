@@ -1,0 +1,22 @@
+"""Text from outside, as a line of the screen takes it."""
+
+from rich.cells import cell_len, set_cell_size
+
+STRANGE = "\N{REPLACEMENT CHARACTER}"
+CUT = "…"
+
+
+def plain(text: str) -> str:
+    """Return a text in one line, in which nothing steers the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else STRANGE for each in text)
+
+
+def fitted(text: str, width: int, *, right: bool = False) -> str:
+    """Return a plain text of exactly so many columns: filled up, or cut with a sign for it."""
+    shown = plain(text)
+    missing = width - cell_len(shown)
+    if missing >= 0:
+        return " " * missing + shown if right else shown + " " * missing
+    return set_cell_size(shown, width - 1) + CUT if width > 0 else ""

@@ -1,0 +1,181 @@
+"""A list of any length: what is under the cursor, what is seen, and what is drawn."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+
+from agent.tui.listing import MARK, Listing, Look, Part
+
+TITLE = 0  # of the items, on which the cursor does not rest
+LOOK: Look[int] = Look(
+    key=lambda item: item,
+    lines=lambda item, _: (*((Part(f"item {item}"),) for _ in range(item % 2 + 1)),),
+    height=lambda item, _: item % 2 + 1,
+    rests=lambda item: item != TITLE,
+)
+ITEMS = st.lists(st.integers(0, 99), unique=True, max_size=40)
+
+
+class Alone(App[None]):
+    """A program of one list."""
+
+    moves = 0
+    chosen = 0
+
+    def compose(self) -> ComposeResult:
+        """Show it."""
+        yield Listing[int](LOOK, id="first", tooltip="")
+
+    def on_listing_moved(self) -> None:
+        """Count."""
+        self.moves += 1
+
+    def on_listing_chosen(self) -> None:
+        """Count."""
+        self.chosen += 1
+
+
+@asynccontextmanager
+async def alone() -> AsyncIterator[tuple[Listing[int], Pilot[None]]]:
+    """Yield a list on a screen of 20 columns and 10 lines."""
+    app = Alone()
+    async with app.run_test(size=(20, 10)) as pilot:
+        yield app.query_one(Listing), pilot
+
+
+def lines(listing: Listing[int]) -> list[str]:
+    """Return what is seen."""
+    return [listing.render_line(y).text.rstrip() for y in range(listing.size.height)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(ITEMS, min_size=1, max_size=5), st.lists(st.integers(-3, 3), max_size=5))
+def test_the_cursor_stays_on_its_item_or_on_none(shown: list[list[int]], steps: list[int]) -> None:
+    """Whatever comes or goes; it rests on no title, and what is drawn is what there is."""
+
+    async def test() -> None:
+        async with alone() as (listing, _):
+            for items in shown:
+                before, fresh = listing.under, not listing.items
+                listing.show(items)
+                if before is not None:
+                    assert listing.under == (before if before in items else None)
+                elif fresh:
+                    assert listing.under == next((each for each in items if each != TITLE), None)
+                for step in steps:
+                    listing.action_move(1 if step > 0 else -1)
+                    listing.action_leap(step or 1)
+                assert listing.under is None or listing.under in items
+                assert listing.under != TITLE
+                heights = sum(each % 2 + 1 for each in items)
+                assert listing.virtual_size.height == heights
+
+    asyncio.run(test())
+
+
+def test_what_comes_above_moves_nothing_that_is_seen() -> None:
+    """The item under the cursor stays on its line of the screen."""
+
+    async def test() -> None:
+        async with alone() as (listing, pilot):
+            listing.show(range(100, 200))
+            for _ in range(30):
+                await pilot.press("down")
+            before = lines(listing)
+            assert f"{MARK}item 130" in before
+            listing.show(range(95, 200))
+            await pilot.pause()
+            assert lines(listing) == before
+
+    asyncio.run(test())
+
+
+def test_an_item_that_is_gone_leaves_the_cursor_nowhere_until_a_key() -> None:
+    """The next key goes on from there."""
+
+    async def test() -> None:
+        async with alone() as (listing, pilot):
+            listing.show([1, 3, 5, 7])
+            await pilot.press("down")
+            listing.show([1, 5, 7])
+            assert listing.under is None
+            await pilot.press("down")
+            assert listing.under == 5
+
+    asyncio.run(test())
+
+
+def test_a_list_of_thousands_draws_what_is_seen() -> None:
+    """And its ends are a key away."""
+
+    async def test() -> None:
+        async with alone() as (listing, pilot):
+            drawn: list[int] = []
+            look = LOOK._replace(lines=lambda item, _: (drawn.append(item), ((Part("x"),),))[1])
+            listing._draws = look  # noqa: SLF001  (it counts)
+            listing.show(range(2, 20_002, 2))
+            await pilot.press("end")
+            await pilot.pause()
+            assert listing.under == 20_000
+            assert len(set(drawn)) < 100
+            await pilot.press("home")
+            assert listing.under == 2
+
+    asyncio.run(test())
+
+
+@pytest.mark.parametrize(("keys", "under"), [("down", 3), ("end", 7), ("pagedown", 7)])
+def test_keys_move_it(keys: str, under: int) -> None:
+    """And say so once for each item."""
+
+    async def test() -> None:
+        async with alone() as (listing, pilot):
+            listing.show([TITLE, 1, 3, 5, 7])
+            await pilot.pause()
+            assert listing.under == 1
+            await pilot.press(keys)
+            assert listing.under == under
+            app = pilot.app
+            assert isinstance(app, Alone)
+            assert app.moves == 2
+
+    asyncio.run(test())
+
+
+def test_the_mouse_goes_there_and_chooses_what_is_under_it() -> None:
+    """A title is neither."""
+
+    async def test() -> None:
+        async with alone() as (listing, pilot):
+            listing.show([TITLE, 2, 4, 6])
+            app = pilot.app
+            assert isinstance(app, Alone)
+            await pilot.click(Listing, offset=(3, 2))
+            assert (listing.under, app.chosen) == (4, 0)
+            await pilot.click(Listing, offset=(3, 2))
+            assert (listing.under, app.chosen) == (4, 1)
+            await pilot.click(Listing, offset=(3, 0))
+            assert (listing.under, app.chosen) == (4, 1)
+
+    asyncio.run(test())
+
+
+def test_it_stays_on_an_item_after_being_put_there() -> None:
+    """What comes after it is beside it, or before it at the end."""
+
+    async def test() -> None:
+        async with alone() as (listing, _):
+            listing.show([TITLE, 2, 4])
+            assert listing.beside() == 4
+            listing.put(4)
+            assert (listing.under, listing.beside()) == (4, 2)
+            listing.put(77)
+            assert listing.under == 4
+
+    asyncio.run(test())

@@ -1,0 +1,37 @@
+"""Text from outside: one line, of so many columns, that steers nothing."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from agent.tui.plain import CUT, fitted, plain
+
+TEXT = st.text(st.one_of(st.characters(), st.sampled_from("\x1b\n\r\t\u202e語é ")))
+
+
+@given(TEXT)
+def test_nothing_in_it_steers_the_terminal(text: str) -> None:
+    """Neither escapes nor line ends nor marks that turn the order of the letters round."""
+    assert plain(text).isprintable()
+    assert len(plain(text)) == len(text)
+
+
+@given(st.text(st.characters(codec="ascii")))
+def test_what_is_printable_stays(text: str) -> None:
+    """To the letter."""
+    if text.isprintable():
+        assert plain(text) == text
+
+
+@given(TEXT, st.integers(0, 40), st.booleans())
+def test_it_has_exactly_so_many_columns(text: str, width: int, right: bool) -> None:
+    """Also where letters are two columns wide."""
+    assert cell_len(fitted(text, width, right=right)) == width
+
+
+@given(st.text("abc", min_size=1, max_size=9), st.integers(1, 12))
+def test_a_text_that_is_cut_says_so(text: str, width: int) -> None:
+    """And one that is not is whole."""
+    shown = fitted(text, width)
+    assert (CUT in shown) == (len(text) > width)
+    assert shown.rstrip() == text or CUT in shown
