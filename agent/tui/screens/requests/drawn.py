@@ -1,0 +1,170 @@
+"""An item of the list as the lines of a screen: one where there is room, else two. Pure."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import NamedTuple
+
+from agent.tui.listing import Kind, Line, Look, Part
+from agent.tui.numbers import bits, more, people
+from agent.tui.plain import fitted
+from agent.tui.screens.requests.items import Item, Title, key_of
+from agent.wire.overview import Handled
+from agent.wire.reviews import Review
+
+ROOMY = 74  # columns, from which on an item has one line
+WHEN, BITS, PEOPLE = 7, 7, 8
+ASIDE = 13  # columns of "18,991 people"
+FIXED = 2 + WHEN + 1 + 1 + 1 + 1 + BITS + 1 + PEOPLE
+
+WAITS, LEFT, NOTHING, FORGOT = "?", "+", "·", "~"
+SIGNS: dict[str, tuple[str, Kind]] = {
+    "disclosed": (LEFT, "good"),
+    "nothing": (NOTHING, "muted"),
+    "forgotten": (FORGOT, "accent"),
+}
+LEGEND = "? waits for you   + something left   · nothing left   ~ you said that it forgot"
+CODES = {
+    "answered": "nothing helped enough",
+    "unknown query": "nobody knows what would help",
+    "blocked": "a rule blocks it",
+    "recognised": "it would confirm who you are",
+    "outside the model": "nobody is known to look like you",
+    "past a limit already": "a limit of yours is passed",
+    "locked": "the vault was locked",
+    "no policy": "there was no policy",
+    "no model": "there was no model",
+    "unfit": "the model did not fit",
+    "failed": "something went wrong",
+}
+
+
+class Cells(NamedTuple):
+    """An item in words: its sign, and what stands in each column."""
+
+    sign: str
+    kind: Kind
+    when: str
+    recipient: str
+    query: str
+    names: str
+    bits: str
+    people: str
+
+
+def look(now: Callable[[], datetime]) -> Look[Item]:
+    """Return how items are shown; ``now``: the time, where the user lives."""
+    return Look(
+        key=key_of,
+        lines=lambda item, width: lines(item, width, now()),
+        height=height,
+        rests=lambda item: not isinstance(item, Title),
+    )
+
+
+def when(at: datetime, now: datetime) -> str:
+    """Return the time of today, else the day, else the month of another year."""
+    here = at.astimezone(now.tzinfo)
+    if here.date() == now.date():
+        return f"{here:%H:%M}"
+    return f"{here.day} {here:%b}" if here.year == now.year else f"{here:%Y-%m}"
+
+
+def cells(item: Review | Handled, now: datetime) -> Cells:
+    """Return an item in words."""
+    time = when(item.at, now)
+    if isinstance(item, Review):
+        asks = "can use:" if item.kind == "offer" else "waits:"
+        text = f"{asks} {', '.join(item.names)}"
+        brings, left = known(more, item.more_bits), known(people, item.people_left)
+        return Cells(WAITS, "strong", time, item.recipient, item.query, text, brings, left)
+    sign, kind = SIGNS[item.kind]
+    brings, left = known(bits, item.utility_bits), known(people, item.people_left)
+    return Cells(sign, kind, time, item.recipient, item.query, _names(item), brings, left)
+
+
+def heads(width: int) -> str:
+    """Return what stands over the columns; nothing where an item has two lines."""
+    if width < ROOMY:
+        return ""
+    recipient, query, names = _widths(width)
+    return " ".join(
+        (
+            " " + fitted("when", WHEN),
+            fitted("to", recipient),
+            fitted("query", query),
+            fitted("disclosed", names),
+            fitted("bits", BITS, right=True),
+            fitted("people", PEOPLE, right=True),
+        )
+    )
+
+
+def height(item: Item, width: int) -> int:
+    """Return how many lines an item has in so many columns."""
+    return 1 if isinstance(item, Title) or width >= ROOMY else 2
+
+
+def lines(item: Item, width: int, now: datetime) -> tuple[Line, ...]:
+    """Return an item as lines of so many columns."""
+    if isinstance(item, Title):
+        return ((Part(fitted(item.text, width), "accent"),),)
+    found = cells(item, now)
+    return _one(found, width) if width >= ROOMY else _two(found, width)
+
+
+def known(words: Callable[[float | None], str], number: float | None) -> str:
+    """Return a number in words, and nothing where there is none."""
+    return "" if number is None else words(number)
+
+
+def _one(found: Cells, width: int) -> tuple[Line, ...]:
+    recipient, query, names = _widths(width)
+    return (
+        (
+            Part(f"{found.sign} ", found.kind),
+            Part(fitted(found.when, WHEN) + " ", "muted"),
+            Part(fitted(found.recipient, recipient) + " ", "strong"),
+            Part(fitted(found.query, query) + " "),
+            Part(fitted(found.names, names) + " ", found.kind),
+            Part(fitted(found.bits, BITS, right=True) + " "),
+            Part(fitted(found.people, PEOPLE, right=True)),
+        ),
+    )
+
+
+def _two(found: Cells, width: int) -> tuple[Line, ...]:
+    room = width - 2 - WHEN - 1 - ASIDE - 1
+    recipient = min(room, max(len(found.recipient), room // 3)) if found.query else room
+    about = Part(fitted(f"  {found.query}" if found.query else "", room - recipient))
+    brings = f"{found.bits} bits" if found.bits else ""
+    left = f"{found.people} people" if found.people else ""
+    return (
+        (
+            Part(f"{found.sign} ", found.kind),
+            Part(fitted(found.when, WHEN) + " ", "muted"),
+            Part(fitted(found.recipient, recipient), "strong"),
+            about,
+            Part(" " + fitted(brings, ASIDE, right=True)),
+        ),
+        (
+            Part(" " * (2 + WHEN + 1)),
+            Part(fitted(found.names, room), found.kind),
+            Part(" " + fitted(left, ASIDE, right=True)),
+        ),
+    )
+
+
+def _widths(width: int) -> tuple[int, int, int]:
+    """Return how wide the recipient, the query and the names are."""
+    room = width - FIXED
+    recipient, query = room * 27 // 100, room * 25 // 100
+    return recipient, query, room - recipient - query
+
+
+def _names(item: Handled) -> str:
+    if item.kind == "forgotten":
+        return "forgot what it held"
+    if item.kind == "nothing":
+        return f"nothing: {CODES[item.code]}"
+    waiting = f" ({item.waiting} waiting)" if item.waiting else ""
+    return ", ".join(item.disclosed) + waiting

@@ -1,0 +1,140 @@
+"""A request in sentences: to whom, what left, what it cost, and what a change would do. Pure."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from agent.tui.numbers import bits, more, people
+from agent.tui.screens.requests.change import Change, Trial
+from agent.tui.screens.requests.drawn import CODES, when
+from agent.wire.overview import Handled
+from agent.wire.reviews import Review
+from agent.wire.weighing import Weighed, Weight
+
+EXACT = "Proven: no better set exists."
+UNPROVEN = "Not proven: a good set; a better one is not ruled out."
+SHRINKING = "if every further fact helps less than the one before"
+PROVEN = "proven"  # the label of the daemon's line about it
+LIMITS = {
+    "k": "fewer people like you would be left than you allow",
+    "risk": "a guess at who you are would be right more often than you allow",
+    "attributes_per_request": "more would leave at once than you allow",
+    "new_facts_per_week": "more that is new would leave in a week than you allow",
+    "protect": "fewer people like you would be left than you allow",
+}
+
+
+def listed(names: Iterable[str], nothing: str = "nothing") -> str:
+    """Return names as a sentence has them: a, b and c."""
+    found = [*names]
+    if len(found) < 2:  # noqa: PLR2004  (no two to join)
+        return found[0] if found else nothing
+    return f"{', '.join(found[:-1])} and {found[-1]}"
+
+
+def headline(trial: Trial, now: datetime) -> str:
+    """Return to whom, what left and what it cost; of what waits: what it is about."""
+    subject = trial.subject
+    if isinstance(subject, Review):
+        return _waits(subject)
+    to = f"{_whom(subject)}, {when(subject.at, now)}"
+    about = f"{to}, for “{subject.query}”" if subject.query else to
+    match subject.kind:
+        case "forgotten":
+            return f"{to}: you said that it forgot what it held. The ledger keeps what it was told."
+        case "nothing":
+            return f"{about}\nNothing left: {CODES[subject.code]}."
+    return f"{about}\nLeft: {listed(subject.disclosed)}."
+
+
+def figures(trial: Trial) -> str:
+    """Return what the set brought and cost, and how many people are left, before and after."""
+    subject, weighed = trial.subject, trial.weighed
+    if weighed is None:
+        return ""
+    if isinstance(subject, Handled) and subject.kind == "disclosed":
+        chosen = weighed.chosen
+        helped = f"It helped by {bits(chosen.utility_bits)} bits and cost {bits(chosen.cost_bits)}."
+        left = subject.people_left if subject.people_left is not None else chosen.people_left
+        return f"{helped} To it you were {_one_of(weighed.people)} people, then {_one_of(left)}."
+    if not weighed.rows:
+        return weighed.headline
+    known = f"To it you are {_one_of(weighed.people)} people now."
+    if isinstance(subject, Review):
+        return f"Without your word {listed(weighed.chosen.names)} would leave. {known}"
+    return f"Today it would get {listed(weighed.chosen.names)}. {known}"
+
+
+def proof(trial: Trial) -> str:
+    """Return what is proven of the set that would be chosen today; nothing where none is."""
+    weighed = trial.weighed
+    if weighed is None or weighed.code != "answered":
+        return ""
+    said = _proven(weighed)
+    if set(weighed.decided) == set(weighed.chosen.names):
+        return said
+    return f"Today it would be {listed(weighed.decided)}. {said}"
+
+
+def changed(trial: Trial) -> str:
+    """Return what a change would do; nothing where there is none."""
+    if not trial.change:
+        return ""
+    named = _change(trial.change)
+    if trial.weighed is None:
+        return f"{named}: weighing …"
+    before, after = trial.weighed.chosen, trial.weighed.weighed
+    helps = more(after.utility_bits - before.utility_bits)
+    costs = more(after.cost_bits - before.cost_bits)
+    left = f"about {people(before.people_left)} -> {people(after.people_left)} people left"
+    said = f"{named}: {helps} bits of help, {costs} bits of cost, {left}"
+    return f"{said}; {breaks(after)}." if after.breaks else f"{said}."
+
+
+def breaks(weight: Weight) -> str:
+    """Return which limit a set breaks, and what that means."""
+    limit = weight.breaks or ""
+    means = LIMITS.get(limit, "")
+    return f"breaks the limit {limit}" + (f": {means}" if means else "")
+
+
+def hint(subject: Review | Handled) -> str:
+    """Return the keys that make it hold."""
+    if isinstance(subject, Handled):
+        return "a always · o once · enter longer, everyone · r as it was"
+    if subject.kind == "offer":
+        return "a yes, always · d no, always · enter for some days"
+    return "a yes, always · o yes, once · d no, always · enter more"
+
+
+def _proven(weighed: Weighed) -> str:
+    """Return what is known of the set; a bound holds under a condition, and is often loose."""
+    if weighed.proof == "enumerated":
+        return EXACT
+    bound = next((each.text for each in weighed.lines if each.label == PROVEN), "")
+    if weighed.proof == "if-submodular" and bound:
+        return f"Proven only {SHRINKING}: {bound}."
+    return UNPROVEN
+
+
+def _change(change: Change) -> str:
+    parts = [f"with {listed(sorted(change.add))}"] if change.add else []
+    parts += [f"without {listed(sorted(change.drop))}"] if change.drop else []
+    return " and ".join(parts).capitalize() if len(parts) == 1 else " and ".join(parts)
+
+
+def _waits(review: Review) -> str:
+    names = listed(review.names)
+    if review.kind == "offer":
+        may = "With a yes it may get no more than that, as your rules allow; with a no, nothing."
+        return f"{_whom(review)} says that it can use {names}.\n{may}"
+    about = f", asked last for “{review.query}”" if review.query else ""
+    return f"{_whom(review)} waits for your word on {names}{about}."
+
+
+def _whom(subject: Review | Handled) -> str:
+    pool = f" ({subject.pool})" if subject.pool.startswith("@") else ""
+    return f"{subject.recipient}{pool}"
+
+
+def _one_of(number: float) -> str:
+    return f"1 of {people(number)}" if number else "nobody it knows of"
