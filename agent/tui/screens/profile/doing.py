@@ -1,0 +1,85 @@
+"""What is done to one attribute: its value, and the rules about it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.tui.asked import Choice, Confirm
+from agent.tui.screens.profile.picking import picking
+from agent.tui.screens.profile.rows import RULED, Row
+from agent.tui.screens.profile.words import MEANS, edit_said, stale_said
+from agent.wire.keeping import Changed, Profile, ProfileChange
+from agent.wire.policing import Edited, PolicyEdit, Value
+
+if TYPE_CHECKING:
+    from agent.tui.app import Review
+
+UNSET = ""  # in place of a value
+LEFT_TO = ("never", "ask", "auto", "always")
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """The program, and the attribute that something is done to, as it was when that began.
+
+    Each raises ReticentError where the daemon refuses.
+    """
+
+    review: "Review"
+    row: Row
+
+    async def value(self) -> None:
+        """Set its value, or take it away; who holds an older one is said."""
+        said = self.row.attribute
+        if not self.row.own:
+            self.review.tell(f"{said.title} is set for each request; there is nothing to set.")
+            return
+        answers = [("not specified", UNSET), *((each, each) for each in said.values[1:])]
+        asked = f"Your value of: {said.title}"
+        picked = await self.review.push_screen_wait(picking(asked, answers))
+        if picked is None:
+            return
+        change = ProfileChange(model=said.model, set={said.name: picked})
+        if picked == UNSET:
+            change = ProfileChange(model=said.model, unset=[said.name])
+        changed: Changed = await self.review.link.call("change_profile", change, attended=True)
+        done = f"{said.title}: {'not set any more' if picked == UNSET else 'set'}."
+        self.review.tell("\n".join((done, *stale_said(changed))))
+
+    async def copy(self) -> None:
+        """Copy its value, after asking, also while values are hidden."""
+        said = self.row.attribute
+        if not self.row.is_set:
+            self.review.tell(f"{said.title} is not set; there is nothing to copy.")
+            return
+        asked = f"Copy your value of: {said.title}? Every program of yours can read the clipboard."
+        if await self.review.push_screen_wait(Confirm(asked, "copy it")):
+            own: Profile = await self.review.link.call("profile", attended=True)
+            self.review.copy_to_clipboard(own.values.get(said.model, {}).get(said.name, ""))
+            self.review.tell("Copied.")
+
+    async def disclose(self) -> None:
+        """Say whether it may leave."""
+        said = self.row.attribute
+        asked = f"May it leave: {said.title}? Rule it for what it is, not for your value of it."
+        answers = [(f"{RULED[each]}: it {MEANS[each]}", each) for each in LEFT_TO]
+        picked = await self.review.push_screen_wait(Choice(asked, answers))
+        if picked is not None:
+            await self._edit({"disclose": picked}, f"{said.title}: {MEANS[picked]}")
+
+    async def guard(self) -> None:
+        """Guard it, or guard it no more."""
+        said = self.row.attribute
+        if said.guard:
+            await self._edit({"guard": 0}, f"{said.title}: guarded no more")
+        else:
+            await self._edit({"guard": 1}, f"{said.title}: {MEANS['guarded']}")
+
+    async def sensitivity(self) -> None:
+        """Write what it must bring."""
+        done = f"{self.row.attribute.title}: must bring {self.row.bits:.4g} bits"
+        await self._edit({"sensitivity": self.row.bits}, done)
+
+    async def _edit(self, settings: dict[str, Value], done: str) -> None:
+        edit = PolicyEdit(attribute=self.row.attribute.name, set=settings)
+        edited: Edited = await self.review.link.call("edit_policy", edit, attended=True)
+        self.review.tell(edit_said(done, edited))

@@ -1,0 +1,207 @@
+"""The screen of the user's own values, and of which of them may leave."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import DataTable, Input, Static
+
+from agent.tui.actions import profile
+from agent.tui.actions.action import Where, keys
+from agent.tui.page import Page
+from agent.tui.screens.profile.doing import Doing
+from agent.tui.screens.profile.listing import Attributes
+from agent.tui.screens.profile.rows import Row, made, matching
+from agent.tui.screens.profile.slider import STEPS, cheaper, dearer
+from agent.tui.screens.profile.words import detail, foot
+from agent.wire.keeping import Profile
+from agent.wire.overview import Recipient
+from agent.wire.policing import AttributeStatus
+from agent.wire.state import EventKind
+
+
+class ProfilePage(Page):
+    """A row for each attribute of the model in use; what is said of one stands beside it."""
+
+    where: ClassVar[Where] = "profile"
+    concerns: ClassVar[frozenset[EventKind]] = frozenset(
+        {"profile", "policy", "models", "answer", "forget"}
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*keys(profile.ACTIONS)]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._all: Sequence[Row] = ()
+        self._slid: tuple[str, float] | None = None
+
+    def body(self) -> ComposeResult:
+        """Lay the list beside what is said of the attribute under its cursor."""
+        with Horizontal():
+            with Vertical(id="profile-list"):
+                find = Input(placeholder="a part of a title; Escape shows all", compact=True)
+                find.tooltip = "Only attributes whose title or name has this in it are shown."
+                yield find
+                yield Attributes()
+                yield Static(id="profile-foot")
+            with VerticalScroll(id="profile-detail") as beside:
+                beside.tooltip = "What is known and ruled of the attribute under the cursor."
+                yield Static()
+
+    def on_mount(self) -> None:
+        """Show no field until something is to be found."""
+        self.query_one(Input).display = False
+
+    def clear(self) -> None:
+        """Show no attribute and no value."""
+        self._all, self._slid = (), None
+        self.query_one(Input).value = ""
+        self._draw()
+
+    def masked(self) -> None:
+        """Drop the values, or ask for them."""
+        if self.review.masked:
+            self._all = [replace(each, value=None) for each in self._all]
+            self._draw()
+        elif self.review.reachable:
+            self.do(partial(self._ask, attended=True))
+
+    async def renew(self) -> None:
+        """Show what the daemon says now."""
+        await self._ask(attended=False)
+
+    async def _ask(self, *, attended: bool) -> None:
+        call = self.review.link.call
+        attributes: list[AttributeStatus] = await call("attributes", attended=attended)
+        recipients: list[Recipient] = await call("recipients", attended=attended)
+        own: Profile = await call("profile", attended=attended)
+        held = {each.pool: each.held for each in recipients}
+        self._all = made(attributes, own.values, held, masked=self.review.masked)
+        self._draw()
+
+    # what is shown
+
+    def _shown(self) -> list[Row]:
+        found = matching(self._all, self.query_one(Input).value)
+        if self._slid is None:
+            return found
+        name, bits = self._slid
+        return [replace(row, slid=bits) if row.attribute.name == name else row for row in found]
+
+    def _draw(self) -> None:
+        self.query_one(Attributes).give(self._shown())
+        self._tell_of_row()
+
+    def _tell_of_row(self) -> None:
+        row, said = self._row(), Content("")
+        if row is not None:
+            parts = [(Content(head).stylize("bold"), text) for head, text in detail(row, self._all)]
+            said = Content("\n\n").join(Content.assemble(head, "\n", text) for head, text in parts)
+        self.query_one("#profile-detail Static", Static).update(said)
+        self.query_one("#profile-foot", Static).update(Content("" if row is None else foot(row)))
+
+    def _row(self) -> Row | None:
+        under = self.query_one(Attributes).under
+        return next((each for each in self._shown() if each.attribute.name == under), None)
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        """Say what there is of the row, and write the slider of the one that is left."""
+        if self._slid is not None and event.row_key.value != self._slid[0]:
+            self._write()
+        self.query_one(Attributes).mark()
+        self._tell_of_row()
+
+    def on_data_table_row_selected(self) -> None:
+        """Write the slider."""
+        self._write()
+
+    def on_input_changed(self) -> None:
+        """Show what fits."""
+        self._draw()
+
+    def on_input_submitted(self) -> None:
+        """Go to what was found."""
+        self.query_one(Attributes).focus()
+
+    # actions
+
+    def action_more(self) -> None:
+        """Let it leave only for more bits."""
+        self._slide(dearer)
+
+    def action_less(self) -> None:
+        """Let it leave for fewer bits."""
+        self._slide(cheaper)
+
+    def action_slide(self, place: int) -> None:
+        """Put the slider at a step, where the mouse is."""
+        self._slide(lambda _: STEPS[place])
+
+    def action_only_back(self) -> None:
+        """Put the slider back; or show all attributes again."""
+        find = self.query_one(Input)
+        if self._slid is not None:
+            self._slid = None
+        else:
+            find.value, find.display = "", False
+            self.query_one(Attributes).focus()
+        self._draw()
+
+    def action_only_filter(self) -> None:
+        """Let a part of a title be typed."""
+        self._write()
+        find = self.query_one(Input)
+        find.display = True
+        find.focus()
+
+    def action_set_value(self) -> None:
+        """Choose a value."""
+        self._begin(Doing.value)
+
+    def action_copy(self) -> None:
+        """Copy the value."""
+        self._begin(Doing.copy)
+
+    def action_disclose(self) -> None:
+        """Say whether it may leave."""
+        self._begin(Doing.disclose)
+
+    def action_guard(self) -> None:
+        """Guard it, or guard it no more."""
+        self._begin(Doing.guard)
+
+    def _begin(self, doing: Callable[[Doing], Coroutine[Any, Any, None]]) -> None:
+        """Do something with the row under the cursor."""
+        row = self._row()
+        if row is not None:
+            self.do(partial(self._through, partial(doing, Doing(self.review, row))))
+
+    async def _through(self, doing: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        await doing()
+        await self.renew()
+
+    def _slide(self, to: Callable[[float], float]) -> None:
+        row = self._row()
+        if row is None:
+            return
+        name = row.attribute.name
+        if self._slid is not None and self._slid[0] != name:
+            self._write()
+        bits = to(row.bits)
+        self._slid = None if bits == row.attribute.sensitivity_bits else (name, bits)
+        self._draw()
+
+    def _write(self) -> None:
+        """Write the slider that was moved, if one was."""
+        if self._slid is None:
+            return
+        (name, bits), self._slid = self._slid, None
+        row = next((each for each in self._all if each.attribute.name == name), None)
+        if row is not None:
+            doing = Doing(self.review, replace(row, slid=bits))
+            self.do(partial(self._through, doing.sensitivity))
+        self._draw()
