@@ -1,6 +1,6 @@
 """The user's word on attributes that need not wait: what it changes, for how long, and what not."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, get_args
@@ -96,7 +96,7 @@ def test_the_last_firm_word_is_what_holds(policy: str, new: list[Said], host: st
     done = spoken(policy, new, host)
     for name in NAMES:
         expected = before = value_of(done.terms, name)
-        for word in say((), new):
+        for word in new:
             if word.name != name or word.pool not in (None, host):
                 continue
             if word.firm:
@@ -141,6 +141,18 @@ def test_what_is_said_once_changes_one_decision(policy: str, new: list[Said], ho
         assert (word not in left) == spent
     silent = decide(Request("no such query", host), done.over, Knowledge(), MODEL)
     assert used_up(done.words, silent, done.ruling) == done.words
+
+
+@given(POLICIES, WORDS, SAID)
+def test_once_it_is_used_up_what_was_said_before_holds(
+    policy: str, old: list[Said], last: Said
+) -> None:
+    """Of what was not itself said once."""
+    host, before = "a.example", say((), [replace(each, once=False) for each in old])
+    words = say(before, [replace(last, once=True)])
+    _, terms = ruled(policy, host)
+    rest = tuple(each for each in words if not each.once)
+    assert overlaid(terms, rest, host) == overlaid(terms, before, host)
 
 
 @given(WORDS, st.lists(SAID | VERDICTS, max_size=4), st.data())
@@ -239,6 +251,8 @@ def test_what_is_guarded_must_be_taken_out_of_the_policy(
     with pytest.raises(UsageError, match=r"a\.example gets nothing, by 'refused'"):
         override(office, ["age"], disclose, lasting=lasting)
     assert office.path.read_text() == refused
+    override(office, ["age"], disclose, lasting=lasting, about="everyone")
+    assert office.desk.undo(office.now)
     assert office.desk.allow("https://a.example/")
     assert not office.desk.allow("a.example")
 
