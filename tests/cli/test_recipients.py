@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.cli.sparkline import BARS, WIDTH, sparkline
+from agent.cli.sparkline import WIDTH, sparkline
 from agent.errors import LockedError
+from agent.tui.bars import BARS
 from agent.wire.overview import Recipient
 from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE, LONG, RECIPIENTS, changed

@@ -1,0 +1,45 @@
+"""Bars: higher for more, never gone, and of the numbers that were given."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.tui.bars import BARS, bars, columns, share
+
+PEOPLE = st.integers(0, 10**6)
+COUNTS = st.lists(PEOPLE, min_size=1, max_size=60)
+
+
+@given(PEOPLE, PEOPLE, PEOPLE)
+def test_more_people_stand_higher(one: int, other: int, most: int) -> None:
+    """From nothing to all of the height."""
+    low, high = sorted((one, other))
+    assert 0 <= share(low, most) <= share(high, most) <= 1
+    assert share(1, most) == 0
+    assert share(max(most, 2), most) == 1
+
+
+@given(COUNTS, st.integers(2, 20))
+def test_a_line_has_its_first_and_last_whatever_is_left_out(counts: list[int], width: int) -> None:
+    """And all of them where there is room."""
+    most = max(counts)
+    found = bars(counts, most, width)
+    assert len(found) == min(len(counts), width)
+    assert found[0] == bars(counts[:1], most, width)
+    assert found[-1] == bars(counts[-1:], most, width)
+
+
+@given(COUNTS, st.integers(1, 10))
+def test_columns_are_as_high_as_the_numbers(counts: list[int], height: int) -> None:
+    """Full from the bottom up, and no bar is invisible."""
+    rows = columns(counts, max(counts), height)
+    assert [len(row) for row in rows] == [len(counts)] * height
+    heights = []
+    for cells in zip(*rows, strict=True):
+        filled = "".join(cells).lstrip()
+        assert filled
+        assert set(filled[1:]) <= {BARS[-1]}
+        heights.append((len(filled), BARS.index(filled[0])))
+    for (number, one), (less, other) in zip(
+        zip(counts, heights, strict=True), zip(counts[1:], heights[1:], strict=False), strict=False
+    ):
+        assert (number < less and one <= other) or (number >= less and one >= other)
