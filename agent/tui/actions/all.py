@@ -1,9 +1,27 @@
 """Every action there is."""
 
-from agent.tui.actions import everywhere
+from agent.tui.actions import (
+    calibrate,
+    everywhere,
+    health,
+    policy,
+    profile,
+    recipients,
+    requests,
+    tradeoff,
+)
 from agent.tui.actions.action import Action, Where
 
-ACTIONS: tuple[Action, ...] = (*everywhere.ACTIONS,)
+ACTIONS: tuple[Action, ...] = (
+    *calibrate.ACTIONS,
+    *profile.ACTIONS,
+    *recipients.ACTIONS,
+    *requests.ACTIONS,
+    *tradeoff.ACTIONS,
+    *policy.ACTIONS,
+    *health.ACTIONS,
+    *everywhere.ACTIONS,
+)
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:

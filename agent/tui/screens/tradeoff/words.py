@@ -1,0 +1,145 @@
+"""What is said of a trade-off: of one set, of what it would change, of what a lambda means."""
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+
+from agent.tui.numbers import bits, more, people
+from agent.wire.policing import Edited, Win
+from agent.wire.weighing import CurveAsk, Point, TradeOffs
+
+PROVEN = {
+    "enumerated": "No better set exists.",
+    "if-submodular": (
+        "A good set. A better one is not ruled out; if every further fact helps less than the one "
+        "before, there is a bound on how much better."
+    ),
+    "none": "A good set. A better one is not ruled out.",
+}
+MEASURED = {
+    "maxprob": "chance that one guess finds you",
+    "k-anonymity": "share of people among fewer than k",
+    "entropy": "bits of who you are",
+    "log-maxprob": "how well you are told apart",
+}
+SHARES = ("maxprob", "k-anonymity")  # metrics that are chances
+DIGITS = 3
+Titles = Mapping[str, str]
+
+
+def lambda_of(point: Point) -> float:
+    """Return the lambda that stands for a point, which is one from ``least`` to ``most``.
+
+    It is their geometric middle with three digits, where ``least`` is 0 ``most``; where three
+    digits leave the range, ``least`` as it is.
+    """
+    if point.least <= 0.0:
+        return point.most
+    middle = float(f"{sqrt(point.least * point.most):.{DIGITS}g}")
+    return middle if point.least <= middle <= point.most else point.least
+
+
+def selected(found: TradeOffs, index: int) -> float:
+    """Return the lambda that is selected with a point: the present one, where it is chosen now."""
+    return found.trade_off if index == found.present else lambda_of(found.points[index])
+
+
+def number(trade_off: float) -> str:
+    """Return a lambda with three digits, or as a whole number."""
+    whole = trade_off >= 10**DIGITS
+    return f"{trade_off:,.0f}" if whole else f"{trade_off:.{DIGITS}g}"
+
+
+def cost(value: float, metric: str) -> str:
+    """Return a cost in the unit of its metric."""
+    if metric in SHARES:
+        return f"{100 * value:.2f} %"
+    return f"{value:.3g}"
+
+
+def about(ask: CurveAsk | None, found: TradeOffs | None) -> str:
+    """Return what a curve is of, and at which lambda things are now."""
+    if ask is None:
+        return ""
+    meant = found.matched_query if found and found.matched_query else ask.query
+    what = "All queries, on average" if ask.query is None else f"“{meant}”"
+    whom = "anybody" if ask.recipient is None else ask.recipient
+    now = "" if found is None else f" · lambda now {number(found.trade_off)}"
+    return f"{what}, asked of {whom}{now}"
+
+
+def named(names: Sequence[str], titles: Titles) -> str:
+    """Return what attributes are, by their titles where they are known."""
+    return ", ".join(titles.get(each, each) for each in names)
+
+
+def facts(found: TradeOffs, index: int, titles: Titles) -> list[tuple[str, str]]:
+    """Return labels, and what is said of one point beside that of the present lambda."""
+    point, now = found.points[index], found.points[found.present]
+    leaves = named(point.disclosed, titles) or "nothing"
+    return [
+        ("lambda", _range(found, index)),
+        ("leaves", leaves),
+        ("helps", f"{bits(point.utility_bits)} bits"),
+        ("costs", _costs(point, found.metric)),
+        ("people left", f"{people(point.people_left)} look like you to it then"),
+        *_against(point, now, found.metric, titles),
+        ("proof", PROVEN[point.proof]),
+        ("that lambda", _means(selected(found, index), found.metric)),
+        *([("beaten", "Another set helps as much and costs less.")] if point.beaten else []),
+    ]
+
+
+def _means(trade_off: float, metric: str) -> str:
+    """Return what a lambda demands."""
+    if metric in SHARES:
+        share, each = number(trade_off / 100), f"1 % more {MEASURED[metric]}"
+    else:
+        share, each = number(trade_off), f"1 more of the cost ({MEASURED[metric]})"
+    return f"{each} must bring {share} bits of help or more"
+
+
+def _costs(point: Point, metric: str) -> str:
+    """Return a cost in its unit, and in bits where lambda makes it any."""
+    said = f"{cost(point.identifiability_cost, metric)} more {MEASURED[metric]}"
+    return f"{said}; in bits {bits(point.cost_bits)} at lambda {number(point.least)}"
+
+
+def _range(found: TradeOffs, index: int) -> str:
+    point = found.points[index]
+    now = ", as it is now" if index == found.present else ""
+    knee = ", the knee" if index == found.knee else ""
+    same = f"{number(point.least)} to {number(point.most)}"
+    lasts = f" (the same from {same})" if point.least < point.most else ""
+    return f"{number(selected(found, index))}{now}{knee}{lasts}"
+
+
+def _against(point: Point, now: Point, metric: str, titles: Titles) -> list[tuple[str, str]]:
+    """Return what a point changes about the present one."""
+    if point.disclosed == now.disclosed:
+        return [("against now", "nothing changes")]
+    new = [each for each in point.disclosed if each not in now.disclosed]
+    gone = [each for each in now.disclosed if each not in point.disclosed]
+    dearer = point.identifiability_cost - now.identifiability_cost
+    sign = "+" if dearer >= 0 else "-"
+    left = f"{people(now.people_left)} → {people(point.people_left)} people left"
+    brings = more(point.utility_bits - now.utility_bits)
+    figures = f"{brings} bits, {sign}{cost(abs(dearer), metric)} of cost, {left}"
+    return [
+        ("against now", figures),
+        *([("adds", named(new, titles))] if new else []),
+        *([("drops", named(gone, titles))] if gone else []),
+    ]
+
+
+def written(trade_off: float, recipient: str | None, edited: Edited) -> str:
+    """Return what became of a lambda that was written into the policy."""
+    whom = "everyone" if recipient is None else recipient
+    done = f"The policy says lambda {number(trade_off)} for {whom} from the next request on."
+    if not edited.changed:
+        done = f"The policy said lambda {number(trade_off)} for {whom} already."
+    return " ".join([done, *(_wins(each) for each in edited.wins)])
+
+
+def _wins(win: Win) -> str:
+    line = "" if win.line is None else f", line {win.line}"
+    return f"Elsewhere {win.rule}{line} still wins, with {win.value}."

@@ -1,0 +1,81 @@
+"""The curve in characters: every sign in its place, whatever the size."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.tui.screens.tradeoff.drawing import BELOW, MARGIN, Area, Spot, area_of, drawn
+
+FIGURES = st.floats(-2, 50, allow_nan=False).map(lambda value: round(value, 3))
+COSTS = st.floats(0, 50, allow_nan=False).map(lambda value: round(value, 3))
+SPOTS = st.lists(
+    st.builds(
+        Spot, COSTS, FIGURES, st.sampled_from("○·"), st.sampled_from(("", "N", "NK")), st.booleans()
+    ),
+    max_size=12,
+)
+SIZES = st.tuples(st.integers(24, 120), st.integers(5, 40))
+
+
+def across(value: float) -> str:
+    """Return a number of the lower axis."""
+    return f"{value:.1f}"
+
+
+@given(SPOTS, SIZES)
+def test_it_fills_the_size_and_no_more(spots: list[Spot], size: tuple[int, int]) -> None:
+    """So that nothing overlaps what stands beside it."""
+    width, height = size
+    lines = drawn(spots, width, height, across)
+    assert len(lines) == height
+    assert all(len(line) == width for line in lines)
+
+
+@given(SPOTS, SIZES)
+def test_every_spot_has_its_sign(spots: list[Spot], size: tuple[int, int]) -> None:
+    """The last one that stands at its place."""
+    lines, area = drawn(spots, *size, across), area_of(spots, *size)
+    signs = {(area.column(each.x), area.line(each.y)): each.sign for each in spots}
+    for (column, line), sign in signs.items():
+        assert lines[line][MARGIN + column] == sign
+
+
+@given(SPOTS, SIZES, st.tuples(COSTS, FIGURES), st.tuples(COSTS, FIGURES))
+def test_more_cost_is_to_the_right_and_more_help_above(
+    spots: list[Spot],
+    size: tuple[int, int],
+    one: tuple[float, float],
+    other: tuple[float, float],
+) -> None:
+    """Whatever the scale."""
+    area = area_of(spots, *size)
+    assert area.height == size[1] - BELOW
+    (cheap, dear), (low, high) = map(sorted, zip(one, other, strict=True))
+    assert 0 <= area.column(cheap) <= area.column(dear) < area.width
+    assert 0 <= area.line(high) <= area.line(low) < area.height
+
+
+def test_letters_stand_beside_their_sign_and_hide_no_other() -> None:
+    """To the right, or else to the left."""
+    beside = [Spot(0, 1, "○", "", True), Spot(9, 1, "○", "NK", True)]
+    assert "KN○" in drawn(beside, 40, 8, across)[0]
+    near = [Spot(0, 0, "○", "N", False), Spot(1, 1, "·", "", False)]
+    picture = "\n".join(drawn(near, 40, 8, across))
+    assert "○N" in picture
+
+
+def test_the_line_runs_through_what_is_joined() -> None:
+    """And by none that is beaten."""
+    joined = [Spot(0, 0, "○", "", True), Spot(10, 10, "○", "", True)]
+    apart = [each._replace(joined=False) for each in joined]
+    braille = range(0x2800, 0x2900)
+    for spots, there in ((joined, True), (apart, False)):
+        text = "".join(drawn(spots, 40, 10, across))
+        assert any(ord(each) in braille for each in text) is there
+
+
+def test_one_point_is_drawn_too() -> None:
+    """Where nothing may leave there is no scale."""
+    area = area_of([Spot(0, 0, "●", "N", True)], 40, 10)
+    assert (area.right, area.top) == (0, 0)
+    assert area == Area(40 - MARGIN, 10 - BELOW, 0, 0, 0)
+    assert "●N" in "\n".join(drawn([Spot(0, 0, "●", "N", True)], 40, 10, across))

@@ -1,0 +1,157 @@
+"""What is said of a trade-off."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from agent.tui.screens.tradeoff.screen import nearest
+from agent.tui.screens.tradeoff.words import (
+    PROVEN,
+    about,
+    cost,
+    facts,
+    lambda_of,
+    selected,
+    written,
+)
+from agent.wire.policing import Edited, Win
+from agent.wire.weighing import CurveAsk, Point, TradeOffs
+
+LAMBDAS = st.floats(0, 65_536, allow_nan=False)
+
+
+def point(least: float, most: float, *names: str, helps: float = 0.1, dear: float = 0.01) -> Point:
+    """Return a point of a curve."""
+    return Point(
+        least=least,
+        most=most,
+        disclosed=[*names],
+        utility_bits=helps,
+        cost_bits=least * dear,
+        identifiability_cost=dear,
+        people_left=100.0 / (1 + len(names)),
+        proof="none",
+        beaten=False,
+    )
+
+
+CURVE = TradeOffs(
+    matched_query="editor",
+    status="answered",
+    mode="per-request",
+    algorithm="lls",
+    metric="maxprob",
+    trade_off=3.0,
+    present=1,
+    knee=2,
+    points=[
+        point(0, 1, "a", "b", "c", helps=0.3, dear=0.03),
+        point(2, 4, "a", "b", helps=0.2, dear=0.02),
+        point(8, 16, "a", "d", helps=0.1, dear=0.01),
+        point(32, 64, helps=0.0, dear=0.0),
+    ],
+)
+TITLES = {"a": "age", "b": "[b]old", "c": "city"}
+
+
+@given(LAMBDAS, LAMBDAS)
+def test_the_lambda_of_a_point_is_one_at_which_it_is_chosen(one: float, other: float) -> None:
+    """Of three digits, if there is one such."""
+    least, most = sorted((one, other))
+    found = lambda_of(point(least, most))
+    assert least <= found <= most
+    assert found in (least, most) or found == float(f"{found:.3g}")
+
+
+@given(LAMBDAS)
+def test_a_set_that_leaves_at_no_price_has_the_greatest(most: float) -> None:
+    """As 0 has no geometric middle."""
+    assert lambda_of(point(0, most)) == most
+
+
+@given(st.lists(LAMBDAS, min_size=2, max_size=12, unique=True), LAMBDAS)
+def test_the_nearest_point_is_the_one_that_is_chosen_there(ends: list[float], at: float) -> None:
+    """Wherever one is."""
+    ends = sorted(ends)
+    points = [point(least, least) for least in ends]
+    found = nearest(replace(CURVE, points=points), at)
+    assume(at in ends)
+    assert found == ends.index(at)
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_what_a_point_changes_is_said_by_name(index: int) -> None:
+    """What is added and what is dropped, nothing twice."""
+    said = dict(facts(CURVE, index, TITLES))
+    now, here = set(CURVE.points[1].disclosed), set(CURVE.points[index].disclosed)
+    for label, names in (("adds", here - now), ("drops", now - here)):
+        wanted = {TITLES.get(each, each) for each in names}
+        assert set(said.get(label, "").split(", ")) - {""} == wanted
+    assert (said["against now"] == "nothing changes") is (index == 1)
+    assert ("as it is now" in said["lambda"]) is (index == 1)
+    assert ("the knee" in said["lambda"]) is (index == 2)
+
+
+def test_the_figures_are_those_of_the_point() -> None:
+    """In words, with the unit of the cost."""
+    said = dict(facts(CURVE, 2, TITLES))
+    assert said["leaves"] == "age, d"
+    assert said["helps"] == "0.100 bits"
+    assert said["costs"].startswith("1.00 % more chance that one guess finds you; in bits 0.080")
+    assert said["against now"] == "-0.100 bits, -1.00 % of cost, 33 → 33 people left"
+    assert said["that lambda"].endswith("must bring 0.113 bits of help or more")
+    nothing = dict(facts(CURVE, 3, TITLES))
+    assert nothing["leaves"] == "nothing"
+
+
+def test_the_present_lambda_is_the_one_in_force() -> None:
+    """Not another that would choose the same."""
+    assert selected(CURVE, 1) == 3.0
+    assert selected(CURVE, 2) == lambda_of(CURVE.points[2])
+
+
+@pytest.mark.parametrize("proof", PROVEN)
+def test_only_what_was_enumerated_is_the_best(proof: str) -> None:
+    """Of all else a better one is not ruled out."""
+    found = replace(CURVE, points=[replace(CURVE.points[0], proof=proof)], present=0, knee=None)
+    said = dict(facts(found, 0, TITLES))["proof"]
+    assert ("No better set exists" in said) is (proof == "enumerated")
+    assert ("not ruled out" in said) is (proof != "enumerated")
+
+
+def test_a_beaten_set_says_so() -> None:
+    """It is a search's, which may miss the best."""
+    points = [replace(CURVE.points[0], beaten=True), *CURVE.points[1:]]
+    assert "beaten" in dict(facts(replace(CURVE, points=points), 0, TITLES))
+    assert "beaten" not in dict(facts(CURVE, 0, TITLES))
+
+
+def test_the_head_says_what_the_curve_is_of() -> None:
+    """The query that was meant, or all of them; of whom it is asked."""
+    assert about(None, None) == ""
+    ask = CurveAsk(query="my editor", recipient="shop.example")
+    assert about(ask, None) == "“my editor”, asked of shop.example"
+    assert about(ask, CURVE) == "“editor”, asked of shop.example · lambda now 3"
+    everything = replace(CURVE, matched_query=None)
+    said = about(CurveAsk(), everything)
+    assert said == "All queries, on average, asked of anybody · lambda now 3"
+
+
+@pytest.mark.parametrize("metric", ["maxprob", "log-maxprob", "k-anonymity", "entropy"])
+def test_a_cost_has_the_unit_of_its_metric(metric: str) -> None:
+    """Chances in per cent, all else as a number; every metric has words."""
+    assert cost(0.0123, metric).endswith("%") is (metric in ("maxprob", "k-anonymity"))
+    said = dict(facts(replace(CURVE, metric=metric), 2, TITLES))
+    assert "more" in said["costs"]
+    assert "must bring" in said["that lambda"]
+
+
+def test_what_still_wins_is_said() -> None:
+    """With the rule, and its line where it has one."""
+    win = Win(key="lambda", value=7.0, names=[], rule="for shops", line=12)
+    said = written(2.5, "shop.example", Edited(changed=True, wins=[win]))
+    assert "lambda 2.5 for shop.example" in said
+    assert "for shops, line 12 still wins, with 7.0" in said
+    assert "everyone" in written(2.5, None, Edited(changed=True, wins=[]))
+    assert "already" in written(2.5, None, Edited(changed=False, wins=[]))
