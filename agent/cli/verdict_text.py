@@ -32,7 +32,7 @@ def verdict_line(review: Review, verdict: Verdict) -> str:
 
 def override_line(word: Override) -> str:
     """Return what was said of attributes, about whom and for how long."""
-    whom = "everyone" if word.about == "everyone" else f"{word.recipient} and whoever it pools with"
+    whom = "everyone" if word.about == "everyone" else f"{word.recipient} and its pool"
     one = len(word.names) == 1
     return MAY[word.disclose].format(
         names=listed(word.names),

@@ -41,7 +41,7 @@ def test_every_word_reaches_the_daemon(
     plain = {"recipient": HOST, "names": ["region"], "disclose": disclose, "about": about}
     word = msgspec.convert({**plain, **fields}, Override)
     assert fake.calls == [("override", {"body": word})]
-    whom = "everyone" if everyone else f"{HOST} and whoever it pools with"
+    whom = "everyone" if everyone else f"{HOST} and its pool"
     assert " ".join(ran.out.split()) == text.format(whom, lasting)
 
 

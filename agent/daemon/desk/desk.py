@@ -91,7 +91,9 @@ class Desk(Intake):
         """
         step = self._step
         if step is None:
-            raise UsageError("there is nothing to take back", "see `reticent policy` for rules")
+            raise UsageError(
+                "there is nothing to take back", "`reticent policy show` has the rules"
+            )
         made = step.made or Made(Ruled(written=None, without_effect=[]))
         if made.offer is not None and self._offers is None:
             raise LockedError
