@@ -81,7 +81,7 @@ def test_it_is_what_is_explained(
     body = WhatIf(recipient=ask.recipient, query=ask.query, asked=ask.asked)
     found, said = weighed(body, now, agent), explained(ask, now, agent)
     assert (found.code, found.headline, found.pending) == (said.code, said.headline, said.pending)
-    assert (found.decided, found.lines) == (said.disclosed, said.lines)
+    assert (found.decided, found.lines, found.proof) == (said.disclosed, said.lines, said.proof)
     assert [each.name for each in found.rows] == list(NAMES)
     for row_, reason in zip(found.rows, said.candidates, strict=bool(said.candidates)):
         told = (row_.name, row_.inside, row_.reason, row_.rule, row_.limit)

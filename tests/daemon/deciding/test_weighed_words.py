@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from agent.daemon.agent import Agent
@@ -33,13 +34,44 @@ def test_the_change_is_said() -> None:
     assert found.headline.endswith("in place of 151; that breaks the limit k.")
     assert found.weighed.breaks == "k"
     assert [each.label for each in found.lines][:2] == ["today", "waits for you"]
-    assert found.proof == explained(SHOP, MONDAY, living(WARY, 3)[0]).proof
     without = weighed(WhatIf(entry=1, drop=["gender"]), MONDAY + SECOND, agent)
     assert without.headline.startswith("Without gender: -0.")
     plain = weighed(WhatIf(entry=1, add=["gender"]), MONDAY + SECOND, agent)
     assert plain.headline.startswith("It carried gender: 0.")
     hours = weighed(WhatIf(entry=1, add=["hours"]), MONDAY + SECOND, agent)
     assert hours.headline.endswith("look like you, as before.")
+
+
+def test_a_set_costs_what_is_taken_off_its_utility() -> None:
+    """Identifiability times lambda, guards and sensitivity, as its rows have it."""
+    agent, _ = living(WARY.replace('age = "ask"', "age = { sensitivity = 0.25 }"), 3)
+
+    body = WhatIf(recipient="a.example", query=SHOP.query)
+    row = weighed(body, MONDAY, agent).rows[0]
+    with_it, without = (
+        weighed(msgspec.structs.replace(body, **{change: ["age"]}), MONDAY, agent).weighed
+        for change in ("add", "drop")
+    )
+    assert with_it.utility_bits - without.utility_bits == row.gain_bits
+    assert with_it.cost_bits - without.cost_bits == pytest.approx(row.cost_bits)
+    assert with_it.cost_bits - without.cost_bits > 0.25
+    mask = sum(1 << NAMES.index(name) for name in with_it.names)
+    assert with_it.identifiability == MODEL.crowd().identifiability(mask, "maxprob", 1)
+
+
+def test_an_entry_keeps_what_its_recipient_asked_for() -> None:
+    """Also where it said nothing, and an offer of it was approved since."""
+    agent, _ = living(OPEN, 3)
+    for asked in (["gender"], None):
+        handle(Ask(query=SHOP.query, recipient="shop.example", asked=asked), MONDAY, agent)
+    offer = agent.desk.offer("shop.example", "shop.example", ["gender"], MONDAY)
+    assert offer is not None
+    agent.desk.verdict(offer.id, Verdict(decided="approve", lasting="always"), MONDAY)
+    one, any_ = (weighed(WhatIf(entry=each), MONDAY, agent) for each in (1, 2))
+    assert {each.name for each in one.rows if each.reason == "not asked for"} == {*NAMES} - {
+        "gender"
+    }
+    assert "not asked for" not in {each.reason for each in any_.rows}
 
 
 def test_each_row_says_what_the_policy_says() -> None:
