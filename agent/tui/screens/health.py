@@ -1,11 +1,14 @@
 """What is wrong on this machine, and what mends it."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
@@ -14,9 +17,15 @@ from agent.tui.actions.action import Where, keys
 from agent.tui.finding import Finding
 from agent.tui.listing import Kind, Line, Listing, Look, Part
 from agent.tui.page import Page
+from agent.tui.plain import fitted
+from agent.tui.said import Said
 from agent.wire.state import EventKind
 
-TOOLTIP = "What was looked at; what is wrong stands first, each with the way out below the list."
+TOOLTIP = (
+    "What was looked at; what is wrong stands first, each with the way out below or beside it."
+)
+BELOW = "What was found at the line under the cursor, and what mends it. Up and down scroll it."
+LOOKING = "Looking …"
 ORDER = ("bad", "warn", "ok")  # what is worst first
 SIGNS: dict[str, tuple[str, Kind]] = {
     "bad": ("✗ BAD ", "bad"),
@@ -26,9 +35,9 @@ SIGNS: dict[str, tuple[str, Kind]] = {
 
 
 class Seen(NamedTuple):
-    """What was found, of the kind that `Finding` says."""
+    """What was found, of the kind that `Finding` says; ``nth``: of those of one name."""
 
-    place: int
+    nth: int
     name: str
     state: str
     what: str
@@ -37,9 +46,11 @@ class Seen(NamedTuple):
 
 def seen(found: Sequence[Finding]) -> list[Seen]:
     """Return what was found, the worst first."""
-    every = [
-        Seen(place, each.name, each.state, each.what, each.fix) for place, each in enumerate(found)
-    ]
+    of_name: Counter[str] = Counter()
+    every = []
+    for each in found:
+        every.append(Seen(of_name[each.name], each.name, each.state, each.what, each.fix))
+        of_name[each.name] += 1
     return sorted(every, key=lambda each: ORDER.index(each.state))
 
 
@@ -51,14 +62,16 @@ def said(found: Sequence[Seen]) -> str:
     return f"{first}, {notes} worth a look." if notes else f"{first}."
 
 
-def _lines(item: Seen, _width: int) -> tuple[Line, ...]:
+def drawn(item: Seen, width: int) -> Line:
+    """Return what was found as a line of so many columns; what has no room is cut, with a sign."""
     sign, kind = SIGNS[item.state]
-    return ((Part(sign, kind), Part(f"  {item.name}: "), Part(item.what)),)
+    text = f"{item.name}: {item.what}"
+    return (Part(f"{sign}  ", kind), Part(fitted(text, width - cell_len(sign) - 2)))
 
 
 LOOK: Look[Seen] = Look(
-    key=lambda item: item.place,
-    lines=_lines,
+    key=lambda item: (item.name, item.nth),
+    lines=lambda item, width: (drawn(item, width),),
     height=lambda _item, _width: 1,
     rests=lambda _item: True,
 )
@@ -73,16 +86,17 @@ class Health(Page):
     BINDINGS: ClassVar[list[BindingType]] = [*keys(health.ACTIONS)]
 
     def body(self) -> ComposeResult:
-        """Lay the list between what it comes to and the way out."""
-        yield Static("Looking …", id="health-whole")
-        yield Listing(LOOK, id="first", tooltip=TOOLTIP)
-        yield Static(id="health-fix")
+        """Lay what it comes to on top, then the list, and the way out of one thing."""
+        yield Static(LOOKING, id="headline")
+        with Container(classes="told"):
+            yield Listing(LOOK, id="first", tooltip=TOOLTIP)
+            yield Said(tooltip=BELOW)
 
     async def renew(self) -> None:
         """Look at everything, beside what is drawn."""
         found = seen(await asyncio.to_thread(self.review.outside.doctor))
         self._listing().show(found)
-        self.query_one("#health-whole", Static).update(Content(said(found)))
+        self.query_one("#headline", Static).update(Content(said(found)))
         self._say()
 
     def clear(self) -> None:
@@ -98,7 +112,7 @@ class Health(Page):
 
     def action_examine(self) -> None:
         """Look again."""
-        self.query_one("#health-whole", Static).update("Looking …")
+        self.query_one("#headline", Static).update(LOOKING)
         self.look()
 
     def _listing(self) -> Listing[Seen]:
@@ -106,5 +120,5 @@ class Health(Page):
 
     def _say(self) -> None:
         item = self._listing().under
-        text = "" if item is None else f"{item.name}: {item.what}\n{item.fix}"
-        self.query_one("#health-fix", Static).update(Content(text))
+        text = "" if item is None else f"{item.name}: {item.what}\n\n{item.fix}"
+        self.query_one(Said).say(text)

@@ -2,32 +2,48 @@
 
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import BindingType
+from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
 from agent.errors import UsageError
 from agent.tui.actions import policy
 from agent.tui.actions.action import Where, keys
-from agent.tui.listing import Line, Listing, Look
+from agent.tui.listing import Line, Listing, Look, Part
 from agent.tui.page import Page
-from agent.tui.screens.policy.items import Item, items_of
+from agent.tui.plain import fitted, plain
+from agent.tui.said import Said
+from agent.tui.screens.policy.items import LEGEND, Item, headline, items_of
 from agent.wire.policing import RulesStatus
 from agent.wire.state import EventKind
 
-TOOLTIP = "The rules in use. Enter opens the file in your editor, at the line of what is marked."
-FIT = 1  # lines of an item
+TOOLTIP = (
+    "What is wrong with your policy, then its rules with the time when each last decided something "
+    "about a request, then what holds for everything else. Enter opens the file in your editor, at "
+    "the line of what is under the cursor."
+)
+BELOW = "All that is to be said of what is under the cursor of the list. Up and down scroll it."
+NAME = 45  # of a hundred columns, for what stands before the last part of a line
 
 
-def _lines(item: Item, _width: int) -> tuple[Line, ...]:
-    return (item.parts,)
+def drawn(item: Item, width: int) -> Line:
+    """Return an item as a line of so many columns; what has no room is cut, with a sign."""
+    *before, last = item.cells
+    cells, room = [], width
+    for place, each in enumerate(before):
+        columns = cell_len(each.text) if place == 0 else room * NAME // 100
+        cells.append(Part(f"{fitted(each.text, columns)} ", each.kind))
+        room -= columns + 1
+    return (*cells, Part(fitted(last.text, room), last.kind))
 
 
 LOOK: Look[Item] = Look(
     key=lambda item: item.key,
-    lines=_lines,
-    height=lambda _item, _width: FIT,
+    lines=lambda item, width: (drawn(item, width),),
+    height=lambda _item, _width: 1,
     rests=lambda item: not item.title,
 )
 
@@ -44,19 +60,25 @@ class PolicyScreen(Page):
         self._rules: RulesStatus | None = None
 
     def body(self) -> ComposeResult:
-        """Lay the list above what is said of the item under the cursor."""
-        yield Listing(LOOK, id="first", tooltip=TOOLTIP)
-        yield Static(id="policy-said")
+        """Lay what decided last on top, then the list, and what is said of one item of it."""
+        yield Static(id="headline")
+        yield Static(LEGEND, id="legend")
+        with Container(classes="told"):
+            yield Listing(LOOK, id="first", tooltip=TOOLTIP)
+            yield Said(tooltip=BELOW)
 
     async def renew(self) -> None:
         """Show the rules, and what is wrong with them."""
         self._rules = await self.review.link.call("rules")
-        self._listing().show(items_of(self._rules, self.review.outside.clock()))
+        now = self.review.outside.clock()
+        self.query_one("#headline", Static).update(Content(plain(headline(self._rules, now))))
+        self._listing().show(items_of(self._rules, now))
         self._say()
 
     def clear(self) -> None:
         """Show no rule: they name recipients, and words of queries."""
         self._rules = None
+        self.query_one("#headline", Static).update("")
         self._listing().show([])
         self._say()
 
@@ -108,4 +130,4 @@ class PolicyScreen(Page):
 
     def _say(self) -> None:
         item = self._listing().under
-        self.query_one("#policy-said", Static).update(Content("" if item is None else item.said))
+        self.query_one(Said).say("" if item is None else item.said)

@@ -1,0 +1,172 @@
+"""The screen of health: what is wrong first, each with its fix, over the machine's own doctor."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from agent.cli.service import usual
+from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
+from agent.daemon.doctor import examine
+from agent.tui.listing import Listing
+from agent.tui.outside import Outside
+from agent.tui.screens.health import LOOK, LOOKING, ORDER, Seen, drawn, said, seen
+from tests.daemon.whole_daemon import Live, living
+from tests.tui.running import LARGE, NOTHING, NOW, SMALL, USUAL, Running, running
+from tests.tui.running import run as going
+from tests.tui.test_app import double
+
+TEXTS = st.text(max_size=30)
+FINDINGS = st.lists(
+    st.builds(Finding, TEXTS, st.sampled_from(("ok", "warn", "bad")), TEXTS, TEXTS), max_size=8
+)
+FOUND = [
+    ok("disk", "9 MiB free"),
+    warn("keyring", "no keyring", "ask for the passphrase"),
+    bad("files", "others can read them", "chmod -R go= it"),
+]
+
+
+@given(FINDINGS)
+def test_the_worst_stands_first_and_all_of_it_is_there(found: list[Finding]) -> None:
+    """In the order of the doctor else; and each is known again by what was looked at."""
+    items = seen(found)
+    places = [ORDER.index(each.state) for each in items]
+    assert places == sorted(places)
+    assert len({LOOK.key(each) for each in items}) == len(items)
+    for state in ORDER:
+        own = [(each.name, each.what, each.fix) for each in items if each.state == state]
+        wanted = [(each.name, each.what, each.fix) for each in found if each.state == state]
+        assert own == wanted
+
+
+@given(FINDINGS)
+def test_the_sentence_on_top_counts(found: list[Finding]) -> None:
+    """What is to be mended, and what is worth a look."""
+    counts = {state: sum(each.state == state for each in found) for state in ORDER}
+    text = said(seen(found))
+    wanted = f"{counts['bad']} to mend" if counts["bad"] else "Nothing is wrong"
+    assert text.startswith(wanted)
+    assert (f"{counts['warn']} worth a look" in text) == bool(counts["warn"])
+
+
+@given(FINDINGS, st.integers(12, 130))
+def test_a_line_is_as_wide_as_there_is_room(found: list[Finding], width: int) -> None:
+    """A word or a sign says how each is, and nothing steers the terminal."""
+    for each in seen(found):
+        text = "".join(part.text for part in drawn(each, width))
+        assert cell_len(text) == width
+        assert text.isprintable()
+        assert {"bad": "BAD", "warn": "note", "ok": "ok"}[each.state] in text
+
+
+class Doctor:
+    """Finds what it is told to, and counts how often it looks."""
+
+    def __init__(self, found: Sequence[Finding]) -> None:
+        """Take what there is."""
+        self.found = found
+        self.looks = 0
+
+    def __call__(self) -> Sequence[Finding]:
+        """Look."""
+        self.looks += 1
+        return self.found
+
+    def outside(self) -> Outside:
+        """Return what others do."""
+        return Outside(self, NOTHING.edit, NOTHING.clock)
+
+
+async def shows(shown: Running) -> Listing[Seen]:
+    """Go to the screen, and wait until something was found."""
+    await shown.pilot.press("7")
+    await shown.until(lambda: list(shown.app.screen.query(Listing)))
+    listing = shown.app.screen.query_one(Listing)
+    await shown.until(lambda: listing.items and LOOKING not in shown.text())
+    return listing
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL, LARGE])
+def test_what_is_wrong_is_seen_with_what_mends_it(size: tuple[int, int]) -> None:
+    """First the worst; the fix of another as the cursor goes there."""
+
+    async def test(path: Path) -> None:
+        async with running(path, size, outside=Doctor(FOUND).outside()) as shown:
+            await shows(shown)
+            assert "1 to mend, 1 worth a look." in shown.text()
+            assert "✗ BAD   files: others can read them" in shown.text()
+            assert "chmod -R go= it" in shown.text()
+            await shown.pilot.press("down")
+            assert "ask for the passphrase" in shown.text()
+            assert "chmod" not in shown.text()
+
+    with double() as (_, path):
+        going(test(path))
+
+
+def test_looking_again_shows_what_there_is_now() -> None:
+    """By its key; the cursor stays on what was looked at."""
+
+    async def test(path: Path) -> None:
+        doctor = Doctor(FOUND)
+        async with running(path, outside=doctor.outside()) as shown:
+            listing = await shows(shown)
+            await shown.pilot.press("down", "down")
+            before = doctor.looks
+            doctor.found = [FOUND[1], ok("disk", "8 MiB free")]
+            await shown.pilot.press("r")
+            await shown.until(lambda: "Nothing is wrong, 1 worth a look." in shown.text())
+            assert doctor.looks == before + 1
+            under = listing.under
+            assert under is not None
+            assert (under.name, under.what) == ("disk", "8 MiB free")
+
+    with double() as (_, path):
+        going(test(path))
+
+
+def test_it_needs_no_daemon() -> None:
+    """Least of all then: it says what is wrong with it."""
+
+    async def test(path: Path, ends: Callable[[], object]) -> None:
+        async with running(path, outside=Doctor(FOUND).outside()) as shown:
+            ends()
+            await shown.until(lambda: "STALE" in shown.text())
+            await shows(shown)
+            assert "1 to mend" in shown.text()
+
+    with ended() as (path, ends):
+        going(test(path, ends))
+
+
+@contextmanager
+def ended() -> Iterator[tuple[Path, Callable[[], None]]]:
+    """Yield the socket of a daemon of its own, and what ends it."""
+    with living() as live:
+        yield live.paths.control, live.kill
+
+
+def test_it_is_the_doctor_of_the_command_line() -> None:
+    """Over a real daemon: nothing is wrong with it, and its vault is open."""
+
+    def outside(live: Live) -> Outside:
+        machine = Machine(live.paths, os.environ, NOW, usual(), sys.executable)
+        return Outside(lambda: examine(machine), NOTHING.edit, NOTHING.clock)
+
+    async def test(live: Live) -> None:
+        async with running(live.paths.control, LARGE, outside=outside(live)) as shown:
+            listing = await shows(shown)
+            found = {each.name: each for each in listing.items}
+            assert found["daemon"].what == f"process {live.process.pid}, version 0.1.0"
+            assert found["vault"].state == "ok"
+            assert f"process {live.process.pid}" in shown.text()
+
+    with living() as live:
+        going(test(live))
