@@ -1,6 +1,7 @@
 """The program: its screens, what works on all of them, and what the daemon tells."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from time import monotonic
 from typing import Any, ClassVar
 
@@ -10,15 +11,17 @@ from textual.binding import BindingType
 from textual.command import Provider
 from textual.message import Message
 from textual.screen import Screen
+from textual.worker import Worker
 
 from agent.errors import DaemonError, LockedError, ReticentError
 from agent.tui.actions import everywhere
 from agent.tui.actions.action import Where, keys
+from agent.tui.actions.everywhere import TITLES
 from agent.tui.cover import Cover
 from agent.tui.help import Help
 from agent.tui.link import Happened, Heard, Link, Lost
 from agent.tui.outside import Outside
-from agent.tui.page import Page
+from agent.tui.page import Doing, Page
 from agent.tui.palette import Actions
 from agent.tui.screens.table import PAGES
 from agent.tui.state import State
@@ -74,7 +77,7 @@ class Review(App[None]):
 
     def on_mount(self) -> None:
         """Reach the daemon, and look at the clock from time to time."""
-        self.run_worker(self._begin())
+        self._beside(self._begin)
         self.set_interval(min(LOOKS, self._idle / 4), self._look_at_clock)
 
     def on_unmount(self) -> None:
@@ -84,7 +87,7 @@ class Review(App[None]):
     def say(self, error: ReticentError) -> None:
         """Say what went wrong, and the way out; where the vault is locked, ask for its key."""
         if isinstance(error, LockedError):
-            self.run_worker(self._look_at_daemon())
+            self._beside(self._look_at_daemon)
         else:
             self.notify(f"{error}\n{error.hint}", severity="error", markup=False, timeout=10)
 
@@ -110,7 +113,7 @@ class Review(App[None]):
 
     def on_happened(self, message: Happened) -> None:
         """Look again at what it is about."""
-        self.run_worker(self._look_at_daemon(), group="status", exclusive=True)
+        self._beside(self._look_at_daemon, group="status", exclusive=True)
         page = self.page()
         if page is not None:
             page.happened(message.event.kind)
@@ -122,6 +125,13 @@ class Review(App[None]):
         if not isinstance(self.screen, Page):
             return
         self.switch_mode(where)
+
+    def action_turn(self, by: int) -> None:
+        """Show the screen after this one, or before it; after the last comes the first."""
+        page = self.page()
+        if page is not None:
+            names = [*TITLES]
+            self.action_show(names[(names.index(page.where) + by) % len(names)])
 
     async def action_lock(self) -> None:
         """Close the vault."""
@@ -143,7 +153,7 @@ class Review(App[None]):
 
     def action_renew(self) -> None:
         """Ask the daemon again."""
-        self.run_worker(self._look_at_daemon())
+        self._beside(self._look_at_daemon)
         page = self.page()
         if page is not None:
             page.look()
@@ -169,7 +179,7 @@ class Review(App[None]):
             self.cover()
         elif self.reachable and self._touched > self._told and now - self._told >= TOUCHES:
             self._told = now
-            self.run_worker(self._call_and_take("status"))
+            self._beside(partial(self._call_and_take, "status"))
 
     def cover(self) -> None:
         """Hide all that is private, until a key is pressed; values stay hidden then."""
@@ -179,6 +189,10 @@ class Review(App[None]):
             self.push_screen(Cover())
 
     # how it does that
+
+    def _beside(self, doing: Doing, group: str = "default", *, exclusive: bool = False) -> None:
+        """Do something beside the drawing; one that is replaced before it begins is never made."""
+        _: Worker[None] = self.run_worker(doing, group=group, exclusive=exclusive)
 
     async def _begin(self) -> None:
         """Reach the daemon; start it if none runs."""

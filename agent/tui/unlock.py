@@ -1,5 +1,6 @@
 """The vault is locked: what opens it is asked for."""
 
+from functools import partial
 from typing import ClassVar, cast
 
 from textual.app import ComposeResult
@@ -7,6 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
+from textual.worker import Worker
 
 from agent.errors import ReticentError
 from agent.tui.link import Link
@@ -82,7 +84,7 @@ class Unlocking(ModalScreen[Status | None]):
 
     def _try(self, how: Unlock) -> None:
         self.query_one("#wrong", Static).update("Opening …")
-        self.run_worker(self._unlock(how), exclusive=True)
+        _: Worker[None] = self.run_worker(partial(self._unlock, how), exclusive=True)
 
     async def _unlock(self, how: Unlock) -> None:
         link = cast("Link", self.app.link)  # type: ignore[attr-defined]
