@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from textual.message import Message
 
-from agent.errors import DaemonError
+from agent.errors import DaemonError, ReticentError
 from agent.wire.client import Client
 from agent.wire.connection import ABSENT
 from agent.wire.state import Event, Status
@@ -40,9 +40,9 @@ class Heard(Message):
 
 
 class Lost(Message):
-    """The daemon ended, or broke off; ``error`` says how."""
+    """The daemon ended, broke off, or does not know the call; ``error`` says how."""
 
-    def __init__(self, error: DaemonError) -> None:
+    def __init__(self, error: ReticentError) -> None:
         super().__init__()
         self.error = error
 
@@ -107,7 +107,9 @@ class Link:
 
     def follow(self, tell: Callable[[Message], object]) -> None:
         """Tell what happens, from a thread of its own, until `close`."""
-        self._follower = threading.Thread(target=self._following, args=(tell,), daemon=True)
+        self._follower = threading.Thread(
+            target=self._following, args=(tell,), name="reticent-follow", daemon=True
+        )
         self._follower.start()
 
     def close(self) -> None:
@@ -137,6 +139,7 @@ class Link:
 
     def _following(self, tell: Callable[[Message], object]) -> None:
         client = self._made(attended=False)
+        error: ReticentError
         while not self._ended.is_set():
             try:
                 tell(Heard(client.call("status")))
@@ -145,7 +148,7 @@ class Link:
                         return
                     tell(Happened(event))
                 error = DaemonError("the daemon ended", "this waits until it is back")
-            except DaemonError as broken:
+            except ReticentError as broken:
                 error = broken
             client.close()
             if not self._ended.is_set():

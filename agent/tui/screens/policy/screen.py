@@ -69,10 +69,13 @@ class PolicyScreen(Page):
 
     async def renew(self) -> None:
         """Show the rules, and what is wrong with them."""
-        self._rules = await self.review.link.call("rules")
+        rules: RulesStatus = await self.review.link.call("rules")
+        if not self.review.reachable:
+            return  # locked meanwhile
+        self._rules = rules
         now = self.review.outside.clock()
-        self.query_one("#headline", Static).update(Content(plain(headline(self._rules, now))))
-        self._listing().show(items_of(self._rules, now))
+        self.query_one("#headline", Static).update(Content(plain(headline(rules, now))))
+        self._listing().show(items_of(rules, now))
         self._say()
 
     def clear(self) -> None:
