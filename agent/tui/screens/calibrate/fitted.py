@@ -7,8 +7,9 @@ from agent.tui.plain import fitted as cut
 from agent.wire.calibrating import Calibrated, Pair
 
 WANTED, LINE, BOTH, BEYOND = "●", "│", "◉", "›"
-NAME, NUMBER = 16, 8  # columns
-LEAST_PLOT = 8
+NAME, NUMBER = 14, 8  # columns
+PLOT = f"{WANTED} wanted {LINE}line"
+LEAST_PLOT = len(PLOT)
 ANY = 100  # times as good, from which on it says no more how much
 ENDLESS = 64.0  # bits: beyond that a factor is of no use
 NO_PRICE = (
@@ -37,7 +38,7 @@ def picture(found: Calibrated, titles: Mapping[str, str], width: int) -> Iterato
     """Yield the pairs, each with what was wanted and what lies on the line, on one scale."""
     room = max(LEAST_PLOT, width - NAME - 3 * NUMBER - 2)
     heads = "".join(f"{each:>{NUMBER}}" for each in ("wanted", "line", "off by"))
-    yield f"{cut('bits', NAME)} {WANTED + ' wanted  ' + LINE + ' the line':<{room}} {heads}"
+    yield f"{cut('bits', NAME)} {PLOT:<{room}} {heads}"
     priced = [each for each in found.pairs if each.wanted_bits is not None]
     most = max((max(each.wanted_bits or 0, _on_line(found, each)) for each in priced), default=0.0)
     for each in found.pairs:

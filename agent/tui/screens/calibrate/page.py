@@ -61,9 +61,10 @@ class CalibratePage(Page):
     async def renew(self) -> None:
         """Ask about the model in use, unless something is answered already."""
         found: list[AttributeStatus] = await self.review.link.call("attributes")
-        if not self._at.said:
-            self._at = replace(Answering.about(found), place=self._at.place)
-        self._draw()
+        at = replace(Answering.about(found), place=self._at.place)
+        if not self._at.said and at != self._at and self.review.reachable:
+            self._at = at
+            self._draw()
 
     # what is shown
 
@@ -168,7 +169,7 @@ class CalibratePage(Page):
             return
         body = Calibrate(answers=[answers], write=write)
         found: Calibrated = await self.review.link.call("calibrate", body, attended=True)
-        if at is self._at:
+        if at is self._at:  # not where it was forgotten, or changed, meanwhile
             self._came_to = found
             self._draw()
 

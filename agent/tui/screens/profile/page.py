@@ -79,6 +79,8 @@ class ProfilePage(Page):
         attributes: list[AttributeStatus] = await call("attributes", attended=attended)
         recipients: list[Recipient] = await call("recipients", attended=attended)
         own: Profile = await call("profile", attended=attended)
+        if not self.review.reachable:
+            return  # locked meanwhile: what was asked for is nobody's to see
         held = {each.pool: each.held for each in recipients}
         self._all = made(attributes, own.values, held, masked=self.review.masked)
         self._draw()

@@ -34,7 +34,9 @@ class Filtered(Choice[str]):
         """Leave only the answers that have what is typed."""
         wanted = event.value.strip().casefold()
         self._left = [each for each in self._answers if wanted in each[0].casefold()]
-        self.query_one(OptionList).set_options(Content(text) for text, _ in self._left)
+        below = self.query_one(OptionList)
+        below.set_options(Content(text) for text, _ in self._left)
+        below.highlighted = 0 if self._left else None
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Answer with the only one that is left; else go to the list."""

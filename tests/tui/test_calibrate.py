@@ -1,0 +1,225 @@
+"""The screen of the questions over a real daemon: every action of it."""
+
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from textual.widgets import Static
+
+from agent.tui.asked import Confirm
+from agent.tui.cover import Cover
+from agent.tui.screens.calibrate.page import CalibratePage
+from agent.tui.screens.calibrate.questions import CROWDS, FIRST
+from agent.tui.screens.calibrate.scale import Scale
+from agent.tui.unlock import Unlocking
+from tests.daemon.whole_daemon import OPEN, Live, living
+from tests.tui.running import LARGE, SMALL, USUAL, Running, running
+from tests.tui.running import run as going
+
+PRICES = ("2", "3") * (FIRST // 2)  # of the first attributes
+KNOWN = ("5", "4", "3", "2", "1", "1")  # from one person to many
+RETURN = ("1", "2", "3", "4", "5")  # for what is so sensitive, from hardly to highly
+
+
+@pytest.fixture
+def live() -> Iterator[Live]:
+    """Yield a daemon whose vault is open."""
+    with living() as found:
+        yield found
+
+
+def page(shown: Running) -> CalibratePage:
+    """Return the screen."""
+    found = shown.app.page()
+    assert isinstance(found, CalibratePage)
+    return found
+
+
+def told(shown: Running, part: str) -> str:
+    """Return what a part of the screen says."""
+    return str(page(shown).query_one(part, Static).content)
+
+
+def asked(shown: Running) -> int:
+    """Return the number of the question."""
+    return int(told(shown, "#calibrate-progress").split()[1])
+
+
+async def come(shown: Running) -> None:
+    """Go to the first question."""
+    await shown.pilot.press("5")
+    await shown.until(lambda: isinstance(shown.app.page(), CalibratePage))
+    await shown.until(lambda: "question 1 " in told(shown, "#calibrate-progress"))
+    await shown.until(lambda: page(shown).query_one(Scale).has_focus)
+
+
+async def answer(shown: Running) -> None:
+    """Answer all questions."""
+    await come(shown)
+    await shown.pilot.press(*PRICES, *KNOWN, *RETURN)
+    await shown.until(lambda: "λ = " in told(shown, "#calibrate-outcome Static"))
+
+
+def policy(live: Live) -> dict[str, Any]:
+    """Return the policy file."""
+    return tomllib.loads(live.paths.policy.read_text())
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL, LARGE], ids=str)
+def test_numbers_answer_and_lead_to_the_fit_and_nothing_is_written(
+    live: Live, size: tuple[int, int]
+) -> None:
+    """They do not switch screens; what they come to is seen first."""
+
+    async def test() -> None:
+        before = live.paths.policy.read_text()
+        async with running(live.paths.control, size) as shown:
+            await answer(shown)
+            said = told(shown, "#calibrate-outcome Static")
+            assert "Nothing is written yet" in said
+            assert "one of 100,000" in said
+            assert "region of the world" in said
+            assert "λ = " in shown.text()
+        assert live.paths.policy.read_text() == before
+
+    going(test())
+
+
+def test_it_is_written_once_that_is_agreed_to(live: Live) -> None:
+    """λ, and a price for each attribute that was asked about; no is the usual answer."""
+
+    async def test() -> None:
+        async with running(live.paths.control) as shown:
+            await answer(shown)
+            await shown.pilot.press("w")
+            await shown.until(lambda: isinstance(shown.app.screen, Confirm))
+            await shown.pilot.press("enter")
+            await shown.settled()
+            assert "lambda" not in policy(live)
+            await shown.pilot.press("w")
+            await shown.until(lambda: isinstance(shown.app.screen, Confirm))
+            await shown.pilot.press("down", "enter")
+            await shown.until(lambda: "√ Written" in told(shown, "#calibrate-outcome Static"))
+            assert policy(live)["lambda"] > 0
+            prices = [each["sensitivity"] for each in policy(live)["attributes"].values()]
+            assert sorted({round(each, 3) for each in prices}) == [0.585, 1.0]
+            assert len(prices) == FIRST
+            await shown.pilot.press("w")  # there is nothing left to write
+            await shown.settled()
+            assert isinstance(shown.app.screen, CalibratePage)
+
+    going(test())
+
+
+def test_the_way_back_changes_an_answer(live: Live) -> None:
+    """From a question and from the end; what was said stands there."""
+
+    async def test() -> None:
+        async with running(live.paths.control, LARGE) as shown:
+            await come(shown)
+            await shown.pilot.press("4")
+            await shown.until(lambda: asked(shown) == 2)
+            assert "very sensitive" in told(shown, "#calibrate-said Static")
+            await shown.pilot.press("backspace")
+            await shown.until(lambda: asked(shown) == 1)
+            assert page(shown).query_one(Scale).highlighted == 3
+            await shown.pilot.press("up", "enter")
+            await shown.until(lambda: asked(shown) == 2)
+            assert "fairly sensitive" in told(shown, "#calibrate-said Static")
+            await shown.pilot.press(*PRICES[1:], *KNOWN, *RETURN)
+            await shown.until(lambda: "λ = " in told(shown, "#calibrate-outcome Static"))
+            await shown.pilot.press("b")
+            await shown.until(lambda: page(shown).query_one(Scale).has_focus)
+            assert "highly sensitive" in told(shown, "#calibrate-question")
+
+    going(test())
+
+
+def test_a_question_is_skipped_but_not_what_a_price_needs(live: Live) -> None:
+    """Without an answer at all there is nothing to show, nor to write."""
+
+    async def test() -> None:
+        async with running(live.paths.control) as shown:
+            await come(shown)
+            await shown.pilot.press(*["s"] * (FIRST + len(CROWDS)))
+            nothing = "without an answer there is no price"
+            await shown.until(lambda: nothing in told(shown, "#calibrate-outcome Static"))
+            await shown.pilot.press("w")
+            await shown.settled()
+            assert isinstance(shown.app.screen, CalibratePage)
+            await shown.pilot.press("b", "3")
+            await shown.until(lambda: "How much better" in told(shown, "#calibrate-question"))
+            await shown.pilot.press("s")
+            await shown.until(lambda: "This one is needed" in shown.text())
+            assert page(shown).query_one(Scale).has_focus
+
+    going(test())
+
+
+def test_more_attributes_are_asked_about(live: Live) -> None:
+    """All that the model has."""
+
+    async def test() -> None:
+        async with running(live.paths.control) as shown:
+            await come(shown)
+            assert "o asks about 32 attributes more" in told(shown, "#calibrate-progress")
+            await shown.pilot.press("o")
+            await shown.until(lambda: " of 51," in told(shown, "#calibrate-progress"))
+
+    going(test())
+
+
+def test_leaving_asks_where_answers_would_be_lost(live: Live) -> None:
+    """Another screen loses none; quitting does, and asks; without answers it does not."""
+
+    async def test() -> None:
+        async with running(live.paths.control) as shown:
+            await come(shown)
+            await shown.pilot.press("4")
+            await shown.until(lambda: asked(shown) == 2)
+            await shown.pilot.press("6")
+            await shown.until(lambda: not isinstance(shown.app.page(), CalibratePage))
+            await shown.pilot.press("5")
+            await shown.until(lambda: isinstance(shown.app.page(), CalibratePage))
+            assert asked(shown) == 2
+            for key in ("q", "ctrl+q"):
+                await shown.pilot.press(key)
+                await shown.until(lambda: isinstance(shown.app.screen, Confirm))
+                await shown.pilot.press("enter")
+                await shown.until(lambda: isinstance(shown.app.screen, CalibratePage))
+            await shown.pilot.press("q")
+            await shown.until(lambda: isinstance(shown.app.screen, Confirm))
+            await shown.pilot.press("down", "enter")
+            await shown.until(lambda: not shown.app.is_running)
+        async with running(live.paths.control) as shown:
+            await come(shown)
+            await shown.pilot.press("q")
+            await shown.until(lambda: not shown.app.is_running)
+
+    going(test())
+
+
+def test_what_is_locked_forgets_the_answers_and_what_is_covered_does_not(live: Live) -> None:
+    """They are about the user, and stand in memory only."""
+
+    async def test() -> None:
+        async with running(live.paths.control, USUAL) as shown:
+            await come(shown)
+            await shown.pilot.press("4")
+            await shown.until(lambda: asked(shown) == 2)
+            shown.app.cover()
+            await shown.until(lambda: isinstance(shown.app.screen, Cover))
+            assert "sensitive" not in shown.text()
+            await shown.pilot.press("1")
+            await shown.until(lambda: isinstance(shown.app.screen, CalibratePage))
+            assert asked(shown) == 2
+            await shown.pilot.press("ctrl+l")
+            await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
+            with live.client() as client:
+                client.call("unlock", OPEN)
+            await shown.until(lambda: isinstance(shown.app.screen, CalibratePage))
+            await shown.until(lambda: asked(shown) == 1)
+            assert page(shown).query_one(Scale).highlighted is None
+
+    going(test())

@@ -1,0 +1,210 @@
+"""What the profile says, without a screen: families, sliders, columns and sentences."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.tui.screens.profile.rows import (
+    HIDDEN,
+    NOT_SET,
+    Row,
+    cells,
+    columns,
+    families,
+    made,
+    matching,
+)
+from agent.tui.screens.profile.slider import STEPS, cheaper, dearer, drawn
+from agent.tui.screens.profile.words import (
+    PENDING,
+    detail,
+    edit_said,
+    family_of,
+    foot,
+    listed,
+    stale_said,
+)
+from agent.wire.keeping import Changed, Stale
+from agent.wire.policing import AttributeStatus, Edited, Win
+
+NAMES = ("region", "country", "city", "age", "year")
+
+
+def attribute(name: str, refines: str | None = None, **other: object) -> AttributeStatus:
+    """Return an attribute that may leave when it is worth it."""
+    usual: dict[str, object] = {
+        "title": f"the {name}",
+        "scope": "person",
+        "values": ["unspecified", "a", "b"],
+        "model": "world",
+        "disclose": "auto",
+        "sensitivity_bits": 0.0,
+        "guard": 0.0,
+        "rule": "attributes",
+        "line": 3,
+    }
+    return AttributeStatus(name=name, refines=refines, **(usual | other))  # type: ignore[arg-type]
+
+
+REGION, CITY, COUNTRY = (
+    attribute("region"),
+    attribute("city", "country"),
+    attribute("country", "region"),
+)
+ladders = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.none() | st.sampled_from(NAMES)),
+    unique_by=lambda pair: pair[0],
+).map(lambda pairs: [attribute(*pair) for pair in pairs])
+bits = st.floats(min_value=0, max_value=1000)
+
+
+@given(ladders)
+def test_every_attribute_stands_in_its_family_once(attributes: list[AttributeStatus]) -> None:
+    """Whatever refines what, even in a circle."""
+    found = [each.name for each, _ in families(attributes)]
+    assert sorted(found) == sorted(each.name for each in attributes)
+
+
+@given(ladders)
+def test_what_refines_stands_right_below_one_that_is_coarser(
+    attributes: list[AttributeStatus],
+) -> None:
+    """One step in, and with what it refines above it at the depth before."""
+    above: dict[int, str] = {}
+    for each, depth in families(attributes):
+        if depth:
+            assert each.refines == above[depth - 1]
+        above[depth] = each.name
+
+
+def test_a_family_is_told_from_coarse_to_fine() -> None:
+    """With how many values each step has."""
+    rows = [Row(each, depth) for each, depth in families([CITY, attribute("age"), REGION, COUNTRY])]
+    assert [each.attribute.name for each in rows] == ["age", "region", "country", "city"]
+    city = rows[-1]
+    assert [each.attribute.name for each in family_of(city, rows)] == ["region", "country", "city"]
+    assert [each.attribute.name for each in family_of(rows[0], rows)] == ["age"]
+    said = dict(detail(city, rows))["From coarse to fine"].splitlines()
+    assert said == [
+        "  the region: 2 values",
+        "    the country: 2 values",
+        "▸     the city: 2 values",
+    ]
+    assert "From coarse to fine" not in dict(detail(rows[0], rows))
+
+
+@given(bits)
+def test_a_slider_moves_by_steps_and_stays_between_its_ends(at: float) -> None:
+    """To the right it never falls, to the left it never rises, and each goes somewhere."""
+    assert dearer(at) > at or at >= STEPS[-1]
+    assert dearer(at) == at or dearer(at) in STEPS
+    assert cheaper(at) < at or at == 0
+    assert cheaper(at) in STEPS
+
+
+@given(st.sampled_from(STEPS[1:-1]))
+def test_a_step_back_is_a_step_back(at: float) -> None:
+    """From a step, to the right and to the left again, is where it was."""
+    assert cheaper(dearer(at)) == at == dearer(cheaper(at))
+
+
+@given(bits, bits)
+def test_the_knob_stands_further_right_for_more(one: float, other: float) -> None:
+    """And there is one, on a line of a fixed length."""
+    for each in (one, other):
+        assert len(drawn(each)) == len(STEPS)
+        assert drawn(each).count("●") == 1
+    assert (drawn(one).index("●") <= drawn(other).index("●")) or one > other
+
+
+@given(st.integers(min_value=58, max_value=200))
+def test_the_columns_fill_the_width_and_no_more(width: int) -> None:
+    """Two columns between two, two for the bar that scrolls."""
+    found = columns(width)
+    assert sum(each.width for each in found) + 2 * len(found) + 2 == width
+    assert len(cells(Row(REGION), width)) == len(found)
+    assert all(each.width >= 6 for each in found)
+
+
+def test_a_value_is_hidden_until_it_is_revealed() -> None:
+    """Also from whoever prints the row; that one is set is seen."""
+    own = {"world": {"region": "b"}, "other": {"age": "a"}}
+    hidden, shown = (
+        made([REGION, attribute("age")], own, {}, masked=masked) for masked in (True, False)
+    )
+    assert [cells(each, 80)[1] for each in hidden] == [HIDDEN, NOT_SET]
+    assert [cells(each, 80)[1] for each in shown] == ["b", NOT_SET]
+    assert "a secret" not in repr(replace(shown[0], value="a secret"))
+    assert "m shows it" in dict(detail(hidden[0], hidden))["Your value"]
+    assert dict(detail(shown[0], shown))["Your value"] == "b"
+
+
+def test_what_is_set_for_each_request_is_said_to_be() -> None:
+    """It has no value of the user's own."""
+    row = Row(attribute("work", scope="request"))
+    assert cells(row, 80)[1] == "each request"
+    assert "set for each request" in dict(detail(row, [row]))["Your value"]
+    assert "Set for each request" in foot(row)
+
+
+@pytest.mark.parametrize(
+    ("disclose", "short", "long"),
+    [
+        ("never", "never", "never leaves"),
+        ("ask", "asks first", "waits for your word before it leaves"),
+        ("auto", "when worth it", "leaves when it helps more than it costs"),
+        ("always", "always", "leaves with every request, if no limit forbids it"),
+        ("guarded", "guarded", "never leaves, and whatever gives it away costs"),
+    ],
+)
+def test_whether_it_may_leave_is_said_in_words(disclose: str, short: str, long: str) -> None:
+    """With the rule that says so, and its line."""
+    row = Row(attribute("region", disclose=disclose), holders=("shop.example", "@ads"))
+    assert cells(row, 80)[2] == short
+    assert foot(row).startswith(f"the region: {long} (by attributes, line 3); ")
+    assert foot(row).endswith("Held by shop.example and @ads.")
+
+
+def test_a_slider_that_is_not_written_is_said_not_to_be() -> None:
+    """By a sign and in words."""
+    row = Row(REGION, slid=0.5)
+    assert cells(row, 80)[3].endswith(" 0.5*")
+    assert cells(row, 60)[3] == "0.5*"
+    assert PENDING in foot(row)
+    assert PENDING not in foot(replace(row, slid=None))
+
+
+def test_a_filter_finds_titles_and_names_in_any_case() -> None:
+    """Everything where it is empty."""
+    rows = [Row(attribute("region", title="Part of the World")), Row(attribute("age"))]
+    assert matching(rows, " WORLD") == rows[:1]
+    assert matching(rows, "reg") == rows[:1]
+    assert matching(rows, "") == rows
+    assert matching(rows, "nothing") == []
+
+
+def test_what_an_edit_does_not_reach_is_said() -> None:
+    """By which rule, and on which line."""
+    win = Win(key="guard", value=1.0, names=["region"], rule="rule 2", line=9)
+    said = edit_said("It is done", Edited(changed=True, wins=[win]))
+    assert said == "It is done. Still decided otherwise by rule 2 (line 9): guard = 1.0."
+    assert edit_said("It", Edited(changed=False, wins=[])) == "It: the policy said so already."
+
+
+def test_who_holds_an_older_value_is_said() -> None:
+    """And what they will be told."""
+    changed = Changed(stale=[Stale(name="region", pools=["shop.example"])])
+    [said] = stale_said(changed)
+    assert said.startswith(
+        "shop.example holds your older value of region, and will be told the new"
+    )
+
+
+@given(st.lists(st.sampled_from(NAMES), min_size=1, max_size=20))
+def test_a_list_names_all_or_says_how_many_more(names: list[str]) -> None:
+    """Nobody is left out in silence."""
+    said = listed(names)
+    more = int(said.rsplit(" and ", 1)[1].split()[0]) if said.endswith(" more") else 0
+    assert sum(said.count(each) for each in set(names)) + more == len(names)
