@@ -1,0 +1,149 @@
+"""One request in detail over a real daemon: what left, why, and trying it otherwise."""
+
+import pytest
+
+from agent.tui.asked import Choice
+from agent.tui.screens.requests.weights import Shown
+from agent.wire.overview import Handled
+from tests.tui.requests.world import World, on, opened, page, row, told, words
+from tests.tui.running import LARGE, SMALL, USUAL, Running
+from tests.tui.running import run as going
+
+
+def names(shown: Running) -> list[str]:
+    """Return the attributes in the order in which they stand."""
+    return [each.row.name for each in page(shown).detail.rows.items if isinstance(each, Shown)]
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL, LARGE], ids=str)
+def test_one_in_detail_says_to_whom_what_and_at_what_cost(
+    world: World, size: tuple[int, int]
+) -> None:
+    """And each attribute with why; Escape goes back and rules nothing."""
+    recipient = f"told{size[0]}.example"
+
+    async def test() -> None:
+        async with on(world, size) as shown:
+            await opened(shown, recipient, Handled)
+            trial = page(shown).detail.trial
+            assert trial is not None
+            assert trial.weighed is not None
+            assert len(names(shown)) == len(trial.weighed.rows)
+            assert recipient in words(shown)
+            assert "Left: years_program." in words(shown)
+            if size != LARGE:  # where the list stands between
+                assert "18,991 people, then 1 of 5,156" in words(shown)
+            assert "[x] years since" in words(shown)
+            assert "helps more than it costs" in words(shown)
+            await shown.pilot.press("escape")
+            await shown.until(lambda: page(shown).listing.has_focus)
+            assert not page(shown).has_class("opened")
+
+    world.ask(recipient)
+    before = world.policy()
+    going(test())
+    assert world.policy() == before
+    assert world.reviews(recipient)
+
+
+def test_two_keys_change_what_leaves_from_now_on(world: World) -> None:
+    """Space says what it would change; a makes it hold, in the policy."""
+
+    async def test() -> None:
+        async with on(world) as shown:
+            await opened(shown, "two.example", Handled)
+            row(shown, "region")
+            await shown.pilot.press("space")
+            await shown.until(lambda: "With region: +0.3" in words(shown))
+            assert "[+] region of the world" in words(shown)
+            await shown.pilot.press("a")
+            await shown.until(lambda: told(shown, "region may leave to two.example, always."))
+            await shown.until(lambda: "[ ] region of the world" in words(shown))
+
+    assert "region" not in world.ask("two.example").attributes
+    going(test())
+    assert "two.example" in world.policy()
+    assert "region" in world.ask("two.example").attributes
+
+
+def test_several_changes_add_up_and_go_back(world: World) -> None:
+    """Each is weighed with the others; r tries nothing any more, and no row moves meanwhile."""
+
+    async def test() -> None:
+        async with on(world) as shown:
+            await opened(shown, "several.example", Handled)
+            order = names(shown)
+            row(shown, "region")
+            await shown.pilot.press("space")
+            row(shown, "years_program")
+            await shown.pilot.press("space")
+            await shown.until(lambda: "with region and without years_program: +" in words(shown))
+            assert names(shown) == order
+            await shown.pilot.press("space")
+            await shown.until(lambda: "With region: +" in words(shown))
+            await shown.pilot.press("r")
+            await shown.until(lambda: "With region" not in words(shown))
+
+    world.ask("several.example")
+    before = world.policy()
+    going(test())
+    assert world.policy() == before
+
+
+def test_once_holds_for_the_next_request_alone(world: World) -> None:
+    """Without anything tried, o changes the attribute under the cursor."""
+
+    async def test() -> None:
+        async with on(world) as shown:
+            await opened(shown, "once.example", Handled)
+            row(shown, "years_program")
+            await shown.pilot.press("o")
+            await shown.until(lambda: told(shown, "does not leave to once.example, once"))
+
+    world.ask("once.example")
+    before = world.policy()
+    going(test())
+    assert world.policy() == before
+    assert "years_program" not in world.ask("once.example").attributes
+    assert "years_program" in world.ask("once.example").attributes
+
+
+@pytest.mark.parametrize("key", ["enter", "c", "A"])
+def test_for_how_long_and_for_whom_is_chosen(world: World, key: str) -> None:
+    """Once, until a restart, for a week or always; for it or for everyone."""
+    recipient = f"choice-{key.lower()}.example"
+
+    async def test() -> None:
+        async with on(world) as shown:
+            await opened(shown, recipient, Handled)
+            row(shown, "region")
+            await shown.pilot.press("space", key)
+            await shown.until(lambda: isinstance(shown.app.screen, Choice))
+            assert f"Until the daemon restarts, for {recipient}" in shown.text()
+            assert "Always, for everyone" in shown.text()
+            await shown.pilot.press("down", "down", "enter")
+            await shown.until(lambda: told(shown, f"leave to {recipient}, for 7 days."))
+
+    world.ask(recipient)
+    going(test())
+    assert "expires" in world.policy()
+    assert "region" in world.ask(recipient).attributes
+
+
+def test_values_are_seen_in_the_detail_alone_and_until_they_are_hidden(world: World) -> None:
+    """By the key that is everywhere."""
+
+    async def test() -> None:
+        async with on(world) as shown:
+            await opened(shown, "value.example", Handled)
+            assert value not in shown.text()
+            await shown.pilot.press("m")
+            await shown.until(lambda: f"years_program = {value}" in shown.text())
+            await shown.pilot.press("m")
+            await shown.until(lambda: value not in shown.text())
+            await shown.pilot.press("m", "escape")
+            await shown.until(lambda: page(shown).listing.has_focus)
+            assert value not in shown.text()
+
+    value = world.ask("value.example").attributes["years_program"]
+    going(test())

@@ -1,0 +1,152 @@
+"""The user's word on what waits, over a real daemon, its vault and its policy."""
+
+import pytest
+from textual.widgets import OptionList
+
+from agent.tui.asked import Choice
+from agent.wire.reviews import Review
+from tests.tui.requests.world import World, at, on, opened, page, row, told, words
+from tests.tui.running import run as going
+
+
+def test_a_yes_for_good_is_written_and_can_be_taken_back(world: World) -> None:
+    """The cursor goes on to what comes after; u brings the review back."""
+
+    async def test() -> None:
+        async with on(world) as shown:
+            await shown.until(at(shown, "yes.example", Review))
+            await shown.pilot.press("a")
+            await shown.until(lambda: told(shown, "region may leave to yes.example, always."))
+            await shown.until(lambda: not at(shown, "yes.example", Review)())
+            assert page(shown).listing.under is not None
+            assert "yes.example" in world.policy()
+            await shown.pilot.press("u")
+            await shown.until(at(shown, "yes.example", Review))
+            assert world.policy() == before
+
+    world.ask("yes.example")
+    before = world.policy()
+    going(test())
+
+
+def test_a_yes_for_once_lets_it_leave_once(world: World) -> None:
+    """By a key in the list; the policy stays as it is."""
+
+    async def test() -> None:
+        async with on(world) as shown:
+            await shown.until(at(shown, "next.example", Review))
+            await shown.pilot.press("o")
+            await shown.until(lambda: not at(shown, "next.example", Review)())
+
+    world.ask("next.example")
+    before = world.policy()
+    going(test())
+    assert world.policy() == before
+    assert "region" in world.ask("next.example").attributes
+
+
+@pytest.mark.parametrize(("key", "lasts"), [("d", True), ("n", False)])
+def test_a_no_keeps_it(world: World, key: str, lasts: bool) -> None:
+    """For good, or out of the next request."""
+    recipient = f"no-{key}.example"
+
+    async def test() -> None:
+        async with on(world) as shown:
+            await shown.until(at(shown, recipient, Review))
+            await shown.pilot.press(key)
+            await shown.until(lambda: told(shown, f"region does not leave to {recipient}"))
+            await shown.until(lambda: not at(shown, recipient, Review)())
+
+    world.ask(recipient)
+    going(test())
+    assert (recipient in world.policy()) == lasts
+    assert "region" not in world.ask(recipient).attributes
+    world.ask(recipient)
+    waits = any("region" in each.names for each in world.reviews(recipient))
+    assert waits != lasts
+
+
+def test_what_is_put_aside_is_not_ruled_on(world: World) -> None:
+    """It waits again when it is met again."""
+
+    async def test() -> None:
+        async with on(world) as shown:
+            await shown.until(at(shown, "aside.example", Review))
+            await shown.pilot.press("x")
+            await shown.until(lambda: not at(shown, "aside.example", Review)())
+
+    world.ask("aside.example")
+    before = world.policy()
+    going(test())
+    assert world.policy() == before
+    world.ask("aside.example")
+    assert world.reviews("aside.example")
+
+
+def test_all_that_waits_from_one_is_let_go(world: World) -> None:
+    """After it is asked for how long; an answer of none rules nothing."""
+
+    async def test() -> None:
+        async with on(world) as shown:
+            await shown.until(at(shown, "all.example", Review))
+            await shown.pilot.press("A")
+            await shown.until(lambda: "Let all that waits from all.example" in shown.text())
+            await shown.pilot.press("escape")
+            assert len(world.reviews("all.example")) == 2
+            await shown.pilot.press("A")
+            await shown.until(lambda: isinstance(shown.app.screen, Choice))
+            await shown.pilot.press("down", "enter")
+            await shown.until(lambda: not at(shown, "all.example", Review)())
+
+    world.ask("all.example")
+    world.ask("all.example", "version_control")
+    going(test())
+    assert not world.reviews("all.example")
+    assert "all.example" in world.policy()
+
+
+def test_a_part_of_what_waits_is_let_go_in_the_detail(world: World) -> None:
+    """What is taken out of the yes goes on waiting; what is added goes along."""
+
+    async def test() -> None:
+        async with on(world) as shown:
+            await opened(shown, "part.example", Review)
+            assert "[+] region of the world" in shown.text()
+            row(shown, "region")
+            await shown.pilot.press("space")
+            await shown.until(lambda: "[ ] region of the world" in shown.text())
+            await shown.pilot.press("a")
+            await shown.until(lambda: told(shown, "nothing is changed"))
+            row(shown, "hobby")
+            await shown.pilot.press("space")
+            await shown.until(lambda: "With hobby:" in words(shown))
+            await shown.pilot.press("a")
+            await shown.until(lambda: told(shown, "hobby may leave to part.example, always."))
+
+    world.ask("part.example")
+    going(test())
+    assert [each.names for each in world.reviews("part.example")] == [["region"]]
+    assert "hobby" in world.ask("part.example").attributes
+
+
+def test_an_offer_is_settled_for_good_or_for_days(world: World) -> None:
+    """Never once; denied, its recipient gets nothing."""
+
+    async def test() -> None:
+        async with on(world) as shown:
+            await shown.until(at(shown, "offer.example", Review))
+            await shown.pilot.press("o")
+            await shown.until(lambda: told(shown, "settled for good or for some days"))
+            assert world.reviews("offer.example")
+            await shown.pilot.press("c")
+            await shown.until(lambda: isinstance(shown.app.screen, Choice))
+            assert shown.app.screen.query_one(OptionList).option_count == 4
+            await shown.pilot.press("escape")
+            await opened(shown, "offer.example", Review)
+            assert "says that it can use region and hobby" in words(shown)
+            await shown.pilot.press("d")
+            await shown.until(lambda: told(shown, "offer.example gets nothing, always."))
+
+    world.offer("offer.example", "region", "hobby")
+    going(test())
+    assert world.ask("offer.example").code == "blocked"
