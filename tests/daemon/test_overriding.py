@@ -8,6 +8,7 @@ import pytest
 
 from agent.errors import LockedError, UsageError
 from agent.wire.asking import Allow, Ask, Refuse
+from agent.wire.policing import PolicyEdit
 from agent.wire.reviews import Override, Undone, Verdict
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import SHOP
@@ -55,6 +56,29 @@ def test_what_is_explained_names_the_word(opened: Home) -> None:
     opened.calls.override(word("never"))
     [reason] = [each for each in opened.calls.explain(SHOP).candidates if each.name == "age"]
     assert (reason.disclosed, reason.reason, reason.rule) == (False, "never", "your own word")
+
+
+@pytest.mark.parametrize("lasting", ["once", "until restart"])
+@pytest.mark.parametrize("about", ["recipient", "everyone"])
+def test_a_stricter_rule_that_is_written_later_holds(
+    opened: Home, lasting: str, about: str
+) -> None:
+    """So does one for other recipients or queries; once it is gone, the word holds again."""
+    opened.calls.override(word("always", lasting, about=about))
+    assert carried(opened)
+    narrower: list[dict[str, Any]] = [{}, {"recipient": "shop.example"}, {"query": "python"}]
+    for where in narrower:
+        edit = {"attribute": "age", **where}
+        opened.calls.edit_policy(PolicyEdit(set={"disclose": "never"}, **edit))
+        assert not carried(opened)
+        opened.calls.edit_policy(PolicyEdit(unset=["disclose"], **edit))
+        assert carried(opened)
+    rule = '[[rule]]\nname = "mine"\nrecipient = "shop.example"\ndisclose = "never"\n'
+    opened.paths.policy.write_text(POLICY + rule)
+    opened.calls.reload()
+    assert not carried(opened)
+    opened.calls.override(word("always", lasting, about=about))
+    assert carried(opened)
 
 
 def test_a_verdict_is_taken_back_and_what_left_stays_told(opened: Home) -> None:

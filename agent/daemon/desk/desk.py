@@ -9,7 +9,7 @@ from agent.daemon.desk.intake import Intake
 from agent.daemon.desk.offers import Approved
 from agent.daemon.desk.ours import DISCLOSE
 from agent.daemon.desk.steps import Made, State, Step, override_of, verdict_on
-from agent.daemon.desk.verdicts import Said, Words, say, unasked, written
+from agent.daemon.desk.verdicts import Said, Words, basis_of, say, unasked, written
 from agent.daemon.desk.waiting import cleared, removed, settled
 from agent.daemon.desk.written import Wish, write
 from agent.errors import LockedError, UsageError
@@ -59,7 +59,8 @@ class Desk(Intake):
         check_days(word)
         before, host = self._current(now), host_of(word.recipient)
         names = tuple(dict.fromkeys(word.names))
-        check_reached(word, names, self._ruling(host, "", names, now))
+        ruling = self._ruling(host, "", names, now)
+        check_reached(word, names, ruling)
         pool = None if word.about == "everyone" else self._pool(host)
         if word.lasting in WRITTEN:
             end = until(word, now)
@@ -67,7 +68,10 @@ class Desk(Intake):
             made, words = self._write(wish, now), written(before.words, names, pool)
         else:
             once = word.lasting == "once"
-            new = (Said(name, pool, word.disclose, once, firm=True) for name in names)
+            new = (
+                Said(name, pool, word.disclose, once, firm=True, against=basis_of(ruling, name))
+                for name in names
+            )
             made, words = Made(Ruled(written=None, without_effect=[])), say(before.words, new)
         named = frozenset(names).difference(made.ruled.without_effect)
         asks = word.disclose == "ask"

@@ -2,8 +2,10 @@
 
 The later word counts, whatever it says. A verdict is about what waits, and of no effect on an
 attribute that is not ruled `ask`; a firm word holds whatever the policy rules of an attribute, but
-for a guard, and a verdict after it is about what it lets wait. A word that is said once is used up
-by the next request that it was about, and then what was said before it holds again.
+for a guard, and a verdict after it is about what it lets wait. What it opens it opens against the
+rule that decided when it was said: where another is stricter, as one that was written later, that
+one holds. A word that is said once is used up by the next request that it was about, and then what
+was said before it holds again.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,13 +24,22 @@ from policy.verdicts import may
 KNOWN = "known to the recipient"
 SPOKEN = Rule("your own word", MappingProxyType({}), Layer.FILE, "")  # stands in no file
 DENIED = DISCLOSE["deny"]
+OPENNESS: tuple[Disclose, ...] = ("never", "ask", "auto", "always")
+
+
+class Basis(NamedTuple):
+    """What a policy rules of an attribute, and the rule that decides so."""
+
+    disclose: Disclose
+    rule: str
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
     """One word of the user on one attribute; ``pool``: for whom, None for everyone.
 
-    ``disclose``: what shall be, None for what the policy says, which only a firm word can say.
+    ``disclose``: what shall be, None for what the policy says, which only a firm word can say;
+    ``against``: what a firm word was said against, and may open; None for whatever is ruled.
     """
 
     name: str
@@ -36,6 +47,7 @@ class Said:
     disclose: Disclose | None
     once: bool = False
     firm: bool = False
+    against: Basis | None = None
 
     def within(self, pool: str | None) -> bool:
         """Say whether it is about no more than a pool, None for everyone."""
@@ -57,11 +69,15 @@ class Held(NamedTuple):
     firm: Said | None = None
     verdict: Said | None = None
 
-    def under(self, ruled: Disclose) -> Disclose:
+    def under(self, ruled: Basis) -> Disclose:
         """Return what a verdict is about, where a policy rules this."""
-        return ruled if self.firm is None else self.firm.disclose or ruled
+        said = None if self.firm is None else self.firm.disclose
+        if self.firm is None or said is None:
+            return ruled.disclose
+        opens = OPENNESS.index(said) > OPENNESS.index(ruled.disclose)
+        return ruled.disclose if opens and self.firm.against not in (None, ruled) else said
 
-    def value(self, ruled: Disclose) -> Disclose:
+    def value(self, ruled: Basis) -> Disclose:
         """Return what holds where a policy rules this: what is denied once still waits."""
         under, verdict = self.under(ruled), self.verdict
         if under != "ask" or verdict is None or verdict.disclose is None:
@@ -157,10 +173,19 @@ def used_up(words: Words, decision: Decision, ruling: Ruling) -> Words:
     return tuple(each for each in words if each not in used)
 
 
+def basis_of(ruling: Ruling, name: str) -> Basis | None:
+    """Return what is ruled of an attribute, None where no word can change it: it is guarded."""
+    verdicts = ruling.attributes.get(name)
+    disclose = None if verdicts is None else RULED.get(may(verdicts))
+    if verdicts is None or disclose is None:
+        return None
+    return Basis(disclose, verdicts["disclose"].rule.name)
+
+
 def unasked(words: Words, ruling: Ruling) -> frozenset[str]:
     """Return the attributes that would not wait, by the words and what is ruled of a request."""
     valid = held(words, ruling.pool)
-    ruled = {name: _ruled(ruling, name) for name in ruling.attributes}
+    ruled = {name: basis_of(ruling, name) for name in ruling.attributes}
     return frozenset(
         name
         for name, value in ruled.items()
@@ -182,28 +207,22 @@ def _denies_once(word: Said) -> bool:
 
 def _changed(said: Held, ruling: Ruling, name: str) -> Disclose | None:
     """Return what holds of an attribute by the words on it, None where that is ruled already."""
-    ruled = _ruled(ruling, name)
+    ruled = basis_of(ruling, name)
     if ruled is None:
         return None
     value = said.value(ruled)
-    return None if value == ruled else value
-
-
-def _ruled(ruling: Ruling, name: str) -> Disclose | None:
-    """Return what is ruled of an attribute, None where no word can change it: it is guarded."""
-    verdicts = ruling.attributes.get(name)
-    return None if verdicts is None else RULED.get(may(verdicts))
+    return None if value == ruled.disclose else value
 
 
 def _asks(said: Held, ruling: Ruling, name: str) -> bool:
     """Say whether an attribute would wait but for the last verdict on it."""
-    ruled = _ruled(ruling, name)
+    ruled = basis_of(ruling, name)
     return ruled is not None and said.under(ruled) == "ask"
 
 
 def _changes(word: Said, words: Words, ruling: Ruling) -> bool:
     """Say whether something else would hold without a word."""
-    ruled = _ruled(ruling, word.name)
+    ruled = basis_of(ruling, word.name)
     if ruled is None:
         return False
     rest = tuple(each for each in words if each != word)
