@@ -42,6 +42,13 @@ def postponed() -> Iterator[None]:
     check()
 
 
+@contextmanager
+def left_to_others() -> Iterator[None]:
+    """Leave Ctrl-C to a program that we wait for; it begins with the system's own handler."""
+    with _handled_by(lambda _number, _frame: None):
+        yield
+
+
 def came() -> bool:
     """Return whether Ctrl-C has come, even if nobody was told."""
     return _came.is_set()

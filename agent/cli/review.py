@@ -9,13 +9,16 @@ from datetime import datetime
 
 import click
 
+from agent.cli.interrupt import left_to_others
 from agent.cli.terminal import sees_terminal
-from agent.errors import UsageError, reason
+from agent.errors import DaemonError, UsageError, reason
 from agent.paths import paths
 from agent.tui.app import Review
 from agent.tui.finding import Finding
 from agent.tui.link import Link
 from agent.tui.outside import Outside
+
+NAME = "name one that can be run, as in `export EDITOR=nano`"
 
 
 @click.command()
@@ -34,14 +37,18 @@ def review() -> None:
 
 
 def start() -> None:
-    """Start a daemon that outlives this program."""
-    subprocess.Popen(
-        [sys.executable, "-m", "agent.cli", "daemon"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    """Start a daemon that outlives this program; DaemonError where that cannot be."""
+    try:
+        subprocess.Popen(
+            [sys.executable, "-m", "agent.cli", "daemon"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        what = f"the daemon cannot be started: {reason(error)}"
+        raise DaemonError(what, "start it with `reticent daemon`") from None
 
 
 def examined() -> Sequence[Finding]:
@@ -55,15 +62,19 @@ def examined() -> Sequence[Finding]:
 
 def edit(path: str, line: int | None) -> None:
     """Have the user change a file in the editor of their own; UsageError where there is none."""
-    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
+    named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    try:
+        editor = shlex.split(named)
+    except ValueError:  # a quote that does not end
+        raise UsageError("what EDITOR names cannot be read", NAME) from None
     if not editor:
-        raise UsageError("no editor is named", "name one, as in `export EDITOR=nano`")
+        raise UsageError("no editor is named", NAME)
     place = [] if line is None else [f"+{line}"]  # as vi, nano, emacs and their like have it
     try:
-        subprocess.run([*editor, *place, path], check=False)  # noqa: S603  (the user's own)
+        with left_to_others():
+            subprocess.run([*editor, *place, path], check=False)  # noqa: S603  (the user's own)
     except OSError as error:
-        what = f"{editor[0]} cannot be run: {reason(error)}"
-        raise UsageError(what, "name another in EDITOR") from None
+        raise UsageError(f"{editor[0]} cannot be run: {reason(error)}", NAME) from None
 
 
 def now() -> datetime:

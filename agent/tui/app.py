@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.command import Provider
 from textual.message import Message
 from textual.screen import Screen
-from textual.worker import Worker
+from textual.worker import Worker, WorkerFailed
 
 from agent.errors import DaemonError, LockedError, ReticentError
 from agent.tui.actions import everywhere
@@ -67,7 +67,9 @@ class Review(App[None]):
     @property
     def defect(self) -> Exception | None:
         """What ended the program, None where nothing did."""
-        return self._exception
+        ended = self._exception
+        cause = ended.error if isinstance(ended, WorkerFailed) else ended
+        return cause if isinstance(cause, Exception) else ended
 
     @property
     def reachable(self) -> bool:

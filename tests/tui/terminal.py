@@ -4,10 +4,11 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 
 from agent.paths import HOME, Paths
 from tests.house.tree import ROOT
@@ -48,6 +49,14 @@ class Terminal:
         """Return what stands on the screen."""
         return self.tmux("capture-pane", "-p")
 
+    def everything(self) -> str:
+        """Return all that was ever printed and has not been scrolled away for good."""
+        return self.tmux("capture-pane", "-p", "-J", "-S", "-")
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Have a window of another size."""
+        self.tmux("resize-window", "-x", str(columns), "-y", str(lines))
+
     def until(self, holds: Callable[[str], bool]) -> str:
         """Wait until the screen is as wanted, and return it."""
         end = time.monotonic() + PATIENCE
@@ -62,11 +71,18 @@ class Terminal:
 
 
 @contextmanager
-def terminal(places: Paths, *arguments: str) -> Iterator[Terminal]:
-    """Yield a terminal in which `reticent` runs with these arguments; a shell is below it."""
+def terminal(
+    places: Paths, *arguments: str, told: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Terminal]:
+    """Yield a terminal in which `reticent` runs with these arguments; a shell is below it.
+
+    ``told``: more of its environment.
+    """
     with TemporaryDirectory(prefix="r") as folder:
         shown = Terminal(Path(folder) / "tmux")
-        command = shlex.join(["env", f"{HOME}={places.config.parent}", *PROGRAM, *arguments])
+        more = [f"{name}={value}" for name, value in told.items()]
+        home = f"{HOME}={places.config.parent}"
+        command = shlex.join(["env", home, *more, *PROGRAM, *arguments])
         shown.tmux("new-session", "-d", "-x", COLUMNS, "-y", LINES, "-c", str(ROOT), "/bin/sh")
         try:
             shown.press(command, "Enter")

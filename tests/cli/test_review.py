@@ -1,0 +1,195 @@
+"""`reticent review`: what it needs, the editor, the daemon that it starts, and a defect."""
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agent.cli import review
+from agent.cli.main import DEBUG
+from agent.errors import DaemonError, UsageError
+from agent.wire.client import Client
+from agent.wire.state import Status
+from tests.cli.conftest import Run
+from tests.daemon.whole_daemon import environment, home, living
+from tests.house.tree import ROOT
+from tests.tui.terminal import terminal
+
+PATIENCE = 60.0  # seconds
+SECRET = "the-value-of-nobody"  # noqa: S105  (in a variable of what breaks)
+BREAKS = {
+    "looking": "import agent.tui.screens.health as broken\nname = 'said'\n",
+    "drawing": "import agent.tui.bar as broken\nname = 'TopBar'\n",
+}
+BREAK = """
+def breaks(*given, **named):
+    secret = {secret!r}
+    raise RuntimeError(secret)
+setattr(broken, name, breaks)
+"""
+
+WAITS = """
+from agent.cli.interrupt import listening
+from agent.cli.review import edit
+with listening():
+    edit("/p", None)
+print("lived")
+"""
+
+
+def test_it_needs_a_terminal_and_says_what_does_not(run: Run) -> None:
+    """In a sentence, by its exit code too."""
+    error, hint = run("review").refusal()
+    assert error == "the screens need a terminal"
+    assert "`reticent watch`" in hint
+    assert "`reticent pending`" in hint
+
+
+class Editor:
+    """A program that notes what it was called with."""
+
+    def __init__(self, folder: Path, does: str = "") -> None:
+        """Write it into a folder; ``does``: more that it does, as a line of sh."""
+        self.path = folder / "my editor"
+        self._noted = folder / "noted"
+        self.path.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {self._noted}\n{does}\n')
+        self.path.chmod(0o700)
+
+    def said(self) -> list[str]:
+        """Return what it was called with."""
+        return self._noted.read_text().splitlines()
+
+
+@pytest.fixture(autouse=True)
+def _no_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Name none, whatever there is outside of the tests."""
+    for name in ("EDITOR", "VISUAL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("name", ["EDITOR", "VISUAL"])
+def test_the_editor_gets_the_line_and_the_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its own options, and whatever stands in the path of it or of the file."""
+    editor = Editor(tmp_path)
+    monkeypatch.setenv(name, f"{shlex.quote(str(editor.path))} --wait")
+    review.edit("/a b/policy.toml", 7)
+    assert editor.said() == ["--wait", "+7", "/a b/policy.toml"]
+    review.edit("/a b/policy.toml", None)
+    assert editor.said() == ["--wait", "/a b/policy.toml"]
+
+
+def test_the_one_for_the_screen_goes_before_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As other programs have it."""
+    editor = Editor(tmp_path)
+    monkeypatch.setenv("VISUAL", shlex.quote(str(editor.path)))
+    monkeypatch.setenv("EDITOR", "/nowhere")
+    review.edit("/p", None)
+    assert editor.said() == ["/p"]
+
+
+@pytest.mark.parametrize(
+    ("named", "what"),
+    [
+        ("", "no editor is named"),
+        ("   ", "no editor is named"),
+        ("vi 'unended", "what EDITOR names cannot be read"),
+        ("/nowhere/at-all -x", "/nowhere/at-all cannot be run: no such file or directory"),
+        ("/", "/ cannot be run: permission denied"),
+    ],
+)
+def test_no_editor_is_said_in_a_sentence(
+    named: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what names one."""
+    monkeypatch.setenv("EDITOR", named)
+    with pytest.raises(UsageError) as raised:
+        review.edit("/p", 1)
+    assert str(raised.value) == what
+    assert "export EDITOR=nano" in raised.value.hint
+
+
+def test_an_editor_that_fails_was_an_editor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was saved is read all the same."""
+    editor = Editor(tmp_path, "exit 3")
+    monkeypatch.setenv("EDITOR", shlex.quote(str(editor.path)))
+    review.edit("/p", None)
+    assert editor.said() == ["/p"]
+
+
+def test_ctrl_c_in_the_editor_is_the_editors(tmp_path: Path) -> None:
+    """It goes to both, and ends the editor alone: it does not ignore it because of us."""
+    editor = Editor(tmp_path, "kill -INT $PPID\nkill -INT $$\necho no > ended")
+    told = {**os.environ, "EDITOR": shlex.quote(str(editor.path)), "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(
+        [sys.executable, "-c", WAITS],
+        env=told,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.stdout, ran.stderr, ran.returncode) == ("lived\n", "", 0)
+    assert not (tmp_path / "ended").exists()
+
+
+def test_the_daemon_that_it_starts_outlives_it() -> None:
+    """In a session of its own, so that no end of a terminal is its end."""
+    with home() as places:
+        subprocess.run(
+            [sys.executable, "-c", "from agent.cli.review import start; start()"],
+            env=environment(places),
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+        )
+        with Client(places.control) as client:
+            status = _answer(client)
+            assert os.getsid(status.process) == status.process
+            client.call("shutdown")
+
+
+def _answer(client: Client) -> Status:
+    """Return how a daemon is that begins."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            found: Status = client.call("status")
+        except DaemonError:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        else:
+            return found
+
+
+def test_a_daemon_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what starts it by hand."""
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(DaemonError, match="the daemon cannot be started: no such file") as raised:
+        review.start()
+    assert "`reticent daemon`" in raised.value.hint
+
+
+@pytest.mark.parametrize("what", BREAKS)
+def test_a_defect_in_the_screens_ends_in_a_sentence(what: str, tmp_path: Path) -> None:
+    """It names the place, and nothing that a variable holds is left in the terminal."""
+    broken = BREAKS[what] + BREAK.format(secret=SECRET)
+    (tmp_path / "sitecustomize.py").write_text(broken)
+    told = {"PYTHONPATH": str(tmp_path), DEBUG: "", "COLUMNS": "80"}
+    with living() as live, terminal(live.paths, "review", told=told) as shown:
+        if what == "looking":
+            shown.shows("√ open")
+            shown.press("7")
+        shown.shows("reticent: error: unexpected RuntimeError in sitecustomize.py, line")
+        shown.shows("reticent: hint: a defect of reticent")
+        assert SECRET not in shown.everything()
+        assert "Traceback" not in shown.everything()
