@@ -129,6 +129,18 @@ def test_its_picture_is_what_the_command_prints() -> None:
     assert script["picture"]() == (ROOT / "examples/terminal.svg").read_text()
 
 
+def test_its_screen_is_what_a_daemon_shows() -> None:
+    """But for the time: drawn anew by `python examples/draw_requests.py`."""
+    script = runpy.run_path(str(ROOT / "examples/draw_requests.py"))
+    kept = (ROOT / "examples/requests.svg").read_text()
+    assert _timeless(script["picture"]()) == _timeless(kept)
+
+
+def _timeless(svg: str) -> str:
+    """Return a picture without the times in it, and the number made of all that it shows."""
+    return re.sub(r"terminal-\d+", "terminal", re.sub(r"\d\d:\d\d", "00:00", svg))
+
+
 def test_its_tables_are_those_that_the_script_invents(tmp_path: Path) -> None:
     """Byte for byte: `python examples/own_tables/make_tables.py`."""
     folder = ROOT / "examples/own_tables"
