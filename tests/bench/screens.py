@@ -1,5 +1,6 @@
 """The screens: how soon something stands there, and how soon a key is answered."""
 
+import asyncio
 import fcntl
 import os
 import pty
@@ -8,13 +9,26 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
-from tests.bench.timing import at
+from textual.message import Message
+
+from agent.errors import UsageError
+from agent.tui.app import Review
+from agent.tui.link import Heard, Link
+from agent.tui.listing import Listing
+from agent.wire.overview import Handled
+from tests.bench.timing import at, timed
 from tests.daemon.whole_daemon import Live, environment, living
+from tests.tui.running import NOTHING, NOW, Running
+from tests.tui.test_app import OPEN
 
 COMMAND = [sys.executable, "-m", "agent.cli", "review"]
 ROUNDS = 15
+MANY, LEAPS = 10_000, 300
 LINES, COLUMNS = 24, 80
 PATIENCE = 10.0  # seconds
 PAINTED = b"Requests"  # the name of the screen, in its first line
@@ -30,6 +44,70 @@ def figures() -> Iterator[str]:
         f"reticent review, from its start: first paint p50 {at(first, 50)} ms (bar: 300), "
         f"with the daemon's word p50 {at(told, 50)} ms"
     )
+    listed, leaps = asyncio.run(_scrolled())
+    yield (
+        f"{MANY:,} requests on the screen: shown anew in {at(listed, 50)} ms, a screenful "
+        f"on p50 {at(leaps, 50)} ms, p99 {at(leaps, 99)} ms"
+    )
+
+
+class Many(Link):
+    """The way to a daemon that answered many requests, and says nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__(Path("nowhere"), lambda: None)
+
+    async def call(self, name: str, *_: Any, **__: Any) -> Any:  # noqa: ANN401  (of the route's types)
+        """Return the requests."""
+        if name == "whatif":
+            raise UsageError("this daemon weighs nothing", "ask another")
+        return [handled(number) for number in range(1, MANY + 1)] if name == "requests" else []
+
+    async def begin(self) -> bool:
+        """Say that a daemon runs."""
+        return False
+
+    def follow(self, tell: Callable[[Message], object]) -> None:
+        """Tell that it was heard."""
+        tell(Heard(OPEN))
+
+
+def handled(number: int) -> Handled:
+    """Return a request."""
+    return Handled(
+        number=number,
+        kind="disclosed",
+        at=NOW - timedelta(minutes=MANY - number),
+        recipient=f"shop{number % 50}.example",
+        pool=f"shop{number % 50}.example",
+        query=f"query {number}",
+        disclosed=["region", "int_python"],
+        utility_bits=0.1,
+        people_left=1000,
+    )
+
+
+async def _scrolled() -> tuple[list[float], list[float]]:
+    """Return the milliseconds of showing many requests, and of each screenful of them."""
+    app = Review(Many(), NOTHING)
+    async with app.run_test(size=(COLUMNS, LINES)) as pilot:
+        shown = Running(app, pilot)
+        await shown.until(lambda: app.reachable)
+        await shown.settled()
+        page = app.page()
+        assert page is not None
+        begun = time.perf_counter()
+        await page.renew()
+        shown.text()
+        listed = (time.perf_counter() - begun) * 1e3
+        listing = page.query_one(Listing)
+        return [listed], [timed(lambda: _leapt(listing, shown)) for _ in range(LEAPS)]
+
+
+def _leapt(listing: Listing[Any], shown: Running) -> None:
+    """Go a screenful on, and draw it."""
+    listing.action_leap(1)
+    shown.text()
 
 
 def _painted(live: Live) -> tuple[float, float]:
