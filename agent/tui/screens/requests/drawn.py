@@ -89,7 +89,7 @@ def heads(width: int) -> str:
     recipient, query, names = _widths(width)
     return " ".join(
         (
-            " " + fitted("when", WHEN),
+            "   " + fitted("when", WHEN),
             fitted("to", recipient),
             fitted("query", query),
             fitted("disclosed", names),

@@ -1,0 +1,131 @@
+"""The attributes beside a set: two bars on one scale, what is in first, why in words."""
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from agent.decision.decision import Reason
+from agent.tui.screens.requests.change import Change
+from agent.tui.screens.requests.weights import (
+    CUT,
+    EIGHTHS,
+    FULL,
+    REASONS,
+    Note,
+    Shown,
+    bar,
+    heads,
+    lines,
+    look,
+    order_of,
+    rows_of,
+    scale_of,
+    why,
+)
+from tests.tui.requests.values import row, weighed
+
+BITS = st.one_of(st.none(), st.floats(-2, 5))
+
+
+def filled(text: str) -> int:
+    """Return how many eighths of columns a bar fills."""
+    return sum(8 if each == FULL else EIGHTHS.index(each) for each in text)
+
+
+@given(st.floats(0.001, 5), st.floats(0.001, 5), st.integers(3, 40))
+def test_of_two_numbers_the_greater_has_the_longer_bar(one: float, other: float, wide: int) -> None:
+    """As wide as its place, and full where it is the scale."""
+    scale = max(one, other)
+    bars = [bar(each, scale, wide) for each in (one, other)]
+    assert all(cell_len(each) == wide for each in bars)
+    assert (one < other) <= (filled(bars[0]) <= filled(bars[1]))
+    assert max(bars, key=filled) == FULL * wide
+
+
+@pytest.mark.parametrize("number", [None, 0.0, -0.5])
+def test_what_brings_nothing_has_no_bar(number: float | None) -> None:
+    """Its number says by how much it harms."""
+    assert bar(number, 1.0, 5) == "     "
+
+
+def test_a_bar_past_the_scale_says_so() -> None:
+    """A cost without measure does not hide what helps."""
+    rows = [row("a", gain_bits=0.1, cost_bits=50.0), row("b", gain_bits=0.2)]
+    assert scale_of(rows) == pytest.approx(0.8)
+    assert bar(50.0, scale_of(rows), 6) == FULL * 5 + CUT
+
+
+@given(st.lists(st.tuples(BITS, BITS, st.booleans()), max_size=12))
+def test_what_is_in_stands_first_then_what_brings_most(
+    drawn: list[tuple[float | None, float | None, bool]],
+) -> None:
+    """Where nothing can be said of an attribute it stands last; none is lost."""
+    rows = [
+        row(f"a{place}", gain_bits=gain, cost_bits=cost, inside=inside)
+        for place, (gain, cost, inside) in enumerate(drawn)
+    ]
+    order = order_of(weighed(rows=rows))
+    assert sorted(order) == sorted(each.name for each in rows)
+    placed = {each.name: each for each in rows}
+
+    def rank(name: str) -> tuple[bool, float]:
+        each = placed[name]
+        known = each.gain_bits is not None and each.cost_bits is not None
+        return not each.inside, each.cost_bits - each.gain_bits if known else float("inf")  # type: ignore[operator]  # known
+
+    assert [rank(name) for name in order] == sorted(rank(name) for name in order)
+
+
+@given(st.integers(50, 200), BITS, BITS, st.text("a語\x1b[é", max_size=80))
+def test_a_row_has_exactly_so_many_columns(
+    width: int, gain: float | None, cost: float | None, title: str
+) -> None:
+    """Whatever its title is; the heads end where the numbers do."""
+    shown = Shown(row("a", title=title, gain_bits=gain, cost_bits=cost), "[x]", 1.0, "v\n")
+    found = lines(shown, width)
+    assert len(found) == look().height(shown, width) == 2
+    first, second = ("".join(part.text for part in line) for line in found)
+    assert cell_len(first) <= width
+    assert cell_len(second) == width
+    assert cell_len(heads(width).rstrip()) == cell_len(first) + 1
+
+
+def test_the_signs_say_what_is_in_out_and_tried() -> None:
+    """As the set and the change have it."""
+    change = Change(add=frozenset({"a"}), drop=frozenset({"region"}))
+    rows = [row("region", inside=True), row("a"), row("b")]
+    found = rows_of(weighed(rows=rows), change, ("region", "b", "a"), {"a": "red"})
+    assert [
+        (each.row.name, each.sign, each.value) for each in found if isinstance(each, Shown)
+    ] == [
+        ("region", "[-]", ""),
+        ("b", "[ ]", ""),
+        ("a", "[+]", "red"),
+    ]
+    assert [each.label for each in found if isinstance(each, Note)] == ["proven"]
+
+
+@pytest.mark.parametrize("reason", get_args(Reason))
+def test_each_reason_has_words(reason: str) -> None:
+    """The rule stands behind it where a rule is the reason, and the limit where one is."""
+    assert reason in REASONS
+    said = why(row("a", reason=reason, rule="mine"))
+    assert said.startswith(REASONS[reason])
+    assert ("mine" in said) == (
+        reason in ("always", "waits for you", "never", "guarded", "not allowed")
+    )
+    assert why(row("a", reason=reason, rule="mine", limit="k")).endswith(": k")
+
+
+@given(st.text("ab ", min_size=1, max_size=300), st.integers(20, 90))
+def test_a_note_is_as_high_as_it_is_drawn(text: str, width: int) -> None:
+    """Below the attributes, in full."""
+    note = Note("why", text)
+    found = lines(note, width)
+    assert look().height(note, width) == len(found)
+    assert all(cell_len(part.text) <= width for line in found for part in line)
+    joined = " ".join(part.text for line in found for part in line)
+    assert joined.split() == f"why: {text}".split()

@@ -1,0 +1,106 @@
+"""A request in sentences that are true to what the daemon says, and no more than that."""
+
+import pytest
+
+from agent.tui.screens.requests.change import Change, Trial, begun
+from agent.tui.screens.requests.words import (
+    EXACT,
+    LIMITS,
+    SHRINKING,
+    UNPROVEN,
+    changed,
+    figures,
+    headline,
+    hint,
+    listed,
+    proof,
+)
+from agent.wire.overview import Handled
+from agent.wire.reviews import Review
+from tests.tui.requests.values import AT, handled, review, weighed, weight
+
+
+def trial(subject: Handled | Review, **given: object) -> Trial:
+    """Return a request that was weighed."""
+    return Trial(subject, Change(), weighed(**given))
+
+
+def test_the_headline_says_to_whom_and_what_left() -> None:
+    """What waits, what was offered, what carried nothing and what was forgotten, each in words."""
+    assert headline(begun(handled(pool="@shops")), AT) == (
+        "shop.example (@shops), 09:15, for “editor”\nLeft: region."
+    )
+    nothing = handled(kind="nothing", code="unknown query", disclosed=[])
+    assert "Nothing left: nobody knows what would help." in headline(begun(nothing), AT)
+    assert "forgot what it held" in headline(begun(handled(kind="forgotten")), AT)
+    assert headline(begun(review(names=["a", "b", "c"])), AT) == (
+        "shop.example waits for your word on a, b and c, asked last for “editor”."
+    )
+    assert "can use a." in headline(begun(review(kind="offer", names=["a"])), AT)
+
+
+def test_the_cost_is_how_many_people_are_left() -> None:
+    """Those who were counted after the answer, not those who were expected."""
+    said = figures(trial(handled(people_left=5156)))
+    assert "helped by 0.250 bits and cost 0.100" in said
+    assert "1 of 18,991 people, then 1 of 5,156." in said
+    assert "then 1 of 310." in figures(trial(handled(people_left=None)))
+    assert figures(begun(handled())) == ""
+
+
+def test_what_waits_says_what_leaves_without_a_word() -> None:
+    """And what carried nothing says what today would bring."""
+    assert "Without your word region would leave." in figures(trial(review()))
+    assert "Today it would get region." in figures(trial(handled(-1, kind="nothing")))
+    assert figures(trial(handled(-1, kind="nothing"), rows=[])) == "Disclose region."
+
+
+def test_that_nothing_is_better_is_said_only_where_it_was_enumerated() -> None:
+    """A bound comes with its condition; without one nothing is claimed."""
+    assert proof(trial(handled(), proof="enumerated")) == EXACT
+    bound = proof(trial(handled(), proof="if-submodular"))
+    assert SHRINKING in bound
+    assert "at least 46%" in bound
+    assert proof(trial(handled(), proof="none")) == UNPROVEN
+    assert proof(trial(handled(), proof="if-submodular", lines=[])) == UNPROVEN
+    assert proof(trial(handled(), proof="a new one")) == UNPROVEN
+    assert proof(trial(handled(), code="unknown query", proof="enumerated")) == ""
+    assert EXACT in proof(trial(handled(), proof="enumerated", decided=["gender"]))
+    assert "Today it would be gender." in proof(trial(handled(), decided=["gender"]))
+
+
+def test_a_change_says_what_it_would_do() -> None:
+    """In bits and in people, and which limit it breaks."""
+    after = weight("region", "gender", utility_bits=0.37, cost_bits=0.12, people_left=12.0)
+    tried = Trial(handled(), Change(add=frozenset({"gender"})), weighed(weighed=after))
+    assert changed(tried) == (
+        "With gender: +0.120 bits of help, +0.020 bits of cost, about 310 -> 12 people left."
+    )
+    both = Change(add=frozenset("b"), drop=frozenset("a"))
+    assert changed(Trial(handled(), both)) == "with b and without a: weighing …"
+    assert changed(trial(handled())) == ""
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_limit_that_breaks_is_said_with_what_it_means(limit: str) -> None:
+    """By its key in the policy, too; one that nobody knows, by its key alone."""
+    change = Change(add=frozenset({"gender"}))
+    tried = Trial(handled(), change, weighed(weighed=weight(breaks=limit)))
+    assert f"breaks the limit {limit}: {LIMITS[limit]}." in changed(tried)
+    strange = Trial(handled(), change, weighed(weighed=weight(breaks="new")))
+    assert changed(strange).endswith("breaks the limit new.")
+
+
+def test_the_keys_that_make_it_hold_are_those_of_what_it_is() -> None:
+    """An offer has none for once."""
+    assert "o yes, once" in hint(review())
+    assert "once" not in hint(review(kind="offer"))
+    assert "o once" in hint(handled())
+
+
+@pytest.mark.parametrize(
+    ("names", "said"), [([], "nothing"), (["a"], "a"), (["a", "b", "c"], "a, b and c")]
+)
+def test_names_stand_as_a_sentence_has_them(names: list[str], said: str) -> None:
+    """None is nothing."""
+    assert listed(names) == said
