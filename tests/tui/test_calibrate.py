@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +15,11 @@ from agent.tui.screens.calibrate.questions import CROWDS, FIRST
 from agent.tui.screens.calibrate.scale import Scale
 from agent.tui.unlock import Unlocking
 from tests.daemon.whole_daemon import OPEN, Live, living
+from tests.tui.profile.world import attribute
 from tests.tui.running import LARGE, SMALL, USUAL, Running, running
 from tests.tui.running import run as going
+from tests.tui.test_app import Double
+from tests.wire.fake import FakeDaemon, short_folder
 
 PRICES = ("2", "3") * (FIRST // 2)  # of the first attributes
 KNOWN = ("5", "4", "3", "2", "1", "1")  # from one person to many
@@ -216,6 +220,8 @@ def test_what_is_locked_forgets_the_answers_and_what_is_covered_does_not(live: L
             assert asked(shown) == 2
             await shown.pilot.press("ctrl+l")
             await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
+            assert told(shown, "#calibrate-question") == ""
+            assert page(shown).query_one(Scale).option_count == 0
             with live.client() as client:
                 client.call("unlock", OPEN)
             await shown.until(lambda: isinstance(shown.app.screen, CalibratePage))
@@ -223,3 +229,27 @@ def test_what_is_locked_forgets_the_answers_and_what_is_covered_does_not(live: L
             assert page(shown).query_one(Scale).highlighted is None
 
     going(test())
+
+
+def test_another_model_has_questions_of_its_own() -> None:
+    """Answers about attributes that are gone are no answers; those of the same model stay."""
+    models = [[attribute("region"), attribute("age")], [attribute("salary")]]
+    daemon = Double()
+    handlers = daemon.handlers() | {"attributes": lambda **_: models[0]}
+
+    async def test(path: Path) -> None:
+        async with running(path) as shown:
+            await come(shown)
+            await shown.pilot.press("2", "f5")
+            await shown.settled()
+            assert asked(shown) == 2
+            models.pop(0)
+            await shown.pilot.press("f5")
+            await shown.until(lambda: asked(shown) == 1)
+            assert "the salary" in told(shown, "#calibrate-question")
+
+    with short_folder() as folder, FakeDaemon(folder / "control.sock", handlers):
+        try:
+            going(test(folder / "control.sock"))
+        finally:
+            daemon.events.set()

@@ -23,7 +23,7 @@ from agent.tui.screens.calibrate.fitted import (
 )
 from agent.tui.screens.calibrate.questions import CROWDS, FIRST, ordered
 from agent.wire.calibrating import Answers, Calibrated, Pair
-from tests.tui.test_profile_rows import attribute
+from tests.tui.profile.world import attribute
 
 MANY = [attribute(f"a{at}", values=["unspecified", *"abcdefgh"[: 1 + at % 5]]) for at in range(14)]
 START = Answering.about(MANY)

@@ -59,12 +59,13 @@ class CalibratePage(Page):
         self._draw()
 
     async def renew(self) -> None:
-        """Ask about the model in use, unless something is answered already."""
+        """Ask about the model in use; where that has other attributes than before, begin anew."""
         found: list[AttributeStatus] = await self.review.link.call("attributes")
-        at = replace(Answering.about(found), place=self._at.place)
-        if not self._at.said and at != self._at and self.review.reachable:
-            self._at = at
-            self._draw()
+        same = {each.name for each in found} == {each.name for each in self._at.attributes}
+        at = Answering.about(found)
+        at = replace(at, place=self._at.place) if same else at
+        if self.review.reachable and at != self._at and not (same and self._at.said):
+            self._go(at)
 
     # what is shown
 
@@ -76,15 +77,13 @@ class CalibratePage(Page):
     def _draw(self) -> None:
         question, asking = self._at.question, self._asking
         self.query_one("#calibrate-asking").display = asking
+        progress, text = ("", "") if question is None else (self._progress(), question.asked)
+        self.query_one("#calibrate-progress", Static).update(Content(progress))
+        self.query_one("#calibrate-question", Static).update(Content(text))
+        self.query_one(Scale).give(question.answers if question else (), self._at.chosen)
         outcome = self.query_one(Outcome)
         outcome.display = not asking
-        if question is not None:
-            self.query_one("#calibrate-progress", Static).update(Content(self._progress()))
-            self.query_one("#calibrate-question", Static).update(Content(question.asked))
-            self.query_one(Scale).give(question.answers, self._at.chosen)
-        elif not asking:
-            titles = {each.name: each.title for each in self._at.attributes}
-            outcome.tell(self._came_to, titles)
+        outcome.tell(self._came_to, {each.name: each.title for each in self._at.attributes})
         self.query_one("#calibrate-said Static", Static).update(self._said())
         self._focus(asking=asking)
         self.refresh_bindings()

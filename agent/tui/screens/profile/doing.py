@@ -61,7 +61,10 @@ class Doing:
         """Say whether it may leave."""
         said = self.row.attribute
         asked = f"May it leave: {said.title}? Rule it for what it is, not for your value of it."
-        answers = [(f"{RULED[each]}: it {MEANS[each]}", each) for each in LEFT_TO]
+        now = {said.disclose: " (so it is now)"}
+        answers = [
+            (f"{RULED[each]}: it {MEANS[each]}{now.get(each, '')}", each) for each in LEFT_TO
+        ]
         picked = await self.review.push_screen_wait(Choice(asked, answers))
         if picked is not None:
             await self._edit({"disclose": picked}, f"{said.title}: {MEANS[picked]}")

@@ -1,12 +1,9 @@
-"""The screen of the user's own values over a real daemon: every action of it."""
+"""The user's own values over a real daemon: shown, set, copied, and hidden."""
 
-import tomllib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from textual.widgets import DataTable, Input, Static
+from textual.widgets import DataTable, Input
 
 from agent.tui.asked import Choice, Confirm
 from agent.tui.screens.profile.page import ProfilePage
@@ -15,75 +12,21 @@ from agent.tui.unlock import Unlocking
 from agent.wire.asking import Ask
 from agent.wire.keeping import Profile, ProfileChange
 from agent.wire.routes import QUERY
-from tests.daemon.whole_daemon import OPEN, Live, living
-from tests.tui.running import LARGE, SMALL, USUAL, Running, running
+from tests.daemon.whole_daemon import OPEN, Live
+from tests.tui.profile.world import (
+    OWN,
+    attribute,
+    come,
+    notes,
+    page,
+    row,
+    told,
+    values,
+)
+from tests.tui.running import LARGE, SMALL, USUAL, running
 from tests.tui.running import run as going
 from tests.tui.test_app import Double
-from tests.tui.test_profile_rows import attribute
 from tests.wire.fake import FakeDaemon, says, short_folder
-
-POLICY = """\
-preset = "balanced"
-[attributes]
-region = "always"
-[daemon]
-lock_after_minutes = 0
-"""
-FIRST = "gender"
-OWN = "west_europe"  # a value that stands nowhere else on the screen
-
-
-@pytest.fixture(scope="module")
-def live() -> Iterator[Live]:
-    """Yield a daemon whose vault is open."""
-    with living(POLICY) as found:
-        yield found
-
-
-def page(shown: Running) -> ProfilePage:
-    """Return the screen."""
-    found = shown.app.page()
-    assert isinstance(found, ProfilePage)
-    return found
-
-
-def row(shown: Running, name: str) -> list[str]:
-    """Return what stands in a row."""
-    return [cell.plain.strip() for cell in page(shown).query_one(DataTable).get_row(name)]
-
-
-def told(shown: Running, part: str) -> str:
-    """Return what a part of the screen says, in one line."""
-    return str(page(shown).query_one(part, Static).content)
-
-
-def notes(shown: Running) -> str:
-    """Return what was said at the edge of the screen."""
-    return "\n".join(each.message for each in shown.app._notifications)  # noqa: SLF001  (not wrapped)
-
-
-async def come(shown: Running, name: str = FIRST) -> None:
-    """Go to the screen, and to an attribute."""
-    await shown.pilot.press("4")
-    await shown.until(lambda: isinstance(shown.app.page(), ProfilePage))
-    table = page(shown).query_one(DataTable)
-    await shown.until(lambda: table.row_count > 1)
-    await shown.settled()
-    table.move_cursor(row=table.get_row_index(name))
-    await shown.until(lambda: row(shown, name)[0].startswith("›"))
-
-
-def values(live: Live) -> dict[str, str]:
-    """Return the values that are kept."""
-    with live.client() as client:
-        found: Profile = client.call("profile")
-    [own] = found.values.values()
-    return own
-
-
-def ruled(live: Live, name: str) -> Any:  # noqa: ANN401  (as TOML has it)
-    """Return what the policy file says of an attribute."""
-    return tomllib.loads(live.paths.policy.read_text()).get("attributes", {}).get(name)
 
 
 @pytest.mark.parametrize("size", [SMALL, USUAL, LARGE], ids=str)
@@ -155,107 +98,6 @@ def test_who_holds_an_older_value_is_said(live: Live) -> None:
     finally:
         with live.client() as client:
             client.call("change_profile", ProfileChange(set={"region": OWN}))
-
-
-def test_whether_it_may_leave_is_chosen(live: Live) -> None:
-    """It is in the policy, and in the row; leaving the question changes nothing."""
-
-    async def test() -> None:
-        async with running(live.paths.control) as shown:
-            await come(shown, "major")
-            before = live.paths.policy.read_text()
-            await shown.pilot.press("d")
-            await shown.until(lambda: isinstance(shown.app.screen, Choice))
-            assert "for what it is, not for" in shown.text()
-            await shown.pilot.press("escape")
-            await shown.settled()
-            assert live.paths.policy.read_text() == before
-            await shown.pilot.press("d")
-            await shown.until(lambda: isinstance(shown.app.screen, Choice))
-            await shown.pilot.press("home", "enter")
-            await shown.until(lambda: row(shown, "major")[2] == "never")
-            assert ruled(live, "major") == "never"
-
-    going(test())
-
-
-def test_it_is_guarded_and_guarded_no_more(live: Live) -> None:
-    """Then it may leave as before."""
-
-    async def test() -> None:
-        async with running(live.paths.control) as shown:
-            await come(shown, "student")
-            was = row(shown, "student")[2]
-            assert was != "guarded"
-            await shown.pilot.press("g")
-            await shown.until(lambda: row(shown, "student")[2] == "guarded")
-            assert ruled(live, "student")["guard"] == 1
-            await shown.pilot.press("d")
-            await shown.until(lambda: isinstance(shown.app.screen, Choice))
-            await shown.pilot.press("end", "enter")
-            said = "Still decided otherwise by attributes.student"
-            await shown.until(lambda: said in notes(shown))
-            await shown.pilot.press("g")
-            await shown.until(lambda: row(shown, "student")[2] == "always")
-
-    going(test())
-
-
-def test_a_slider_is_written_with_enter_and_when_its_row_is_left(live: Live) -> None:
-    """Not at each key; the mark says so."""
-
-    async def test() -> None:
-        async with running(live.paths.control) as shown:
-            await come(shown, "hobby")
-            await shown.pilot.press("right", "plus", "right", "left")
-            await shown.until(lambda: row(shown, "hobby")[3].endswith(" 0.02*"))
-            assert ruled(live, "hobby") is None
-            await shown.pilot.press("enter")
-            await shown.until(lambda: row(shown, "hobby")[3].endswith(" 0.02"))
-            assert ruled(live, "hobby")["sensitivity"] == 0.02
-            await shown.pilot.press("minus", "down")
-            await shown.until(lambda: ruled(live, "hobby")["sensitivity"] == 0.01)
-            await shown.until(lambda: row(shown, "hobby")[3].endswith(" 0.01"))
-
-    going(test())
-
-
-def test_a_slider_is_put_back_and_never_written_by_leaving(live: Live) -> None:
-    """Neither by escape, nor by another screen, nor by what covers it."""
-
-    async def test() -> None:
-        async with running(live.paths.control) as shown:
-            await come(shown, "remote")
-            before = live.paths.policy.read_text()
-            await shown.pilot.press("right", "escape")
-            await shown.until(lambda: row(shown, "remote")[3].endswith(" 0"))
-            await shown.pilot.press("right", "6")
-            await shown.until(lambda: not isinstance(shown.app.page(), ProfilePage))
-            await shown.pilot.press("4")
-            await shown.until(lambda: isinstance(shown.app.page(), ProfilePage))
-            shown.app.cover()
-            await shown.settled()
-            await shown.pilot.press("space")
-            await shown.until(lambda: row(shown, "remote")[3].endswith(" 0.01*"))
-            assert live.paths.policy.read_text() == before
-
-    going(test())
-
-
-def test_the_mouse_puts_the_slider_where_it_is(live: Live) -> None:
-    """A click is a step of it."""
-
-    async def test() -> None:
-        async with running(live.paths.control, LARGE) as shown:
-            await come(shown, "gender")
-            line = next(at for at, text in enumerate(shown.text().splitlines()) if "race" in text)
-            start = shown.text().splitlines()[line].index("●")
-            await shown.pilot.click(offset=(start + 4, line))
-            await shown.until(lambda: row(shown, "race")[3].endswith(" 0.1*"))
-            await shown.pilot.press("escape")
-            await shown.until(lambda: row(shown, "race")[3].endswith(" 0"))
-
-    going(test())
 
 
 def test_a_value_is_copied_after_asking(live: Live) -> None:

@@ -28,24 +28,9 @@ from agent.tui.screens.profile.words import (
 )
 from agent.wire.keeping import Changed, Stale
 from agent.wire.policing import AttributeStatus, Edited, Win
+from tests.tui.profile.world import attribute
 
 NAMES = ("region", "country", "city", "age", "year")
-
-
-def attribute(name: str, refines: str | None = None, **other: object) -> AttributeStatus:
-    """Return an attribute that may leave when it is worth it."""
-    usual: dict[str, object] = {
-        "title": f"the {name}",
-        "scope": "person",
-        "values": ["unspecified", "a", "b"],
-        "model": "world",
-        "disclose": "auto",
-        "sensitivity_bits": 0.0,
-        "guard": 0.0,
-        "rule": "attributes",
-        "line": 3,
-    }
-    return AttributeStatus(name=name, refines=refines, **(usual | other))  # type: ignore[arg-type]
 
 
 REGION, CITY, COUNTRY = (

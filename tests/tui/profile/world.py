@@ -1,0 +1,84 @@
+"""What a test asks of the screen, and of the daemon beside it."""
+
+import tomllib
+from typing import Any
+
+from textual.widgets import DataTable, Static
+
+from agent.tui.screens.profile.page import ProfilePage
+from agent.wire.keeping import Profile
+from agent.wire.policing import AttributeStatus
+from tests.daemon.whole_daemon import Live
+from tests.tui.running import Running
+
+POLICY = """\
+preset = "balanced"
+[attributes]
+region = "always"
+[daemon]
+lock_after_minutes = 0
+"""
+FIRST = "gender"
+OWN = "west_europe"  # a value that stands nowhere else on the screen
+
+
+def attribute(name: str, refines: str | None = None, **other: object) -> AttributeStatus:
+    """Return an attribute that may leave when it is worth it."""
+    usual: dict[str, object] = {
+        "title": f"the {name}",
+        "scope": "person",
+        "values": ["unspecified", "a", "b"],
+        "model": "world",
+        "disclose": "auto",
+        "sensitivity_bits": 0.0,
+        "guard": 0.0,
+        "rule": "attributes",
+        "line": 3,
+    }
+    return AttributeStatus(name=name, refines=refines, **(usual | other))  # type: ignore[arg-type]
+
+
+def page(shown: Running) -> ProfilePage:
+    """Return the screen."""
+    found = shown.app.page()
+    assert isinstance(found, ProfilePage)
+    return found
+
+
+def row(shown: Running, name: str) -> list[str]:
+    """Return what stands in a row."""
+    return [cell.plain.strip() for cell in page(shown).query_one(DataTable).get_row(name)]
+
+
+def told(shown: Running, part: str) -> str:
+    """Return what a part of the screen says, in one line."""
+    return str(page(shown).query_one(part, Static).content)
+
+
+def notes(shown: Running) -> str:
+    """Return what was said at the edge of the screen."""
+    return "\n".join(each.message for each in shown.app._notifications)  # noqa: SLF001  (not wrapped)
+
+
+async def come(shown: Running, name: str = FIRST) -> None:
+    """Go to the screen, and to an attribute."""
+    await shown.pilot.press("4")
+    await shown.until(lambda: isinstance(shown.app.page(), ProfilePage))
+    table = page(shown).query_one(DataTable)
+    await shown.until(lambda: table.row_count > 1)
+    await shown.settled()
+    table.move_cursor(row=table.get_row_index(name))
+    await shown.until(lambda: row(shown, name)[0].startswith("›"))
+
+
+def values(live: Live) -> dict[str, str]:
+    """Return the values that are kept."""
+    with live.client() as client:
+        found: Profile = client.call("profile")
+    [own] = found.values.values()
+    return own
+
+
+def ruled(live: Live, name: str) -> Any:  # noqa: ANN401  (as TOML has it)
+    """Return what the policy file says of an attribute."""
+    return tomllib.loads(live.paths.policy.read_text()).get("attributes", {}).get(name)
