@@ -15,6 +15,7 @@ from textual.widgets import Static
 from agent.tui.plain import plain
 from agent.tui.screens.recipients.words import (
     additions,
+    beside,
     chart,
     headline,
     inferences,
@@ -30,7 +31,7 @@ TOOLTIP = (
     "that one more attribute would add, on average over all queries; costs: the bits that your "
     "rules ask for it; people left: how many would look like you to it then. m shows the values."
 )
-AFTER = "What would one more attribute do? On average over all queries, in bits."
+AFTER = "What would one more attribute do?"
 
 
 class Told(NamedTuple):
@@ -124,7 +125,7 @@ def _more(told: Told) -> RenderableType:
         remark = f" ({each.remark})" if each.remark else ""
         name = Text.assemble(plain(each.title), (remark, "dim"))
         table.add_row(name, *map(Text, (each.helps, each.costs, each.worth, each.left)))
-    return Group(Text(AFTER, "bold"), table)
+    return Group(Text(AFTER, "bold"), Text(plain(beside(weighed))), table)
 
 
 def _table(*columns: Column) -> Table:

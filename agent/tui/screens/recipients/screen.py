@@ -39,6 +39,21 @@ NONE_YET = (
 NONE_FITS = "Nobody is like that. Escape shows all again."
 
 
+class Heads(Static):
+    """What stands in the columns of the list."""
+
+    found: Sequence[Recipient] = ()
+
+    def show(self, found: Sequence[Recipient]) -> None:
+        """Say it of these recipients, or nothing of none."""
+        self.found, self.display = found, bool(found)
+        self.refresh()
+
+    def render(self) -> Content:
+        """Fit it to the width there is."""
+        return Content(heads(self.found, self.content_size.width))
+
+
 class Recipients(Page):
     """Who knows what."""
 
@@ -58,7 +73,7 @@ class Recipients(Page):
         with Horizontal(id="whole"):
             with Vertical(id="list"):
                 yield Input(placeholder="a name, an attribute, or blocked", id="find")
-                yield Static(id="heads")
+                yield Heads(id="heads")
                 yield Listing[Recipient](LOOK, id="first", tooltip=TOOLTIP)
                 yield Static(id="none")
             yield Detail()
@@ -84,8 +99,7 @@ class Recipients(Page):
         self._draw()
 
     def on_resize(self) -> None:
-        """Show what there is room for now."""
-        self.call_after_refresh(self._draw)
+        """Show the detail where there is room now."""
         if self.detail.pool is None:
             self.call_after_refresh(self._look_into, attended=False)
 
@@ -101,9 +115,7 @@ class Recipients(Page):
         found = [each for each in self._all if matches(each, text)]
         self.listing.show(found)
         self.listing.display = bool(found)
-        top = self.query_one("#heads", Static)
-        top.display = bool(found)
-        top.update(Content(heads(found, self.listing.scrollable_content_region.width - 1)))
+        self.query_one(Heads).show(found)
         none = self.query_one("#none", Static)
         none.display = not found
         none.update(Content(NONE_FITS if self._all else NONE_YET))

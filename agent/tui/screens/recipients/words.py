@@ -130,8 +130,8 @@ def chart(recipient: Recipient, zone: tzinfo | None) -> list[str]:
             f"{named.get(at, ''):>{MARGIN - 2}} {'┤' if at in named else '│'}{row}"
             for at, row in enumerate(rows)
         ),
-        f"{'':{MARGIN - 1}}{first}{last:>{CHART - len(first)}}",
-        f"{'':{MARGIN - 1}}{ends[0]}{ends[1] + ' people':>{CHART - len(ends[0])}}",
+        f"{'':{MARGIN}}{first}{last:>{CHART - len(first)}}",
+        f"{'':{MARGIN}}{ends[0]}{ends[1] + ' people':>{CHART - len(ends[0])}}",
     ]
 
 
@@ -146,6 +146,14 @@ def stretched(history: Sequence[Moment], count: int) -> list[int]:
     else:
         places = [step * last // (count - 1) for step in range(count)]
     return [history[place].people_left for place in places]
+
+
+def beside(weighed: Weighed) -> str:
+    """Return beside what each attribute is weighed."""
+    titles = {each.name: each.title for each in weighed.rows}
+    names = ", ".join(titles.get(each, each) for each in weighed.weighed.names)
+    whole = f"beside the set that is best for all of them: {names}" if names else "by itself"
+    return f"On average over all queries, in bits, {whole}."
 
 
 def additions(weighed: Weighed) -> list[More]:
@@ -163,7 +171,7 @@ def _worth(row: Row) -> float:
 def _more(row: Row) -> More:
     worth = _worth(row)
     remarks = [
-        *(["leaves next"] if row.inside else []),
+        *(["in that set"] if row.inside else []),
         *([RULED[row.disclose]] if row.disclose in RULED else []),
         *([f"breaks {row.limit}"] if row.limit else []),
     ]

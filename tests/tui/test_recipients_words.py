@@ -1,0 +1,262 @@
+"""What is said of a recipient, and how it stands in the list."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from agent.tui.screens.recipients.detail import Told
+from agent.tui.screens.recipients.drawn import HEIGHT, LEAST_NAME, PEOPLE, REQUESTS, heads, lines
+from agent.tui.screens.recipients.words import (
+    CHART,
+    HIDDEN,
+    UNGUARDED,
+    additions,
+    beside,
+    chart,
+    headline,
+    inferences,
+    known,
+    matches,
+    means,
+    remarks,
+    stretched,
+)
+from agent.wire.keeping import Held
+from agent.wire.overview import Inferred, Moment, Recipient
+from agent.wire.weighing import Row, Weighed, Weight
+
+START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+COUNTS = st.lists(st.integers(0, 20_000), min_size=1, max_size=60)
+NAMES = st.lists(st.text(min_size=1, max_size=12), max_size=8, unique=True)
+
+
+def moments(counts: list[int]) -> list[Moment]:
+    """Return a history, an hour for each."""
+    hour = timedelta(hours=1)
+    return [Moment(at=START + hour * at, people_left=each) for at, each in enumerate(counts)]
+
+
+def recipient(counts: list[int], pool: str = "shop.example", **more: object) -> Recipient:
+    """Return one that was told something as often as people became fewer."""
+    found = Recipient(
+        pool=pool,
+        sites=[pool],
+        held=["region", "hobby"],
+        requests=len(counts),
+        last_at=START,
+        people=20_000,
+        people_left=counts[-1],
+        history=moments(counts),
+        blocked=False,
+    )
+    return replace(found, **more)
+
+
+SHOP = recipient([9_000, 400, 310])
+HELD = Held(
+    pool="shop.example",
+    values={"region": "[b]north[/b]", "hobby": "chess"},
+    since={"region": START, "hobby": START + timedelta(days=1)},
+    recent=2,
+    model="survey",
+    people=20_000,
+    people_left=310,
+)
+WEIGHT = Weight(names=[], utility_bits=0, cost_bits=0, identifiability=0, people_left=310)
+
+
+def row(name: str, gain: float | None, cost: float | None, **more: object) -> Row:
+    """Return what one attribute would do."""
+    found = Row(
+        name=name,
+        title=name.title(),
+        inside=False,
+        held=False,
+        disclose="auto",
+        reason="",
+        gain_bits=gain,
+        cost_bits=cost,
+        people_left=12,
+    )
+    return replace(found, **more)
+
+
+def weighed(*rows: Row) -> Weighed:
+    """Return what the daemon says of them."""
+    return Weighed(
+        code="answered",
+        headline="",
+        pool="shop.example",
+        model="survey",
+        metric="maxprob",
+        trade_off=1,
+        people=310,
+        decided=[],
+        pending=[],
+        chosen=WEIGHT,
+        weighed=WEIGHT,
+        rows=[*rows],
+        lines=[],
+    )
+
+
+@given(COUNTS, NAMES, st.booleans(), st.integers(LEAST_NAME + PEOPLE + REQUESTS, 150))
+def test_a_recipient_is_as_wide_as_the_list(
+    counts: list[int], held: list[str], blocked: bool, width: int
+) -> None:
+    """Two lines, with the numbers in their columns, whatever it is called."""
+    one = recipient(counts, held=held, blocked=blocked, pool="例え" * 30)
+    found = lines(one, width)
+    assert len(found) == HEIGHT
+    for line in found:
+        text = "".join(part.text for part in line)
+        assert text.isprintable()
+    first, second = ("".join(part.text for part in line) for line in found)
+    assert first.rstrip().endswith(f"{len(counts):,}")
+    assert f"{counts[-1]:,} " in first
+    assert ("×" in first and "blocked" in second) is blocked
+
+
+def test_the_first_and_the_last_number_stand_beside_the_bars() -> None:
+    """Nothing where nothing has changed."""
+    first = "".join(part.text for part in lines(SHOP, 80)[0])
+    assert "9,000 ▇▅▅ 310" in first
+    assert "▇" not in "".join(part.text for part in lines(recipient([9_000]), 80)[0])
+
+
+def test_the_head_names_all_people_only_where_they_are_the_same() -> None:
+    """Two models may have different ones."""
+    assert "people left, of 20,000" in heads([SHOP], 80)
+    assert "20,000" not in heads([SHOP, replace(SHOP, people=7)], 80)
+    assert len(heads([SHOP], 80)) == 80
+
+
+def test_it_says_how_many_facts_and_how_many_people() -> None:
+    """And warns where nobody else looks like that."""
+    assert headline(SHOP) == (
+        "shop.example knows 2 facts about you. You are 1 of 310 to it, of 20,000 people."
+    )
+    assert "recognised you" in headline(recipient([1]))
+    assert "stand out" in headline(recipient([0]))
+    assert "knows nothing" in headline(replace(SHOP, held=[]))
+    assert "1 fact about" in headline(replace(SHOP, held=["region"]))
+
+
+def test_it_says_who_is_blocked_and_who_pools() -> None:
+    """Nothing of a site that is neither."""
+    assert remarks(SHOP) == []
+    group = replace(SHOP, pool="@shops", sites=["a.example", "b.example"], blocked=True)
+    blocked, pools = remarks(group)
+    assert blocked.startswith("× Blocked")
+    assert "a.example, b.example" in pools
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_values_stand_there_only_while_they_may_be_seen(masked: bool) -> None:
+    """With their titles, the latest first."""
+    found = known(HELD, {"region": "region of the world"}, UTC, masked=masked)
+    assert [each.title for each in found] == ["hobby", "region of the world"]
+    assert [each.since for each in found] == ["2026-03-02 08:00", "2026-03-01 08:00"]
+    assert [each.value for each in found] == ([HIDDEN] * 2 if masked else ["chess", "[b]north[/b]"])
+
+
+def test_no_value_is_in_what_stands_in_an_error() -> None:
+    """As a crash would show it."""
+    told = Told(SHOP, HELD, "", {})
+    assert "chess" not in f"{told!r}{told}"
+
+
+def test_each_guarded_attribute_has_a_sentence() -> None:
+    """None guarded: how to guard one."""
+    guarded = Inferred(
+        name="vote", title="vote", bits=0.21, bits_in_all=1.0, best_guess=0.71, by_chance=0.62
+    )
+    few, worse = replace(guarded, best_guess=0.0), replace(guarded, bits=-0.1)
+    said = inferences(replace(HELD, inferred=[guarded, few, worse]))
+    assert said[0] == (
+        "What it holds tells 0.21 of 1.00 bits of vote; its best guess is right for 71 of 100 "
+        "people, 62 by chance."
+    )
+    assert "too few people" in said[1]
+    assert "0.10 bits less certain" in said[2]
+    assert inferences(HELD) == [UNGUARDED]
+
+
+@given(COUNTS)
+def test_the_bars_have_the_first_and_the_last_number(counts: list[int]) -> None:
+    """And no number that never was."""
+    found = stretched(moments(counts), CHART)
+    assert len(found) == CHART
+    assert (found[0], found[-1]) == (counts[0], counts[-1])
+    if len(counts) <= CHART:
+        assert set(found) == set(counts)
+    assert set(found) <= set(counts)
+
+
+@given(COUNTS)
+def test_the_chart_has_dates_and_numbers(counts: list[int]) -> None:
+    """As wide as it is said to be; one moment is a sentence."""
+    found = chart(recipient(counts), UTC)
+    assert "2026-03-01 08:00" in "\n".join(found)
+    if len(counts) > 1:
+        assert "20,000" in found[0]
+        assert len({len(line) for line in found}) == 1
+        assert found[-1].endswith(f"{counts[-1]:,} people")
+
+
+def test_no_history_has_no_chart() -> None:
+    """As of one whose entries are gone."""
+    assert chart(replace(SHOP, history=[]), UTC) == []
+
+
+@given(st.lists(st.tuples(st.none() | st.floats(0, 9), st.floats(0, 9), st.booleans())))
+def test_what_is_worth_most_stands_first(
+    given_rows: list[tuple[float | None, float, bool]],
+) -> None:
+    """Nothing that is held; what cannot be said is last."""
+    rows = [
+        row(f"a{at}", gain, cost, held=held) for at, (gain, cost, held) in enumerate(given_rows)
+    ]
+    found = additions(weighed(*rows))
+    assert len(found) == sum(not held for *_, held in given_rows)
+    worths = [each.worth for each in found]
+    assert worths == sorted(worths, key=lambda each: -float(each) if each != "–" else 99.0)
+
+
+def test_what_rules_an_attribute_is_said_beside_it() -> None:
+    """In words, and the limit that it would break."""
+    rows = [
+        row("one", 0.5, 0.1, inside=True),
+        row("two", 0.4, 0.1, disclose="never"),
+        row("three", 0.3, 0.1, disclose="guarded", limit="k"),
+        row("four", 0.2, 0.1),
+    ]
+    found = [each.remark for each in additions(weighed(*rows))]
+    assert found == ["in that set", "never leaves", "guarded, breaks k", ""]
+
+
+def test_the_set_beside_which_it_is_weighed_is_named() -> None:
+    """By titles; an empty one is none."""
+    held = weighed(row("age", 0.1, 0.1, inside=True))
+    assert beside(held).endswith("by itself.")
+    found = replace(held, weighed=replace(WEIGHT, names=["age", "height"]))
+    assert beside(found).endswith("best for all of them: Age, height.")
+
+
+def test_it_is_found_by_its_name_a_fact_or_its_state() -> None:
+    """All words count, in any order."""
+    group = replace(SHOP, pool="@shops", sites=["a.example"], blocked=True)
+    for text in ("", "SHOP", "hobby shop", "a.example", "blocked"):
+        assert matches(group, text)
+    assert not matches(SHOP, "blocked")
+    assert not matches(SHOP, "shop salary")
+
+
+def test_forgetting_is_called_a_statement() -> None:
+    """That nobody takes it for a deletion."""
+    said = means("shop.example")
+    assert "your statement" in said
+    assert "makes nobody forget" in said
