@@ -6,15 +6,13 @@ from agent.cli.door import door
 from agent.cli.layout import paragraph
 from agent.cli.options import json_option, record
 from agent.cli.problems import printable
-from agent.wire.asking import Allow, Refuse
+from agent.wire.asking import Allow, Allowed, Refuse
 from agent.wire.base import Done
 
 BLOCKED = "{} gets nothing from now on, by a rule in the policy."
 UNBLOCKED = "{} is treated like others again from now on."
-NOT_OURS = (
-    "Nothing was taken out of the policy: no rule of ours gives {} nothing. If one of your own "
-    "does, `reticent policy explain` names it."
-)
+NOT_BLOCKED = "{} was not blocked, so nothing was changed."
+STILL = "{} still gets nothing, by {}, which is not a rule of ours: change it by hand."
 
 
 @click.command()
@@ -28,7 +26,8 @@ def block(*, recipient: str, as_json: bool) -> None:
     """
     with door() as client:
         done: Done = client.call("refuse", Refuse(recipient=recipient))
-    _say(done, BLOCKED, recipient, as_json=as_json)
+    text = BLOCKED.format(printable(recipient))
+    click.echo(record(done) if as_json else paragraph(text))
 
 
 @click.command()
@@ -37,9 +36,13 @@ def block(*, recipient: str, as_json: bool) -> None:
 def unblock(*, recipient: str, as_json: bool) -> None:
     """Treat HOST like others again, once it was blocked or what it offered was denied."""
     with door() as client:
-        done: Done = client.call("allow", Allow(recipient=recipient))
-    _say(done, UNBLOCKED if done.done else NOT_OURS, recipient, as_json=as_json)
+        done: Allowed = client.call("allow", Allow(recipient=recipient))
+    click.echo(record(done) if as_json else paragraph(printable(_allowed(done, recipient))))
 
 
-def _say(done: Done, text: str, recipient: str, *, as_json: bool) -> None:
-    click.echo(record(done) if as_json else paragraph(text.format(printable(recipient))))
+def _allowed(done: Allowed, recipient: str) -> str:
+    """Return what holds from now on, and by which rule if it is nothing all the same."""
+    if done.rule is None:
+        return (UNBLOCKED if done.done else NOT_BLOCKED).format(recipient)
+    line = "" if done.line is None else f" on line {done.line} of the policy"
+    return STILL.format(recipient, f"{done.rule!r}{line}")

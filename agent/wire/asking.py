@@ -122,3 +122,14 @@ class Allow(Message, frozen=True, kw_only=True):
     """A recipient that was to get nothing is to be treated like others again."""
 
     recipient: Host
+
+
+class Allowed(Message, frozen=True, kw_only=True):
+    """Whether a refusal was taken back, and the rule that still gives the recipient nothing.
+
+    ``rule``: null where none does; ``line``: of the policy, null for a preset's.
+    """
+
+    done: bool = True
+    rule: str | None = None
+    line: int | None = None

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, NamedTuple
 
-from agent.wire.asking import Allow, Answer, Ask, Clicked, Explained, Offer, Refuse
+from agent.wire.asking import Allow, Allowed, Answer, Ask, Clicked, Explained, Offer, Refuse
 from agent.wire.base import LATEST_ENTRIES, LONGEST_HOST, LONGEST_NAME, MOST_ENTRIES, Done
 from agent.wire.calibrating import Calibrate, Calibrated
 from agent.wire.keeping import Changed, Entry, Forget, Held, Profile, ProfileChange
@@ -242,5 +242,5 @@ ROUTES = (
     Route("clicked", "POST", "/v1/clicked", (QUERY,), Clicked, Done, "A result was visited."),
     Route("offer", "POST", "/v1/offer", (QUERY,), Offer, Done, "Queue a recipient's offer."),
     Route("refuse", "POST", "/v1/refuse", (CONTROL, QUERY), Refuse, Done, "Give it nothing more."),
-    Route("allow", "POST", "/v1/allow", (CONTROL,), Allow, Done, "Take back a refusal."),
+    Route("allow", "POST", "/v1/allow", (CONTROL,), Allow, Allowed, "Take back a refusal."),
 )

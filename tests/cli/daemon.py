@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from agent.wire.asking import Answer, Explained, Line, Reason, Summary
+from agent.wire.asking import Allowed, Answer, Explained, Line, Reason, Summary
 from agent.wire.base import Done
 from agent.wire.keeping import Changed, Entry, Held, Profile
 from agent.wire.overview import Handled, Moment, Recipient
@@ -192,7 +192,7 @@ ANSWERS: dict[str, Any] = {
     "override": RULED,
     "undo": UNDONE,
     "refuse": Done(),
-    "allow": Done(),
+    "allow": Allowed(),
     "ledger": ENTRIES,
     "knowledge": HELD,
     "requests": REQUESTS,

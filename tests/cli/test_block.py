@@ -2,8 +2,7 @@
 
 import pytest
 
-from agent.wire.asking import Allow, Refuse
-from agent.wire.base import Done
+from agent.wire.asking import Allow, Allowed, Refuse
 from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE
 from tests.wire.fake import FakeDaemon, says
@@ -24,14 +23,26 @@ def test_the_word_reaches_the_daemon(
     assert (ran.code, ran.err) == (0, "")
     assert f"a.example {said}" in ran.out
     assert fake.calls == [call]
-    assert run(command, "a.example", "--json").record == {"done": True}
+    assert run(command, "a.example", "--json").record["done"] is True
     assert "\x1b" not in run(command, HOSTILE).out
 
 
-def test_a_rule_that_is_not_ours_is_left(run: Run, fake: FakeDaemon) -> None:
-    """That is said, and how to find it."""
-    fake.handlers["allow"] = says(Done(done=False))
+@pytest.mark.parametrize("done", [True, False])
+@pytest.mark.parametrize(("line", "place"), [(12, " on line 12 of the policy"), (None, "")])
+def test_a_rule_that_is_not_ours_is_named(
+    run: Run, fake: FakeDaemon, line: int | None, place: str, *, done: bool
+) -> None:
+    """Whether or not there was one of ours beside it: it still holds."""
+    fake.handlers["allow"] = says(Allowed(done=done, rule="mine", line=line))
     said = " ".join(run("unblock", "a.example").out.split())
-    assert "no rule of ours gives a.example nothing" in said
-    assert "`reticent policy explain` names it" in said
-    assert run("unblock", "a.example", "--json").record == {"done": False}
+    assert said.startswith(f"a.example still gets nothing, by 'mine'{place}, which is not")
+    record = run("unblock", "a.example", "--json").record
+    assert record == {"done": done, "rule": "mine", "line": line}
+    fake.handlers["allow"] = says(Allowed(done=done, rule=HOSTILE))
+    assert "\x1b" not in run("unblock", "a.example").out
+
+
+def test_who_was_not_blocked_is_left(run: Run, fake: FakeDaemon) -> None:
+    """That is said."""
+    fake.handlers["allow"] = says(Allowed(done=False))
+    assert run("unblock", "a.example").out == "a.example was not blocked, so nothing was changed.\n"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.errors import LockedError, UsageError
-from agent.wire.asking import Allow, Ask, Refuse
+from agent.wire.asking import Allow, Allowed, Ask, Refuse
 from agent.wire.policing import PolicyEdit
 from agent.wire.reviews import Override, Undone, Verdict
 from tests.daemon.home import POLICY, Home
@@ -123,16 +123,18 @@ def test_nothing_is_said_or_taken_back_while_locked(opened: Home) -> None:
 
 
 def test_a_refusal_is_taken_out_of_the_policy(opened: Home) -> None:
-    """Once; a rule that is not ours stays."""
-    assert not opened.calls.allow(Allow(recipient="shop.example")).done
+    """Once; a rule that is not ours stays, and is named."""
+    assert opened.calls.allow(Allow(recipient="shop.example")) == Allowed(done=False)
     for named in ("shop.example", "https://www.shop.example/page"):
         opened.calls.refuse(Refuse(recipient=named))
         assert opened.calls.decide(SHOP).code == "blocked"
-        assert opened.calls.allow(Allow(recipient=named)).done
+        assert opened.calls.allow(Allow(recipient=named)) == Allowed(done=True)
         assert opened.calls.decide(SHOP).code == "answered"
     assert opened.paths.policy.read_text().strip() == POLICY.strip()
-    theirs = f'{POLICY}[[rule]]\nrecipient = "shop.example"\nnothing = true\n'
+    theirs = f'{POLICY}[[rule]]\nname = "mine"\nrecipient = "shop.example"\nnothing = true\n'
     opened.paths.policy.write_text(theirs)
     opened.calls.reload()
-    assert not opened.calls.allow(Allow(recipient="shop.example")).done
+    line = theirs.count("\n")
+    kept = Allowed(done=False, rule="mine", line=line)
+    assert opened.calls.allow(Allow(recipient="shop.example")) == kept
     assert (opened.paths.policy.read_text(), opened.calls.decide(SHOP).code) == (theirs, "blocked")

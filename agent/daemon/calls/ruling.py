@@ -4,11 +4,13 @@ from datetime import datetime
 
 from agent.daemon.calls.base import Base
 from agent.daemon.holdings import opened
+from agent.daemon.policing.ruled import place_of
 from agent.errors import UsageError
-from agent.wire.asking import Allow, Offer, Refuse
+from agent.wire.asking import Allow, Allowed, Offer, Refuse
 from agent.wire.base import Done
 from agent.wire.reviews import Override, Review, Ruled, Undone, Verdict
 from policy.hosts import host_of, site_of
+from policy.positions import lines_of
 
 
 class Ruling(Base):
@@ -55,14 +57,19 @@ class Ruling(Base):
         self._renew()
         return Done()
 
-    def allow(self, body: Allow) -> Done:
+    def allow(self, body: Allow) -> Allowed:
         """Take out of the policy what we wrote so that a recipient gets nothing.
 
-        Not done where there is no such rule; a rule that is not ours stays.
+        Not done where there is no such rule; a rule that is not ours stays, and is named.
         """
         done = self._agent.desk.allow(body.recipient)
         self._renew()
-        return Done(done=done)
+        rule = self._agent.desk.refused_by(body.recipient, self._clock())
+        if rule is None:
+            return Allowed(done=done)
+        policy = self._agent.rules.policy
+        lines = {} if policy is None else lines_of(policy.text)
+        return Allowed(done=done, rule=rule.name, line=place_of(lines, rule, ("nothing",)))
 
     def override(self, body: Override) -> Ruled:
         """Apply the user's word on attributes; UsageError for one that no model has.

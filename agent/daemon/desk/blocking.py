@@ -10,7 +10,7 @@ from agent.daemon.desk.waiting import HOUR
 from agent.errors import RefusedError
 from policy.hosts import site_of
 from policy.match import Rulebook
-from policy.rules import Policy
+from policy.rules import Policy, Rule
 
 MOST_REFUSALS = 60  # within an hour
 
@@ -31,13 +31,18 @@ class Blocking:
 
     def gets_nothing(self, site: str, now: datetime, *, for_good: bool = False) -> bool:
         """Say whether a site gets nothing by the policy; ``for_good``: by a rule without an end."""
+        rule = self.rule(site, now)
+        return rule is not None and not (for_good and rule.expires)
+
+    def rule(self, host: str, now: datetime) -> Rule | None:
+        """Return the rule by which a host gets nothing, whatever the query; None where it does."""
         policy = self._policy()
         if policy is None:
-            return False
+            return None
         if self._book is None or self._book.policy is not policy:
             self._book = Rulebook(policy, ())
-        ruled = self._book.match(site, "", now.date()).settings["nothing"]
-        return ruled.value is True and not (for_good and ruled.rule.expires)
+        ruled = self._book.match(host, "", now.date()).settings["nothing"]
+        return ruled.rule if ruled.value is True else None
 
     def refuse(self, host: str, now: datetime) -> None:
         """Write into the policy that a canonical host gets nothing, if that is not said yet.

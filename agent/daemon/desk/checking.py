@@ -53,4 +53,5 @@ def check_reached(word: Override, names: Iterable[str], ruling: Ruling) -> None:
     nothing = ruling.settings["nothing"]
     if nothing.value is True and word.disclose != "never" and word.about == "recipient":
         what = f"{ruling.host} gets nothing, by {nothing.rule.name!r}, whatever else is said"
-        raise UsageError(what, f"`reticent unblock {ruling.host}` takes a refusal back")
+        hint = f"`reticent unblock {ruling.host}` takes out of the policy what is ours"
+        raise UsageError(what, f"{hint}, and names the rule if it is yours")

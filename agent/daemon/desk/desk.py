@@ -1,5 +1,6 @@
 """The desk: what the user says of what waits, and of attributes that need not."""
 
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 
@@ -16,6 +17,7 @@ from agent.errors import LockedError, UsageError
 from agent.wire.reviews import Override, Review, Ruled, Verdict
 from policy.hosts import host_of, site_of
 from policy.match import Rulebook, Ruling
+from policy.rules import Rule
 
 WRITTEN = ("days", "always")
 
@@ -130,6 +132,10 @@ class Desk(Intake):
         """
         return self._blocking.allow(host_of(host)).changed
 
+    def refused_by(self, host: str, now: datetime) -> Rule | None:
+        """Return the rule by which a recipient gets nothing, None where it may get something."""
+        return self._blocking.rule(host_of(host), now)
+
     def _rule(
         self, review: Review, names: tuple[str, ...], verdict: Verdict, now: datetime
     ) -> tuple[Made, Words]:
@@ -163,8 +169,11 @@ class Desk(Intake):
         if self._offers is None:
             raise LockedError
         before = self._offers.find(site)
-        edit = self._blocking.allow(site) if self._blocking.gets_nothing(site, now) else None
-        self._offers.approve(site, Approved(names, end))
+        with ExitStack() as on_failure:  # it is narrowed first, so that nothing opens if this ends
+            self._offers.approve(site, Approved(names, end))
+            on_failure.callback(self._offers.restore, site, before)
+            edit = self._blocking.allow(site) if self._blocking.gets_nothing(site, now) else None
+            on_failure.pop_all()
         return Made(Ruled(written=None, without_effect=[]), edit, (site, before))
 
     def _take(self, step: Step) -> None:

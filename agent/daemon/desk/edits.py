@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from agent.daemon.policing.rewriting import Change, Check, rewrite
 from agent.errors import UsageError
+from policy.load import text_of
 from policy.rules import Policy
 
 
@@ -39,9 +40,16 @@ def restore(path: Path, made: Edit) -> None:
     """
 
     def back(text: str, _: Policy) -> str:
-        if text != made.after.text:
-            what = f"{path} was edited since, so nothing is taken back"
-            raise UsageError(what, "see `reticent policy show`, and change it by hand")
+        _check(text, path, made)
         return made.before.text
 
+    if path.exists():  # one with mistakes was edited since, too
+        _check(text_of(path), path, made)
     rewrite(path, back)
+
+
+def _check(text: str, path: Path, made: Edit) -> None:
+    """Raise UsageError where a policy file does not say what it did after a change of ours."""
+    if text != made.after.text:
+        what = f"{path} was edited since, so nothing is taken back"
+        raise UsageError(what, "see `reticent policy show`, and change it by hand")

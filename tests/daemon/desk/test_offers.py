@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.desk.blocking import MOST_REFUSALS
-from agent.errors import LockedError, RefusedError, UsageError
+from agent.errors import LockedError, RefusedError, ReticentError, UsageError
 from tests.daemon.office import TEXT, Memory, Office, open_office
 from tests.decision.made import NAMES
 
 AGE = frozenset({"age"})
+REFUSED = '[[rule]]\nname = "refused"\nrecipient = ["a.example"]\nnothing = true\n'
 
 
 @pytest.fixture
@@ -120,6 +121,31 @@ def test_a_later_approval_takes_a_refusal_back(office: Office) -> None:
     office.say(new, "approve")
     assert office.request("a.example")[0].status == "decided"
     assert office.path.read_text().strip() == TEXT.strip()
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_refusal_stays_where_an_approval_cannot_be_kept(
+    office: Office, monkeypatch: pytest.MonkeyPatch, *, full: bool
+) -> None:
+    """Or where the file cannot be changed: then the offer is as it was, too."""
+    records = Memory()
+    office.desk.opened(records)
+    new = office.desk.offer("a.example", "a.example", ["age"], office.now)
+    assert new is not None
+    office.path.write_text(refused := f"{TEXT}{REFUSED}")
+    records.full = full
+    if not full:
+        monkeypatch.setattr("agent.daemon.desk.blocking.allow", unwritable)
+    with pytest.raises(ReticentError):
+        office.say(new, "approve")
+    assert office.path.read_text() == refused
+    assert office.desk.offered("a.example", office.now) is None
+    assert office.desk.reviews(office.now) == [new]
+
+
+def unwritable(*_: object) -> None:
+    """Change no file."""
+    raise UsageError("the policy cannot be written", "make its folder writable")
 
 
 def test_a_refusal_is_a_rule_and_settles_its_offers(office: Office) -> None:

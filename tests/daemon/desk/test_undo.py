@@ -156,7 +156,7 @@ def test_an_edited_policy_is_not_touched(office: Office) -> None:
     for text in (f"{ours}k = 3\n", ours.replace("# all", "# mine"), "lamda = 1\n"):
         office.path.write_text(text)
         state = office.desk._state  # noqa: SLF001
-        with pytest.raises(UsageError):
+        with pytest.raises(UsageError, match="was edited since"):
             office.desk.undo(office.now)
         assert (office.path.read_text(), office.desk._state) == (text, state)  # noqa: SLF001
     office.path.write_text(ours)
