@@ -5,8 +5,8 @@ import pytest
 from agent.tui.screens.requests.change import Change, Trial, begun
 from agent.tui.screens.requests.words import (
     EXACT,
+    LIKELY,
     LIMITS,
-    SHRINKING,
     UNPROVEN,
     changed,
     figures,
@@ -15,6 +15,7 @@ from agent.tui.screens.requests.words import (
     listed,
     proof,
 )
+from agent.wire.asking import Line
 from agent.wire.overview import Handled
 from agent.wire.reviews import Review
 from tests.tui.requests.values import AT, handled, review, weighed, weight
@@ -43,9 +44,11 @@ def test_the_cost_is_how_many_people_are_left() -> None:
     """Those who were counted after the answer, not those who were expected."""
     said = figures(trial(handled(people_left=5156)))
     assert "helped by 0.250 bits and cost 0.100" in said
-    assert "1 of 18,991 people, then 1 of 5,156." in said
-    assert "then 1 of 310." in figures(trial(handled(people_left=None)))
+    assert "1 of 18,991 people, then 1 of 5,156 people." in said
+    assert "then 1 of 310 people." in figures(trial(handled(people_left=None)))
     assert figures(begun(handled())) == ""
+    assert "then unlike anybody in the model." in figures(trial(handled(people_left=0)))
+    assert figures(trial(handled(), rows=[])) == "Disclose region."
 
 
 def test_what_waits_says_what_leaves_without_a_word() -> None:
@@ -56,11 +59,12 @@ def test_what_waits_says_what_leaves_without_a_word() -> None:
 
 
 def test_that_nothing_is_better_is_said_only_where_it_was_enumerated() -> None:
-    """A bound comes with its condition; without one nothing is claimed."""
+    """Or, with its condition, where the bound is reached; else nothing is claimed."""
     assert proof(trial(handled(), proof="enumerated")) == EXACT
-    bound = proof(trial(handled(), proof="if-submodular"))
-    assert SHRINKING in bound
-    assert "at least 46%" in bound
+    reached = [Line(label="proven", text="no better set exists if gains shrink")]
+    assert proof(trial(handled(), proof="if-submodular", lines=reached)) == LIKELY
+    assert proof(trial(handled(), proof="none", lines=reached)) == UNPROVEN
+    assert proof(trial(handled(), proof="if-submodular")) == UNPROVEN
     assert proof(trial(handled(), proof="none")) == UNPROVEN
     assert proof(trial(handled(), proof="if-submodular", lines=[])) == UNPROVEN
     assert proof(trial(handled(), proof="a new one")) == UNPROVEN

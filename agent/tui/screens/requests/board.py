@@ -40,6 +40,7 @@ TOOLTIP = (
     "What was asked for you, the latest first; what waits for your word on top. Enter shows why "
     "each attribute left or stayed. " + drawn.LEGEND + "."
 )
+FIND = "Words that a request has: of its recipient, its query or its attributes."
 NONE_YET = "No request yet.\nA browser or `reticent ask` asks; this list fills as they do."
 NONE_FITS = "Nothing is like that. Escape shows all again."
 NO_SUBJECT = ("nothing is chosen", "move to a request first")
@@ -68,7 +69,9 @@ class Board(Page):
         """Lay the list beside the detail, or where there is no room in its place."""
         with Horizontal(id="both"):
             with Vertical(id="side"):
-                yield Input(placeholder="recipient, query or attribute", id="find")
+                find = Input(placeholder="recipient, query or attribute", id="find")
+                find.tooltip = FIND
+                yield find
                 yield Static(id="filtered")
                 yield Static(id="heads")
                 yield Static(id="none")
@@ -129,6 +132,10 @@ class Board(Page):
         shown.update(Content(f"{said} · escape shows all"))
 
     # what the daemon says
+
+    def on_screen_resume(self) -> None:
+        """Weigh anew what is looked into: on another screen other rules may have been made."""
+        self._outdated = True
 
     def happened(self, kind: EventKind) -> None:
         """Look again, also into the detail where other rules may hold."""

@@ -157,7 +157,7 @@ def _two(found: Cells, width: int) -> tuple[Line, ...]:
 def _widths(width: int) -> tuple[int, int, int]:
     """Return how wide the recipient, the query and the names are."""
     room = width - FIXED
-    recipient, query = room * 27 // 100, room * 25 // 100
+    recipient, query = room * 30 // 100, room * 24 // 100
     return recipient, query, room - recipient - query
 
 

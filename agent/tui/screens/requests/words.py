@@ -10,9 +10,10 @@ from agent.wire.overview import Handled
 from agent.wire.reviews import Review
 from agent.wire.weighing import Weighed, Weight
 
-EXACT = "Proven: no better set exists."
-UNPROVEN = "Not proven: a good set; a better one is not ruled out."
-SHRINKING = "if every further fact helps less than the one before"
+BEST = "no better set exists"
+EXACT = "No better set exists."
+LIKELY = "No better set exists if every further fact helps less than the one before."
+UNPROVEN = "A good set; a better one is not ruled out."
 PROVEN = "proven"  # the label of the daemon's line about it
 LIMITS = {
     "k": "fewer people like you would be left than you allow",
@@ -51,14 +52,14 @@ def figures(trial: Trial) -> str:
     subject, weighed = trial.subject, trial.weighed
     if weighed is None:
         return ""
+    if not weighed.rows:
+        return weighed.headline
     if isinstance(subject, Handled) and subject.kind == "disclosed":
         chosen = weighed.chosen
         helped = f"It helped by {bits(chosen.utility_bits)} bits and cost {bits(chosen.cost_bits)}."
         left = subject.people_left if subject.people_left is not None else chosen.people_left
-        return f"{helped} To it you were {_one_of(weighed.people)} people, then {_one_of(left)}."
-    if not weighed.rows:
-        return weighed.headline
-    known = f"To it you are {_one_of(weighed.people)} people now."
+        return f"{helped} To it you were {_one_of(weighed.people)}, then {_one_of(left)}."
+    known = f"To it you are {_one_of(weighed.people)} now."
     if isinstance(subject, Review):
         return f"Without your word {listed(weighed.chosen.names)} would leave. {known}"
     return f"Today it would get {listed(weighed.chosen.names)}. {known}"
@@ -107,13 +108,14 @@ def hint(subject: Review | Handled) -> str:
 
 
 def _proven(weighed: Weighed) -> str:
-    """Return what is known of the set; a bound holds under a condition, and is often loose."""
+    """Return what is known of the set: under a condition there is a bound, which few sets reach.
+
+    Below the attributes stands by how much others miss it.
+    """
     if weighed.proof == "enumerated":
         return EXACT
-    bound = next((each.text for each in weighed.lines if each.label == PROVEN), "")
-    if weighed.proof == "if-submodular" and bound:
-        return f"Proven only {SHRINKING}: {bound}."
-    return UNPROVEN
+    reached = any(each.label == PROVEN and each.text.startswith(BEST) for each in weighed.lines)
+    return LIKELY if weighed.proof == "if-submodular" and reached else UNPROVEN
 
 
 def _change(change: Change) -> str:
@@ -137,4 +139,4 @@ def _whom(subject: Review | Handled) -> str:
 
 
 def _one_of(number: float) -> str:
-    return f"1 of {people(number)}" if number else "nobody it knows of"
+    return f"1 of {people(number)} people" if number else "unlike anybody in the model"
