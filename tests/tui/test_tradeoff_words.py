@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.tui.screens.tradeoff.screen import nearest
+from agent.tui.screens.tradeoff.board import nearest
 from agent.tui.screens.tradeoff.words import (
     PROVEN,
     about,

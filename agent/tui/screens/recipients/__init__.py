@@ -1,4 +1,5 @@
 """The recipients: who knows what, and how few people look like that.
 
-`screen` is the screen, `drawn` its list, `detail` all about one, `words` what is said of it.
+`board` is the list and the detail, `screen` what a person says of one; `drawn` is how the list is
+drawn, `detail` all about one, `words` what is said of it.
 """
