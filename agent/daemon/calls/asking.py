@@ -8,7 +8,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.calls.base import Base
 from agent.daemon.deciding.curved import curved
 from agent.daemon.deciding.explained import explained
-from agent.daemon.deciding.weighed import weighed
+from agent.daemon.deciding.weighed import to_weigh
 from agent.daemon.handle import handle
 from agent.daemon.process.opening import Opening, in_thread
 from agent.decision.curve import advanced
@@ -25,7 +25,7 @@ class Asking(Base):
         self, agent: Agent, clock: Callable[[], datetime], opening: Opening = in_thread
     ) -> None:
         super().__init__(agent, clock, opening)
-        self._one_curve = asyncio.Lock()
+        self._one_apart = asyncio.Lock()
 
     def decide(self, body: Ask) -> Answer:
         """Return what a request carries, recorded; UsageError where the recipient is no host.
@@ -65,18 +65,24 @@ class Asking(Base):
         self._agent.sources.clicked(body)
         return Done()
 
-    def whatif(self, body: WhatIf) -> Weighed:
-        """Return what another set would bring and cost; LockedError while locked."""
-        return weighed(body, self._clock(), self._agent)
-
-    async def curve(self, body: CurveAsk) -> TradeOffs:
-        """Return what would leave at every trade-off; others are answered meanwhile.
+    async def whatif(self, body: WhatIf) -> Weighed:
+        """Return what another set would bring and cost; others are answered meanwhile.
 
         LockedError while locked, and where it was locked before the end.
         """
+        locks = self._agent.locks
+        weigh = to_weigh(body, self._clock(), self._agent)
+        async with self._one_apart:
+            self._check_later(locks)
+            found = await asyncio.to_thread(weigh)
+        self._check_later(locks)
+        return found
+
+    async def curve(self, body: CurveAsk) -> TradeOffs:
+        """Return what would leave at every trade-off, likewise."""
         locks, found = self._agent.locks, None
         steps = curved(body, self._clock(), self._agent)
-        async with self._one_curve:
+        async with self._one_apart:
             while found is None:
                 self._check_later(locks)
                 found = await asyncio.to_thread(advanced, steps)

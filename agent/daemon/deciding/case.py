@@ -81,7 +81,11 @@ def decided(case: Case) -> Decision:
     It depends on nothing in the profile, but where the terms protect this user (DESIGN.md 2.6).
     NothingError where the policy asks for what cannot be done with the model.
     """
-    own = own_of(case)
+    return decided_for(case, own_of(case))
+
+
+def decided_for(case: Case, own: Mapping[str, int] | None) -> Decision:
+    """Return the same without a look at the vault, by the user's own codes if they matter."""
     try:
         return fitting(
             case.model,
@@ -95,6 +99,16 @@ def decided(case: Case) -> Decision:
 def averaged(case: Case) -> Case:
     """Return a case that is of all queries of the model, whatever the query is."""
     return case._replace(terms=replace(case.terms, mode="standing", unknown_queries="standing"))
+
+
+def apart(case: Case) -> Case:
+    """Return the same case, by a model with a memory of its own, which another thread may change.
+
+    One thread at a time: there is one such memory. It is kept in the model's, and so forgotten
+    with it.
+    """
+    model = case.model
+    return case._replace(model=model.remember(apart, lambda: replace(model)))
 
 
 def own_of(case: Case) -> Mapping[str, int] | None:

@@ -1,17 +1,15 @@
 """What would leave at every trade-off, in steps; nothing is sent, recorded or queued."""
 
 from collections.abc import Generator, Mapping
-from dataclasses import replace
 from datetime import datetime
 
 from agent.daemon.agent import Agent
 from agent.daemon.deciding.answers import code_of
-from agent.daemon.deciding.case import Case, NothingError, averaged, case_of, own_of
+from agent.daemon.deciding.case import Case, NothingError, apart, averaged, case_of, own_of
 from agent.daemon.deciding.explained import WHY
 from agent.decision.curve import Curve, Step, curve_steps
 from agent.decision.request import Knowledge
 from agent.errors import LockedError, UsageError
-from agent.model.model import Model
 from agent.wire.asking import Ask
 from agent.wire.weighing import CurveAsk, Point, TradeOffs
 from policy.hosts import ANYBODY
@@ -24,8 +22,8 @@ def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, 
     where nothing can be decided; in the first step, where nothing would leave whatever the
     trade-off. LockedError while locked.
     """
-    case = _case(ask, now, agent)
-    return _steps(case, _apart(case.model), own_of(case))
+    case = apart(_case(ask, now, agent))
+    return _steps(case, own_of(case))
 
 
 def _case(ask: CurveAsk, now: datetime, agent: Agent) -> Case:
@@ -43,18 +41,8 @@ def _case(ask: CurveAsk, now: datetime, agent: Agent) -> Case:
     return averaged(case) if ask.query is None else case
 
 
-def _apart(model: Model) -> Model:
-    """Return the same model with a memory of its own, which another thread may change.
-
-    It is kept in the model's memory, and so forgotten with it.
-    """
-    return model.remember(_apart, lambda: replace(model))
-
-
-def _steps(
-    case: Case, model: Model, own: Mapping[str, int] | None
-) -> Generator[None, None, TradeOffs]:
-    found = yield from curve_steps(case.request, case.terms, case.known, model, own)
+def _steps(case: Case, own: Mapping[str, int] | None) -> Generator[None, None, TradeOffs]:
+    found = yield from curve_steps(case.request, case.terms, case.known, case.model, own)
     return _message(found)
 
 

@@ -3,7 +3,9 @@
 Nothing is sent, recorded or queued.
 """
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 from agent.daemon.agent import Agent
@@ -11,10 +13,11 @@ from agent.daemon.deciding.answers import code_of
 from agent.daemon.deciding.case import (
     Case,
     NothingError,
+    apart,
     averaged,
     case_before,
     case_of,
-    decided,
+    decided_for,
     own_of,
 )
 from agent.daemon.deciding.explained import WHY, lines_of, reasons_of, too_long
@@ -41,24 +44,33 @@ class _Asked(NamedTuple):
     entry: Disclosure | None
 
 
-def weighed(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
-    """Return a request with the set that leaves, or left, beside the one that is asked about.
+def to_weigh(body: WhatIf, now: datetime, agent: Agent) -> Callable[[], Weighed]:
+    """Return what weighs a set beside the one that leaves with a request, or left.
 
-    LockedError while locked. UsageError where it is not said which request, or two are named; for
-    a number of no entry that discloses; for a recipient that is no host; for an unknown attribute.
+    It touches no agent, vault or other decision. LockedError while locked. UsageError where it is
+    not said which request, or two are named; for a number of no entry that discloses; for a
+    recipient that is no host; once it weighs, for an unknown attribute.
     """
     try:
-        asked = _asked(body, now, agent)
-        decision = decided(asked.case)
+        case, entry = _asked(body, now, agent)
     except NothingError as error:
         if error.code == "locked":
             raise LockedError from None
-        return _silent(error.code)
+        return partial(_silent, error.code)
+    return partial(_weighed, body, _Asked(apart(case), entry), own_of(case))
+
+
+def _weighed(body: WhatIf, asked: _Asked, own: Mapping[str, int] | None) -> Weighed:
+    """Return a request with the set that leaves, or left, beside the one that is asked about."""
     case, entry = asked
+    try:
+        decision = decided_for(case, own)
+    except NothingError as error:
+        return _silent(error.code)
     has = {each.name for each in case.model.attributes}
     base = None if entry is None else frozenset(name for name, _ in entry.disclosed if name in has)
     change = Change(frozenset(body.add), frozenset(body.drop), base)
-    weighing = weigh(decision, case.known, case.model, change, own_of(case))
+    weighing = weigh(decision, case.known, case.model, change, own)
     sentence = difference(decision, weighing, past=entry is not None)
     return Weighed(
         code=code_of(decision),

@@ -11,7 +11,7 @@ from agent.errors import LockedError, UsageError
 from agent.wire.asking import Ask
 from agent.wire.keeping import ProfileChange
 from agent.wire.reviews import Verdict
-from agent.wire.weighing import CurveAsk, TradeOffs
+from agent.wire.weighing import CurveAsk, TradeOffs, WhatIf
 from policy.hosts import ANYBODY
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import SHOP
@@ -134,11 +134,14 @@ def test_nothing_comes_of_it(home: Home) -> None:
 
 @pytest.mark.parametrize("ask", [ASK, ALL])
 def test_others_are_answered_meanwhile(home: Home, ask: CurveAsk) -> None:
-    """Each as it is alone; two curves are made one after the other."""
+    """Each as it is alone; two curves are made one after the other, and what is weighed as well."""
+    what = WhatIf(recipient=SHOP.recipient, query=ask.query, add=["region"])
     found, alone = curve(home, ask), home.calls.explain(SHOP)
+    other = asyncio.run(home.calls.whatif(what))
     home.agent.shelf.forget()
 
     async def scenario() -> int:
+        weighing = asyncio.create_task(home.calls.whatif(what))
         curves = [asyncio.create_task(home.calls.curve(ask)) for _ in range(2)]
         answered = 0
         while not all(each.done() for each in curves):
@@ -146,6 +149,7 @@ def test_others_are_answered_meanwhile(home: Home, ask: CurveAsk) -> None:
             assert home.calls.explain(SHOP) == alone
             answered += 1
         assert [each.result() for each in curves] == [found, found]
+        assert await weighing == other
         return answered
 
     assert asyncio.run(scenario()) > len(found.points)
@@ -153,14 +157,16 @@ def test_others_are_answered_meanwhile(home: Home, ask: CurveAsk) -> None:
 
 def test_to_lock_ends_it(home: Home) -> None:
     """Whether it is under way or waits for another; unlocking again does not help it."""
+    what = WhatIf(recipient=SHOP.recipient, query=SHOP.query)
 
     async def scenario() -> None:
         curves = [asyncio.create_task(home.calls.curve(ASK)) for _ in range(2)]
+        weighing = asyncio.create_task(home.calls.whatif(what))
         for _ in range(3):
             await asyncio.sleep(0)
-        assert not any(each.done() for each in curves)
+        assert not any(each.done() for each in (*curves, weighing))
         home.calls.lock()
-        for each in curves:
+        for each in (*curves, weighing):
             with pytest.raises(LockedError, match="meanwhile"):
                 await each
 
@@ -175,6 +181,7 @@ def test_nothing_of_it_stays_in_memory(home: Home) -> None:
     """Once the vault is locked."""
     rule(home, f'unknown_queries = "standing"\n{POLICY}')
     curve(home, CurveAsk(query=f"{MARK} matters", recipient=f"{MARK}.example"))
+    asyncio.run(home.calls.whatif(WhatIf(query=f"{MARK}. too", recipient=f"{MARK}.example")))
     assert marked()
     home.calls.lock()
     gc.collect()

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
 from agent.daemon.deciding.explained import explained
-from agent.daemon.deciding.weighed import weighed
 from agent.daemon.handle import handle
 from agent.vault.entry import Disclosure
 from agent.wire.asking import Ask
@@ -17,6 +16,7 @@ from agent.wire.weighing import WhatIf
 from policy.hosts import site_of
 from tests.daemon.doubles import MONDAY, Heard, MemoryVault
 from tests.daemon.people import MODEL, ROWS, SECOND, living, values_of
+from tests.daemon.weighing import weighed
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES
 from tests.decision.transcripts import HOSTS, QUERIES

@@ -1,5 +1,6 @@
 """What is said of another set: the change, the rows, what cannot be said, and what is refused."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,6 @@ import pytest
 
 from agent.daemon.agent import Agent
 from agent.daemon.deciding.explained import explained
-from agent.daemon.deciding.weighed import weighed
 from agent.daemon.handle import handle
 from agent.errors import LockedError, UsageError
 from agent.wire.asking import Ask
@@ -18,6 +18,7 @@ from agent.wire.weighing import Weighed, WhatIf
 from tests.daemon.doubles import MONDAY, FixedRules, OneModel, agent_of
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import MODEL, OPEN, SECOND, SHOP, living
+from tests.daemon.weighing import weighed
 from tests.decision.made import NAMES
 
 WARY = 'lambda = 1.0\nk = 30\n[attributes]\nage = "ask"\njob = "never"\nregion = { guard = 0.5 }\n'
@@ -219,21 +220,20 @@ def test_the_call_is_for_the_user_alone(tmp_path: Path) -> None:
     with Home(tmp_path) as home:
         for body in (WhatIf(recipient="shop.example"), WhatIf(entry=1)):
             with pytest.raises(LockedError):
-                home.calls.whatif(body)
+                asyncio.run(home.calls.whatif(body))
         home.unlock()
         home.fill()
         home.paths.policy.write_text(POLICY.replace('region = "ask"', 'age = "ask"'))
         home.calls.reload()
         home.bus.kinds.clear()
-        found: Weighed = home.calls.whatif(
-            WhatIf(recipient="shop.example", query=SHOP.query, add=["age"])
-        )
+        body = WhatIf(recipient="shop.example", query=SHOP.query, add=["age"])
+        found: Weighed = asyncio.run(home.calls.whatif(body))
         assert found.pending == ["age"]
         assert "age" in found.weighed.names
         assert (home.calls.ledger(), home.calls.reviews(), home.bus.kinds) == ([], [], [])
         home.calls.decide(SHOP)
         [review] = home.calls.reviews()
         home.calls.verdict(Verdict(decided="approve", lasting="until restart"), id=review.id)
-        now = home.calls.whatif(WhatIf(entry=1))
+        now = asyncio.run(home.calls.whatif(WhatIf(entry=1)))
         assert "age" in now.decided
         assert "age" not in now.chosen.names
