@@ -59,6 +59,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         Binding("end,G", "edge(-1)", "Last", show=False),
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "listing--plain",
         "listing--strong",
         "listing--muted",
         "listing--good",
@@ -186,20 +187,18 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         line, width = y + self.scroll_offset.y, self.scrollable_content_region.width
         at = bisect_right(self._starts, line) - 1
         if not 0 <= at < len(self._items):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._style("plain", here=False))
         parts = self._draws.lines(self._items[at], width - 1)
         inner = line - self._starts[at]
         here = at == self._at
         mark = Part(MARK if here and inner == 0 else " ")
         shown = (mark, *(parts[inner] if inner < len(parts) else ()))
-        segments = [Segment(plain(each.text), self._style(each.kind, here)) for each in shown]
-        return Strip(segments).adjust_cell_length(width, self._style("plain", here))
+        segments = [Segment(plain(each.text), self._style(each.kind, here=here)) for each in shown]
+        return Strip(segments).adjust_cell_length(width, self._style("plain", here=here))
 
-    def _style(self, kind: Kind, here: bool) -> Style:  # noqa: FBT001  (whether under the cursor)
+    def _style(self, kind: Kind, *, here: bool) -> Style:
         """Return how text looks; under the cursor all of it has the cursor's colours."""
-        style = self.rich_style
-        if kind != "plain":
-            style = self.get_component_rich_style(f"listing--{kind}")
+        style = self.get_component_rich_style(f"listing--{kind}")
         if not here:
             return style
         if self.has_focus:

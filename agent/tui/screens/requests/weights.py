@@ -165,4 +165,4 @@ def _widths(width: int) -> tuple[int, int]:
 
 
 def _wrapped(note: Note, width: int) -> list[str]:
-    return ["", *textwrap.wrap(f"{note.label}: {note.text}", max(10, width))]
+    return textwrap.wrap(f"{note.label}: {note.text}", max(10, width))
