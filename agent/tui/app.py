@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from os import environ
 from time import monotonic
 from typing import Any, ClassVar
 
 from textual import events
-from textual.app import App, SystemCommand
+from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.command import Provider
 from textual.message import Message
@@ -17,6 +18,7 @@ from agent.errors import DaemonError, LockedError, ReticentError
 from agent.tui.actions import everywhere
 from agent.tui.actions.action import Where, keys
 from agent.tui.actions.everywhere import TITLES
+from agent.tui.bar import TopBar
 from agent.tui.cover import Cover
 from agent.tui.help import Help
 from agent.tui.link import Happened, Heard, Link, Lost
@@ -29,6 +31,7 @@ from agent.tui.unlock import Unlocking
 from agent.wire.reviews import Undone
 from agent.wire.state import Status
 
+FIRST: Where = "requests"  # of the screens
 IDLE = 120.0  # seconds without a key, after which nothing private is on the screen
 LOOKS = 5.0  # seconds between two looks at the clock
 TOUCHES = 30.0  # seconds between two words to the daemon that a person is there
@@ -48,7 +51,6 @@ class Review(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*keys(everywhere.ACTIONS)]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = dict(PAGES)
-    DEFAULT_MODE = "requests"
 
     def __init__(
         self,
@@ -56,7 +58,7 @@ class Review(App[None]):
         outside: Outside,
         idle: float = IDLE,
     ) -> None:
-        super().__init__()
+        super().__init__(ansi_color="NO_COLOR" in environ or None)  # else it is grey
         self.link = link
         self.outside = outside
         self.masked = True
@@ -77,8 +79,13 @@ class Review(App[None]):
         status = self.state.status
         return status is not None and not status.locked and not self.state.stale
 
+    def compose(self) -> ComposeResult:
+        """Lay out the first line alone: it stands there in a third of the time of a screen."""
+        yield TopBar(FIRST)
+
     def on_mount(self) -> None:
-        """Reach the daemon, and look at the clock from time to time."""
+        """Show the first screen, reach the daemon, and look at the clock from time to time."""
+        self.call_after_refresh(self._show_first)
         self._beside(self._begin)
         self.set_interval(min(LOOKS, self._idle / 4), self._look_at_clock)
 
@@ -226,18 +233,27 @@ class Review(App[None]):
             self.say(error)
 
     def _take(self, status: Status) -> None:
-        """Show how the daemon is; ask for the key where the vault is locked."""
+        """Show how the daemon is; ask for the key where the vault is locked.
+
+        Before the first screen is there, it waits in the state.
+        """
+        page = self.page()
         was_reachable = self.reachable
         trouble = "" if status.vault else "There is no vault yet: leave, and run `reticent init`."
         self.state = State(status, trouble=trouble)
         self._show_state()
-        if status.locked and status.vault:
+        if page is not None and status.locked and status.vault:
             self._hide()
         elif not status.locked and isinstance(self.screen, Unlocking):
             self.screen.dismiss(status)
-        page = self.page()
         if self.reachable and not was_reachable and page is not None:
             page.look()
+
+    async def _show_first(self) -> None:
+        """Show the first screen, and on it what was heard meanwhile."""
+        await self.switch_mode(FIRST)
+        if self.state.status is not None:
+            self._take(self.state.status)
 
     def _hide(self) -> None:
         """Take everything private off all screens, and ask for the key."""

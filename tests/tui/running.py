@@ -13,7 +13,9 @@ from textual.pilot import Pilot
 from agent.tui.app import IDLE, Review
 from agent.tui.link import Link
 from agent.tui.outside import Outside
+from agent.tui.page import SOON
 
+QUIET = 3  # looks at which the screen is as before
 PATIENCE = 20.0  # seconds, for what takes a fraction of one
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 NOTHING = Outside(list, lambda _path, _line: None, lambda: NOW)  # is wrong, or edited
@@ -33,6 +35,14 @@ class Running(NamedTuple):
             assert time.monotonic() < end, "it does not come to hold"
             await self.pilot.pause(0.02)
         await self.pilot.pause()
+
+    async def settled(self) -> None:
+        """Wait until nothing is asked of the daemon, and the screen has stayed as it is."""
+        before, same = "", 0
+        while same < QUIET:
+            await self.pilot.pause(SOON)
+            await self.app.workers.wait_for_complete()
+            before, same = self.text(), same + 1 if self.text() == before else 0
 
     def text(self) -> str:
         """Return what stands on the screen, line by line."""
@@ -54,7 +64,7 @@ async def running(
     app = Review(Link(control, start), outside or NOTHING, idle)
     async with app.run_test(size=size, notifications=True) as pilot:
         shown = Running(app, pilot)
-        await shown.until(lambda: app.state.status is not None)
+        await shown.until(lambda: app.state.status is not None and app.page() is not None)
         yield shown
 
 
