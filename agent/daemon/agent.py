@@ -65,6 +65,7 @@ class Agent:
     def opened(self, vault: Vault, now: datetime) -> None:
         """Hand the records of a vault to those who keep some there; VaultError where that fails."""
         self.trouble = None
+        self.rules.fired.begin(now)
         self.desk.opened(vault.items)
         policy, keys = self.rules.policy, self.rules.in_force.keys
         complete = policy is not None and self.shelf.complete(policy.models, keys, now)

@@ -24,7 +24,8 @@ class RuleStatus(Message, frozen=True, kw_only=True):
     """A rule, as ``name`` calls it, of a file or a preset; ``line``: in that file, null: in none.
 
     ``conditions``: for which requests it is, empty for all; ``settings``: as TOML writes them;
-    ``fired_at``: when it last decided something about a request, null: not since the daemon began.
+    ``fired_at``: when it last decided something about a request, null: not since the vault was
+    unlocked.
     """
 
     name: str
@@ -50,7 +51,8 @@ class SettingStatus(Message, frozen=True, kw_only=True):
 class RulesStatus(Message, frozen=True, kw_only=True):
     """The policy in use, whole; ``problems``: of the file as it is now; ``since``: firing counts.
 
-    A file with problems leaves the last good rules in use.
+    A file with problems leaves the last good rules in use. What fired is forgotten, and counted
+    from now on, while the vault is locked.
     """
 
     path: str

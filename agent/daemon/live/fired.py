@@ -1,4 +1,7 @@
-"""Which rules decided something about a request lately: of requests themselves nothing is kept."""
+"""Which rules decided something about a request lately: of requests themselves nothing is kept.
+
+And nothing while the vault is locked: a rule may name whom it is for, and what was asked.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -24,13 +27,25 @@ class _Held(NamedTuple):
 class Fired:
     """When each rule last decided something about a request that was answered.
 
-    A rule that says the same after the policy was read again is the same.
+    A rule that says the same after the policy was read again is the same. ``since``: when it was
+    begun to note that, None before.
     """
 
     def __init__(self) -> None:
         """Begin with none."""
+        self.since: datetime | None = None
         self._held: dict[int, _Held] = {}  # by what a rulebook shares: what is held stays itself
         self._times: dict[Known, datetime] = {}
+
+    def begin(self, now: datetime) -> None:
+        """Begin anew."""
+        self.clear()
+        self.since = now
+
+    def clear(self) -> None:
+        """Forget all that decided."""
+        self._held.clear()
+        self._times.clear()
 
     def note(self, ruling: Ruling, at: datetime) -> None:
         """Note that a request was answered under a ruling; nothing else of it is kept."""

@@ -65,8 +65,9 @@ class Rules:
         self._read(stamp_of(self.path), now)
 
     def forget(self) -> None:
-        """Forget what was asked; the rules stay in force."""
+        """Forget what was asked, and which rules decided; they stay in force."""
         self.in_force = InForce(self.policy)
+        self.fired.clear()
 
     def status(self) -> PolicyStatus:
         """Return how the file is, and whether there are rules in force."""

@@ -22,7 +22,7 @@ def ruled(now: datetime, agent: Agent) -> RulesStatus:
     return RulesStatus(
         path=str(rules.path),
         in_use=policy is not None,
-        since=agent.started_at,
+        since=(None if agent.vault is None else rules.fired.since) or now,
         problems=[_said(each) for each in rules.problems],
         effective=[] if policy is None else [*_effective(policy, today)],
         rules=[] if policy is None else [*_rules(policy, today, _names(now, agent), agent)],

@@ -68,6 +68,7 @@ def rule(home: Home, name: str) -> RuleStatus:
 
 def test_an_edit_is_shown_where_it_stands(home: Home) -> None:
     """With its line, for whom it is, and what holds; and gone again as it is taken out."""
+    home.unlock()
     before = home.calls.rules()
     edit = PolicyEdit(recipient="adverts", attribute="age", set={"disclose": "never"})
     home.calls.edit_policy(edit)
@@ -122,7 +123,7 @@ def test_a_rule_that_never_decides_is_remarked_on(home: Home) -> None:
 
 
 def test_a_rule_fires_as_a_request_is_answered(home: Home) -> None:
-    """It stays so while the vault is locked, and as another rule is written."""
+    """It stays so as another rule is written, and is not told or kept while the vault is locked."""
     home.unlock()
     ask = Ask(query="python today", recipient="a.example")
     assert rule(home, "attributes.region").fired_at is None
@@ -131,7 +132,14 @@ def test_a_rule_fires_as_a_request_is_answered(home: Home) -> None:
     home.calls.decide(ask)
     at = home.now
     home.calls.edit_policy(PolicyEdit(recipient="b.example", set={"k": 3}))
-    home.calls.lock()
-    home.calls.decide(ask)
+    assert home.calls.rules().since < at
     assert rule(home, "attributes.region").fired_at == at
     assert rule(home, "for b.example").fired_at is None
+    home.calls.lock()
+    home.calls.decide(ask)
+    assert home.calls.rules().since == home.now
+    assert all(each.fired_at is None for each in home.calls.rules().rules)
+    home.unlock()
+    unlocked = home.now
+    assert home.calls.rules().since <= unlocked
+    assert all(each.fired_at is None for each in home.calls.rules().rules)
