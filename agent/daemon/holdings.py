@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.pools import agreeing, guarded, known_in, model_for
+from agent.daemon.pools import agreeing, counted_by, guarded, known_in
 from agent.decision.inferred import Inference, inferred
 from agent.errors import LockedError
 from agent.model.model import Model
@@ -43,7 +43,7 @@ def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) 
 def holding(agent: Agent, recipient: str, now: datetime) -> Held:
     """Return what a recipient or group holds; UsageError where it is neither."""
     ledger, pool = opened(agent).ledger, agent.rules.in_force.pool(recipient)
-    model = model_for(agent, pool, now)
+    model = counted_by(agent, pool, now)
     facts = held(ledger, pool, agent.rules.in_force.pool_of)
     found = ledger.facts.pool(pool, agent.rules.in_force.pool_of)
     known = known_in(found, model, now)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from agent.daemon.agent import Agent
+from agent.daemon.policing.chosen import model_for
 from agent.decision.alike import people_left
 from agent.decision.request import Knowledge
 from agent.errors import ModelError, UsageError
@@ -21,11 +22,10 @@ def hosts_of(agent: Agent, pool: str) -> list[str]:
     return [member.key for member in policy.groups[pool.removeprefix(SIGN)]]
 
 
-def model_for(agent: Agent, pool: str, now: datetime) -> Model:
+def counted_by(agent: Agent, pool: str, now: datetime) -> Model:
     """Return the model by which people are counted: the policy's for a pool, or the shipped one."""
-    name = agent.rules.in_force.model(hosts_of(agent, pool)[0], "", now.date())
     try:
-        return agent.shelf.of(name, agent.rules.in_force.keys, now)
+        return model_for(hosts_of(agent, pool)[0], "", now, agent)
     except (ModelError, UsageError):
         return agent.shelf.of(None, agent.rules.in_force.keys, now)
 

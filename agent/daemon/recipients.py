@@ -6,7 +6,7 @@ from itertools import groupby
 
 from agent.daemon.agent import Agent
 from agent.daemon.holdings import opened
-from agent.daemon.pools import agreeing, blocked, known_in, model_for
+from agent.daemon.pools import agreeing, blocked, counted_by, known_in
 from agent.model.model import Model
 from agent.vault.facts import Facts, PoolOf
 from agent.vault.story import Step
@@ -43,7 +43,7 @@ def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
 def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> Recipient:
     """Return what there is to see of a pool; ``steps``: of the ledger, all that are about it."""
     facts, pool_of = opened(agent).ledger.facts, agent.rules.in_force.pool_of
-    model, found = model_for(agent, pool, now), facts.pool(pool, pool_of)
+    model, found = counted_by(agent, pool, now), facts.pool(pool, pool_of)
     disclosed = [step for step in steps if step.people_left is not None]
     sites = sorted({step.site for step in disclosed})
     return Recipient(

@@ -19,16 +19,8 @@ def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> Mapping[str, Fact]:
     return dict(sorted(ledger.facts.pool(pool, pool_of).held.items()))
 
 
-def knowledge(ledger: Ledger, pool: str, pool_of: PoolOf, model: Model, now: datetime) -> Knowledge:
-    """Return what a pool holds in the codes of a model, as decision.knowledge.knowledge_of would.
-
-    UsageError where the pool holds a value that the model does not have.
-    """
-    return knowledge_in(ledger.facts.pool(pool, pool_of), model, now)
-
-
 def knowledge_in(found: Pool, model: Model, now: datetime) -> Knowledge:
-    """Return the facts of a pool in the codes of a model.
+    """Return the facts of a pool in the codes of a model, as decision.knowledge.knowledge_of would.
 
     What is no person attribute of the model is left out of ``codes``, and counts in ``recent`` all
     the same. UsageError where the pool holds a value that the model does not have.

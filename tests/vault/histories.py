@@ -6,7 +6,12 @@ from datetime import UTC, datetime, timedelta, timezone
 from hypothesis import strategies as st
 
 from agent.decision.knowledge import Forgotten, Told
+from agent.decision.request import Knowledge
+from agent.model.model import Model
 from agent.vault.entry import Disclosure, Forgetting, Record
+from agent.vault.facts import PoolOf
+from agent.vault.knowledge import knowledge_in
+from agent.vault.ledger import Ledger
 
 NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)
 VALUES = {"age": ("unspecified", "young", "old"), "region": ("unspecified", "uk")}
@@ -24,6 +29,11 @@ NAMED = TEXTS.filter(bool)
 TIMES = st.datetimes(timezones=st.timezones()).map(
     lambda at: at.replace(tzinfo=timezone(at.utcoffset() or timedelta()), fold=0)
 )
+
+
+def knowledge(ledger: Ledger, pool: str, pool_of: PoolOf, model: Model, now: datetime) -> Knowledge:
+    """Return what a pool holds by a ledger, in the codes of a model."""
+    return knowledge_in(ledger.facts.pool(pool, pool_of), model, now)
 
 
 class Grouping:

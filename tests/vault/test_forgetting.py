@@ -8,10 +8,19 @@ from hypothesis import strategies as st
 
 from agent.vault.entry import MOST_SITES, Forgetting, Record
 from agent.vault.facts import Fact
-from agent.vault.knowledge import held, knowledge
+from agent.vault.knowledge import held
 from agent.vault.ledger import Ledger
 from tests.vault.doubles import MemoryStore
-from tests.vault.histories import GROUPINGS, NOW, SITES, VALUES, Grouping, disclosed, histories
+from tests.vault.histories import (
+    GROUPINGS,
+    NOW,
+    SITES,
+    VALUES,
+    Grouping,
+    disclosed,
+    histories,
+    knowledge,
+)
 from tests.vault.values import model_of
 
 ALONE = Grouping({})

@@ -12,7 +12,7 @@ from agent.decision.knowledge import knowledge_of
 from agent.decision.request import Knowledge
 from agent.errors import UsageError
 from agent.vault.entry import Disclosure, Forgetting, Record
-from agent.vault.knowledge import held, holders, knowledge, knowledge_in
+from agent.vault.knowledge import held, holders, knowledge_in
 from agent.vault.ledger import Ledger
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import (
@@ -25,6 +25,7 @@ from tests.vault.histories import (
     events,
     forgotten,
     histories,
+    knowledge,
 )
 from tests.vault.values import model_of
 

@@ -11,12 +11,11 @@ from agent.decision.request import Request
 from agent.decision.terms import Limits, Terms
 from agent.model.model import Model
 from agent.vault.entry import Disclosure
-from agent.vault.knowledge import knowledge
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile
 from tests.decision.made import NAMES, PERSONS, made_model
 from tests.vault.doubles import MemoryStore
-from tests.vault.histories import NOW, Grouping
+from tests.vault.histories import NOW, Grouping, knowledge
 
 PERSON = NAMES[:PERSONS]
 POOL_OF = Grouping({"a.example": "@ads", "b.example": "@ads"}).of
