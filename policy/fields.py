@@ -140,7 +140,8 @@ def _way_out(of: Setting, given: object) -> str:
     """Return how to write what was probably meant."""
     if isinstance(given, str) and given.strip().replace(".", "", 1).isdigit():
         return f"write {given.strip()} without quotes"
-    if isinstance(given, float) and given.is_integer() and abs(given) < LARGE:
+    counts = "whole" in of.demand
+    if counts and isinstance(given, float) and given.is_integer() and 0 <= given < LARGE:
         return f"write {int(given)} without decimals"
     of_share = of.kind in (Share, Risk) and not isinstance(given, bool)
     if of_share and isinstance(given, float | int) and 1 <= given <= PER_CENT:
