@@ -25,6 +25,7 @@ from agent.tui.link import Happened, Heard, Link, Lost
 from agent.tui.outside import Outside
 from agent.tui.page import Doing, Page
 from agent.tui.palette import Actions
+from agent.tui.plain import plain, plain_lines
 from agent.tui.screens.table import PAGES
 from agent.tui.state import State
 from agent.tui.unlock import Unlocking
@@ -98,11 +99,12 @@ class Review(App[None]):
         if isinstance(error, LockedError):
             self._beside(self._look_at_daemon)
         else:
-            self.notify(f"{error}\n{error.hint}", severity="error", markup=False, timeout=10)
+            said = f"{plain(str(error))}\n{plain(error.hint)}"
+            self.notify(said, severity="error", markup=False, timeout=10)
 
     def tell(self, text: str) -> None:
         """Say what was done."""
-        self.notify(text, markup=False)
+        self.notify(plain_lines(text), markup=False)
 
     def page(self) -> Page | None:
         """Return the screen that is shown, below whatever asks something in front of it."""
@@ -201,7 +203,8 @@ class Review(App[None]):
 
     def _beside(self, doing: Doing, group: str = "default", *, exclusive: bool = False) -> None:
         """Do something beside the drawing; one that is replaced before it begins is never made."""
-        _: Worker[None] = self.run_worker(doing, group=group, exclusive=exclusive)
+        if self.is_running:
+            _: Worker[None] = self.run_worker(doing, group=group, exclusive=exclusive)
 
     async def _begin(self) -> None:
         """Reach the daemon; start it if none runs."""
@@ -282,6 +285,11 @@ class Review(App[None]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002
         """Return none: the palette has our own actions, and nothing that writes the screen."""
         return ()
+
+    async def _close_all(self) -> None:
+        """End what runs beside the drawing before the screens go that it would draw on."""
+        self.workers.cancel_all()
+        await super()._close_all()
 
     def _fatal_error(self) -> None:
         """End at a defect without a word: whoever ran this says it, and no values with it.

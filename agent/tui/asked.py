@@ -10,6 +10,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
+from agent.tui.plain import plain, plain_lines
+
 T = TypeVar("T")
 
 
@@ -28,8 +30,8 @@ class Choice(ModalScreen[T | None], Generic[T]):
     def compose(self) -> ComposeResult:
         """Ask."""
         with Vertical(classes="dialog"):
-            yield Static(Content(self._question))
-            yield OptionList(*(Content(text) for text, _ in self._answers))
+            yield Static(Content(plain_lines(self._question)))
+            yield OptionList(*(Content(plain(text)) for text, _ in self._answers))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Answer."""
@@ -64,7 +66,7 @@ class Asked(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """Ask."""
         with Vertical(classes="dialog"):
-            yield Static(Content(self._question))
+            yield Static(Content(plain_lines(self._question)))
             yield Input(self._given)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

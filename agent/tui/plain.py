@@ -13,6 +13,11 @@ def plain(text: str) -> str:
     return "".join(each if each.isprintable() else STRANGE for each in text)
 
 
+def plain_lines(text: str) -> str:
+    """Return a text of several lines, each of them plain."""
+    return "\n".join(map(plain, text.splitlines()))
+
+
 def fitted(text: str, width: int, *, right: bool = False) -> str:
     """Return a plain text of exactly so many columns: filled up, or cut with a sign for it."""
     shown = plain(text)

@@ -5,7 +5,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from agent.tui.plain import plain
+from agent.tui.plain import plain_lines
 
 
 class Said(VerticalScroll):
@@ -24,5 +24,5 @@ class Said(VerticalScroll):
         """Say something else, from its beginning; the same is left as it was scrolled."""
         if text != self._text:
             self._text = text
-            self.query_one(Static).update(Content("\n".join(map(plain, text.splitlines()))))
+            self.query_one(Static).update(Content(plain_lines(text)))
             self.scroll_home(animate=False)

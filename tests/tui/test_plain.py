@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from agent.tui.plain import CUT, fitted, plain
+from agent.tui.plain import CUT, fitted, plain, plain_lines
 
 TEXT = st.text(st.one_of(st.characters(), st.sampled_from("\x1b\n\r\t\u202e語é ")))
 
@@ -14,6 +14,14 @@ def test_nothing_in_it_steers_the_terminal(text: str) -> None:
     """Neither escapes nor line ends nor marks that turn the order of the letters round."""
     assert plain(text).isprintable()
     assert len(plain(text)) == len(text)
+
+
+@given(st.lists(TEXT))
+def test_lines_stay_lines(lines: list[str]) -> None:
+    """Each of them plain."""
+    text = "\n".join(lines)
+    assert all(each.isprintable() for each in plain_lines(text).split("\n"))
+    assert plain_lines(text).split("\n") == [plain(each) for each in text.splitlines()] or not text
 
 
 @given(st.text(st.characters(codec="ascii")))
