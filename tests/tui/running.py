@@ -50,6 +50,10 @@ class Running(NamedTuple):
         strips = self.app.screen._compositor.render_strips()  # noqa: SLF001  (what a terminal gets)
         return "\n".join(strip.text.ljust(width).rstrip() for strip in strips)
 
+    def notes(self) -> str:
+        """Return what was said in passing and is still shown, unwrapped."""
+        return "\n".join(each.message for each in self.app._notifications)  # noqa: SLF001  (as said)
+
 
 @asynccontextmanager
 async def running(

@@ -10,7 +10,7 @@ from agent.tui.actions import recipients
 from agent.tui.actions.action import keys
 from agent.tui.asked import Confirm
 from agent.tui.screens.recipients.board import Board
-from agent.tui.screens.recipients.words import means
+from agent.tui.screens.recipients.outcome import blocked, forgotten, means, unblocked
 from agent.wire.asking import Allow, Refuse
 from agent.wire.base import Done
 from agent.wire.keeping import Forget
@@ -47,8 +47,7 @@ class Recipients(Board):
 
     async def _forget(self, pool: str) -> None:
         stated: Done = await self.review.link.call("forget", Forget(recipient=pool), attended=True)
-        said = "is taken to know nothing about you" if stated.done else "was never told anything"
-        self.review.tell(f"{pool} {said}.")
+        self.review.tell(forgotten(pool, stated))
 
     def action_block(self) -> None:
         """Give it nothing any more, or treat it like others again."""
@@ -65,25 +64,11 @@ class Recipients(Board):
     async def _refuse(self, one: Recipient) -> None:
         for site in one.sites:
             await self.review.link.call("refuse", Refuse(recipient=site), attended=True)
-        self.review.tell(f"{_all(one)} blocked: nothing is given to it any more. b takes it back.")
+        self.review.tell(blocked(one.sites))
         self.soon()
 
     async def _allow(self, one: Recipient) -> None:
-        done = [
-            await self.review.link.call("allow", Allow(recipient=site), attended=True)
-            for site in one.sites
-        ]
-        if any(each.done for each in done):
-            self.review.tell(f"{_all(one)} treated like others again.")
-        else:
-            self.review.tell(
-                f"{one.pool} is blocked by a rule that was written by hand: Policy (6) shows it."
-            )
+        call = self.review.link.call
+        done = [await call("allow", Allow(recipient=site), attended=True) for site in one.sites]
+        self.review.tell(unblocked(one.sites, done))
         self.soon()
-
-
-def _all(one: Recipient) -> str:
-    """Return who is meant: of a group, those of it that are known."""
-    if one.sites == [one.pool]:
-        return f"{one.pool} is"
-    return f"{', '.join(one.sites)} are"

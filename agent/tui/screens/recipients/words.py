@@ -185,19 +185,9 @@ def _more(row: Row) -> More:
     )
 
 
-def means(pool: str) -> str:
-    """Return what it means to say that a recipient forgot."""
-    return (
-        f"Has {pool} forgotten you? This is your statement that it can no longer link what it was "
-        "told to you: you have another account there, say, and nothing else gives you away. It "
-        "makes nobody forget. From then on it is taken to know nothing about you; the ledger keeps "
-        "what was disclosed, and that you said this."
-    )
-
-
 def matches(recipient: Recipient, text: str) -> bool:
     """Say whether a recipient is one that is looked for: by its name, its sites, what it holds."""
     wanted = text.casefold().split()
     words = " ".join([recipient.pool, *recipient.sites, *recipient.held]).casefold()
-    blocked = " blocked" if recipient.blocked else ""
-    return all(each in words + blocked for each in wanted)
+    state = " blocked" if recipient.blocked else ""
+    return all(each in words + state for each in wanted)

@@ -15,6 +15,7 @@ from textual.widgets import Static
 from agent.errors import LockedError, ReticentError
 from agent.tui.actions.action import Where
 from agent.tui.page import Page
+from agent.tui.plain import plain
 from agent.tui.screens.tradeoff.plot import LEGEND, Plot
 from agent.tui.screens.tradeoff.words import about, facts, selected
 from agent.wire.policing import AttributeStatus
@@ -139,14 +140,14 @@ class Board(Page):
             self.review.say(error)
         elif self._next is None and ask is self._asked:
             self._found = None
-            self._show(f"✗ {error}\n  {error.hint}\n\n{WAYS}")
+            self._show(f"✗ {plain(str(error))}\n  {plain(error.hint)}\n\n{WAYS}")
 
     # showing
 
     def _show(self, words: str) -> None:
         """Show the curve and the set, or words in their place."""
         plot = self.query_one(Plot)
-        head = about(self._asked, self._found)
+        head = plain(about(self._asked, self._found))
         if self._found is None:
             plot.say(words)
         else:
@@ -160,7 +161,7 @@ class Board(Page):
             return Content("")
         table = Table.grid(Column(width=LABELS), Column(), padding=(0, 1))
         for label, text in facts(self._found, self._at, self._titles):
-            table.add_row(Text(label, "bold"), Text(text))
+            table.add_row(Text(label, "bold"), Text(plain(text)))
         return table
 
     def _select(self, index: int) -> None:

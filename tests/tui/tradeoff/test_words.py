@@ -1,7 +1,7 @@
 """What is said of a trade-off."""
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -16,43 +16,10 @@ from agent.tui.screens.tradeoff.words import (
     written,
 )
 from agent.wire.policing import Edited, Win
-from agent.wire.weighing import CurveAsk, Point, TradeOffs
+from agent.wire.weighing import CurveAsk
+from tests.tui.tradeoff.values import CURVE, TITLES, point
 
 LAMBDAS = st.floats(0, 65_536, allow_nan=False)
-
-
-def point(least: float, most: float, *names: str, helps: float = 0.1, dear: float = 0.01) -> Point:
-    """Return a point of a curve."""
-    return Point(
-        least=least,
-        most=most,
-        disclosed=[*names],
-        utility_bits=helps,
-        cost_bits=least * dear,
-        identifiability_cost=dear,
-        people_left=100.0 / (1 + len(names)),
-        proof="none",
-        beaten=False,
-    )
-
-
-CURVE = TradeOffs(
-    matched_query="editor",
-    status="answered",
-    mode="per-request",
-    algorithm="lls",
-    metric="maxprob",
-    trade_off=3.0,
-    present=1,
-    knee=2,
-    points=[
-        point(0, 1, "a", "b", "c", helps=0.3, dear=0.03),
-        point(2, 4, "a", "b", helps=0.2, dear=0.02),
-        point(8, 16, "a", "d", helps=0.1, dear=0.01),
-        point(32, 64, helps=0.0, dear=0.0),
-    ],
-)
-TITLES = {"a": "age", "b": "[b]old", "c": "city"}
 
 
 @given(LAMBDAS, LAMBDAS)
@@ -70,14 +37,16 @@ def test_a_set_that_leaves_at_no_price_has_the_greatest(most: float) -> None:
     assert lambda_of(point(0, most)) == most
 
 
-@given(st.lists(LAMBDAS, min_size=2, max_size=12, unique=True), LAMBDAS)
-def test_the_nearest_point_is_the_one_that_is_chosen_there(ends: list[float], at: float) -> None:
-    """Wherever one is."""
-    ends = sorted(ends)
-    points = [point(least, least) for least in ends]
-    found = nearest(replace(CURVE, points=points), at)
-    assume(at in ends)
-    assert found == ends.index(at)
+@given(st.lists(LAMBDAS, min_size=2, max_size=12, unique=True), st.integers(0, 11), LAMBDAS)
+def test_the_nearest_point_is_the_one_that_is_chosen_there(
+    ends: list[float], place: int, elsewhere: float
+) -> None:
+    """Elsewhere, one from which no other is less far."""
+    ends, at = sorted(ends), place % len(ends)
+    found = replace(CURVE, points=[point(each, each) for each in ends])
+    assert nearest(found, ends[at]) == at
+    near = ends[nearest(found, elsewhere)]
+    assert abs(near - elsewhere) == min(abs(each - elsewhere) for each in ends)
 
 
 @pytest.mark.parametrize("index", range(4))

@@ -1,6 +1,6 @@
-"""What is said of a recipient, and how it stands in the list."""
+"""What is said of a recipient."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.tui.screens.recipients.detail import Told
-from agent.tui.screens.recipients.drawn import HEIGHT, LEAST_NAME, PEOPLE, REQUESTS, heads, lines
 from agent.tui.screens.recipients.words import (
     CHART,
     HIDDEN,
@@ -20,118 +19,20 @@ from agent.tui.screens.recipients.words import (
     inferences,
     known,
     matches,
-    means,
     remarks,
     stretched,
 )
-from agent.wire.keeping import Held
-from agent.wire.overview import Inferred, Moment, Recipient
-from agent.wire.weighing import Row, Weighed, Weight
-
-START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
-COUNTS = st.lists(st.integers(0, 20_000), min_size=1, max_size=60)
-NAMES = st.lists(st.text(min_size=1, max_size=12), max_size=8, unique=True)
-
-
-def moments(counts: list[int]) -> list[Moment]:
-    """Return a history, an hour for each."""
-    hour = timedelta(hours=1)
-    return [Moment(at=START + hour * at, people_left=each) for at, each in enumerate(counts)]
-
-
-def recipient(counts: list[int], pool: str = "shop.example", **more: object) -> Recipient:
-    """Return one that was told something as often as people became fewer."""
-    found = Recipient(
-        pool=pool,
-        sites=[pool],
-        held=["region", "hobby"],
-        requests=len(counts),
-        last_at=START,
-        people=20_000,
-        people_left=counts[-1],
-        history=moments(counts),
-        blocked=False,
-    )
-    return replace(found, **more)
-
-
-SHOP = recipient([9_000, 400, 310])
-HELD = Held(
-    pool="shop.example",
-    values={"region": "[b]north[/b]", "hobby": "chess"},
-    since={"region": START, "hobby": START + timedelta(days=1)},
-    recent=2,
-    model="survey",
-    people=20_000,
-    people_left=310,
+from agent.wire.overview import Inferred
+from tests.tui.recipients.values import (
+    COUNTS,
+    HELD,
+    SHOP,
+    WEIGHT,
+    moments,
+    recipient,
+    row,
+    weighed,
 )
-WEIGHT = Weight(names=[], utility_bits=0, cost_bits=0, identifiability=0, people_left=310)
-
-
-def row(name: str, gain: float | None, cost: float | None, **more: object) -> Row:
-    """Return what one attribute would do."""
-    found = Row(
-        name=name,
-        title=name.title(),
-        inside=False,
-        held=False,
-        disclose="auto",
-        reason="",
-        gain_bits=gain,
-        cost_bits=cost,
-        people_left=12,
-    )
-    return replace(found, **more)
-
-
-def weighed(*rows: Row) -> Weighed:
-    """Return what the daemon says of them."""
-    return Weighed(
-        code="answered",
-        headline="",
-        pool="shop.example",
-        model="survey",
-        metric="maxprob",
-        trade_off=1,
-        people=310,
-        decided=[],
-        pending=[],
-        chosen=WEIGHT,
-        weighed=WEIGHT,
-        rows=[*rows],
-        lines=[],
-    )
-
-
-@given(COUNTS, NAMES, st.booleans(), st.integers(LEAST_NAME + PEOPLE + REQUESTS, 150))
-def test_a_recipient_is_as_wide_as_the_list(
-    counts: list[int], held: list[str], blocked: bool, width: int
-) -> None:
-    """Two lines, with the numbers in their columns, whatever it is called."""
-    one = recipient(counts, held=held, blocked=blocked, pool="例え" * 30)
-    found = lines(one, width)
-    assert len(found) == HEIGHT
-    for line in found:
-        text = "".join(part.text for part in line)
-        assert text.isprintable()
-    first, second = ("".join(part.text for part in line) for line in found)
-    assert first.rstrip().endswith(f"{len(counts):,}")
-    assert f"{counts[-1]:,} " in first
-    assert ("×" in first and "blocked" in second) is blocked
-
-
-def test_the_first_and_the_last_number_stand_beside_the_bars() -> None:
-    """Nothing where nothing has changed."""
-    first = "".join(part.text for part in lines(SHOP, 80)[0])
-    assert "9,000 ▇▅▅ 310" in first
-    assert "▇" not in "".join(part.text for part in lines(recipient([9_000]), 80)[0])
-
-
-def test_the_head_names_all_people_only_where_they_are_the_same() -> None:
-    """Two models may have different ones."""
-    assert "people left, of 20,000" in heads([SHOP], 80)
-    assert "20,000" not in heads([SHOP, replace(SHOP, people=7)], 80)
-    assert len(heads([SHOP], 80)) == 80
 
 
 def test_it_says_how_many_facts_and_how_many_people() -> None:
@@ -253,10 +154,3 @@ def test_it_is_found_by_its_name_a_fact_or_its_state() -> None:
         assert matches(group, text)
     assert not matches(SHOP, "blocked")
     assert not matches(SHOP, "shop salary")
-
-
-def test_forgetting_is_called_a_statement() -> None:
-    """That nobody takes it for a deletion."""
-    said = means("shop.example")
-    assert "your statement" in said
-    assert "makes nobody forget" in said
