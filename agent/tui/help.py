@@ -1,11 +1,15 @@
 """Help: what the focused part is for, and what can be done on the screen."""
 
+from collections.abc import Iterable
 from typing import ClassVar
 
+from rich.table import Column, Table
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.keys import format_key
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
@@ -14,12 +18,15 @@ from agent.tui.actions.action import Action, Where
 from agent.tui.actions.all import actions_of
 from agent.tui.actions.everywhere import TITLES
 
-KEYS = 12  # columns
+PALETTE = "ctrl+p"
+RETICENT = "reticent"
+WAY_OUT = "Escape goes back"
 
 
 class Help(ModalScreen[None]):
-    """A list of the actions, each with its key and the command that does the same."""
+    """A list of the actions, each with its keys and the command that does the same."""
 
+    AUTO_FOCUS = "*"  # so that the keys scroll it
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1", "dismiss", "Back"),
     ]
@@ -30,19 +37,28 @@ class Help(ModalScreen[None]):
         self._focused = focused
 
     def compose(self) -> ComposeResult:
-        """Say first what is focused, then what can be done, then how to leave."""
-        with VerticalScroll(id="help", classes="dialog"):
+        """Say first what is focused, then what can be done; on the border, how to leave."""
+        with VerticalScroll(id="help", classes="dialog") as dialog:
+            dialog.border_title = TITLES[self._where]
+            dialog.border_subtitle = WAY_OUT
             tooltip = self._focused.tooltip if self._focused else None
             if tooltip:
                 yield Static(Content(str(tooltip)), classes="lead")
-            yield Static(Content.from_markup(f"[bold]{TITLES[self._where]}[/bold]"))
-            for each in actions_of(self._where):
-                yield Static(said(each))
-            yield Static(Content("\nEscape goes back."))
+            yield Static(listed(actions_of(self._where)))
 
 
-def said(action: Action) -> Content:
-    """Return an action with its key, what it does, and the command that does it."""
-    key = action.key.split(",")[0].replace("question_mark", "?") or "ctrl+p"
-    command = f" (reticent {action.command})" if action.command else ""
-    return Content(f"{key:>{KEYS}}  {action.label}: {action.help}{command}")
+def listed(actions: Iterable[Action]) -> Table:
+    """Return the actions, each with its keys, what it does, and the command that does it."""
+    table = Table.grid(Column(justify="right", no_wrap=True), Column(), padding=(0, 2, 0, 0))
+    for each in actions:
+        does = f"{each.label}: {each.help}"
+        table.add_row(
+            Text(typed(each)), Text(f"{does} ({RETICENT} {each.command})" if each.command else does)
+        )
+    return table
+
+
+def typed(action: Action) -> str:
+    """Return the keys of an action as the footer has them; those of the palette for none."""
+    keys = action.key.split(",") if action.key else [PALETTE]
+    return ", ".join(map(format_key, keys))

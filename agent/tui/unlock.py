@@ -5,13 +5,15 @@ from typing import ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Container, Vertical
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 from textual.worker import Worker
 
 from agent.errors import ReticentError
 from agent.tui.link import Link
+from agent.tui.plain import plain_lines
 from agent.wire.state import Method, Status, Unlock
 
 ASKED: dict[Method, str] = {
@@ -26,6 +28,7 @@ class Unlocking(ModalScreen[Status | None]):
     It is dismissed with the daemon's state once the vault is open, by whomever.
     """
 
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (80, "-usual")]  # noqa: RUF012  (no class variable to Textual)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "app.quit", "Leave"),
         Binding("ctrl+r", "other", "Recovery code", priority=True),
@@ -42,8 +45,8 @@ class Unlocking(ModalScreen[Status | None]):
             yield Static("[bold]The vault is locked.[/bold] Nothing is attached to any request.")
             yield Input(password=True, placeholder=ASKED["passphrase"], id="secret")
             yield Static("", id="wrong")
-            with Horizontal():
-                yield Button("Unlock (enter)", id="open", variant="primary")
+            with Container():
+                yield Button("Unlock", id="open", variant="primary")
                 yield Button("Recovery code (^r)", id="other")
                 yield Button("Keyring (^k)", id="keyring")
                 yield Button("Leave (esc)", id="leave")
@@ -91,7 +94,9 @@ class Unlocking(ModalScreen[Status | None]):
         try:
             status: Status = await link.call("unlock", how, attended=True)
         except ReticentError as error:
-            self.query_one("#wrong", Static).update(f"✗ {error}\n{error.hint}")
+            self.query_one("#wrong", Static).update(
+                Content(plain_lines(f"✗ {error}\n{error.hint}"))
+            )
             self.query_one(Input).focus()
         else:
             if self.is_current:

@@ -184,7 +184,7 @@ def test_a_defect_in_the_screens_ends_in_a_sentence(what: str, tmp_path: Path) -
     """It names the place, and nothing that a variable holds is left in the terminal."""
     broken = BREAKS[what] + BREAK.format(secret=SECRET)
     (tmp_path / "sitecustomize.py").write_text(broken)
-    told = {"PYTHONPATH": str(tmp_path), DEBUG: "", "COLUMNS": "80"}
+    told = {"PYTHONPATH": str(tmp_path), DEBUG: ""}
     with living() as live, terminal(live.paths, "review", told=told) as shown:
         if what == "looking":
             shown.shows("√ open")

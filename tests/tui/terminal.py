@@ -1,5 +1,6 @@
 """The real program in a real terminal: tmux, with a server of the test's own."""
 
+import os
 import shlex
 import subprocess
 import sys
@@ -34,6 +35,7 @@ class Terminal:
             capture_output=True,
             text=True,
             timeout=PATIENCE,
+            env={**os.environ},  # without the COLUMNS that readline puts below Python
         )
         return said.stdout
 

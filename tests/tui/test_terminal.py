@@ -1,12 +1,16 @@
 """The real program in a real terminal, against a real daemon."""
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from agent.paths import Paths
+from agent.tui.actions.everywhere import TITLES
 from agent.wire.client import Client
+from agent.wire.policing import RulesStatus
 from agent.wire.state import Status
-from tests.daemon.whole_daemon import home, started
+from tests.daemon.whole_daemon import home, living, started
 from tests.tui.terminal import terminal
 from tests.vault.worlds import PASSPHRASE
 
@@ -41,6 +45,89 @@ def test_a_daemon_that_ends_is_seen_and_one_that_is_back_is_asked_for_its_key() 
         shown.shows("STALE", "✗ stale")
         ends.enter_context(started(places))
         shown.shows("The vault is locked")
+
+
+BROKEN = """\
+preset = "balanced"
+
+[daemon]
+lock_after_minutes = 0
+
+[[rule]]
+name = "shop"
+recipient = "shop.example"
+k = 0
+"""
+EDITOR = """\
+#!/bin/sh
+echo "EDITING $1"
+read line
+sed -i 's/k = 0/k = 7/' "$2"
+"""
+
+
+def test_the_editor_has_the_terminal_and_what_it_saves_is_read(tmp_path: Path) -> None:
+    """At the line of the mistake; then the screen is back, and the rules are those of the file."""
+    editor = tmp_path / "editor"
+    editor.write_text(EDITOR)
+    editor.chmod(0o700)
+    with living() as live, terminal(live.paths, told={"EDITOR": str(editor)}) as shown:
+        shown.shows("√ open")
+        live.paths.policy.write_text(BROKEN)
+        shown.press("6")
+        shown.shows("1 to mend", "✗ line 9")
+        shown.press("g", "Enter")
+        shown.shows("EDITING +9")
+        assert "to mend" not in shown.text()
+        shown.press("Enter")
+        shown.shows("Read.", "shop")
+        shown.until(lambda text: "to mend" not in text)
+        assert live.paths.policy.read_text() == BROKEN.replace("k = 0", "k = 7")
+        with live.client() as client:
+            rules: RulesStatus = client.call("rules")
+        assert [each.settings for each in rules.rules if each.name == "shop"] == [{"k": "7"}]
+
+
+COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
+
+
+def test_without_colours_there_are_none_and_the_cursor_is_seen() -> None:
+    """On no screen, in no question; the cursor has a sign, and the tab too."""
+    with living() as live:
+        with terminal(live.paths, "review") as shown:
+            shown.shows("√ open")
+            assert COLOUR.search(shown.tmux("capture-pane", "-p", "-e"))
+        with terminal(live.paths, "review", told={"NO_COLOR": "1"}) as shown:
+            shown.shows("√ open")
+            for number, where in enumerate(TITLES.values(), 1):
+                shown.press(str(number))
+                shown.shows(f" {number} {where} ")
+                assert not COLOUR.search(shown.tmux("capture-pane", "-p", "-e"))
+            shown.press("6")
+            shown.shows("›")
+            assert "\x1b[7m" in shown.tmux("capture-pane", "-p", "-e").replace("[0;7m", "[7m")
+            asked = {"?": "Escape goes back", "C-p": "Search", "C-l": "The vault is locked"}
+            for key, words in asked.items():
+                shown.press(key)
+                shown.shows(words)
+                assert not COLOUR.search(shown.tmux("capture-pane", "-p", "-e"))
+                shown.press("Escape")
+
+
+def test_another_size_breaks_nothing() -> None:
+    """Down to the smallest and back; what stood there stands there again, and the keys work."""
+    with living() as live, terminal(live.paths, "review") as shown:
+        shown.shows("√ open")
+        shown.press("6")
+        whole = ("√ open", "preset balanced", "r Read again", "^l Lock")
+        shown.shows(*whole)
+        for columns, lines in ((60, 20), (120, 40), (80, 24)):
+            shown.resize(columns, lines)
+            shown.until(lambda text, lines=lines: text.count("\n") == lines)  # type: ignore[misc]
+            text = shown.shows(*whole)
+            assert max(map(len, text.splitlines())) <= columns
+        shown.press("7")
+        shown.shows("7 Health")
 
 
 @contextmanager
