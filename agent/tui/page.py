@@ -69,8 +69,8 @@ class Page(Screen[None]):
 
     def tell(self, state: State) -> None:
         """Show how the daemon is."""
-        if self.is_mounted:
-            self.query_one(Bars).tell(state)
+        for bars in self.query(Bars):  # none before it is laid out, nor once it is taken away
+            bars.tell(state)
 
     def on_screen_resume(self) -> None:
         """Show what there is now, since the screen is looked at again."""
