@@ -83,6 +83,13 @@ class Listing(ScrollView, Generic[T], can_focus=True):
             super().__init__()
             self.listing = listing
 
+    class Resized(Message):
+        """There are more columns, or fewer."""
+
+        def __init__(self, listing: "Listing[T]") -> None:
+            super().__init__()
+            self.listing = listing
+
     def __init__(self, look: Look[T], *, id: str, tooltip: str) -> None:  # noqa: A002  (Textual's word)
         super().__init__(id=id)
         self.tooltip = tooltip
@@ -173,6 +180,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         """Draw it for the room there is."""
         self._measure()
         self._keep_in_view()
+        self.post_message(self.Resized(self))
 
     def on_focus(self) -> None:
         """Show that the keys go here."""

@@ -23,6 +23,7 @@ def test_what_waits_stands_on_top_and_what_left_below(world: World, size: tuple[
             await shown.pilot.press("end", "home")
             assert "for your word" in shown.text()
             assert "waits: region" in shown.text()
+            assert ("when    to" in shown.text()) == (size == USUAL)  # else an item has two lines
             items = page(shown).listing.items
             assert isinstance(items[0], Title)
             kinds = [type(each) for each in items if not isinstance(each, Title)]

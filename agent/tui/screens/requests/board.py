@@ -103,9 +103,9 @@ class Board(Page):
         else:
             self.do(self._reveal)
 
-    def on_resize(self) -> None:
+    def on_listing_resized(self) -> None:
         """Say what the columns are, once it is known how wide they are."""
-        self.call_after_refresh(self._draw)
+        self._draw()
 
     def _now(self) -> datetime:
         return self.review.outside.clock()

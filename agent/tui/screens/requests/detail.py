@@ -80,8 +80,9 @@ class Detail(Vertical):
         self._values = values
         self._draw()
 
-    def on_resize(self) -> None:
+    def on_listing_resized(self, event: Listing.Resized) -> None:
         """Draw it for the room there is."""
+        event.stop()
         self._draw()
 
     def _tried(self, change: Change) -> Trial | None:
