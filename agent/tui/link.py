@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from agent.wire.state import Event, Status
 CALLERS = 3  # at once: a long curve holds nothing up
 SILENCE = 30.0  # seconds; a daemon that runs sends a comment every five
 AGAIN = 0.5  # seconds between two tries to reach a daemon
-GRACE = 1.0  # seconds for the thread that follows the daemon to end
+GRACE = 1.0  # seconds for calls that were made, and for the thread that follows the daemon, to end
 BEGINS = 15.0  # seconds that a daemon may take to begin
 
 
@@ -60,6 +60,7 @@ class Link:
         self._own = threading.local()
         self._ended = threading.Event()
         self._clients: list[Client] = []
+        self._running: set[Future[Any]] = set()
         self._follower: threading.Thread | None = None
 
     async def call(
@@ -79,7 +80,10 @@ class Link:
         def asked() -> Any:  # noqa: ANN401  (of the route's types)
             return self._client(attended=attended).call(name, body, **given)
 
-        return await asyncio.get_running_loop().run_in_executor(self._pool, asked)
+        future = self._pool.submit(asked)
+        self._running.add(future)
+        future.add_done_callback(self._running.discard)
+        return await asyncio.wrap_future(future)
 
     async def begin(self) -> bool:
         """Start the daemon if none runs, and wait until it answers; return whether it was started.
@@ -113,9 +117,13 @@ class Link:
         self._follower.start()
 
     def close(self) -> None:
-        """Tell nothing more, and take no further call; those that run may end first."""
+        """Tell nothing more, and take no further call; those that take long fail.
+
+        The interpreter waits for their threads before it ends.
+        """
         self._ended.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
+        wait([*self._running], GRACE)
         for each in self._clients:
             each.hang_up()
         if self._follower is not None:

@@ -62,11 +62,11 @@ class Client:
         self._connection.close()
 
     def hang_up(self) -> None:
-        """Let `events` end, which another thread waits for."""
-        stream = self._stream
-        if stream is not None:
-            with suppress(OSError):  # it has ended meanwhile
-                stream.shutdown(socket.SHUT_RDWR)
+        """Let `events` end, and a call fail, which another thread waits for."""
+        for opened in (self._stream, self._connection.sock):
+            if opened is not None:
+                with suppress(OSError):  # it has ended meanwhile
+                    opened.shutdown(socket.SHUT_RDWR)
 
     def call(self, name: str, body: msgspec.Struct | None = None, /, **parameters: Any) -> Any:  # noqa: ANN401  (of the route's types)
         """Return what the route of a name answers, as the type that it gives.

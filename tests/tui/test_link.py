@@ -249,8 +249,9 @@ def test_closing_ends_every_thread(path: Path) -> None:
         quiet.set()
 
 
-def test_closing_waits_for_no_call(path: Path) -> None:
-    """Whoever leaves is not kept; the call fails, and none comes after it."""
+def test_closing_waits_for_no_long_call(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever leaves is not kept by a curve; it fails, and none comes after it."""
+    monkeypatch.setattr(module, "GRACE", SHORT)
     free = threading.Event()
     inside = threading.Event()
 
@@ -263,14 +264,37 @@ def test_closing_waits_for_no_call(path: Path) -> None:
         waiting = asyncio.create_task(link.call("reviews"))
         await asyncio.to_thread(inside.wait, PATIENCE)
         link.close()
-        assert not waiting.done()
-        free.set()
-        await asyncio.wait([waiting])
+        with pytest.raises(DaemonError):
+            await waiting
+        assert not free.is_set()
         with pytest.raises(RuntimeError):
             await link.call("status")
-        assert waiting.exception() is None or isinstance(waiting.exception(), ReticentError)
 
     with FakeDaemon(path, {"status": says(OPEN), "reviews": slow}):
+        asyncio.run(test(Link(path, never)))
+        wait(lambda: not ours())
+        free.set()
+
+
+def test_closing_lets_a_word_arrive_that_was_said(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A verdict, say, just before one leaves."""
+    monkeypatch.setattr(module, "GRACE", PATIENCE)
+    inside = threading.Event()
+
+    def soon() -> list[object]:
+        inside.set()
+        time.sleep(SHORT)
+        return []
+
+    async def test(link: Link) -> None:
+        waiting = asyncio.create_task(link.call("reviews"))
+        await asyncio.to_thread(inside.wait, PATIENCE)
+        link.close()
+        assert await waiting == []
+
+    with FakeDaemon(path, {"reviews": soon}):
         asyncio.run(test(Link(path, never)))
 
 
