@@ -9,6 +9,8 @@ from agent.tui.actions.action import Action
 from agent.tui.actions.all import actions_of
 from agent.tui.page import Page
 
+NAMED = 1000.0  # more than any match: whoever types the whole name means that
+
 
 class Actions(Provider):
     """Finds actions by what they are called, and by what they do."""
@@ -20,12 +22,14 @@ class Actions(Provider):
 
     async def search(self, query: str) -> Hits:
         """Yield those that fit what is typed."""
-        matcher = self.matcher(query)
+        words = query.strip()
+        matcher = self.matcher(words)
         for each in self._actions():
             text = f"{each.label}: {each.help}"
             score = matcher.match(text)
             if score > 0:
-                yield Hit(score, matcher.highlight(text), self._doing(each))
+                best = score + NAMED if each.label.casefold() == words.casefold() else score
+                yield Hit(best, matcher.highlight(text), self._doing(each))
 
     def _actions(self) -> tuple[Action, ...]:
         return actions_of(self.screen.where) if isinstance(self.screen, Page) else ()
