@@ -42,9 +42,10 @@ def let(**options: Unpack[LetOptions]) -> None:
     recipient that gets nothing.
 
     Your word takes back what you said of them before, holds in the running daemon from the next
-    request on, and says which rule of yours wins over it; `reticent undo` takes it back. To edit a
-    policy file with the daemon or without, for other settings, queries or patterns, there is
-    `reticent policy set`.
+    request on, and says which rule of yours wins over it; `reticent undo` takes it back. Where it
+    is not written into the policy, a stricter rule that comes later wins, and so does one for fewer
+    requests. To edit a policy file with the daemon or without, for other settings, queries or
+    patterns, there is `reticent policy set`.
     """
     if not options["attributes"]:
         raise UsageError("no attribute is named", "name some, joined by commas")
