@@ -7,12 +7,36 @@ from pathlib import Path
 
 from agent.paths import Paths
 from agent.tui.actions.everywhere import TITLES
+from agent.wire.asking import Ask
 from agent.wire.client import Client
 from agent.wire.policing import RulesStatus
 from agent.wire.state import Status
 from tests.daemon.whole_daemon import home, living, started
 from tests.tui.terminal import terminal
 from tests.vault.worlds import PASSPHRASE
+
+ASKS = 'disclose = "ask"\nlambda = 0.5\n[daemon]\nlock_after_minutes = 0\n'
+QUERY = "version control"
+
+
+def test_a_word_on_what_waits_is_written_into_the_policy() -> None:
+    """A request asks, the screen shows it, one key approves it, and the file says so."""
+    with living(ASKS) as live:
+        with live.client("query") as browser:
+            browser.call("decide", Ask(query=QUERY, recipient="forge.example"))
+        with terminal(live.paths) as shown:
+            shown.shows("forge.example", "1 waiting")
+            before = live.paths.policy.read_text()
+            shown.press("a")
+            shown.until(lambda text: "1 waiting" not in text)
+            after = live.paths.policy.read_text()
+            assert before == ASKS
+            assert after.startswith(ASKS)
+            assert 'recipient = "forge.example"' in after
+            assert 'disclose = "auto"' in after
+            shown.press("q")
+            shown.until(lambda text: "waiting" not in text and "forge.example" not in text)
+            assert "forge.example" not in shown.tmux("capture-pane", "-p", "-S", "-")
 
 
 def test_the_name_alone_starts_a_daemon_and_asks_for_the_passphrase() -> None:
