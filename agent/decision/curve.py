@@ -60,10 +60,7 @@ def curve_of(
     In standing mode it is a curve of all queries, whatever the request's is. What waits for the
     user is not in it. UsageError where ``decide`` raises it, and where it would look for no set.
     """
-    steps, found = curve_steps(request, terms, knowledge, model, own), None
-    while found is None:
-        found = advanced(steps)
-    return found
+    return taken(curve_steps(request, terms, knowledge, model, own))
 
 
 def curve_steps(
@@ -101,6 +98,14 @@ def curve_steps(
         present=tradeoff.at(points, terms.trade_off),
         knee=tradeoff.knee(points),
     )
+
+
+def taken(steps: Generator[None, None, T]) -> T:
+    """Take all steps, and return what they come to."""
+    found = None
+    while found is None:
+        found = advanced(steps)
+    return found
 
 
 def advanced(steps: Generator[None, None, T]) -> T | None:

@@ -4,7 +4,7 @@ It says what a person may want to know before a word is said on an attribute; it
 and like the decision it looks at no value that was not disclosed (DESIGN.md 2.6).
 """
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,18 +113,19 @@ class _Scales:
         )
 
 
-def weigh(
+def weigh_steps(
     decision: Decision,
     knowledge: Knowledge,
     model: Model,
     change: Change,
     own: Own | None = None,
-) -> Weighing:
+) -> Generator[None, None, Weighing]:
     """Return what another set would bring and cost, and what each attribute would beside it.
 
-    ``knowledge``, ``own``: as they were given to ``decide``. Attributes that may not leave are
-    weighed too. UsageError for a name that the model has not or that is both added and dropped,
-    and for a set with too many combinations of request values.
+    An attribute in each step. ``knowledge``, ``own``: as they were given to ``decide``. Attributes
+    that may not leave are weighed too. UsageError, in the first step, for a name that the model has
+    not or that is both added and dropped, and for a set with too many combinations of request
+    values.
     """
     if both := sorted(change.add & change.drop):
         raise UsageError(f"{both[0]!r} is both added and dropped", "name it once")
@@ -138,14 +139,13 @@ def weigh(
             what = "the set has too many attributes that are set anew for every request"
             raise UsageError(what, "add fewer of them, or drop some")
     scales.objective.focus(mask)
-    weighing = Weighing(
-        chosen=scales.set_of(base),
-        weighed=scales.set_of(mask),
-        additions=tuple(scales.addition(mask, each) for each in range(len(model.attributes))),
-        informed=scales.informed,
-    )
+    chosen, weighed = scales.set_of(base), scales.set_of(mask)
+    additions = []
+    for each in range(len(model.attributes)):
+        yield
+        additions.append(scales.addition(mask, each))
     scales.objective.forget()
-    return weighing
+    return Weighing(chosen, weighed, tuple(additions), scales.informed)
 
 
 def _mask(names: Iterable[str], model: Model) -> int:

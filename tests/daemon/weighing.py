@@ -3,10 +3,11 @@
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.deciding.weighed import to_weigh
+from agent.daemon.deciding import weighed as daemon
+from agent.decision.curve import taken
 from agent.wire.weighing import Weighed, WhatIf
 
 
 def weighed(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
     """Return what the daemon answers."""
-    return to_weigh(body, now, agent)()
+    return taken(daemon.weighed(body, now, agent))

@@ -4,11 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.decision.curve import taken
 from agent.decision.decide import decide
+from agent.decision.decision import Decision
 from agent.decision.reasons import KEYS
 from agent.decision.request import Knowledge, Request
+from agent.decision.settings import Own
 from agent.decision.terms import Limits, Terms
-from agent.decision.weigh import Change, Weighing, weigh
+from agent.decision.weigh import Change, Weighing, weigh_steps
 from agent.errors import UsageError
 from agent.model.model import Model
 from tests.decision.drawn import QUERIES, World, model_of, worlds
@@ -18,6 +21,13 @@ ROUNDING = 1e-9
 SOME = settings(max_examples=60)
 CHANGED = st.fixed_dictionaries({name: st.sampled_from(["", "", "add", "drop"]) for name in NAMES})
 ONE = st.sampled_from(NAMES)
+
+
+def weigh(
+    decision: Decision, known: Knowledge, model: Model, change: Change, own: Own | None = None
+) -> Weighing:
+    """Take all steps at once."""
+    return taken(weigh_steps(decision, known, model, change, own))
 
 
 def changes() -> st.SearchStrategy[Change]:

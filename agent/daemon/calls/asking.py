@@ -1,14 +1,15 @@
 """What a request carries, and what it would."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from datetime import datetime
+from typing import TypeVar
 
 from agent.daemon.agent import Agent
 from agent.daemon.calls.base import Base
 from agent.daemon.deciding.curved import curved
 from agent.daemon.deciding.explained import explained
-from agent.daemon.deciding.weighed import to_weigh
+from agent.daemon.deciding.weighed import weighed
 from agent.daemon.handle import handle
 from agent.daemon.process.opening import Opening, in_thread
 from agent.decision.curve import advanced
@@ -16,6 +17,8 @@ from agent.errors import VaultError
 from agent.wire.asking import Answer, Ask, Clicked, Explained
 from agent.wire.base import Done
 from agent.wire.weighing import CurveAsk, TradeOffs, Weighed, WhatIf
+
+T = TypeVar("T")
 
 
 class Asking(Base):
@@ -70,18 +73,15 @@ class Asking(Base):
 
         LockedError while locked, and where it was locked before the end.
         """
-        locks = self._agent.locks
-        weigh = to_weigh(body, self._clock(), self._agent)
-        async with self._one_apart:
-            self._check_later(locks)
-            found = await asyncio.to_thread(weigh)
-        self._check_later(locks)
-        return found
+        return await self._in_steps(weighed(body, self._clock(), self._agent))
 
     async def curve(self, body: CurveAsk) -> TradeOffs:
         """Return what would leave at every trade-off, likewise."""
+        return await self._in_steps(curved(body, self._clock(), self._agent))
+
+    async def _in_steps(self, steps: Generator[None, None, T]) -> T:
+        """Return what steps come to: each in a thread, and those of one call after another's."""
         locks, found = self._agent.locks, None
-        steps = curved(body, self._clock(), self._agent)
         async with self._one_apart:
             while found is None:
                 self._check_later(locks)

@@ -3,9 +3,8 @@
 Nothing is sent, recorded or queued.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Generator, Mapping
 from datetime import datetime
-from functools import partial
 from typing import NamedTuple
 
 from agent.daemon.agent import Agent
@@ -24,7 +23,7 @@ from agent.daemon.deciding.explained import WHY, lines_of, reasons_of, too_long
 from agent.daemon.deciding.fitting import fits
 from agent.decision.decision import Decision
 from agent.decision.explain import because
-from agent.decision.weigh import Addition, Change, WeighedSet, Weighing, weigh
+from agent.decision.weigh import Addition, Change, WeighedSet, Weighing, weigh_steps
 from agent.decision.weigh_words import difference
 from agent.decision.words import headline
 from agent.errors import LockedError, UsageError
@@ -44,24 +43,31 @@ class _Asked(NamedTuple):
     entry: Disclosure | None
 
 
-def to_weigh(body: WhatIf, now: datetime, agent: Agent) -> Callable[[], Weighed]:
-    """Return what weighs a set beside the one that leaves with a request, or left.
+def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, Weighed]:
+    """Return the steps to a set beside the one that leaves with a request, or left.
 
-    It touches no agent, vault or other decision. LockedError while locked. UsageError where it is
-    not said which request, or two are named; for a number of no entry that discloses; for a
-    recipient that is no host; once it weighs, for an unknown attribute.
+    No agent, vault or other decision is touched by any of them. LockedError while locked.
+    UsageError where it is not said which request, or two are named; for a number of no entry that
+    discloses; for a recipient that is no host; in the steps, for an unknown attribute.
     """
     try:
         case, entry = _asked(body, now, agent)
     except NothingError as error:
         if error.code == "locked":
             raise LockedError from None
-        return partial(_silent, error.code)
-    return partial(_weighed, body, _Asked(apart(case), entry), own_of(case))
+        return _said(_silent(error.code))
+    return _steps(body, _Asked(apart(case), entry), own_of(case))
 
 
-def _weighed(body: WhatIf, asked: _Asked, own: Mapping[str, int] | None) -> Weighed:
-    """Return a request with the set that leaves, or left, beside the one that is asked about."""
+def _said(message: Weighed) -> Generator[None, None, Weighed]:
+    """Return the one step to what is known already."""
+    yield
+    return message
+
+
+def _steps(
+    body: WhatIf, asked: _Asked, own: Mapping[str, int] | None
+) -> Generator[None, None, Weighed]:
     case, entry = asked
     try:
         decision = decided_for(case, own)
@@ -70,7 +76,8 @@ def _weighed(body: WhatIf, asked: _Asked, own: Mapping[str, int] | None) -> Weig
     has = {each.name for each in case.model.attributes}
     base = None if entry is None else frozenset(name for name, _ in entry.disclosed if name in has)
     change = Change(frozenset(body.add), frozenset(body.drop), base)
-    weighing = weigh(decision, case.known, case.model, change, own)
+    yield
+    weighing = yield from weigh_steps(decision, case.known, case.model, change, own)
     sentence = difference(decision, weighing, past=entry is not None)
     return Weighed(
         code=code_of(decision),
