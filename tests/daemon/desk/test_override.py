@@ -9,17 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.desk.verdicts import (
-    OPENNESS,
-    Said,
-    Words,
-    basis_of,
-    overlaid,
-    say,
-    taken_back,
-    used_up,
-    written,
-)
+from agent.daemon.desk.verdicts import Said, Words, overlaid, say, taken_back, used_up, written
 from agent.decision.decide import decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
@@ -115,20 +105,6 @@ def test_the_last_firm_word_is_what_holds(policy: str, new: list[Said], host: st
                 quiet = word.once and word.disclose == "never"
                 expected = "ask" if quiet else str(word.disclose)
         assert value_of(done.over, name) == expected
-
-
-@given(POLICIES, POLICIES, st.sampled_from(NAMES), st.sampled_from(VALUES), st.booleans())
-def test_a_word_opens_no_more_than_what_it_was_said_against(
-    then: str, later: str, name: str, value: Disclose, again: bool
-) -> None:
-    """A stricter rule that decides since then holds; what a word closes stays closed."""
-    before, _ = ruled(then, "a.example")
-    against = basis_of(before, name)
-    ruling, terms = ruled(then if again else later, "a.example")
-    word = Said(name, None, value, firm=True, against=against)
-    found, now = value_of(overlaid(terms, (word,), "a.example"), name), value_of(terms, name)
-    same = basis_of(ruling, name) == against
-    assert found == (value if same else min(value, now, key=OPENNESS.index))
 
 
 @given(WORDS, st.sampled_from(HOSTS), st.sampled_from(["python today", "restaurants today"]))
