@@ -23,7 +23,7 @@ from agent.tui.cover import Cover
 from agent.tui.help import Help
 from agent.tui.link import Happened, Heard, Link, Lost
 from agent.tui.outside import Outside
-from agent.tui.page import Doing, Page
+from agent.tui.page import Doing, Page, standing
 from agent.tui.palette import Actions
 from agent.tui.plain import plain, plain_lines
 from agent.tui.screens.table import PAGES
@@ -261,10 +261,8 @@ class Review(App[None]):
     def _hide(self) -> None:
         """Take everything private off all screens, and ask for the key."""
         self.masked = True
-        for stack in self._screen_stacks.values():
-            for each in stack:
-                if isinstance(each, Page) and each.is_mounted:
-                    each.clear()
+        for each in standing(self._screen_stacks.values()):
+            each.clear()
         if not isinstance(self.screen, Unlocking):
             self.push_screen(Unlocking(), self._unlocked)
 
@@ -278,9 +276,10 @@ class Review(App[None]):
                 each.tell(self.state)
 
     def _show_mask(self) -> None:
-        page = self.page()
-        if page is not None and page.is_mounted:
-            page.masked()
+        """Hide the values on all screens, or show them on this one."""
+        for each in standing(self._screen_stacks.values()):
+            if self.masked or each is self.page():
+                each.masked()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002
         """Return none: the palette has our own actions, and nothing that writes the screen."""

@@ -1,7 +1,7 @@
 """What every screen has: the bars, the footer, and the way to the daemon."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import ComposeResult
@@ -105,3 +105,9 @@ class Page(Screen[None]):
                 self.review.say(error)
 
         _: Worker[None] = self.run_worker(safely, group=group, exclusive=exclusive)
+
+
+def standing(stacks: Iterable[Iterable[Screen[Any]]]) -> list[Page]:
+    """Return those screens that are laid out, whether they are shown or not."""
+    every = (each for stack in stacks for each in stack)
+    return [each for each in every if isinstance(each, Page) and each.is_mounted]
