@@ -288,6 +288,7 @@ class Review(App[None]):
     async def _close_all(self) -> None:
         """End what runs beside the drawing before the screens go that it would draw on."""
         self.workers.cancel_all()
+        self._idle = float("inf")  # nor is a screen covered that goes
         await super()._close_all()
 
     def _fatal_error(self) -> None:

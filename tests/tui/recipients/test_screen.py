@@ -66,6 +66,25 @@ def test_values_are_shown_only_while_unmasked(live: Live) -> None:
     going(test())
 
 
+def test_values_are_dropped_wherever_they_are_hidden(live: Live) -> None:
+    """Also from a screen that is not looked at just then."""
+
+    async def test() -> None:
+        async with running(live.paths.control, LARGE) as shown:
+            await opened(shown, NEWS)
+            await shown.pilot.press("m")
+            detail = shown.app.screen.query_one(Detail)
+            await shown.until(lambda: "what it knows" in shown.text() and "•••" not in shown.text())
+            await shown.pilot.press("1", "m")
+            kept = detail._told  # noqa: SLF001  (no value is kept)
+            assert kept is not None
+            assert not any(kept.held.values.values())
+            await shown.pilot.press("2")
+            await shown.until(lambda: "•••" in shown.text())
+
+    going(test())
+
+
 def test_blocking_and_unblocking_write_the_policy(live: Live) -> None:
     """With one key, in words on the screen."""
     policy = live.paths.policy
