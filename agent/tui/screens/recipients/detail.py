@@ -96,7 +96,8 @@ def _known(told: Told, zone: tzinfo | None, *, masked: bool) -> Iterator[Rendera
     for each in remarks(told.recipient):
         yield Text(plain(each))
     yield Text("")
-    yield from (Text(line, no_wrap=True) for line in chart(told.recipient, zone))
+    drawn = chart(told.recipient, zone)
+    yield from (Text(line, no_wrap=len(drawn) > 1) for line in drawn)
     yield Text("")
     facts = known(told.held, told.titles, zone, masked=masked)
     if facts:
