@@ -14,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from textual.message import Message
 
 from agent.errors import UsageError
@@ -57,7 +58,7 @@ class Many(Link):
     def __init__(self) -> None:
         super().__init__(Path("nowhere"), lambda: None)
 
-    async def call(self, name: str, *_: Any, **__: Any) -> Any:  # noqa: ANN401  (of the route's types)
+    async def call(self, name: str, _body: Struct | None = None, /, **_: Any) -> Any:  # noqa: ANN401  (of the route's types)
         """Return the requests."""
         if name == "whatif":
             raise UsageError("this daemon weighs nothing", "ask another")
