@@ -1,7 +1,6 @@
 """`reticent review`: the screens, for as long as a person keeps them open."""
 
 import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -9,7 +8,7 @@ from datetime import datetime
 
 import click
 
-from agent.cli.interrupt import left_to_others
+from agent.cli.editor import edit
 from agent.cli.terminal import sees_terminal
 from agent.errors import DaemonError, UsageError, reason
 from agent.paths import paths
@@ -17,8 +16,6 @@ from agent.tui.app import Review
 from agent.tui.finding import Finding
 from agent.tui.link import Link
 from agent.tui.outside import Outside
-
-NAME = "name one that can be run, as in `export EDITOR=nano`"
 
 
 @click.command()
@@ -58,23 +55,6 @@ def examined() -> Sequence[Finding]:
     from agent.daemon.doctor import examine
 
     return examine(Machine(paths(), os.environ, now(), usual(), sys.executable))
-
-
-def edit(path: str, line: int | None) -> None:
-    """Have the user change a file in the editor of their own; UsageError where there is none."""
-    named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
-    try:
-        editor = shlex.split(named)
-    except ValueError:  # a quote that does not end
-        raise UsageError("what EDITOR names cannot be read", NAME) from None
-    if not editor:
-        raise UsageError("no editor is named", NAME)
-    place = [] if line is None else [f"+{line}"]  # as vi, nano, emacs and their like have it
-    try:
-        with left_to_others():
-            subprocess.run([*editor, *place, path], check=False)  # noqa: S603  (the user's own)
-    except OSError as error:
-        raise UsageError(f"{editor[0]} cannot be run: {reason(error)}", NAME) from None
 
 
 def now() -> datetime:

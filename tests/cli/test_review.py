@@ -1,7 +1,6 @@
-"""`reticent review`: what it needs, the editor, the daemon that it starts, and a defect."""
+"""`reticent review`: what it needs, the daemon that it starts, and a defect."""
 
 import os
-import shlex
 import subprocess
 import sys
 import time
@@ -11,7 +10,7 @@ import pytest
 
 from agent.cli import review
 from agent.cli.main import DEBUG
-from agent.errors import DaemonError, UsageError
+from agent.errors import DaemonError
 from agent.wire.client import Client
 from agent.wire.state import Status
 from tests.cli.conftest import Run
@@ -32,14 +31,6 @@ def breaks(*given, **named):
 setattr(broken, name, breaks)
 """
 
-WAITS = """
-from agent.cli.interrupt import listening
-from agent.cli.review import edit
-with listening():
-    edit("/p", None)
-print("lived")
-"""
-
 
 def test_it_needs_a_terminal_and_says_what_does_not(run: Run) -> None:
     """In a sentence, by its exit code too."""
@@ -47,99 +38,6 @@ def test_it_needs_a_terminal_and_says_what_does_not(run: Run) -> None:
     assert error == "the screens need a terminal"
     assert "`reticent watch`" in hint
     assert "`reticent pending`" in hint
-
-
-class Editor:
-    """A program that notes what it was called with."""
-
-    def __init__(self, folder: Path, does: str = "") -> None:
-        """Write it into a folder; ``does``: more that it does, as a line of sh."""
-        self.path = folder / "my editor"
-        self._noted = folder / "noted"
-        self.path.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {self._noted}\n{does}\n')
-        self.path.chmod(0o700)
-
-    def said(self) -> list[str]:
-        """Return what it was called with."""
-        return self._noted.read_text().splitlines()
-
-
-@pytest.fixture(autouse=True)
-def _no_editor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Name none, whatever there is outside of the tests."""
-    for name in ("EDITOR", "VISUAL"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.mark.parametrize("name", ["EDITOR", "VISUAL"])
-def test_the_editor_gets_the_line_and_the_file(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With its own options, and whatever stands in the path of it or of the file."""
-    editor = Editor(tmp_path)
-    monkeypatch.setenv(name, f"{shlex.quote(str(editor.path))} --wait")
-    review.edit("/a b/policy.toml", 7)
-    assert editor.said() == ["--wait", "+7", "/a b/policy.toml"]
-    review.edit("/a b/policy.toml", None)
-    assert editor.said() == ["--wait", "/a b/policy.toml"]
-
-
-def test_the_one_for_the_screen_goes_before_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As other programs have it."""
-    editor = Editor(tmp_path)
-    monkeypatch.setenv("VISUAL", shlex.quote(str(editor.path)))
-    monkeypatch.setenv("EDITOR", "/nowhere")
-    review.edit("/p", None)
-    assert editor.said() == ["/p"]
-
-
-@pytest.mark.parametrize(
-    ("named", "what"),
-    [
-        ("", "no editor is named"),
-        ("   ", "no editor is named"),
-        ("vi 'unended", "what EDITOR names cannot be read"),
-        ("/nowhere/at-all -x", "/nowhere/at-all cannot be run: no such file or directory"),
-        ("/", "/ cannot be run: permission denied"),
-    ],
-)
-def test_no_editor_is_said_in_a_sentence(
-    named: str, what: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With what names one."""
-    monkeypatch.setenv("EDITOR", named)
-    with pytest.raises(UsageError) as raised:
-        review.edit("/p", 1)
-    assert str(raised.value) == what
-    assert "export EDITOR=nano" in raised.value.hint
-
-
-def test_an_editor_that_fails_was_an_editor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was saved is read all the same."""
-    editor = Editor(tmp_path, "exit 3")
-    monkeypatch.setenv("EDITOR", shlex.quote(str(editor.path)))
-    review.edit("/p", None)
-    assert editor.said() == ["/p"]
-
-
-def test_ctrl_c_in_the_editor_is_the_editors(tmp_path: Path) -> None:
-    """It goes to both, and ends the editor alone: it does not ignore it because of us."""
-    editor = Editor(tmp_path, "kill -INT $PPID\nkill -INT $$\necho no > ended")
-    told = {**os.environ, "EDITOR": shlex.quote(str(editor.path)), "PYTHONPATH": str(ROOT)}
-    ran = subprocess.run(
-        [sys.executable, "-c", WAITS],
-        env=told,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (ran.stdout, ran.stderr, ran.returncode) == ("lived\n", "", 0)
-    assert not (tmp_path / "ended").exists()
 
 
 def test_the_daemon_that_it_starts_outlives_it() -> None:

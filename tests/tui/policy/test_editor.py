@@ -1,6 +1,7 @@
 """The user's editor, from the screen of the policy: where it opens, and where it cannot."""
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 import pytest
 
@@ -85,12 +86,21 @@ def test_an_editor_that_does_not_run_is_said(world: World, monkeypatch: pytest.M
     def edit(_path: str, _line: int | None) -> None:
         raise UsageError("no editor is named", "name one")
 
+    resumed = []
+
+    @contextmanager
+    def suspend() -> Iterator[None]:
+        """Resume as Textual does: not where an error leaves it."""
+        yield
+        resumed.append(True)
+
     async def test() -> None:
         async with running(world.live.paths.control, LARGE, outside=outside(edit)) as shown:
-            monkeypatch.setattr(shown.app, "suspend", nullcontext)
+            monkeypatch.setattr(shown.app, "suspend", suspend)
             await shows(shown)
             await shown.pilot.press("e")
             await shown.until(lambda: "no editor is named" in shown.text())
             assert "name one" in shown.text()
+            assert resumed
 
     going(test())

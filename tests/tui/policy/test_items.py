@@ -151,6 +151,6 @@ def test_what_is_wrong_stands_first_with_its_line_and_what_mends_it() -> None:
 
 def test_no_policy_is_said_with_what_makes_one() -> None:
     """A missing file is not one with mistakes."""
-    assert "reticent init" in headline(NONE, NOW)
+    assert 'preset = "balanced"' in headline(NONE, NOW)
     assert headline(changed(NONE, problems=[MISTAKE]), NOW).endswith("has mistakes")
     assert items_of(NONE, NOW) == []

@@ -12,7 +12,7 @@ from agent.wire.policing import Problem, RulesStatus, RuleStatus
 LAST, REMARK, OVER, WRONG = "*", "!", "×", "✗"
 NEVER = "–"
 LEGEND = f"{LAST} decided last   {NEVER} not yet   {REMARK} see below   {OVER} expired"
-MADE = "Make one with `reticent init`, or write one by hand: e opens the editor."
+MADE = 'Write `preset = "balanced"` into it: e opens the editor.'
 NAMED = 3  # rules that the sentence on top names
 
 

@@ -99,15 +99,23 @@ class PolicyScreen(Page):
             return
         item = self._listing().under
         try:
-            with self.app.suspend():
-                self.review.outside.edit(self._rules.path, None if item is None else item.line)
+            with self.app.suspend():  # an error must not leave it: it would never resume
+                failed = self._edited(self._rules.path, None if item is None else item.line)
         except SuspendNotSupported:
             hint = "use another terminal, or `reticent policy set`"
-            self.review.say(UsageError("no editor can be shown in this terminal", hint))
-        except UsageError as error:
-            self.review.say(error)
-        else:
+            failed = UsageError("no editor can be shown in this terminal", hint)
+        if failed is None:
             self.action_reload()
+        else:
+            self.review.say(failed)
+
+    def _edited(self, path: str, line: int | None) -> UsageError | None:
+        """Have the user change a file; return why that cannot be."""
+        try:
+            self.review.outside.edit(path, line)
+        except UsageError as error:
+            return error
+        return None
 
     def action_reload(self) -> None:
         """Have the daemon read the file."""
