@@ -46,6 +46,7 @@ class Desk(Intake):
             after = before._replace(waiting=removed(before.waiting, number))
         else:
             made, words = self._rule(review, names, verdict, now)
+            made = self._unless_blocked(made, review, verdict, now)
             after = State(words, settled(before.waiting, number, frozenset(names)))
         whom = None if verdict.about == "everyone" else pool
         self._take(Step(verdict_on(verdict.decided, names, whom), before, after, made))
@@ -97,9 +98,7 @@ class Desk(Intake):
         """
         step = self._step
         if step is None:
-            raise UsageError(
-                "there is nothing to take back", "`reticent policy show` has the rules"
-            )
+            raise UsageError("there is nothing to take back", ONLY)
         made = step.made or Made(Ruled(written=None, without_effect=[]))
         if made.offer is not None and self._offers is None:
             raise LockedError
@@ -152,6 +151,16 @@ class Desk(Intake):
         disclose = DISCLOSE[verdict.decided]
         new = (Said(name, pool, disclose, once, name in firm) for name in names)
         return Made(Ruled(written=None, without_effect=[])), say(words, new)
+
+    def _unless_blocked(self, made: Made, review: Review, verdict: Verdict, now: datetime) -> Made:
+        """Say that a yes is of no effect while its recipient gets nothing, and by which rule."""
+        nothing = self._blocking.rule(review.recipient, now)
+        if nothing is None or verdict.decided == "deny" or verdict.about == "everyone":
+            return made
+        names = [*dict.fromkeys(verdict.names or review.names)]
+        by = [nothing.name] * len(names)
+        written_as = made.ruled.written
+        return made._replace(ruled=Ruled(written=written_as, without_effect=names, decided_by=by))
 
     def _write(self, wish: Wish, now: datetime) -> Made:
         found, edit = write(self._path, wish, now.date())

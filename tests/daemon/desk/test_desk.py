@@ -235,3 +235,21 @@ def test_a_verdict_that_cannot_be_written_leaves_all_as_it_was(
     assert office.path.exists() == (content is not None)
     office.path.write_text(TEXT)
     assert not disclosed(office, "a.example")
+
+
+@pytest.mark.parametrize("lasting", ["once", "always"])
+def test_a_yes_to_who_gets_nothing_is_said_to_have_no_effect(office: Office, lasting: str) -> None:
+    """With the rule that blocks it; a yes for everyone, and a no, are about more than that one."""
+    review = office.review("a.example")
+    office.desk.refuse("a.example", office.now)
+    ruled = office.say(review, "approve", lasting)
+    assert ruled.without_effect == review.names
+    assert len({*ruled.decided_by}) == 1
+    assert disclosed(office, "a.example") == set()
+
+
+def test_a_no_to_who_gets_nothing_has_its_effect(office: Office) -> None:
+    """Nothing is to be said of what blocks it."""
+    review = office.review("a.example")
+    office.desk.refuse("a.example", office.now)
+    assert office.say(review, "deny", "always").without_effect == []
