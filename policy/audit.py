@@ -8,6 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from agent.errors import nearest
+from policy.careful import keeps, near
 from policy.cover import everywhere, names_meet, specific
 from policy.emptied import NOTHING, says_nothing
 from policy.fields import dotted, shown
@@ -37,7 +38,8 @@ def audit(policy: Policy, names: Sequence[str] | None, today: date) -> tuple[Rem
     """Return remarks on the rules of the file, in its order.
 
     ``names``: the attributes of the model, None to leave out what depends on it. Without all that
-    is remarked on, every request has the same outcome, on this day and after it.
+    is remarked on, every request has the same outcome, on this day and after it; but for what a policy
+    nearly names (`policy.careful`).
     """
     if says_nothing(policy.text):
         what = f"{NOTHING.what}, so the daemon does not use it"
@@ -73,7 +75,8 @@ class _Auditor:
     """A policy with what is asked again and again about its rules."""
 
     def __init__(self, policy: Policy, names: Sequence[str] | None, today: date) -> None:
-        self._groups, self._names, self._today = policy.groups, names, today
+        self._policy, self._groups = policy, policy.groups
+        self._names, self._today = names, today
         self._lines: Mapping[Key, int] = lines_of(policy.text)
         valid = [rule for rule in policy.rules if not rule.is_over(today)]
         self._shadows = Shadows(valid, policy.groups)
@@ -115,10 +118,22 @@ class _Auditor:
         path = rule.path if rule.path[0] == "attributes" else (*rule.path, "attribute")
         settings = () if known else tuple(rule.settings)
         return [
-            self._remark(rule, path, settings, *_no_attribute(each, names))
+            self._remark(rule, path, settings, *self._no_attribute(rule, each, names))
             for each in rule.attributes
             if each not in known
         ]
+
+    def _no_attribute(
+        self, rule: Rule, pattern: NamePattern, names: Sequence[str]
+    ) -> tuple[str, str]:
+        what = f"no attribute of the model is {shown(pattern.text)}"
+        if meant := near(pattern, names):
+            until = " until that is mended it does not leave" if keeps(rule, self._policy) else ""
+            return what, f"{MEANT} {meant!r}?{until}"
+        found = nearest(pattern.text.replace("*", ""), names)
+        if found is None:
+            return what, "`reticent model info` lists its attributes"
+        return what, f"the nearest is {found!r}"
 
     def _blocked(self, rule: Rule) -> list[Remark]:
         """Return what there is to say of a rule for requests that are all blocked."""
@@ -182,11 +197,3 @@ class _Auditor:
 def _guard(rule: Rule) -> float:
     """Return the guard that a rule sets; less than any where it sets none."""
     return float(rule.settings.get("guard", -1))
-
-
-def _no_attribute(pattern: NamePattern, names: Sequence[str]) -> tuple[str, str]:
-    near = nearest(pattern.text.replace("*", ""), names)
-    what = f"no attribute of the model is {shown(pattern.text)}"
-    if near is None:
-        return what, "`reticent model info` lists its attributes"
-    return what, f"the nearest is {near!r}" if "*" in pattern.text else f"{MEANT} {near!r}?"

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
+from policy.careful import careful
 from policy.match import Rulebook, Ruling
 from policy.rules import Policy, Rule
 from policy.scope import Scope
@@ -31,7 +32,7 @@ def wins(
     ``names``: the attributes of the model.
     """
     meant = where.names(names)
-    ruling = Rulebook(policy, meant).match(where.host(policy), where.words(), today)
+    ruling = Rulebook(careful(policy, names), meant).match(where.host(policy), where.words(), today)
     return tuple(win for key, value in values.items() for win in _wins(ruling, key, value))
 
 

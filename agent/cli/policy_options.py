@@ -11,6 +11,7 @@ from agent.model.file import read
 from agent.model.shipped import shipped_model
 from agent.paths import paths
 from policy.audit import misspelt
+from policy.careful import careful
 from policy.rules import Policy
 
 
@@ -36,10 +37,10 @@ model_option = click.option(
 
 
 def noted(policy: Policy, names: Sequence[str]) -> Policy:
-    """Return the policy; what is probably a misspelt attribute is said on the way."""
+    """Return the policy that keeps what is nearly named; what is misspelt is said on the way."""
     for each in misspelt(policy, names):
         note(f"{policy.source}:{each.line}: {each.what} ({each.hint})")
-    return policy
+    return careful(policy, names)
 
 
 def names_of(model: Path | None) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from agent.decision.terms import Terms
 from agent.decision.under import terms_under
 from agent.model.model import Model
 from agent.tradeoff.sets import union
+from policy.careful import careful
 from policy.groups import Pools
 from policy.match import Rulebook
 from policy.rules import Policy
@@ -30,10 +31,11 @@ def replay(
     own, for what was disclosed too. UsageError where a recipient is no host, or the policy names
     a search that the model is too large for.
     """
-    rulebook = Rulebook(policy, [attribute.name for attribute in model.attributes])
+    names = [attribute.name for attribute in model.attributes]
+    rulebook = Rulebook(careful(policy, names), names)
     pools = cache(Pools(policy.groups).of)
     actual, parallel = _Memory(pools), [_Memory(pools) for _ in worlds.rows]
-    persons = [attribute.name for attribute in model.attributes[: model.persons]]
+    persons = names[: model.persons]
     for place, past in enumerate(history):
         ruling = rulebook.match(past.recipient, past.query, past.at.date())
         case = _Case(place, past, ruling.host, terms_under(ruling, model), persons)

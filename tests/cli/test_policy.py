@@ -43,7 +43,7 @@ def test_what_does_nothing_is_noted_and_no_problem(asked: Run) -> None:
     lines = said.out.splitlines()
     assert lines[0] == (
         "dead.toml:2: note: attributes.regoin: no attribute of the model is 'regoin' "
-        "(did you mean 'region'?)"
+        "(did you mean 'region'? until that is mended it does not leave)"
     )
     assert [line.split(":")[1] for line in lines] == [
         "2",

@@ -167,12 +167,14 @@ def test_only_trusted_makers_are_believed(
 
 
 def test_what_is_probably_misspelt_is_not_passed_over(run: Run, ask: Decide) -> None:
-    """The file may be for several models, but a `never` that rules nothing must be seen."""
+    """A `never` for what is nearly an attribute keeps that one, and is seen."""
     ran = run(*ask('[attributes]\nreigon = "never"\naltogether_different = "never"'))
     assert ran.code == 0
     (note,) = ran.err.splitlines()
     assert note.startswith("reticent: note: ")
-    assert note.endswith(":2: no attribute of the model is 'reigon' (did you mean 'region'?)")
+    meant = "(did you mean 'region'? until that is mended it does not leave)"
+    assert note.endswith(f":2: no attribute of the model is 'reigon' {meant}")
+    assert "'reigon', which nearly names region" in ran.out
 
 
 def test_a_group_is_no_recipient(run: Run, ask: Decide) -> None:

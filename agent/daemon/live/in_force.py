@@ -10,6 +10,7 @@ from agent.errors import UsageError
 from agent.model.memory import Recent
 from agent.model.model import Model
 from policy.audit import misspelt
+from policy.careful import careful
 from policy.groups import SIGN, Pools
 from policy.hosts import host_of
 from policy.match import Rulebook, Ruling
@@ -43,7 +44,7 @@ class InForce:
         book = self._books.get(key)
         if book is None and self.policy is not None:
             names = [attribute.name for attribute in model.attributes]
-            book = self._books[key] = Rulebook(self.policy, names)
+            book = self._books[key] = Rulebook(careful(self.policy, names), names)
         return book
 
     def model(self, recipient: str, query: str, today: date) -> str | None:

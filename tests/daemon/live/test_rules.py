@@ -282,6 +282,15 @@ def test_a_misspelt_attribute_is_remarked_on() -> None:
     assert rules.misspelt([]) == ()
 
 
+def test_what_a_rule_nearly_names_is_excluded() -> None:
+    """In every request that the rule is for, and for nobody else."""
+    rules = in_force("[[rule]]\nrecipient = 'a.example'\nattribute = 'reigon'\ndisclose = 'ask'")
+    for host, kept in (("a.example", {"region"}), ("b.example", set())):
+        terms = rules.terms(MODEL, host, "q", MONDAY.date())
+        assert terms is not None
+        assert terms.excluded == kept
+
+
 def test_two_models_have_rules_of_their_own() -> None:
     """And the same model has the same."""
     rules = in_force(GOOD)

@@ -119,7 +119,7 @@ def test_a_rule_that_never_decides_is_remarked_on(home: Home) -> None:
     (shadowed,) = rule(home, "open").remarks
     assert shadowed.what.startswith("never decides: 'shut' (line ")
     (stranger,) = rule(home, "attributes.regoin").remarks
-    assert stranger.hint == "did you mean 'region'?"
+    assert stranger.hint.startswith("did you mean 'region'?")
 
 
 def test_a_rule_fires_as_a_request_is_answered(home: Home) -> None:
