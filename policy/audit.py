@@ -38,8 +38,8 @@ def audit(policy: Policy, names: Sequence[str] | None, today: date) -> tuple[Rem
     """Return remarks on the rules of the file, in its order.
 
     ``names``: the attributes of the model, None to leave out what depends on it. Without all that
-    is remarked on, every request has the same outcome, on this day and after it; but for what a policy
-    nearly names (`policy.careful`).
+    is remarked on, every request has the same outcome, on this day and after it, but for
+    what is nearly named (`policy.careful`).
     """
     if says_nothing(policy.text):
         what = f"{NOTHING.what}, so the daemon does not use it"
