@@ -18,7 +18,7 @@ COLUMNS = (
     Column("query", wraps=True, least=14),
     Column("disclosed", wraps=True),
     Column("bits", right=True),
-    Column("left", right=True),
+    Column("people", right=True),
 )
 
 

@@ -25,7 +25,11 @@ ROWS = (
     Column("rule"),
     Column("why", wraps=True),
 )
-READING = "gain and cost: bits that it adds to the rest of the set, or would; people: left with it"
+READING = (
+    "gain and cost: bits that it adds to the rest of the set, or would; people: expected to be "
+    "left with it"
+)
+TODAY = "; figures and reasons are by the rules of today"
 
 
 def weighed_text(weighed: Weighed, *, past: bool) -> str:
@@ -34,12 +38,15 @@ def weighed_text(weighed: Weighed, *, past: bool) -> str:
     What is in comes first, then what would bring most for its cost.
     """
     chosen, other = weighed.chosen, weighed.weighed
-    sets = [_set("left" if past else "leaves", chosen)]
+    sets = [_set("told" if past else "leaves", chosen)]
     sets += [_set("what if", other)] if other != chosen else []
     rows = sorted(weighed.rows, key=lambda row: (not row.inside, -_net(row)))
-    lines = [("columns", READING), *((each.label, printable(each.text)) for each in weighed.lines)]
+    lines = [
+        ("columns", READING + (TODAY if past else "")),
+        *((each.label, printable(each.text)) for each in weighed.lines),
+    ]
     parts = [strong(paragraph(printable(weighed.headline))), table(SETS, sets)]
-    parts += [table(ROWS, [_row(each, chosen.names) for each in rows])] if rows else []
+    parts += [table(ROWS, [_row(each, chosen.names, past=past) for each in rows])] if rows else []
     return "\n\n".join([*parts, facts(lines)])
 
 
@@ -58,7 +65,7 @@ def _net(row: Row) -> float:
     return (row.gain_bits or 0.0) - (row.cost_bits or 0.0)
 
 
-def _row(row: Row, chosen: Sequence[str]) -> tuple[str, ...]:
+def _row(row: Row, chosen: Sequence[str], *, past: bool) -> tuple[str, ...]:
     return (
         printable(row.name),
         _place(row, chosen),
@@ -66,8 +73,15 @@ def _row(row: Row, chosen: Sequence[str]) -> tuple[str, ...]:
         bits(row.cost_bits),
         "-" if row.people_left is None else people(row.people_left),
         row.disclose,
-        printable(why(row.reason, row.rule, row.limit)),
+        printable(_then(row, chosen, past=past) + why(row.reason, row.rule, row.limit)),
     )
+
+
+def _then(row: Row, chosen: Sequence[str], *, past: bool) -> str:
+    """Return what became of an attribute with a request of the past, before today's reason."""
+    if not past:
+        return ""
+    return "told; today: " if row.name in chosen else ""
 
 
 def _place(row: Row, chosen: Sequence[str]) -> str:

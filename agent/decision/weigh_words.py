@@ -31,7 +31,8 @@ def _carried(weighing: Weighing) -> str:
     if not chosen.names:
         return "It carried nothing that the model has."
     gain = f"{bits(chosen.figures.utility)} bits better served" if weighing.informed else UNHEARD
-    return f"It carried {listed(chosen.names)}: {gain}, and {_alike(chosen.figures)}."
+    today = f"by today's rules {gain}, and {_alike(chosen.figures)}"
+    return f"It carried {listed(chosen.names)}: {today}."
 
 
 def _more(weighing: Weighing) -> str:

@@ -107,8 +107,9 @@ def test_what_is_dropped_is_marked(run: Run, weighs: FakeDaemon) -> None:
     rows = [msgspec.structs.replace(each, inside=False) for each in WEIGHED.rows]
     weighs.handlers["whatif"] = says(changed(WEIGHED, rows=rows, weighed=LEAVES))
     lines = told(run("whatif", "--entry", "3").out)
-    assert "region gone +0.400 0.100 9.8 auto worth it" in lines
-    assert "left 0.412 0.100 20 - region" in lines
+    assert "region gone +0.400 0.100 9.8 auto told; today: worth it" in lines
+    assert "shoe_size - +0.200 1.500 1 never never" in lines
+    assert "told 0.412 0.100 20 - region" in lines
     assert not any(line.startswith("what if") for line in lines)
 
 

@@ -8,7 +8,7 @@ ACTIONS = (
         "requests",
         "enter",
         "Open",
-        "Show why each attribute left or stayed; there: choose for how long, and for whom.",
+        "Show why each attribute went along or stayed; there: choose for how long, and for whom.",
         "whatif --entry N",
     ),
     Action(
@@ -95,13 +95,14 @@ ACTIONS = (
         "Find",
         "See only what has these words: recipient, query or attribute.",
         footer=False,
+        roomy=True,
     ),
     Action(
         "only_some",
         "requests",
         "w",
         "Filter",
-        "See only what waits, then only what left, then only what did not, then all.",
+        "See only what waits, then only what was told, then only what was not, then all.",
         footer=False,
     ),
     Action(

@@ -38,7 +38,7 @@ def test_the_change_is_said() -> None:
     without = weighed(WhatIf(entry=1, drop=["gender"]), MONDAY + SECOND, agent)
     assert without.headline.startswith("Without gender: -0.")
     plain = weighed(WhatIf(entry=1, add=["gender"]), MONDAY + SECOND, agent)
-    assert plain.headline.startswith("It carried gender: 0.")
+    assert plain.headline.startswith("It carried gender: by today's rules 0.")
     hours = weighed(WhatIf(entry=1, add=["hours"]), MONDAY + SECOND, agent)
     assert hours.headline.endswith("look like you, as before.")
 

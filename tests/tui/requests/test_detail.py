@@ -30,7 +30,7 @@ def test_one_in_detail_says_to_whom_what_and_at_what_cost(
             assert trial.weighed is not None
             assert len(names(shown)) == len(trial.weighed.rows)
             assert recipient in words(shown)
-            assert "Left: years_program." in words(shown)
+            assert "Told: years_program." in words(shown)
             if size != LARGE:  # where the list stands between
                 assert "18,991 people, then 1 of 5,156" in words(shown)
             assert "[x] years since" in words(shown)

@@ -164,7 +164,7 @@ def test_what_cannot_be_weighed_is_said_and_the_rest_stays() -> None:
         async with over(found, path) as shown:
             await shown.pilot.press("enter")
             await shown.until(lambda: told(shown, "the model is gone\nadd it again"))
-            assert "Left: region." in shown.text()
+            assert "Told: region." in shown.text()
             await shown.pilot.press("space")
             await shown.until(lambda: told(shown, "no attribute is chosen"))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from agent.decision.decision import Reason
-from agent.tui.screens.requests.change import Change
+from agent.tui.screens.requests.change import Change, Trial
 from agent.tui.screens.requests.weights import (
     CUT,
     EIGHTHS,
@@ -25,7 +25,8 @@ from agent.tui.screens.requests.weights import (
     scale_of,
     why,
 )
-from tests.tui.requests.values import row, weighed
+from agent.wire.asking import Line
+from tests.tui.requests.values import handled, review, row, weighed
 
 BITS = st.one_of(st.none(), st.floats(-2, 5))
 
@@ -86,10 +87,11 @@ def test_a_row_has_exactly_so_many_columns(
     """Whatever its title is; the heads end where the numbers do."""
     shown = Shown(row("a", title=title, gain_bits=gain, cost_bits=cost), "[x]", 1.0, "v\n")
     found = lines(shown, width)
-    assert len(found) == look().height(shown, width) == 2
-    first, second = ("".join(part.text for part in line) for line in found)
+    assert len(found) == look().height(shown, width)
+    first, second, *third = ("".join(part.text for part in line) for line in found)
     assert cell_len(first) <= width
-    assert cell_len(second) == width
+    assert [cell_len(each) for each in (second, *third)] == [width] * (len(found) - 1)
+    assert "helps more than it costs" in "".join((second, *third))
     assert cell_len(heads(width).rstrip()) == cell_len(first) + 1
 
 
@@ -97,7 +99,8 @@ def test_the_signs_say_what_is_in_out_and_tried() -> None:
     """As the set and the change have it."""
     change = Change(add=frozenset({"a"}), drop=frozenset({"region"}))
     rows = [row("region", inside=True), row("a"), row("b")]
-    found = rows_of(weighed(rows=rows), change, ("region", "b", "a"), {"a": "red"})
+    trial = Trial(review(), change, weighed(rows=rows))
+    found = rows_of(trial, ("region", "b", "a"), {"a": "red"})
     assert [
         (each.row.name, each.sign, each.value) for each in found if isinstance(each, Shown)
     ] == [
@@ -105,7 +108,31 @@ def test_the_signs_say_what_is_in_out_and_tried() -> None:
         ("b", "[ ]", ""),
         ("a", "[+]", "red"),
     ]
-    assert [each.label for each in found if isinstance(each, Note)] == ["proven"]
+    assert [each.label for each in found if isinstance(each, Note)] == [
+        "about",
+        "proven",
+    ]
+
+
+def test_a_request_of_the_past_is_not_explained_by_the_rules_of_today() -> None:
+    """What was told was told; the reason is that of today, and says so."""
+    rows = [row("region", inside=True, reason="never"), row("gender", reason="worth it")]
+    found = rows_of(Trial(handled(), Change(), weighed(rows=rows)), ("region", "gender"), {})
+    said = ["".join(part.text for part in lines(each, 100)[1]) for each in found[:2]]
+    assert "region · told; today: never leaves" in said[0]
+    assert "gender · helps more than it costs" in said[1]
+    assert "by today's rules" in heads(100, past=True)
+    coming = rows_of(Trial(review(), Change(), weighed(rows=rows)), ("region", "gender"), {})
+    assert not any(
+        "today" in part.text for each in coming for line in lines(each, 100) for part in line
+    )
+
+
+def test_what_is_proven_is_said_once() -> None:
+    """On top where it is the best; below, where it is a share of a bound."""
+    best = [Line(label="proven", text="no better set exists if gains shrink")]
+    found = rows_of(Trial(review(), Change(), weighed(lines=best)), (), {})
+    assert not any(isinstance(each, Note) and each.label == "proven" for each in found)
 
 
 @pytest.mark.parametrize("reason", get_args(Reason))

@@ -18,7 +18,7 @@ from agent.tui.screens.requests.words import (
 from agent.wire.asking import Line
 from agent.wire.overview import Handled
 from agent.wire.reviews import Review
-from tests.tui.requests.values import AT, handled, review, weighed, weight
+from tests.tui.requests.values import AT, handled, review, row, weighed, weight
 
 
 def trial(subject: Handled | Review, **given: object) -> Trial:
@@ -29,13 +29,13 @@ def trial(subject: Handled | Review, **given: object) -> Trial:
 def test_the_headline_says_to_whom_and_what_left() -> None:
     """What waits, what was offered, what carried nothing and what was forgotten, each in words."""
     assert headline(begun(handled(pool="@shops")), AT) == (
-        "shop.example (@shops), 09:15, for “editor”\nLeft: region."
+        "Entry 1: shop.example (@shops), 09:15, for “editor”\nTold: region."
     )
-    nothing = handled(kind="nothing", code="unknown query", disclosed=[])
-    assert "Nothing left: nobody knows what would help." in headline(begun(nothing), AT)
+    nothing = handled(-1, kind="nothing", code="unknown query", disclosed=[])
+    assert "Told nothing: nobody knows what would help." in headline(begun(nothing), AT)
     assert "forgot what it held" in headline(begun(handled(kind="forgotten")), AT)
     assert headline(begun(review(names=["a", "b", "c"])), AT) == (
-        "shop.example waits for your word on a, b and c, asked last for “editor”."
+        "Review 1: shop.example waits for your word on a, b and c, asked last for “editor”."
     )
     assert "can use a." in headline(begun(review(kind="offer", names=["a"])), AT)
 
@@ -43,7 +43,9 @@ def test_the_headline_says_to_whom_and_what_left() -> None:
 def test_the_cost_is_how_many_people_are_left() -> None:
     """Those who were counted after the answer, not those who were expected."""
     said = figures(trial(handled(people_left=5156)))
-    assert "helped by 0.250 bits and cost 0.100" in said
+    assert "It helped by 0.250 bits; at today's prices it costs 0.100." in said
+    changed_since = figures(trial(handled(utility_bits=0.5)))
+    assert "by 0.500 bits; at today's prices it helps by 0.250 and costs 0.100." in changed_since
     assert "1 of 18,991 people, then 1 of 5,156 people." in said
     assert "then 1 of 310 people." in figures(trial(handled(people_left=None)))
     assert figures(begun(handled())) == ""
@@ -54,6 +56,11 @@ def test_the_cost_is_how_many_people_are_left() -> None:
 def test_what_waits_says_what_leaves_without_a_word() -> None:
     """And what carried nothing says what today would bring."""
     assert "Without your word region would leave." in figures(trial(review()))
+    asked = "When it was asked: +0.125 bits, about 155 people left."
+    assert figures(trial(review())).startswith(asked)
+    assert "When it was asked" not in figures(trial(review(more_bits=None)))
+    blocked = figures(trial(review(pool="@shops"), code="blocked"))
+    assert "shop.example (@shops) is blocked" in blocked
     assert "Today it would get region." in figures(trial(handled(-1, kind="nothing")))
     assert figures(trial(handled(-1, kind="nothing"), rows=[])) == "Disclose region."
 
@@ -83,6 +90,14 @@ def test_a_change_says_what_it_would_do() -> None:
     both = Change(add=frozenset("b"), drop=frozenset("a"))
     assert changed(Trial(handled(), both)) == "with b and without a: weighing …"
     assert changed(trial(handled())) == ""
+
+
+def test_keeping_back_what_it_knows_wins_nothing_back() -> None:
+    """Which is said where it is tried, and not of what it does not know."""
+    rows = [row("region", inside=True, held=True), row("gender", inside=True)]
+    for name in ("region", "gender"):
+        said = changed(Trial(handled(), Change(drop=frozenset({name})), weighed(rows=rows)))
+        assert ("It knows region already" in said) == (name == "region")
 
 
 @pytest.mark.parametrize("limit", LIMITS)

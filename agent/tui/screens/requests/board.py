@@ -38,7 +38,7 @@ LATEST = 200  # requests that are asked for once all are known
 PAUSE = 0.08  # seconds that the cursor rests before the detail follows it
 TOOLTIP = (
     "What was asked for you, the latest first; what waits for your word on top. Enter shows why "
-    "each attribute left or stayed. " + drawn.LEGEND + "."
+    "each attribute went along or stayed. " + drawn.LEGEND + "."
 )
 FIND = "Words that a request has: of its recipient, its query or its attributes."
 NONE_YET = "No request yet.\nA browser or `reticent ask` asks; this list fills as they do."

@@ -1,4 +1,4 @@
-"""One request in detail: what left, what each attribute helps and costs, and what a change does."""
+"""One request in detail: what was told, what each attribute does, and what a change would."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -13,13 +13,14 @@ from agent.tui.plain import plain
 from agent.tui.screens.requests import weights, words
 from agent.tui.screens.requests.change import Change, Trial, begun
 from agent.tui.screens.requests.weights import Shown, Shows
+from agent.wire.overview import Handled
 from agent.wire.reviews import Review
 
 TOOLTIP = (
     "Each attribute with what it helps the recipient serve you, and what it costs you, in "
     "bits (one bit: an answer found twice as fast); "
-    "how many people like you would be left; and why it is in or out. Space tries it the other "
-    "way; a makes that hold always for this recipient, o once, Enter asks for how long."
+    "how many people like you are expected to be left; and why it is in or out. Space tries it the "
+    "other way; then a makes that hold always for this recipient, o once, Enter asks for how long."
 )
 
 
@@ -96,7 +97,7 @@ class Detail(Vertical):
     def _draw(self, *, weighing: bool = False) -> None:
         trial = self._trial
         if trial is None:
-            text = "Choose a request to see what left, why, and what it cost."
+            text = "Choose a request to see what was told, why, and what it cost."
             self.query_one("#what", Static).update(Content(text))
             self.query_one("#change").display = self.query_one("#over").display = False
             return
@@ -106,9 +107,14 @@ class Detail(Vertical):
         self._draw_change(Trial(trial.subject, trial.change) if weighing else trial)
         if trial.weighed is not None:
             self._order = self._order or weights.order_of(trial.weighed)
-            shown = weights.rows_of(trial.weighed, trial.change, self._order, self._values)
-            self.query_one("#over", Static).update(Content(weights.heads(self.rows.size.width)))
+            past = isinstance(trial.subject, Handled)
+            heads = weights.heads(self.rows.size.width, past=past)
+            shown = weights.rows_of(trial, self._order, self._values)
+            self.query_one("#over", Static).update(Content(heads))
+            fresh = not self.rows.items
             self.rows.show(shown)
+            if fresh and isinstance(trial.subject, Review) and trial.subject.names:
+                self.rows.put(("row", trial.subject.names[0]))
         self.query_one("#over").display = bool(self.rows.items)
 
     def _draw_change(self, trial: Trial) -> None:

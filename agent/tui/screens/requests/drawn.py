@@ -22,7 +22,7 @@ SIGNS: dict[str, tuple[str, Kind]] = {
     "nothing": (NOTHING, "muted"),
     "forgotten": (FORGOT, "accent"),
 }
-LEGEND = "? waits for you   + something left   · nothing left   ~ you said that it forgot"
+LEGEND = "? waits for you   + told something   · told nothing   ~ you said that it forgot"
 CODES = {
     "answered": "nothing helped enough",
     "unknown query": "nobody knows what would help",
@@ -92,7 +92,7 @@ def heads(width: int) -> str:
             "   " + fitted("when", WHEN),
             fitted("to", recipient),
             fitted("query", query),
-            fitted("disclosed", names),
+            fitted("told", names),
             fitted("bits", BITS, right=True),
             fitted("people", PEOPLE, right=True),
         )

@@ -4,16 +4,21 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+
 from agent.tui.listing import Kind, Line, Look, Part
 from agent.tui.numbers import bits, more, people
-from agent.tui.plain import fitted
-from agent.tui.screens.requests.change import Change
+from agent.tui.plain import fitted, plain
+from agent.tui.screens.requests.change import Trial
+from agent.wire.asking import Line as Said
+from agent.wire.overview import Handled
 from agent.wire.weighing import Row, Weighed
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 FULL, CUT = "█", "»"
 NUMBER = 6
 LARGEST = 4  # times what helps most, that a bar of the scale may be
+PROVEN, BEST = "proven", "no better set exists"  # the daemon's line about it
 RULED = ("always", "waits for you", "never", "guarded", "not allowed")  # reasons that a rule gives
 REASONS = {
     "worth it": "helps more than it costs",
@@ -38,13 +43,15 @@ REASONS = {
 class Shown:
     """One attribute as a row; ``scale``: bits of a full bar; ``sign``: in, out, or changed.
 
-    ``value``: the user's own, empty while it is hidden.
+    ``value``: the user's own, empty while it is hidden; ``then``: what became of it with a request
+    of the past, before the reason of today; empty where it is about the next one.
     """
 
     row: Row
     sign: str
     scale: float
     value: str = ""
+    then: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,11 @@ class Note:
 
 
 Shows = Shown | Note
+ABOUT = Note(
+    "about",
+    "so many people are expected to be left, before your value is looked at; those of a "
+    "request that is past were counted after it",
+)
 
 
 def order_of(weighed: Weighed) -> tuple[str, ...]:
@@ -64,17 +76,24 @@ def order_of(weighed: Weighed) -> tuple[str, ...]:
     return tuple(row.name for row in rows)
 
 
-def rows_of(
-    weighed: Weighed, change: Change, order: Sequence[str], values: Mapping[str, str]
-) -> tuple[Shows, ...]:
-    """Return what is shown, in an order, and below it what more is said."""
-    inside, scale = frozenset(weighed.chosen.names), scale_of(weighed.rows)
+def rows_of(trial: Trial, order: Sequence[str], values: Mapping[str, str]) -> tuple[Shows, ...]:
+    """Return what is shown of what was weighed, in an order, and below it what more is said."""
+    weighed = trial.weighed
+    if weighed is None:
+        return ()
+    scale = scale_of(weighed.rows)
     place = {name: number for number, name in enumerate(order)}
     rows = tuple(
-        Shown(row, change.sign(row.name, inside), scale, values.get(row.name, ""))
+        Shown(
+            row,
+            trial.change.sign(row.name, trial.inside),
+            scale,
+            values.get(row.name, ""),
+            _then(row, trial),
+        )
         for row in sorted(weighed.rows, key=lambda row: place.get(row.name, len(place)))
     )
-    return (*rows, *(Note(each.label, each.text) for each in weighed.lines))
+    return (*rows, *([ABOUT] if rows else []), *map(_note, filter(_adds, weighed.lines)))
 
 
 def scale_of(rows: Sequence[Row]) -> float:
@@ -94,19 +113,23 @@ def bar(number: float | None, scale: float, width: int) -> str:
     return (FULL * whole + EIGHTHS[part].strip()).ljust(width)
 
 
-def why(row: Row) -> str:
-    """Return the reason in words, with the limit or the rule behind it."""
-    text = REASONS.get(row.reason, row.reason)
+def why(row: Row, then: str = "") -> str:
+    """Return the reason in words, with the limit or the rule behind it.
+
+    ``then``: what became of it before; the reason is that of today and says so.
+    """
+    text = then + REASONS.get(row.reason, row.reason)
     if row.limit:
         return f"{text}: {row.limit}"
     return f"{text} (rule: {row.rule})" if row.rule and row.reason in RULED else text
 
 
-def heads(width: int) -> str:
-    """Return what stands over the columns."""
+def heads(width: int, *, past: bool = False) -> str:
+    """Return what stands over the columns; ``past``: over those of a request that is past."""
     title, each = _widths(width)
+    text = "by today's rules, in bits:" if past else "attribute, in bits:"
     helps, costs = (fitted(text, each + NUMBER + 1, right=True) for text in ("helps", "costs"))
-    return f" {fitted('', 4)}{fitted('attribute, in bits:', title)} {helps} {costs}"
+    return f" {fitted('', 4)}{fitted(text, title)} {helps} {costs}"
 
 
 def look() -> Look[Shows]:
@@ -114,9 +137,16 @@ def look() -> Look[Shows]:
     return Look(
         key=lambda item: ("row", item.row.name) if isinstance(item, Shown) else item,
         lines=lines,
-        height=lambda item, width: 2 if isinstance(item, Shown) else len(_wrapped(item, width)),
+        height=height,
         rests=lambda _: True,
     )
+
+
+def height(item: Shows, width: int) -> int:
+    """Return how many lines an item has in so many columns."""
+    if isinstance(item, Note):
+        return len(_wrapped(item, width))
+    return 1 + len(_below(item, width))
 
 
 def lines(item: Shows, width: int) -> tuple[Line, ...]:
@@ -125,8 +155,6 @@ def lines(item: Shows, width: int) -> tuple[Line, ...]:
         return tuple((Part(text, "muted"),) for text in _wrapped(item, width))
     row, (title, each) = item.row, _widths(width)
     kind = _kind(item.sign)
-    left = "" if row.people_left is None else f" {people(row.people_left)} left"
-    value = f"{row.name} = {item.value}" if item.value else row.name
     return (
         (
             Part(f"{item.sign} ", kind),
@@ -136,12 +164,38 @@ def lines(item: Shows, width: int) -> tuple[Line, ...]:
             Part(bar(row.cost_bits, item.scale, each), "bad"),
             Part(fitted(bits(row.cost_bits), NUMBER + 1, right=True)),
         ),
-        (
-            Part("    "),
-            Part(fitted(f"{value} · {why(row)}", width - 4 - len(left)), "muted"),
-            Part(left),
-        ),
+        *_below(item, width),
     )
+
+
+def _below(item: Shown, width: int) -> tuple[Line, ...]:
+    """Return name, value and reason, with how many people are left; in two lines if need be."""
+    row = item.row
+    left = "" if row.people_left is None else f" about {people(row.people_left)} left"
+    value = f"{row.name} = {item.value}" if item.value else row.name
+    reason, room = why(row, item.then), width - 4 - len(left)
+    whole = f"{value} · {reason}"
+    first, *more_of_it = [whole] if cell_len(plain(whole)) <= room else [value, reason]
+    return (
+        (Part("    "), Part(fitted(first, room), "muted"), Part(left)),
+        *((Part("    "), Part(fitted(each, width - 4), "muted")) for each in more_of_it),
+    )
+
+
+def _then(row: Row, trial: Trial) -> str:
+    """Return what became of an attribute with a request of the past, where it went along."""
+    if not isinstance(trial.subject, Handled):
+        return ""
+    return "told; today: " if row.name in trial.subject.disclosed else ""
+
+
+def _adds(line: Said) -> bool:
+    """Return whether a line says more than the sentence on top, which has what is proven whole."""
+    return not (line.label == PROVEN and line.text.startswith(BEST))
+
+
+def _note(line: Said) -> Note:
+    return Note(line.label, line.text)
 
 
 def _helps(row: Row) -> str:

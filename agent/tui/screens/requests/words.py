@@ -1,4 +1,4 @@
-"""A request in sentences: to whom, what left, what it cost, and what a change would do. Pure."""
+"""A request in sentences: to whom, what was told, its cost, and what a change would do. Pure."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -6,15 +6,14 @@ from datetime import datetime
 from agent.tui.numbers import bits, more, people
 from agent.tui.screens.requests.change import Change, Trial
 from agent.tui.screens.requests.drawn import CODES, when
+from agent.tui.screens.requests.weights import BEST, PROVEN
 from agent.wire.overview import Handled
 from agent.wire.reviews import Review
 from agent.wire.weighing import Weighed, Weight
 
-BEST = "no better set exists"
-EXACT = "No better set exists."
-LIKELY = "No better set exists if every further fact helps less than the one before."
-UNPROVEN = "A good set; a better one is not ruled out."
-PROVEN = "proven"  # the label of the daemon's line about it
+EXACT = "Of the sets that your rules allow none is better."
+LIKELY = "Of the sets that your rules allow none is better, if each further fact helps less."
+UNPROVEN = "A good set; your rules may allow a better one."
 LIMITS = {
     "k": "fewer people like you would be left than you allow",
     "risk": "a guess at who you are would be right more often than you allow",
@@ -33,18 +32,19 @@ def listed(names: Iterable[str], nothing: str = "nothing") -> str:
 
 
 def headline(trial: Trial, now: datetime) -> str:
-    """Return to whom, what left and what it cost; of what waits: what it is about."""
+    """Return to whom, what was told and when; of what waits: what it is about."""
     subject = trial.subject
     if isinstance(subject, Review):
         return _waits(subject)
-    to = f"{_whom(subject)}, {when(subject.at, now)}"
+    number = f"Entry {subject.number}: " if subject.number > 0 else ""
+    to = f"{number}{_whom(subject)}, {when(subject.at, now)}"
     about = f"{to}, for “{subject.query}”" if subject.query else to
     match subject.kind:
         case "forgotten":
             return f"{to}: you said that it forgot what it held. The ledger keeps what it was told."
         case "nothing":
-            return f"{about}\nNothing left: {CODES[subject.code]}."
-    return f"{about}\nLeft: {listed(subject.disclosed)}."
+            return f"{about}\nTold nothing: {CODES[subject.code]}."
+    return f"{about}\nTold: {listed(subject.disclosed)}."
 
 
 def figures(trial: Trial) -> str:
@@ -56,12 +56,15 @@ def figures(trial: Trial) -> str:
         return weighed.headline
     if isinstance(subject, Handled) and subject.kind == "disclosed":
         chosen = weighed.chosen
-        helped = f"It helped by {bits(chosen.utility_bits)} bits and cost {bits(chosen.cost_bits)}."
+        helped = _helped(subject, chosen)
         left = subject.people_left if subject.people_left is not None else chosen.people_left
         return f"{helped} To it you were {_one_of(weighed.people)}, then {_one_of(left)}."
+    if weighed.code == "blocked":
+        return f"{_whom(subject)} is blocked: until it is unblocked nothing leaves to it."
     known = f"To it you are {_one_of(weighed.people)} now."
     if isinstance(subject, Review):
-        return f"Without your word {listed(weighed.chosen.names)} would leave. {known}"
+        without = f"Without your word {listed(weighed.chosen.names)} would leave."
+        return f"{_when_asked(subject)}{without} {known}"
     return f"Today it would get {listed(weighed.chosen.names)}. {known}"
 
 
@@ -88,7 +91,10 @@ def changed(trial: Trial) -> str:
     costs = more(after.cost_bits - before.cost_bits)
     left = f"about {people(before.people_left)} -> {people(after.people_left)} people left"
     said = f"{named}: {helps} bits of help, {costs} bits of cost, {left}"
-    return f"{said}; {breaks(after)}." if after.breaks else f"{said}."
+    said += f"; {breaks(after)}." if after.breaks else "."
+    held = {row.name for row in trial.weighed.rows if row.held} & trial.change.drop
+    kept = f" It knows {listed(sorted(held))} already: keeping that back wins nothing back."
+    return said + (kept if held else "")
 
 
 def breaks(weight: Weight) -> str:
@@ -118,6 +124,22 @@ def _proven(weighed: Weighed) -> str:
     return LIKELY if weighed.proof == "if-submodular" and reached else UNPROVEN
 
 
+def _helped(subject: Handled, chosen: Weight) -> str:
+    """Return what a request of the past was to bring, and what it does by the rules of today."""
+    now, cost = bits(chosen.utility_bits), bits(chosen.cost_bits)
+    then = now if subject.utility_bits is None else bits(subject.utility_bits)
+    again = "" if then == now else f"helps by {now} and "
+    return f"It helped by {then} bits; at today's prices it {again}costs {cost}."
+
+
+def _when_asked(review: Review) -> str:
+    """Return the figures of when it was asked, which stand in the list."""
+    if review.more_bits is None or review.people_left is None:
+        return ""
+    left = f"about {people(review.people_left)} people left"
+    return f"When it was asked: {more(review.more_bits)} bits, {left}. "
+
+
 def _change(change: Change) -> str:
     parts = [f"with {listed(sorted(change.add))}"] if change.add else []
     parts += [f"without {listed(sorted(change.drop))}"] if change.drop else []
@@ -128,9 +150,9 @@ def _waits(review: Review) -> str:
     names = listed(review.names)
     if review.kind == "offer":
         may = "With a yes it may get no more than that, as your rules allow; with a no, nothing."
-        return f"{_whom(review)} says that it can use {names}.\n{may}"
+        return f"Review {review.id}: {_whom(review)} says that it can use {names}.\n{may}"
     about = f", asked last for “{review.query}”" if review.query else ""
-    return f"{_whom(review)} waits for your word on {names}{about}."
+    return f"Review {review.id}: {_whom(review)} waits for your word on {names}{about}."
 
 
 def _whom(subject: Review | Handled) -> str:
