@@ -8,6 +8,7 @@ from agent.wire.calibrating import Calibrate, Calibrated
 from agent.wire.keeping import Changed, Entry, Forget, Held, Profile, ProfileChange
 from agent.wire.overview import Handled, Recipient
 from agent.wire.policing import AttributeStatus, Edited, PolicyEdit, RulesStatus
+from agent.wire.relaying import RelayAnswer, Relayed
 from agent.wire.reviews import Override, Review, Ruled, Undone, Verdict
 from agent.wire.state import Event, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 from agent.wire.weighing import CurveAsk, TradeOffs, Weighed, WhatIf
@@ -242,5 +243,14 @@ ROUTES = (
     Route("clicked", "POST", "/v1/clicked", (QUERY,), Clicked, Done, "A result was visited."),
     Route("offer", "POST", "/v1/offer", (QUERY,), Offer, Done, "Queue a recipient's offer."),
     Route("refuse", "POST", "/v1/refuse", (CONTROL, QUERY), Refuse, Done, "Give it nothing more."),
+    Route(
+        "relay",
+        "POST",
+        "/v1/relay",
+        (QUERY,),
+        Relayed,
+        RelayAnswer,
+        "Make one of this door's calls, for a program that knows no HTTP.",
+    ),
     Route("allow", "POST", "/v1/allow", (CONTROL,), Allow, Allowed, "Take back a refusal."),
 )

@@ -48,6 +48,7 @@ PLAIN = {
     "clicked": Plain("POST", "/v1/clicked", {"query": "editor", "host": "page.example"}),
     "offer": Plain("POST", "/v1/offer", {"recipient": "a.example", "names": ["region", "race"]}),
     "refuse": Plain("POST", "/v1/refuse", {"recipient": "a.example"}),
+    "relay": Plain("POST", "/v1/relay", {"id": 7, "call": "decide", "body": ASKED}),
     "allow": Plain("POST", "/v1/allow", {"recipient": "a.example"}),
     "unlock": Plain("POST", "/v1/unlock", {"method": "passphrase", "secret": "not this one"}),
     "explain": Plain("POST", "/v1/explain", ASKED),
@@ -123,6 +124,9 @@ def outcome(live: Live, door: Door, data: bytes) -> str:
         assert said.status in {400, 417} or said.kind == STREAM, (data, said)
         return f"{said.status} {said.kind}"
     found = json.loads(said.body) if said.body else {}
+    if "status" in found and "body" in found:  # what an envelope has in it
+        said, found = said._replace(status=found["status"]), found["body"]
+        assert said.status < 500, (data, said)
     if door == QUERY and said.status == 200 and "code" in found:
         assert not found["attributes"], data
         assert not found["header"], data

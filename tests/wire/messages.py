@@ -19,6 +19,7 @@ PLAIN: dict[Any, st.SearchStrategy[Any]] = {
     datetime: TIMES,
     date: st.dates(),
     type(None): st.none(),
+    msgspec.Raw: st.just(msgspec.Raw(b"{}")),
 }
 
 

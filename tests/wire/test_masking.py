@@ -3,12 +3,14 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from agent.wire.asking import Answer
 from agent.wire.base import Message
 from agent.wire.client import Client
 from agent.wire.keeping import Entry, Held, Profile, ProfileChange
+from agent.wire.relaying import RelayAnswer
 from agent.wire.state import Unlock
 
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -35,6 +37,7 @@ HELD = Held(
         ENTRY,
         HELD,
         Profile(values={"so2017": VALUES}),
+        RelayAnswer(id=1, status=200, body=msgspec.Raw(PRIVATE.encode())),
         ProfileChange(set=VALUES),
         Unlock(method="passphrase", secret=PRIVATE),
     ],

@@ -1,6 +1,6 @@
 """Where every error of the daemon ends: to attach nothing, and to say no more than is needed."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -13,6 +13,16 @@ from agent.wire.base import JSON_TYPE, Fault
 from agent.wire.faults import fault_of, http_status
 
 DECIDE = "decide"
+
+
+class Envelope(NamedTuple):
+    """That a call came in an envelope: the number of that, and the name of the call's route."""
+
+    id: int
+    name: str
+
+
+ENVELOPE = web.RequestKey("envelope", Envelope)  # where a request keeps it
 
 
 def reply(message: Any, status: int = 200) -> web.Response:  # noqa: ANN401  (any of the messages)
@@ -28,18 +38,25 @@ async def boundary(request: web.Request, handler: Handler) -> web.StreamResponse
     A decision that fails is an answer that attaches nothing. Anything else becomes a fault. The
     log gets the class of what was not foreseen and its place; the caller, not even that.
     """
-    name = request.match_info.route.name or "none"
     try:
         return await handler(request)
     except RefusedError as error:
         return _refusal(error)
     except ReticentError as error:
-        return _foreseen(error, name)
+        return _foreseen(error, _name(request))
     except web.HTTPException as error:
         return _unrouted(error)
     except Exception as error:  # noqa: BLE001  (the one place: what fails attaches nothing)
+        name = _name(request)
         LOG.error("%s failed: %s", name, kind_and_place(error))
         return _unforeseen(name)
+
+
+def _name(request: web.Request) -> str:
+    """Return which call it was; one that came in an envelope is known once that was opened."""
+    if ENVELOPE in request:
+        return request[ENVELOPE].name
+    return request.match_info.route.name or "none"
 
 
 def _refusal(error: RefusedError) -> web.Response:

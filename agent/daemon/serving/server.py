@@ -7,12 +7,14 @@ from inspect import isawaitable
 from typing import Any
 
 from agent.daemon.events import Bus
-from agent.daemon.serving.boundary import boundary, reply
+from agent.daemon.serving.boundary import ENVELOPE, Envelope, boundary, reply
 from agent.daemon.serving.pages import check_page
 from agent.daemon.serving.reading import body_of, check_type, parameters_of, reader
+from agent.daemon.serving.relayed import INSIDE, RELAY, enveloped, unwrapped
 from agent.daemon.serving.streamed import stream
 from agent.daemon.serving.web import Handler, web
 from agent.wire.base import MOST_BYTES, UNATTENDED, Done
+from agent.wire.relaying import Relayed
 from agent.wire.routes import ROUTES, Door, Route
 
 PATIENCE = 10.0  # seconds for a body to arrive
@@ -43,7 +45,7 @@ class Served:
 
 def application(door: Door, served: Served) -> web.Application:
     """Return what answers at a door."""
-    made = web.Application(middlewares=[boundary], client_max_size=MOST_BYTES)
+    made = web.Application(middlewares=[enveloped, boundary], client_max_size=MOST_BYTES)
     for route in ROUTES:
         if door in route.doors:
             handler = _handler(route, door, served)
@@ -74,20 +76,31 @@ def runner(made: web.Application, idle: float = IDLE) -> web.AppRunner:
 def _handler(route: Route, door: Door, served: Served) -> Handler:
     """Return what answers one call: reads what it takes, then makes it."""
     read = None if route.takes is None else reader(route)
-    answer = _answering(route, served)
+    made = [*INSIDE.values()] if route.name == RELAY else [route]
+    answers = {each.name: _answering(each, served) for each in made}
 
     async def handler(request: web.Request) -> web.StreamResponse:
         body = await body_of(request, served.patience)
         if body:
             check_type(request, route)
-        arguments = [] if read is None else [read(body)]
-        for message in arguments:
+        name, message = route.name, None if read is None else read(body)
+        if isinstance(message, Relayed):
+            name, message = _opened(request, message)
+        arguments = [] if message is None else [message]
+        if arguments:
             check_page(request.headers.getall("Origin", []), message)
         parameters = parameters_of(request, route)
-        served.before(door, "unattended" if UNATTENDED in request.headers else route.name)
-        return await answer(request, arguments, parameters)
+        served.before(door, "unattended" if UNATTENDED in request.headers else name)
+        return await answers[name](request, arguments, parameters)
 
     return handler
+
+
+def _opened(request: web.Request, message: Relayed) -> tuple[str, object]:
+    """Return which call is in an envelope, and its message; the request keeps what it was."""
+    inside = unwrapped(message)
+    request[ENVELOPE] = Envelope(message.id, inside.route.name)
+    return inside.route.name, inside.message
 
 
 def _answering(route: Route, served: Served) -> Answering:

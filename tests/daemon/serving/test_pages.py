@@ -24,7 +24,11 @@ BODIES: dict[str, dict[str, Any]] = {
     "offer": {"names": ["region"]},
     "refuse": {},
 }
-TAKING = [route for route in ROUTES if QUERY in route.doors and route.takes is not None]
+TAKING = [
+    route
+    for route in ROUTES
+    if QUERY in route.doors and route.takes is not None and route.name != "relay"
+]
 LABELS = st.text("abcxyz019", min_size=1, max_size=4)
 SITES = st.builds("{}.{}".format, LABELS, st.sampled_from(["example", "co.uk", "github.io"]))
 
@@ -38,14 +42,19 @@ def loopback() -> Iterator[Running]:
             yield running
 
 
-def ask(running: Running, name: str, host: str, origin: str | None) -> Said:
-    """Make a call about a host, as a page or as a program does."""
+def ask(
+    running: Running, name: str, host: str, origin: str | None, *, relayed: bool = False
+) -> Said:
+    """Make a call about a host, as a page or as a program does; ``relayed``: in an envelope."""
     running.calls.made.clear()
     running.before.clear()
     headers = {"Authorization": f"Bearer {SECRET}"} | ({} if origin is None else {"Origin": origin})
     about = "host" if name == "clicked" else "recipient"
     headers["Host"] = f"127.0.0.1:{running.address}"
-    return running.ask("POST", f"/v1/{name}", {**BODIES[name], about: host}, headers)
+    body = {**BODIES[name], about: host}
+    if relayed:
+        return running.ask("POST", "/v1/relay", {"id": 1, "call": name, "body": body}, headers)
+    return running.ask("POST", f"/v1/{name}", body, headers)
 
 
 @pytest.mark.parametrize("name", [route.name for route in TAKING])
@@ -58,6 +67,16 @@ def test_a_page_asks_for_its_own_site_alone(loopback: Running, name: str) -> Non
         said = ask(loopback, name, host, PAGE)
         assert (said.status, said.body["code"]) == (403, "refused")
         assert (loopback.calls.made, loopback.before) == ([], [])
+
+
+@pytest.mark.parametrize("name", [route.name for route in TAKING])
+def test_an_envelope_changes_nothing_of_that(loopback: Running, name: str) -> None:
+    """What is in it is what a page asks."""
+    said = ask(loopback, name, "other.example", PAGE, relayed=True)
+    assert (said.body["status"], said.body["body"]["code"]) == (403, "refused")
+    assert (loopback.calls.made, loopback.before) == ([], [])
+    assert ask(loopback, name, "books.example", PAGE, relayed=True).body["status"] == 200
+    assert [made[0] for made in loopback.calls.made] == [name]
 
 
 @pytest.mark.parametrize("name", [route.name for route in TAKING])

@@ -25,7 +25,7 @@ CALLED = [
     (door, route)
     for door in DOORS
     for route in ROUTES
-    if door in route.doors and route.name not in {"events", "shutdown"}
+    if door in route.doors and route.name not in {"events", "shutdown", "relay"}
 ]
 SEGMENT = "a b/é%@"
 QUOTED = "a%20b%2F%C3%A9%25%40"
