@@ -8,9 +8,10 @@ from tests.bench import (
     heldout,
     lazy,
     policies,
+    relay,
     screens,
 )
 
-for part in (decisions, policies, daemon, screens, appending, lazy, heldout, building):
+for part in (decisions, policies, daemon, relay, screens, appending, lazy, heldout, building):
     for line in part.figures():
         print(line, flush=True)

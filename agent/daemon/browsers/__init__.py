@@ -1,0 +1,1 @@
+"""The browsers of this machine: the relay that they start, and what tells them of it."""
