@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from agent.cli.layout import Column, facts, paragraph, strong, table
-from agent.decision.phrases import bits
+from agent.decision.phrases import apart, bits
 
 RULED = ("always", "waits for you")  # reasons that a rule about the attribute is behind
 COLUMNS = (
@@ -58,10 +58,11 @@ def _net(tried: Tried) -> float:
 
 
 def _row(tried: Tried) -> tuple[str, ...]:
+    decimals = apart(tried.gain_bits, tried.cost_bits)  # what decides must not be rounded away
     return (
         tried.name,
         "yes" if tried.disclosed else "-",
-        bits(tried.gain_bits, signed=True),
-        bits(tried.cost_bits),
+        bits(tried.gain_bits, signed=True, decimals=decimals),
+        bits(tried.cost_bits, decimals=decimals),
         tried.why,
     )

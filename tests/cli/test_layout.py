@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.cli.layout import WIDTH, Column, counted, facts, moment, paragraph, strong, table
-from agent.decision.phrases import bits, listed, people
+from agent.decision.phrases import apart, bits, listed, people
 
 WORDS = st.from_regex(r"[a-z]{1,12}", fullmatch=True)
 SENTENCES = st.lists(WORDS, min_size=1, max_size=40).map(" ".join)
@@ -68,6 +68,16 @@ def test_bits_have_three_decimals_and_no_negative_zero(number: float) -> None:
     assert abs(float(bits(number)) - number) <= 0.0005000001
     assert bits(number) != "-0.000"
     assert bits(number, signed=True).lstrip("+-") == bits(number).lstrip("-")
+
+
+@given(st.floats(0, 10), st.floats(-0.01, 0.01))
+def test_what_differs_looks_different(one: float, more: float) -> None:
+    """Where that takes six decimals at most; and no more of them than it takes."""
+    decimals = apart(one, one + more)
+    shown = [bits(each, decimals=decimals) for each in (one, one + more)]
+    assert shown[0] != shown[1] or decimals in (3, 6)
+    assert shown[0] != shown[1] or abs(more) < 2e-6
+    assert decimals == 3 or bits(one) == bits(one + more)
 
 
 def test_small_examples() -> None:
