@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from agent.cli.explanation_text import Tried, explanation_page, why
 from agent.cli.layout import facts, paragraph, strong
 from agent.cli.problems import printable
-from agent.decision.phrases import listed
+from agent.decision.phrases import listed, people
 from agent.wire.asking import Answer, Explained, Reason
 from agent.wire.reviews import Review
 
@@ -33,7 +33,7 @@ def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
     lines += [("waits for you", _waits(each)) for each in waiting]
     if answer.id is not None and summary is not None:
         place = f"entry {answer.id} of the ledger, as told to {printable(summary.pool)}"
-        lines.append(("recorded", place))
+        lines += [("recorded", place), ("people left", _counted(summary.people_left))]
     parts += [facts(lines)] if lines else []
     return "\n\n".join(parts)
 
@@ -55,6 +55,11 @@ def way_out(names: Sequence[str]) -> str:
     """Return what to do about attributes that are chosen and not set, as a sentence."""
     one, them = (names[0], "it") if len(names) == 1 else ("NAME", "them")
     return f"Set {them} with `reticent profile set {one}=VALUE`, or rule {them} `never`."
+
+
+def _counted(left: float) -> str:
+    """Return how many people there really are, where the sentence on top has what was expected."""
+    return f"{people(left)} by your answer; what is said above was expected, whoever you are"
 
 
 def _waits(review: Review) -> str:

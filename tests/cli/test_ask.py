@@ -30,6 +30,7 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
     assert said.startswith(SUMMARY.headline)
     assert 'region coast header Shared-Attributes: region="coast"' in said
     assert "recorded entry 13 of the ledger, as told to weather.example" in said
+    assert "people left 20 by your answer; what is said above was expected" in said
     assert max(map(len, ran.out.splitlines())) <= 80
     assert fake.calls == [("decide", {"body": Ask(recipient="weather.example", query="weather")})]
 
