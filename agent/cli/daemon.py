@@ -7,6 +7,7 @@ import click
 from agent.cli.layout import paragraph
 from agent.cli.options import json_option, record
 from agent.cli.problems import printable
+from agent.cli.status import NO_VAULT
 from agent.daemon.events import Bus
 from agent.daemon.process.inside import Inside, assembled
 from agent.daemon.run import Options, run
@@ -34,7 +35,7 @@ PORTS = click.IntRange(0, 65535)
 )
 @json_option
 def daemon(listen: int | None, origins: tuple[str, ...], *, as_json: bool) -> None:
-    """Answer requests until Ctrl-C ends it.
+    """Answer requests until Ctrl-C, or `reticent stop`, ends it.
 
     It starts locked: `reticent unlock` opens the vault. Nobody else on this machine can reach it.
     """
@@ -45,8 +46,8 @@ def daemon(listen: int | None, origins: tuple[str, ...], *, as_json: bool) -> No
 
     def build(places: Paths, bus: Bus) -> Inside:
         """Say where it listens once it does, and only then look at policy and models."""
-        said = _places(places, listening=listen is not None)
-        click.echo(record(said) if as_json else _announced(said))
+        said, vault = _places(places, listening=listen is not None), places.vault.exists()
+        click.echo(record({**said, "vault": vault}) if as_json else _announced(said, vault=vault))
         return assembled(places, bus)
 
     run(paths(), Options(listen=listen, origins=origins), build)
@@ -75,9 +76,11 @@ def _places(places: Paths, *, listening: bool) -> dict[str, str | None]:
     }
 
 
-def _announced(said: dict[str, str | None]) -> str:
+def _announced(said: dict[str, str | None], *, vault: bool) -> str:
     text = f"Listening at {said['control']} and {said['query']}; Ctrl-C ends it."
     lines = [paragraph(printable(text))]
+    if not vault:
+        lines.append(NO_VAULT)
     if said["token"] is not None:
         lines.append(paragraph(printable(f"The token for the port is in {said['token']}.")))
     return "\n".join(lines)

@@ -19,16 +19,20 @@ def door(timeout: float = TIMEOUT, *, attended: bool = True) -> Iterator[Client]
     """Yield a client of the daemon that runs here; ``timeout``: seconds of silence.
 
     ``attended``: whether somebody is there, so that the vault stays open for a while.
-    DaemonError, which names its process, for one that listens elsewhere.
+    DaemonError, which names its process for one that listens elsewhere, and the way to begin where
+    there is no vault.
     """
     at = paths()
     try:
         with Client(at.control, timeout, attended=attended) as client:
             yield client
     except DaemonError as error:
-        process = running(at.daemon_lock) if error.what == ABSENT else None
-        if process is None:
+        if error.what != ABSENT:
             raise
+        process = running(at.daemon_lock)
+        if process is None:
+            first = "" if at.vault.exists() else "make a vault with `reticent init`, then "
+            raise DaemonError(ABSENT, f"{first}{error.hint}") from None
         what = f"the daemon runs as process {process}, but does not listen at {at.control}"
         hint = f"set {RUNTIME} as where it was started; or `kill {process}`, and start it again"
         raise DaemonError(what, hint) from None

@@ -61,6 +61,7 @@ class Program(Commands):
         "review": Deferred("agent.cli.review", "See what left and why, and change it."),
         "service": Deferred("agent.cli.service", "Have the system start the daemon."),
         "status": Deferred("agent.cli.status", "Say how the daemon is, and what waits for you."),
+        "stop": Deferred("agent.cli.stop", "End the daemon."),
         "unblock": Deferred("agent.cli.block", "Treat a recipient like others again."),
         "undo": Deferred("agent.cli.undo", "Take back the last word on what may leave."),
         "unlock": Deferred("agent.cli.unlock", "Open the vault, so that requests are answered."),

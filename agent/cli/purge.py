@@ -1,29 +1,21 @@
 """`reticent purge`: remove everything of ours from this machine, after asking."""
 
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 
 import click
 
 from agent.cli.asked import agree
-from agent.cli.door import door
 from agent.cli.interrupt import uninterrupted
 from agent.cli.layout import counted
 from agent.cli.options import json_option, record, yes_option
 from agent.cli.problems import note, printable
 from agent.cli.service import removed_service, usual, written
+from agent.cli.stop import ended
 from agent.daemon.belongings import Belongings, accounts, belongings, forget, remove
-from agent.daemon.checks.places import listens
-from agent.daemon.process.sockets import alone
 from agent.daemon.service.installed import foreign, look
-from agent.errors import DaemonError
-from agent.files import private_folder
 from agent.paths import Paths, paths
 
 WORD = "purge"
-SECONDS = 20.0  # for the daemon to end
-PAUSE = 0.1
 
 
 @click.command()
@@ -55,7 +47,7 @@ def purge(*, yes: bool, as_json: bool) -> None:
 
 def _removed(at: Paths) -> list[str]:
     """Remove the keys in the keyring and all files; return these. The daemon is ended before."""
-    with _stopped(at), uninterrupted():
+    with ended(at), uninterrupted():
         keys = accounts(belongings(at))
         kept = forget(keys.names)
         removed = [str(each) for each in remove(belongings(at))]
@@ -73,26 +65,6 @@ def _question(going: Sequence[str], staying: Sequence[str]) -> str:
     lines = ["This goes, for good, with the key in the keyring if there is one:"]
     lines += [*(f"  {each}" for each in going), *staying]
     return "\n".join(printable(line) for line in [*lines, f"Type {WORD} to remove it"])
-
-
-@contextmanager
-def _stopped(at: Paths) -> Iterator[None]:
-    """End the daemon, and keep another from starting meanwhile; DaemonError if it does not end."""
-    if listens(at.control):
-        with door() as client:
-            client.call("shutdown")
-    private_folder(at.state)
-    until = time.monotonic() + SECONDS
-    with ExitStack() as stack:
-        while True:
-            try:
-                stack.enter_context(alone(at.daemon_lock))
-                break
-            except DaemonError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(PAUSE)
-        yield
 
 
 def _tell(removed: Sequence[str], staying: Sequence[str], left: Sequence[list[str]]) -> None:

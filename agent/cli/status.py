@@ -9,6 +9,8 @@ from agent.cli.problems import printable
 from agent.cli.undecided import PRESET
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 
+NO_VAULT = "There is no vault yet: `reticent init` makes one."
+
 
 @click.command()
 @json_option
@@ -27,7 +29,7 @@ def status_text(status: Status) -> str:
 def headline(status: Status) -> str:
     """Return in one sentence whether requests are answered, and what to do where they are not."""
     if not status.vault:
-        return "There is no vault yet: `reticent init` makes one."
+        return NO_VAULT
     if status.locked:
         return "Locked: nothing is attached to any request until `reticent unlock`."
     if not status.policy.in_use:

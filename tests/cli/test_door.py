@@ -13,7 +13,7 @@ from agent.paths import paths
 from tests.cli.conftest import Run
 from tests.wire.fake import FakeDaemon
 
-WAITING = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+WAITING = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
 
 
 @pytest.fixture
@@ -28,7 +28,9 @@ def lock(home: Path) -> Path:
 def process(request: pytest.FixtureRequest) -> Iterator[tuple[str, int]]:
     """A process that waits, and what it is called."""
     command = [*WAITING, request.param]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as started:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
+        assert started.stdout is not None
+        started.stdout.readline()  # before, it may have no words yet
         yield request.param, started.pid
         started.communicate()
 

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from agent.paths import paths
 from agent.wire.state import Status
 from tests.cli.conftest import Run
 from tests.cli.daemon import AT, HOSTILE, LOCKED, LONG, POLICY, STATUS, VILLAGE, changed
@@ -28,7 +29,11 @@ def test_no_daemon_is_one_sentence_and_a_way_out(run: Run) -> None:
     for arguments in (["status"], ["status", "--json"]):
         error, hint = run(*arguments).refusal(code=1)
         assert error == "the daemon does not run"
+        assert hint.startswith("make a vault with `reticent init`, then ")
         assert "`reticent daemon`" in hint
+    paths().vault.parent.mkdir(parents=True)
+    paths().vault.touch()
+    assert run("status").refusal(code=1)[1].startswith("start it with `reticent daemon`")
 
 
 @pytest.mark.parametrize(

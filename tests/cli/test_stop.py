@@ -1,0 +1,61 @@
+"""`reticent stop`: the daemon has ended once it says so."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.cli.stop import ended
+from agent.daemon.process.sockets import alone
+from agent.files import private_folder
+from agent.paths import paths
+from agent.wire.base import Done
+from tests.cli.conftest import Run
+from tests.wire.fake import FakeDaemon
+
+START = [sys.executable, "-m", "agent.cli", "daemon"]
+
+
+@pytest.mark.usefixtures("home")
+def test_the_daemon_has_ended(run: Run) -> None:
+    """And another can start; it said first that there is no vault."""
+    with subprocess.Popen(
+        START, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ.copy()
+    ) as process:
+        assert process.stdout is not None
+        said = process.stdout.readline() + process.stdout.readline() + process.stdout.readline()
+        assert b"`reticent init`" in said
+        ran = run("stop")
+        assert (ran.code, ran.err) == (0, "")
+        assert "nothing is attached" in ran.out
+        assert process.wait(60) == 0
+    assert not paths().control.exists()
+    with ended(paths()):
+        pass
+    assert run("stop").refusal(code=1)[0] == "the daemon does not run"
+
+
+def test_a_service_that_starts_it_again_is_named(
+    run: Run, fake: FakeDaemon, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And how that ends."""
+    fake.handlers["shutdown"] = Done
+    assert run("stop", "--json").record == {"ended": True, "service": False}
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    monkeypatch.setenv("PATH", str(home))  # no manager of services answers
+    assert run("service", "install").code == 0
+    assert "`reticent service remove`" in run("stop").out
+    assert run("stop", "--json").record == {"ended": True, "service": True}
+
+
+def test_a_daemon_that_does_not_end_is_said(
+    run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not waited for for ever."""
+    fake.handlers["shutdown"] = Done
+    monkeypatch.setattr("agent.cli.stop.SECONDS", 0.0)
+    with alone(private_folder(paths().state) / "daemon.lock"):
+        assert "a daemon runs already" in run("stop").refusal(code=1)[0]
