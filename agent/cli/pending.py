@@ -15,6 +15,7 @@ from agent.wire.reviews import Review
 
 ALL = "all"
 SHOWN = 5  # numbers in a hint
+MEANWHILE = "it may have been settled meanwhile, on the screen or by another command"
 HOW = (
     "`reticent approve ID` lets it leave with the next request, `reticent deny ID` does not; both "
     "also for longer: see --help."
@@ -45,7 +46,11 @@ def _numbers(text: str) -> tuple[int, ...] | None:
 )
 @json_option
 def pending(*, dismiss: tuple[tuple[int, ...] | None, ...], as_json: bool) -> None:
-    """List what waits for your word: attributes ruled `ask`, and what recipients offer to use."""
+    """List what waits for your word: attributes ruled `ask`, and what recipients offer to use.
+
+    The list is in the daemon's memory only: it is gone when that ends, and what was not settled
+    waits again with the next request that asks for it.
+    """
     with door() as client:
         found: list[Review] = client.call("reviews")
         for each in (gone := _dismissed(dismiss, found)):
@@ -72,11 +77,11 @@ def waiting(number: int, found: Sequence[Review]) -> Review:
     for each in found:
         if each.id == number:
             return each
-    hint = "nothing waits at all"
+    hint = f"{MEANWHILE}; nothing else waits"
     if found:
         known = [str(each.id) for each in found[:SHOWN]]
         known += [f"{len(found) - SHOWN} more"] if len(found) > SHOWN else []
-        hint = f"`reticent pending` lists what does: {listed(known)}"
+        hint = f"{MEANWHILE}; `reticent pending` lists what does wait: {listed(known)}"
     raise UsageError(f"nothing waits under {number}", hint)
 
 

@@ -33,7 +33,8 @@ class Waiting:
         for review in self.reviews.values():
             if review.id == number:
                 return review
-        raise UsageError(f"nothing that waits has the number {number}", "see `reticent pending`")
+        hint = "it may have been settled meanwhile: see `reticent pending`"
+        raise UsageError(f"nothing that waits has the number {number}", hint)
 
 
 def queued(
