@@ -109,12 +109,28 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         """What is shown."""
         return self._items
 
-    def show(self, items: Sequence[T]) -> None:
-        """Show items; the cursor stays on the one that it is on, and that where it is seen.
+    @property
+    def seen(self) -> bool:
+        """Whether the item under the cursor is in view."""
+        if self._at is None:
+            return False
+        return 0 <= self._starts[self._at] - self.scroll_offset.y < max(1, self.size.height)
 
-        Where it is gone, no other is under the cursor: a key meant for it is meant for none else.
+    def bring(self) -> None:
+        """Bring what is under the cursor into view."""
+        self._keep_in_view()
+
+    def first(self) -> None:
+        """Put the cursor on the first item, from where a person goes on."""
+        self.action_edge(1)
+
+    def show(self, items: Sequence[T]) -> None:
+        """Show items; the cursor stays on the one that it is on, and that on its line.
+
+        At the top the top stays, so that what comes pushes nothing of it out of view. Where it is
+        gone, no other is under the cursor: a key meant for it is meant for none else.
         """
-        held, fresh, seen = self.under, not self._items, self._seen()
+        held, fresh = self.under, not self._items
         above = self._starts[self._near] - self.scroll_offset.y if self._items else 0
         self._items = items
         self._at = None if held is None else self._find(self._draws.key(held))
@@ -124,7 +140,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         self._near = min(self._near, max(0, len(items) - 1)) if self._at is None else self._at
         if self.scroll_offset.y and self._at is not None and not fresh:
             self.scroll_to(y=self._starts[self._at] - above, animate=False, immediate=True)
-        elif seen or fresh:
+        elif fresh:
             self._keep_in_view()
         self.refresh()
         if self._known(held) != self._known(self.under):
@@ -216,12 +232,6 @@ class Listing(ScrollView, Generic[T], can_focus=True):
 
     def _known(self, item: T | None) -> Hashable:
         return None if item is None else self._draws.key(item)
-
-    def _seen(self) -> bool:
-        """Return whether the item under the cursor is seen."""
-        if self._at is None:
-            return False
-        return 0 <= self._starts[self._at] - self.scroll_offset.y < max(1, self.size.height)
 
     def _find(self, key: Hashable) -> int | None:
         known = self._draws.key

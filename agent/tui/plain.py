@@ -3,14 +3,19 @@
 from rich.cells import cell_len, set_cell_size
 
 STRANGE = "\N{REPLACEMENT CHARACTER}"
+JOINERS = (
+    "\u200c\u200d\ufe0e\ufe0f"  # of letters and emoji: how wide they make them, terminals differ
+)
+DROPPED = str.maketrans("", "", JOINERS)
 CUT = "…"
 
 
 def plain(text: str) -> str:
     """Return a text in one line, in which nothing steers the terminal."""
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(each if each.isprintable() else STRANGE for each in text)
+    joined = text.translate(DROPPED)
+    return "".join(each if each.isprintable() else STRANGE for each in joined)
 
 
 def plain_lines(text: str) -> str:

@@ -96,6 +96,25 @@ def test_what_comes_above_moves_nothing_that_is_seen() -> None:
     asyncio.run(test())
 
 
+def test_what_comes_leaves_the_top_in_view() -> None:
+    """Though the cursor goes out of it; a word brings it back."""
+
+    async def test() -> None:
+        async with alone() as (listing, pilot):
+            listing.show([1, *range(100, 120)])
+            await pilot.press("down")
+            listing.show([1, *range(80, 120)])
+            await pilot.pause()
+            assert f"{MARK}item 1" in lines(listing) or " item 1" in lines(listing)
+            assert listing.under == 100
+            assert not listing.seen
+            listing.bring()
+            await pilot.pause()
+            assert f"{MARK}item 100" in lines(listing)
+
+    asyncio.run(test())
+
+
 def test_an_item_that_is_gone_leaves_the_cursor_nowhere_until_a_key() -> None:
     """The next key goes on from there."""
 

@@ -90,14 +90,34 @@ def test_several_changes_add_up_and_go_back(world: World) -> None:
     assert world.policy() == before
 
 
+@pytest.mark.parametrize("key", ["a", "o", "enter", "c", "A"])
+def test_with_nothing_tried_nothing_is_ruled(world: World, key: str) -> None:
+    """It says that space tries it first."""
+    recipient = f"untried-{key.lower()}.example"
+
+    async def test() -> None:
+        async with on(world) as shown:
+            await opened(shown, recipient, Handled)
+            row(shown, "years_program")
+            await shown.pilot.press(key)
+            await shown.until(lambda: told(shown, "nothing is tried yet"))
+            await shown.settled()
+
+    world.ask(recipient)
+    before = world.policy()
+    going(test())
+    assert world.policy() == before
+    assert "years_program" in world.ask(recipient).attributes
+
+
 def test_once_holds_for_the_next_request_alone(world: World) -> None:
-    """Without anything tried, o changes the attribute under the cursor."""
+    """It is tried, and then o makes it hold."""
 
     async def test() -> None:
         async with on(world) as shown:
             await opened(shown, "once.example", Handled)
             row(shown, "years_program")
-            await shown.pilot.press("o")
+            await shown.pilot.press("space", "o")
             await shown.until(lambda: told(shown, "does not leave to once.example, once"))
 
     world.ask("once.example")
@@ -121,10 +141,17 @@ def test_for_how_long_and_for_whom_is_chosen(world: World, key: str) -> None:
             await shown.until(lambda: isinstance(shown.app.screen, Choice))
             assert f"Until the daemon restarts, for {recipient}" in shown.text()
             assert "Always, for everyone" in shown.text()
-            await shown.pilot.press("down", "down", "enter")
+            assert f"With region, to {recipient}" in words(shown)
+            await shown.pilot.press("enter")
+            await shown.until(lambda: not isinstance(shown.app.screen, Choice))
+            assert world.policy() == before
+            await shown.pilot.press(key)
+            await shown.until(lambda: isinstance(shown.app.screen, Choice))
+            await shown.pilot.press("down", "down", "down", "enter")
             await shown.until(lambda: told(shown, f"leave to {recipient}, for 7 days."))
 
     world.ask(recipient)
+    before = world.policy()
     going(test())
     assert "expires" in world.policy()
     assert "region" in world.ask(recipient).attributes

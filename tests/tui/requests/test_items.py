@@ -57,7 +57,11 @@ def test_all_that_fits_and_nothing_else_stands_there_once(
     assert answered == sorted(answered, reverse=True)
     titles = [each for each in found if isinstance(each, Title)]
     assert [each for each in titles if each.key == "waiting"] == [
-        Title("waiting", f"{waiting} {'waits' if waiting == 1 else 'wait'} for your word")
+        Title(
+            "waiting",
+            f"{waiting} {'waits' if waiting == 1 else 'wait'} for your word, "
+            "with the figures of then",
+        )
     ] * any(isinstance(each, Review) for each in shown)
 
 

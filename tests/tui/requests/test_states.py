@@ -163,7 +163,7 @@ def test_what_cannot_be_weighed_is_said_and_the_rest_stays() -> None:
         found.error = UsageError("the model is gone", "add it again")
         async with over(found, path) as shown:
             await shown.pilot.press("enter")
-            await shown.until(lambda: told(shown, "the model is gone\nadd it again"))
+            await shown.until(lambda: told(shown, "the model is gone") and told(shown, "add it"))
             assert "Told: region." in shown.text()
             await shown.pilot.press("space")
             await shown.until(lambda: told(shown, "no attribute is chosen"))
@@ -262,6 +262,25 @@ def test_a_review_that_goes_by_itself_leaves_no_other_under_the_key() -> None:
             await shown.pilot.press("a")
             await shown.until(lambda: told(shown, "nothing is chosen"))
             assert not any(name == "verdict" for name, _ in found.asked)
+
+    with double() as given:
+        going(test(*given))
+
+
+def test_a_key_is_not_meant_for_what_is_out_of_view() -> None:
+    """It brings it into view; the next one is."""
+
+    async def test(found: Double, path: Path) -> None:
+        found.waits = [review(1)]
+        async with over(found, path) as shown:
+            found.waits = [*found.waits, *(review(n, recipient="b.example") for n in range(2, 60))]
+            found.happen("review")
+            await shown.until(lambda: len(page(shown).listing.items) == 60)
+            await shown.pilot.press("a")
+            await shown.until(lambda: told(shown, "was out of view"))
+            assert not any(name == "verdict" for name, _ in found.asked)
+            await shown.pilot.press("a")
+            await shown.until(lambda: any(name == "verdict" for name, _ in found.asked))
 
     with double() as given:
         going(test(*given))

@@ -29,7 +29,7 @@ def trial(subject: Handled | Review, **given: object) -> Trial:
 def test_the_headline_says_to_whom_and_what_left() -> None:
     """What waits, what was offered, what carried nothing and what was forgotten, each in words."""
     assert headline(begun(handled(pool="@shops")), AT) == (
-        "Entry 1: shop.example (@shops), 09:15, for “editor”\nTold: region."
+        "Entry 1: shop.example, and so @shops, 09:15, for “editor”\nTold: region."
     )
     nothing = handled(-1, kind="nothing", code="unknown query", disclosed=[])
     assert "Told nothing: nobody knows what would help." in headline(begun(nothing), AT)
@@ -60,7 +60,7 @@ def test_what_waits_says_what_leaves_without_a_word() -> None:
     assert figures(trial(review())).startswith(asked)
     assert "When it was asked" not in figures(trial(review(more_bits=None)))
     blocked = figures(trial(review(pool="@shops"), code="blocked"))
-    assert "shop.example (@shops) is blocked" in blocked
+    assert "shop.example, and so @shops is blocked" in blocked
     assert "Today it would get region." in figures(trial(handled(-1, kind="nothing")))
     assert figures(trial(handled(-1, kind="nothing"), rows=[])) == "Disclose region."
 

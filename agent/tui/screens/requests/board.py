@@ -16,7 +16,7 @@ from agent.errors import UsageError
 from agent.tui.actions.action import Where
 from agent.tui.listing import Listing
 from agent.tui.page import Page
-from agent.tui.screens.requests import drawn
+from agent.tui.screens.requests import drawn, words
 from agent.tui.screens.requests.change import Trial, begun, question
 from agent.tui.screens.requests.detail import Detail
 from agent.tui.screens.requests.items import (
@@ -36,6 +36,8 @@ from agent.wire.state import EventKind
 
 LATEST = 200  # requests that are asked for once all are known
 PAUSE = 0.08  # seconds that the cursor rests before the detail follows it
+TYPED = 0.2  # seconds without a letter before the list follows what is typed
+LONGEST = 200  # letters that are sought
 TOOLTIP = (
     "What was asked for you, the latest first; what waits for your word on top. Enter shows why "
     "each attribute went along or stayed. " + drawn.LEGEND + "."
@@ -43,6 +45,7 @@ TOOLTIP = (
 FIND = "Words that a request has: of its recipient, its query or its attributes."
 NONE_YET = "No request yet.\nA browser or `reticent ask` asks; this list fills as they do."
 NONE_FITS = "Nothing is like that. Escape shows all again."
+UNSEEN = ("what is under the cursor was out of view", "it is shown now: press the key again")
 NO_SUBJECT = ("nothing is chosen", "move to a request first")
 
 
@@ -62,6 +65,7 @@ class Board(Page):
         self._process: int | None = None  # the daemon that counted the requests
         self._outdated = False  # whether other rules hold than when the detail was weighed
         self._following: Timer | None = None
+        self._typing: Timer | None = None
 
     # what is on the screen
 
@@ -69,7 +73,9 @@ class Board(Page):
         """Lay the list beside the detail, or where there is no room in its place."""
         with Horizontal(id="both"):
             with Vertical(id="side"):
-                find = Input(placeholder="recipient, query or attribute", id="find")
+                find = Input(
+                    placeholder="recipient, query or attribute", id="find", max_length=LONGEST
+                )
                 find.tooltip = FIND
                 yield find
                 yield Static(id="filtered")
@@ -126,10 +132,8 @@ class Board(Page):
         wanted, shown = self._wanted, self.query_one("#filtered", Static)
         shown.display = not wanted.everything
         self.query_one("#find").display = self.query_one(Input).has_focus or bool(wanted.text)
-        only = {"all": "all", "waiting": "what waits", "disclosed": "what left"}
         of = len(self.waits) + len(self._past)
-        said = f"Only {only.get(wanted.only, 'what brought nothing')}: {count:,} of {of:,}"
-        shown.update(Content(f"{said} · escape shows all"))
+        shown.update(Content(f"{words.only(wanted)}: {count:,} of {of:,} · escape shows all"))
 
     # what the daemon says
 
@@ -200,11 +204,14 @@ class Board(Page):
         return self.has_class("opened") or self.focused is self.detail.rows
 
     def subject(self) -> Subject:
-        """Return what the keys are meant for; UsageError where nothing is chosen."""
+        """Return what the keys are meant for; UsageError where nothing is chosen, or seen."""
         trial = self.detail.trial
         under = trial.subject if trial is not None and self.inside() else self.listing.under
         if under is None or isinstance(under, Title):
             raise UsageError(*NO_SUBJECT)
+        if not self.inside() and not self.listing.seen:
+            self.listing.bring()
+            raise UsageError(*UNSEEN)
         return under
 
     def on_listing_moved(self, event: Listing.Moved) -> None:
@@ -214,13 +221,15 @@ class Board(Page):
                 self._following.stop()
             self._following = self.set_timer(PAUSE, self._follow)
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """See only what has these words."""
-        self._wanted = Wanted(event.value, self._wanted.only)
-        self._draw()
+    def on_input_changed(self) -> None:
+        """See only what has these words, once no more are typed."""
+        if self._typing is not None:
+            self._typing.stop()
+        self._typing = self.set_timer(TYPED, self._sift)
 
     def on_input_submitted(self) -> None:
         """Go on in the list."""
+        self._sift()
         self.listing.focus()
 
     def open(self) -> None:
@@ -246,17 +255,28 @@ class Board(Page):
 
     def action_only_some(self) -> None:
         """See only a part, then the next."""
-        only = ONLY[(ONLY.index(self._wanted.only) + 1) % len(ONLY)]
-        self._wanted = Wanted(self._wanted.text, only)
-        self._draw()
+        self._see(Wanted(self._wanted.text, ONLY[(ONLY.index(self._wanted.only) + 1) % len(ONLY)]))
 
     def action_only_back(self) -> None:
         """Back to the list; there, back to all of it."""
         if not self.inside():
-            self._wanted = Wanted()
             self.query_one(Input).value = ""
-            self._draw()
+            self._see(Wanted())
         self.close()
+
+    def _sift(self) -> None:
+        """See only what has the words that are typed."""
+        if self._typing is not None:
+            self._typing.stop()
+        self._see(Wanted(self.query_one(Input).value, self._wanted.only))
+
+    def _see(self, wanted: Wanted) -> None:
+        """See something else, from its first item on where less of it is to be seen."""
+        if wanted != self._wanted:
+            self._wanted = wanted
+            self._draw()
+            if not wanted.everything:
+                self.listing.first()
 
     def _follow(self) -> None:
         under = self.listing.under

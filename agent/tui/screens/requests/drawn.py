@@ -76,10 +76,15 @@ def cells(item: Review | Handled, now: datetime) -> Cells:
         asks = "can use:" if item.kind == "offer" else "waits:"
         text = f"{asks} {', '.join(item.names)}"
         brings, left = known(more, item.more_bits), known(people, item.people_left)
-        return Cells(WAITS, "strong", time, item.recipient, item.query, text, brings, left)
+        return Cells(WAITS, "strong", time, to(item), item.query, text, brings, left)
     sign, kind = SIGNS[item.kind]
     brings, left = known(bits, item.utility_bits), known(people, item.people_left)
-    return Cells(sign, kind, time, item.recipient, item.query, _names(item), brings, left)
+    return Cells(sign, kind, time, to(item), item.query, _names(item), brings, left)
+
+
+def to(item: Review | Handled) -> str:
+    """Return who it is, and the group with which it shares what it is told."""
+    return f"{item.recipient} {item.pool}" if item.pool.startswith("@") else item.recipient
 
 
 def heads(width: int) -> str:

@@ -84,7 +84,7 @@ def with_it(reviews: Iterable[Review], review: Review) -> list[Review]:
 
 
 def _waits(count: int) -> str:
-    return f"{count} {'waits' if count == 1 else 'wait'} for your word"
+    return f"{count} {'waits' if count == 1 else 'wait'} for your word, with the figures of then"
 
 
 def _fits(item: Subject, only: Only, words: Sequence[str]) -> bool:

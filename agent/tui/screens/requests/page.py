@@ -27,12 +27,14 @@ from agent.tui.screens.requests.verdicts import (
     tells,
     verdict,
 )
+from agent.tui.screens.requests.words import change, listed, whom
 from agent.wire.reviews import Review, Ruled
 
 T = TypeVar("T")
 NO_REVIEW = ("nothing waits here", "space tries an attribute, then a or o makes that hold")
 NO_ROW = ("no attribute is chosen", "open a request with Enter, and move to one")
-NO_CHANGE = ("nothing is changed", "space tries the attribute under the cursor the other way")
+NO_CHANGE = ("nothing is tried yet", "space tries the attribute under the cursor the other way")
+LEAVE = "Leave it as it is"
 OFFER = ("what a recipient can use is settled for good or for some days", "press a, d or c")
 
 
@@ -121,24 +123,25 @@ class Requests(Board):
         self._hold(span)
 
     def _hold(self, span: Span) -> None:
-        """Make what is tried hold; where nothing is, the attribute under the cursor changes."""
+        """Make what is tried hold."""
+        self.do(partial(self._settle, self._tried(), span))
+
+    def _tried(self) -> Trial:
+        """Return the request in detail with what is tried on it; UsageError where nothing is."""
         trial = self.detail.trial
         if trial is None or not self.inside():
             raise UsageError(*NO_ROW)
         if not trial.change and not isinstance(trial.subject, Review):
-            self._switch()
-            trial = self.detail.trial or trial
-        self.do(partial(self._settle, trial, span))
+            raise UsageError(*NO_CHANGE)
+        return trial
 
     def _choose(self) -> None:
         subject = self.subject()
         if isinstance(subject, Review):
-            asked = f"What may leave to {subject.recipient}?"
+            asked = f"May {listed(subject.names)} leave to {whom(subject)}?"
             self._ask(asked, rulings(subject), partial(self._rule, subject))
-        elif not self.inside():
-            raise UsageError(*NO_ROW)
         else:
-            asked = "For how long, and for whom?"
+            asked = f"{change(self._tried().change)}, to {whom(subject)}: how long, for whom?"
             self._ask(asked, spans(subject.recipient), self._hold)
 
     def _approve_all(self) -> None:
@@ -147,20 +150,22 @@ class Requests(Board):
             self._choose()
             return
         found = with_it(self.waits, subject)
-        asked = f"Let all that waits from {subject.recipient} leave ({len(found)})?"
+        names = listed(dict.fromkeys(name for each in found for name in each.names))
+        asked = f"Let all that waits from {whom(subject)} leave ({len(found)}): {names}?"
         answers = [("Once, with the next request", ONCE), ("Always", ALWAYS)]
         self._ask(asked, answers, lambda span: self.do(partial(self._rule_all, found, span)))
 
     def _ask(
         self, question: str, answers: Sequence[tuple[str, T]], take: Callable[[T], None]
     ) -> None:
-        """Ask, and do what is chosen, if anything is."""
+        """Ask, and do what is chosen, if anything is; Enter alone changes nothing."""
 
         def chosen(answer: T | None) -> None:
             if answer is not None:
                 self._checked(partial(take, answer))
 
-        self.app.push_screen(Choice(question, answers), chosen)
+        nothing: tuple[str, T | None] = (LEAVE, None)
+        self.app.push_screen(Choice[T | None](question, [nothing, *answers]), chosen)
 
     def _rule(self, review: Review, ruling: Ruling) -> None:
         if review.kind == "offer" and ruling.span == ONCE:

@@ -6,6 +6,7 @@ from datetime import datetime
 from agent.tui.numbers import bits, more, people
 from agent.tui.screens.requests.change import Change, Trial
 from agent.tui.screens.requests.drawn import CODES, when
+from agent.tui.screens.requests.items import Wanted
 from agent.tui.screens.requests.weights import BEST, PROVEN
 from agent.wire.overview import Handled
 from agent.wire.reviews import Review
@@ -31,13 +32,21 @@ def listed(names: Iterable[str], nothing: str = "nothing") -> str:
     return f"{', '.join(found[:-1])} and {found[-1]}"
 
 
+def only(wanted: Wanted) -> str:
+    """Return what of the list is to be seen."""
+    parts = {"waiting": "what waits", "disclosed": "what was told", "nothing": "what told nothing"}
+    part = parts.get(wanted.only, "")
+    of = "with these words" if wanted.text.split() else ""
+    return f"Only {', '.join(each for each in (part, of) if each)}"
+
+
 def headline(trial: Trial, now: datetime) -> str:
     """Return to whom, what was told and when; of what waits: what it is about."""
     subject = trial.subject
     if isinstance(subject, Review):
         return _waits(subject)
     number = f"Entry {subject.number}: " if subject.number > 0 else ""
-    to = f"{number}{_whom(subject)}, {when(subject.at, now)}"
+    to = f"{number}{whom(subject)}, {when(subject.at, now)}"
     about = f"{to}, for “{subject.query}”" if subject.query else to
     match subject.kind:
         case "forgotten":
@@ -60,7 +69,7 @@ def figures(trial: Trial) -> str:
         left = subject.people_left if subject.people_left is not None else chosen.people_left
         return f"{helped} To it you were {_one_of(weighed.people)}, then {_one_of(left)}."
     if weighed.code == "blocked":
-        return f"{_whom(subject)} is blocked: until it is unblocked nothing leaves to it."
+        return f"{whom(subject)} is blocked: until it is unblocked nothing leaves to it."
     known = f"To it you are {_one_of(weighed.people)} now."
     if isinstance(subject, Review):
         without = f"Without your word {listed(weighed.chosen.names)} would leave."
@@ -83,7 +92,7 @@ def changed(trial: Trial) -> str:
     """Return what a change would do; nothing where there is none."""
     if not trial.change:
         return ""
-    named = _change(trial.change)
+    named = change(trial.change)
     if trial.weighed is None:
         return f"{named}: weighing …"
     before, after = trial.weighed.chosen, trial.weighed.weighed
@@ -140,9 +149,10 @@ def _when_asked(review: Review) -> str:
     return f"When it was asked: {more(review.more_bits)} bits, {left}. "
 
 
-def _change(change: Change) -> str:
-    parts = [f"with {listed(sorted(change.add))}"] if change.add else []
-    parts += [f"without {listed(sorted(change.drop))}"] if change.drop else []
+def change(tried: Change) -> str:
+    """Return what is tried in words."""
+    parts = [f"with {listed(sorted(tried.add))}"] if tried.add else []
+    parts += [f"without {listed(sorted(tried.drop))}"] if tried.drop else []
     return " and ".join(parts).capitalize() if len(parts) == 1 else " and ".join(parts)
 
 
@@ -150,13 +160,14 @@ def _waits(review: Review) -> str:
     names = listed(review.names)
     if review.kind == "offer":
         may = "With a yes it may get no more than that, as your rules allow; with a no, nothing."
-        return f"Review {review.id}: {_whom(review)} says that it can use {names}.\n{may}"
+        return f"Review {review.id}: {whom(review)} says that it can use {names}.\n{may}"
     about = f", asked last for “{review.query}”" if review.query else ""
-    return f"Review {review.id}: {_whom(review)} waits for your word on {names}{about}."
+    return f"Review {review.id}: {whom(review)} waits for your word on {names}{about}."
 
 
-def _whom(subject: Review | Handled) -> str:
-    pool = f" ({subject.pool})" if subject.pool.startswith("@") else ""
+def whom(subject: Review | Handled) -> str:
+    """Return who it is, and with whom it shares what it is told."""
+    pool = f", and so {subject.pool}" if subject.pool.startswith("@") else ""
     return f"{subject.recipient}{pool}"
 
 
