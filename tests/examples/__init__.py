@@ -1,0 +1,1 @@
+"""Tests of examples/: what is there to be copied."""
