@@ -36,6 +36,13 @@ from agent.vault.leftovers import check_free
 from agent.vault.location import Location
 from agent.vault.profile_file import LARGEST, read_profile
 
+ABOVE = 3  # lines from the recovery code to that below the question whether it is written down
+NEXT = """\
+Next, have the daemon started (or run `reticent daemon`), and open the vault:
+
+  reticent service install
+  reticent unlock"""
+
 
 class InitFlags(TypedDict):
     """The options of `reticent init`, as click hands them over."""
@@ -72,8 +79,12 @@ def init(*, as_json: bool, **flags: Unpack[InitFlags]) -> None:
         click.echo(_record(made, at) if as_json else _said(made, at))
         for each in made.notes:
             note(each)
+        if not as_json:
+            click.echo(f"\n{_code(made)}\n")
     if asking:
-        ask_written_down()
+        ask_written_down(above=0 if as_json else ABOVE)
+    if not as_json:
+        click.echo(NEXT)
 
 
 def _check(flags: InitFlags) -> None:
@@ -136,20 +147,14 @@ def _record(made: Made, at: Paths) -> str:
 
 
 def _said(made: Made, at: Paths) -> str:
-    """Return what was made, the recovery code, and what to do next."""
+    """Return what was made, and where."""
     state = "Your policy is" if made.policy else "There was a policy already, and it stays:"
+    place = f"The vault is {printable(str(at.vault))}"
+    return f"{place}\n{state} {printable(str(at.policy))}"
+
+
+def _code(made: Made) -> str:
+    """Return the recovery code, in the last line."""
     code = "Your recovery code, shown this once. Write it down on paper, and keep it apart from"
-    lines = [
-        f"The vault is {printable(str(at.vault))}",
-        f"{state} {printable(str(at.policy))}",
-        "",
-        paragraph(f"{code} this machine: it opens the vault when the passphrase is forgotten."),
-        "",
-        f"  {made.code}",
-        "",
-        "Next, have the daemon started (or run `reticent daemon`), and open the vault:",
-        "",
-        "  reticent service install",
-        "  reticent unlock",
-    ]
-    return "\n".join(lines)
+    what = paragraph(f"{code} this machine: it opens the vault when the passphrase is forgotten.")
+    return f"{what}\n\n  {made.code}"

@@ -1,8 +1,9 @@
 """What `reticent init` asks at a terminal; each question can be skipped with Enter."""
 
+import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
+from shutil import get_terminal_size
 
 import click
 
@@ -12,6 +13,7 @@ from agent.cli.layout import counted, facts, paragraph
 from agent.cli.new_passphrase import ask_passphrase
 from agent.cli.problems import printable, told
 from agent.cli.secret import PROMPTS
+from agent.cli.terminal import sees_terminal
 from agent.errors import ModelError, UsageError, nearest
 from agent.model.attributes import Attribute
 from agent.model.file import read
@@ -19,6 +21,7 @@ from agent.model.model import Model
 from policy.load import preset_text
 
 REST = "-"
+NARROW = 64  # columns that the recovery code and the question below it need
 TOGETHER = "\N{NO-BREAK SPACE}"  # so that no line ends between a number and its value
 
 
@@ -132,7 +135,19 @@ def ask_keyring() -> bool:
     return click.confirm(what, default=False, err=True)
 
 
-def ask_written_down() -> None:
-    """Wait until the recovery code is on paper; everything is made, so Ctrl-C is an answer too."""
-    with suppress(click.Abort, Interrupted):
+def ask_written_down(above: int) -> None:
+    """Wait until the recovery code is on paper; everything is made, so Ctrl-C is an answer too.
+
+    ``above``: how many lines up it stands then, to be taken off the terminal; 0 to leave it.
+    """
+    try:
         _line("Enter, once you have written down the recovery code")
+    except (click.Abort, Interrupted):
+        click.echo(err=True)  # as Enter would have
+    if not above or not sees_terminal() or not sys.stderr.isatty():
+        return
+    if get_terminal_size().columns < NARROW:
+        click.clear()  # lines were broken, and nobody knows how often
+    else:
+        click.echo(f"\x1b[{above}A\x1b[J", nl=False, color=True)
+    click.echo("  (not shown any more)\n")
