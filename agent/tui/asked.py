@@ -13,12 +13,14 @@ from textual.widgets import Input, OptionList, Static
 from agent.tui.plain import plain, plain_lines
 
 T = TypeVar("T")
+HIGH = 16  # lines, below which the answers have all the room there is
 
 
 class Choice(ModalScreen[T | None], Generic[T]):
     """A question with answers to choose from; None where it is left without one."""
 
     AUTO_FOCUS = "*"
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (HIGH, "-high")]  # noqa: RUF012  (no class variable to Textual)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back")]
 
     def __init__(self, question: str, answers: Sequence[tuple[str, T]]) -> None:

@@ -105,6 +105,29 @@ def test_all_that_waits_from_one_is_let_go(world: World) -> None:
     assert "all.example" in world.policy()
 
 
+def test_every_answer_can_be_reached_where_there_is_little_room(world: World) -> None:
+    """From the one that changes nothing on; the question names what would leave."""
+
+    async def test() -> None:
+        async with on(world, (20, 5)) as shown:
+            await shown.until(at(shown, "tiny.example", Review))
+            await shown.pilot.press("c")
+            await shown.until(lambda: isinstance(shown.app.screen, Choice))
+            await shown.until(lambda: "May region leave" in words(shown))
+            assert "Leave it as it" in words(shown)
+            assert "for everyone" not in words(shown)
+            await shown.pilot.press("end")
+            await shown.until(lambda: "No, always, for everyone" in words(shown))
+            await shown.pilot.press("home", "enter")
+            await shown.until(lambda: not isinstance(shown.app.screen, Choice))
+
+    world.ask("tiny.example")
+    before = world.policy()
+    going(test())
+    assert world.policy() == before
+    assert world.reviews("tiny.example")
+
+
 def test_a_part_of_what_waits_is_let_go_in_the_detail(world: World) -> None:
     """What is taken out of the yes goes on waiting; what is added goes along."""
 
