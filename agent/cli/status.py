@@ -7,15 +7,21 @@ from agent.cli.layout import counted, facts, moment, paragraph, strong
 from agent.cli.options import json_option, record
 from agent.cli.problems import printable
 from agent.cli.undecided import PRESET
+from agent.paths import paths
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 
 NO_VAULT = "There is no vault yet: `reticent init` makes one."
 
 
 @click.command()
+@click.option("--socket", is_flag=True, help="Print where programs ask it, and nothing else.")
 @json_option
-def status(*, as_json: bool) -> None:
+def status(*, socket: bool, as_json: bool) -> None:
     """Say how the daemon is: locked or not, its policy and models, and what waits for you."""
+    if socket:
+        place = str(paths().query)
+        click.echo(record({"socket": place}) if as_json else place)
+        return
     with door() as client:
         found = client.call("status")
     click.echo(record(found) if as_json else status_text(found))

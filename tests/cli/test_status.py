@@ -36,6 +36,14 @@ def test_no_daemon_is_one_sentence_and_a_way_out(run: Run) -> None:
     assert run("status").refusal(code=1)[1].startswith("start it with `reticent daemon`")
 
 
+@pytest.mark.usefixtures("home")
+def test_where_programs_ask_is_said_whether_it_runs_or_not(run: Run) -> None:
+    """As it is, for `curl --unix-socket`."""
+    place = str(paths().query)
+    assert run("status", "--socket").out == f"{place}\n"
+    assert run("status", "--socket", "--json").record == {"socket": place}
+
+
 @pytest.mark.parametrize(
     ("status", "sentence"),
     [
