@@ -20,6 +20,10 @@ from policy.match import Rulebook, Ruling
 from policy.rules import Rule
 
 WRITTEN = ("days", "always")
+ONLY = (
+    "only the last word about a request can be, until the vault is locked; "
+    "`reticent policy show` has the rules"
+)
 
 
 class Desk(Intake):
