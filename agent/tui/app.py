@@ -39,6 +39,7 @@ class Review(Hiding):
     CSS_PATH = "review.tcss"
     ALLOW_SELECT = False  # what is copied is asked about
     AUTO_FOCUS = "#first"
+    NOTIFICATION_TIMEOUT = 4.0
     BINDINGS: ClassVar[list[BindingType]] = [*keys(everywhere.ACTIONS)]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = dict(PAGES)
@@ -80,12 +81,20 @@ class Review(Hiding):
             names = [*TITLES]
             self.action_show(names[(names.index(page.where) + by) % len(names)])
 
-    async def action_lock(self) -> None:
-        """Close the vault."""
-        await self.call_and_take("lock")
+    def action_start(self) -> None:
+        """Start the daemon, if none runs."""
+        self.beside(self.start, group="start", exclusive=True)
+
+    def action_command_palette(self) -> None:
+        """Find an action of the screen, unless something stands in front of it."""
+        if isinstance(self.screen, Page):
+            super().action_command_palette()
 
     async def action_undo(self) -> None:
-        """Take back the last word."""
+        """Take back the last word, or what the screen knows how to take back."""
+        page = self.page()
+        if page is not None and page.take_back():
+            return
         try:
             undone: Undone = await self.link.call("undo", attended=True)
         except ReticentError as error:

@@ -8,9 +8,11 @@ from agent.errors import DaemonError, LockedError, ReticentError
 from agent.tui.link import Happened, Heard, Link, Lost
 from agent.tui.page import Doing, Page
 from agent.tui.plain import plain, plain_lines
-from agent.tui.state import State
-from agent.tui.unlock import Unlocking
+from agent.tui.state import State, lost, trouble_of
 from agent.wire.state import Status
+
+STARTED = "The daemon was started, and goes on when you leave; `reticent stop` ends it."
+WAY_OUT = 8.0  # seconds, in which what went wrong and the way out can be read
 
 
 class Hearing(App[None]):
@@ -32,8 +34,8 @@ class Hearing(App[None]):
         if isinstance(error, LockedError):
             self.beside(self.look_at_daemon)
         else:
-            said = f"{plain(str(error))}\n{plain(error.hint)}"
-            self.notify(said, severity="error", markup=False, timeout=10)
+            said = f"✗ {plain(str(error))}: {plain(error.hint)}"
+            self.notify(said, severity="error", markup=False, timeout=WAY_OUT)
 
     def tell(self, text: str) -> None:
         """Say what was done."""
@@ -43,8 +45,16 @@ class Hearing(App[None]):
         """Return the screen that is shown, below whatever asks something in front of it."""
         return next((each for each in reversed(self.screen_stack) if isinstance(each, Page)), None)
 
+    def mask(self) -> None:
+        """Hide the user's own values."""
+        raise NotImplementedError
+
     def hide(self) -> None:
         """Take everything private off all screens, and ask for the key."""
+        raise NotImplementedError
+
+    def uncover(self, status: Status) -> None:
+        """Ask for the key no more."""
         raise NotImplementedError
 
     # what the daemon tells
@@ -54,9 +64,9 @@ class Hearing(App[None]):
         self.take(message.status)
 
     def on_lost(self, message: Lost) -> None:
-        """Show that what stands there may not be so any more."""
-        trouble = f"STALE: {message.error}; this waits until it is back"
-        self.state = State(self.state.status, stale=True, trouble=trouble)
+        """Show that what stands there may not be so any more; nor may the vault be open."""
+        self.mask()
+        self.state = State(self.state.status, stale=True, trouble=lost(str(message.error)))
         self._show_state()
 
     def on_happened(self, message: Happened) -> None:
@@ -74,13 +84,17 @@ class Hearing(App[None]):
             _: Worker[None] = self.run_worker(doing, group=group, exclusive=exclusive)
 
     async def begin(self) -> None:
-        """Reach the daemon; start it if none runs."""
+        """Reach the daemon, start it if none runs, and follow it."""
+        await self.start()
+        self.link.follow(self._pass_on)
+
+    async def start(self) -> None:
+        """Start the daemon if none runs."""
         try:
             if await self.link.begin():
-                self.tell("The daemon was started; it goes on when you leave.")
+                self.tell(STARTED)
         except ReticentError as error:
             self.say(error)
-        self.link.follow(self._pass_on)
 
     def _pass_on(self, message: Message) -> None:
         """Take a message from another thread."""
@@ -109,13 +123,12 @@ class Hearing(App[None]):
         """
         page = self.page()
         was_reachable = self.reachable
-        trouble = "" if status.vault else "There is no vault yet: leave, and run `reticent init`."
-        self.state = State(status, trouble=trouble)
+        self.state = State(status, trouble=trouble_of(status))
         self._show_state()
         if page is not None and status.locked and status.vault:
             self.hide()
-        elif not status.locked and isinstance(self.screen, Unlocking):
-            self.screen.dismiss(status)
+        else:
+            self.uncover(status)
         if self.reachable and not was_reachable and page is not None:
             page.look()
 

@@ -4,16 +4,22 @@ from functools import partial
 from time import monotonic
 
 from textual import events
+from textual.notifications import Notify
 
+from agent.errors import ReticentError
 from agent.tui.cover import Cover
 from agent.tui.hearing import Hearing
 from agent.tui.link import Link
-from agent.tui.page import standing
+from agent.tui.page import Page, standing
+from agent.tui.plain import plain_lines
 from agent.tui.unlock import Unlocking
 from agent.wire.state import Status
 
 LOOKS = 5.0  # seconds between two looks at the clock
 TOUCHES = 30.0  # seconds between two words to the daemon that a person is there
+DEAF = 1.0  # seconds without a key, after which keys that were meant for the passphrase have ended
+HEARD = ("ctrl+l", "ctrl+q")  # keys that mean the same in the field as outside
+MOST = 2  # sentences at once that say in passing what was done
 
 
 class Hiding(Hearing):
@@ -27,34 +33,96 @@ class Hiding(Hearing):
         self.masked = True
         self._idle = idle
         self._touched = self._told = monotonic()
+        self._deaf_until = 0.0
+        self._to_lock = False  # asked for, and not heard yet
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the daemon was heard, and its vault is open and to stay so."""
+        return super().reachable and not self._to_lock
+
+    @property
+    def hidden(self) -> bool:
+        """Whether nothing private may stand on the screen."""
+        return isinstance(self.screen, Cover | Unlocking)
 
     def on_mount(self) -> None:
-        """Look at the clock from time to time."""
+        """Look at the clock from time to time; who comes back from elsewhere is there."""
         self.set_interval(min(LOOKS, self._idle / 4), self._look_at_clock)
+        self.app_resume_signal.subscribe(self, self._touch)
 
     async def on_event(self, event: events.Event) -> None:
-        """Note that somebody is there."""
+        """Note that somebody is there, and drop what was typed for the passphrase."""
         if isinstance(event, events.Key | events.MouseDown | events.Paste):
-            self._touched = monotonic()
-        await super().on_event(event)
+            self._touch()
+        if not self._drops(event):
+            await super().on_event(event)
+
+    def mask(self) -> None:
+        """Hide the user's own values."""
+        self.masked = True
+        self._show_mask()
+
+    def on_notify(self, event: Notify) -> None:
+        """Let one older sentence stand beside a new one; none comes while all is hidden."""
+        if self.hidden:
+            event.prevent_default()
+        new, older = event.notification, [*self._notifications]
+        for old in older:
+            if old.message == new.message or old in older[: 1 - MOST]:
+                self._unnotify(old)
 
     def cover(self) -> None:
         """Hide all that is private, until a key is pressed; values stay hidden then."""
-        self.masked = True
-        self._show_mask()
+        self.mask()
+        self.clear_notifications()
         if not isinstance(self.screen, Cover | Unlocking):
             self.push_screen(Cover())
 
     def hide(self) -> None:
-        """Take everything private off all screens, and ask for the key."""
+        """Take everything private off all screens, open questions too, and ask for the key."""
         self.masked = True
+        self.clear_notifications()
+        while not isinstance(self.screen, Page | Unlocking):
+            self.screen.dismiss()
         for each in standing(self._screen_stacks.values()):
-            each.clear()
+            each.forget()
         if not isinstance(self.screen, Unlocking):
             self.push_screen(Unlocking(), self._unlocked)
+        if isinstance(self.screen, Unlocking):
+            (self.screen.locking if self._to_lock else self.screen.locked)()
+
+    def uncover(self, status: Status) -> None:
+        """Show the screens again, since the vault was opened, or is there no more."""
+        if not isinstance(self.screen, Unlocking):
+            return
+        elsewhere = not status.locked and not self.screen.trying
+        self.screen.dismiss(status)
+        if elsewhere:
+            self._deaf_until = monotonic() + DEAF
+            self.tell("Unlocked elsewhere.")
+
+    def take(self, status: Status) -> None:
+        """Show how the daemon is; where it should be locked and is not, lock it."""
+        self._to_lock &= status.vault and not status.locked
+        if self._to_lock:
+            self.beside(self._lock, group="lock", exclusive=True)
+        else:
+            super().take(status)
+
+    def action_lock(self) -> None:
+        """Hide all at once, whatever the daemon does; then have it close the vault."""
+        status = self.state.status
+        if self.page() is not None and (status is None or status.vault):
+            self._to_lock = True
+            self.hide()
+        self.beside(self._lock, group="lock", exclusive=True)
 
     def action_mask(self) -> None:
-        """Show the user's values, or hide them."""
+        """Show the user's values, or hide them; they are not shown by a daemon that is away."""
+        if self.masked and self.state.stale:
+            self.tell("Your values stay hidden while the daemon is away.")
+            return
         self.masked = not self.masked
         self._show_mask()
 
@@ -69,7 +137,32 @@ class Hiding(Hearing):
 
     def _unlocked(self, status: Status | None) -> None:
         if status is not None:
+            self._to_lock = False
             self.take(status)
+
+    async def _lock(self) -> None:
+        try:
+            self.take(await self.link.call("lock", attended=True))
+        except ReticentError as error:
+            if isinstance(self.screen, Unlocking):
+                self.screen.say(plain_lines(f"✗ {error}\n{error.hint}"))
+            else:
+                self.say(error)
+
+    def _touch(self, _app: object = None) -> None:
+        """Note that somebody is there."""
+        self._touched = monotonic()
+
+    def _drops(self, event: events.Event) -> bool:
+        """Say whether something was typed for the passphrase, which another terminal knew."""
+        now = monotonic()
+        if now >= self._deaf_until or not isinstance(event, events.Key | events.Paste):
+            return False
+        if isinstance(event, events.Key) and event.key in HEARD:
+            return False
+        ends = isinstance(event, events.Key) and event.key == "enter"
+        self._deaf_until = 0.0 if ends else now + DEAF
+        return True
 
     def _show_mask(self) -> None:
         """Hide the values on all screens, or show them on this one."""

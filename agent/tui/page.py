@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Footer
 from textual.worker import Worker
 
 from agent.errors import ReticentError
 from agent.tui.actions.action import Where
 from agent.tui.bar import Bars
+from agent.tui.foot import Foot
+from agent.tui.plain import plain
 from agent.tui.state import State
 from agent.wire.state import EventKind
 
@@ -40,6 +41,8 @@ class Page(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._looks: Timer | None = None
+        self._known = False  # whether the daemon's answer stands there
+        self._missing = ""  # why it does not
 
     @property
     def review(self) -> "Review":
@@ -50,7 +53,7 @@ class Page(Screen[None]):
         """Lay the bars on top, the footer below, and what the screen is about between."""
         yield Bars(self.where)
         yield from self.body()
-        yield Footer(show_command_palette=False)
+        yield Foot(show_command_palette=False)
 
     @abstractmethod
     def body(self) -> ComposeResult:
@@ -67,10 +70,22 @@ class Page(Screen[None]):
     def masked(self) -> None:
         """Show the user's values, or hide them, as `review.masked` says."""
 
+    def take_back(self) -> bool:
+        """Take back what was done here last, where the daemon cannot; False if it is to do so."""
+        return False
+
     def tell(self, state: State) -> None:
         """Show how the daemon is."""
         for bars in self.query(Bars):  # none before it is laid out, nor once it is taken away
             bars.tell(state)
+        self._say_missing()
+
+    def forget(self) -> None:
+        """Take everything private off the screen, and let nothing come that was asked for."""
+        self.workers.cancel_group(self, "look")
+        self._known, self._missing = False, ""
+        self.clear()
+        self._say_missing()
 
     def on_screen_resume(self) -> None:
         """Show what there is now, since the screen is looked at again."""
@@ -91,11 +106,29 @@ class Page(Screen[None]):
         """Ask the daemon again."""
         self._looks = None
         if self.review.reachable or not self.needs_vault:
-            self._work(self.renew, "look", exclusive=True)
+            self._work(self._renewed, "look", exclusive=True)
 
     def do(self, doing: Doing) -> None:
         """Do what a person asked for; what goes wrong is said in a sentence, with the way out."""
         self._work(doing, "do", exclusive=False)
+
+    async def _renewed(self) -> None:
+        try:
+            await self.renew()
+        except ReticentError as error:
+            self._missing = f"Not known: {plain(str(error))}."
+            raise
+        else:
+            self._known = True
+        finally:
+            self._say_missing()
+
+    def _say_missing(self) -> None:
+        """Say why nothing stands there yet, where nothing would mean that there is nothing."""
+        missing = "" if self._known else self._missing or self.review.state.unknown()
+        self.set_class(bool(missing), "-unknown")
+        for bars in self.query(Bars):
+            bars.missing(missing)
 
     def _work(self, doing: Doing, group: str, *, exclusive: bool) -> None:
         async def safely() -> None:

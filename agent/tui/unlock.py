@@ -5,7 +5,7 @@ from typing import ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
@@ -20,6 +20,10 @@ ASKED: dict[Method, str] = {
     "passphrase": "Passphrase",
     "recovery": "Recovery code",
 }
+OTHER: dict[Method, Method] = {"passphrase": "recovery", "recovery": "passphrase"}
+LOCKING = "[bold]All is hidden.[/bold] The vault is being locked …"
+LOCKED = "[bold]The vault is locked.[/bold] Nothing is attached to any request."
+USUAL, HIGH = 80, 16  # columns and lines, from which on nothing is left out
 
 
 class Unlocking(ModalScreen[Status | None]):
@@ -28,7 +32,8 @@ class Unlocking(ModalScreen[Status | None]):
     It is dismissed with the daemon's state once the vault is open, by whomever.
     """
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (80, "-usual")]  # noqa: RUF012  (no class variable to Textual)
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (USUAL, "-usual")]  # noqa: RUF012  (no class variable to Textual)
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (HIGH, "-high")]  # noqa: RUF012  (no class variable to Textual)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "app.quit", "Leave"),
         Binding("ctrl+r", "other", "Recovery code", priority=True),
@@ -38,22 +43,47 @@ class Unlocking(ModalScreen[Status | None]):
     def __init__(self) -> None:
         super().__init__()
         self._method: Method = "passphrase"
+        self._locked, self._said = LOCKED, ""
+        self.trying = False  # whether it is about to open the vault itself
 
     def compose(self) -> ComposeResult:
-        """Ask, with the other ways below."""
-        with Vertical(id="unlock", classes="dialog"):
-            yield Static("[bold]The vault is locked.[/bold] Nothing is attached to any request.")
+        """Ask, with the other ways below; small from the first, so that the field is in sight."""
+        self.set_class(self.app.size.width < USUAL, "-narrow")
+        self.set_class(self.app.size.height < HIGH, "-low")
+        with VerticalScroll(id="unlock", classes="dialog", can_focus=False):
+            yield Static(self._locked, id="locked")
             yield Input(password=True, placeholder=ASKED["passphrase"], id="secret")
-            yield Static("", id="wrong")
+            yield Static(Content(self._said), id="wrong")
             with Container():
                 yield Button("Unlock", id="open", variant="primary")
-                yield Button("Recovery code (^r)", id="other")
+                yield Button(f"{ASKED[OTHER[self._method]]} (^r)", id="other")
                 yield Button("Keyring (^k)", id="keyring")
                 yield Button("Leave (esc)", id="leave")
 
     def on_mount(self) -> None:
         """Let what is typed go into the field."""
         self.query_one(Input).focus()
+
+    def locking(self) -> None:
+        """Say that the vault is being locked, and may be open yet."""
+        self._now(LOCKING)
+
+    def locked(self) -> None:
+        """Say that the vault is locked, if that was not known."""
+        if self._locked != LOCKED:
+            self._now(LOCKED)
+
+    def _now(self, locked: str) -> None:
+        self._locked = locked
+        for each in self.query("#locked").results(Static):
+            each.update(locked)
+        self.say("")
+
+    def say(self, text: str) -> None:
+        """Say what went wrong, or what is done; also before anything is laid out."""
+        self._said = text
+        for each in self.query("#wrong").results(Static):
+            each.update(Content(text))
 
     def on_input_submitted(self) -> None:
         """Try it."""
@@ -76,7 +106,9 @@ class Unlocking(ModalScreen[Status | None]):
 
     def action_other(self) -> None:
         """Ask for the recovery code in place of the passphrase, or the other way round."""
-        self._method = "recovery" if self._method == "passphrase" else "passphrase"
+        self._method = OTHER[self._method]
+        self.query_one("#other", Button).label = f"{ASKED[OTHER[self._method]]} (^r)"
+        self.say("")
         field = self.query_one(Input)
         field.value, field.placeholder = "", ASKED[self._method]
         field.focus()
@@ -86,7 +118,8 @@ class Unlocking(ModalScreen[Status | None]):
         self._try(Unlock(method="keyring"))
 
     def _try(self, how: Unlock) -> None:
-        self.query_one("#wrong", Static).update("Opening …")
+        self.trying = True
+        self.say("Opening …")
         _: Worker[None] = self.run_worker(partial(self._unlock, how), exclusive=True)
 
     async def _unlock(self, how: Unlock) -> None:
@@ -94,9 +127,8 @@ class Unlocking(ModalScreen[Status | None]):
         try:
             status: Status = await link.call("unlock", how, attended=True)
         except ReticentError as error:
-            self.query_one("#wrong", Static).update(
-                Content(plain_lines(f"✗ {error}\n{error.hint}"))
-            )
+            self.trying = False
+            self.say(plain_lines(f"✗ {error}\n{error.hint}"))
             self.query_one(Input).focus()
         else:
             if self.is_current:

@@ -1,10 +1,11 @@
 """The program: reaching the daemon, locking, hiding, and the end of it."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from msgspec.structs import replace as changed
@@ -16,12 +17,13 @@ from agent.tui.help import Help
 from agent.tui.screens.requests import Requests
 from agent.tui.unlock import Unlocking
 from agent.wire.reviews import Undone
-from agent.wire.state import PolicyStatus, Status
+from agent.wire.state import ModelStatus, PolicyStatus, Status
+from tests.tui.running import LARGE, running
 from tests.tui.running import run as going
-from tests.tui.running import running
 from tests.wire.fake import FakeDaemon, Handler, says, short_folder
 
 POLICY = PolicyStatus(path="/p", in_use=True, rules=1, loaded_at=None, problems=[])
+MODEL = ModelStatus(name="m", digest="0", shipped=True, attributes=1, queries=1)
 OPEN = Status(
     version="1",
     process=1,
@@ -30,7 +32,7 @@ OPEN = Status(
     locked=False,
     lock_after_minutes=15,
     policy=POLICY,
-    models=[],
+    models=[MODEL],
     waiting=2,
     entries=0,
     notes=[],
@@ -44,6 +46,7 @@ class Double:
         """Begin open, with nothing in it."""
         self.status = OPEN
         self.events = threading.Event()
+        self.calls: dict[str, Handler] = {}  # that are answered otherwise than below
 
     def set(self, *, locked: bool, vault: bool = True) -> Status:
         """Lock it, or open it."""
@@ -71,15 +74,17 @@ class Double:
             "reviews": says([]),
             "undo": says(Undone(what="Denied region: taken back.")),
             "events": self.quiet,
+            **self.calls,
         }
 
 
 @contextmanager
-def double() -> Iterator[tuple[Double, Path]]:
-    """Yield a daemon that is none, and its socket."""
+def double(calls: Mapping[str, Handler] = MappingProxyType({})) -> Iterator[tuple[Double, Path]]:
+    """Yield a daemon that is none, and its socket; ``calls``: what answers some calls."""
     with ExitStack() as ends:
         path = ends.enter_context(short_folder()) / "control.sock"
         found = Double()
+        found.calls.update(calls)
         ends.enter_context(FakeDaemon(path, found.handlers()))
         ends.callback(found.events.set)
         yield found, path
@@ -90,8 +95,10 @@ def test_the_state_is_said_in_words_and_signs() -> None:
 
     async def test(path: Path) -> None:
         async with running(path) as shown:
-            assert "? 2 waiting · √ open" in shown.text()
+            assert "● 2 wait · √ open" in shown.text()
             assert "Requests" in shown.text()
+            await shown.pilot.resize_terminal(*LARGE)
+            await shown.until(lambda: "● 2 waiting · √ open" in shown.text())
 
     with double() as (_, path):
         going(test(path))

@@ -25,7 +25,8 @@ class Action:
     ``name``: of the method ``action_`` of the program or of the screen, with arguments if it has
     any; ``key``: several are divided by commas, empty for none; ``label``: in a word or two, for
     the footer; ``help``: a sentence; ``command``: which does the same on the command line, as
-    typed after `reticent`, empty for what only moves about; ``footer``: whether it stands there.
+    typed after `reticent`, empty for what only moves about; ``footer``: whether it stands there;
+    ``roomy``: or where there is room alone.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Action:
     help: str
     command: str = ""
     footer: bool = True
+    roomy: bool = False
 
 
 def keys(actions: Iterable[Action]) -> list[Binding]:
@@ -44,7 +46,7 @@ def keys(actions: Iterable[Action]) -> list[Binding]:
             each.key,
             each.name,
             each.label,
-            show=each.footer,
+            show=each.footer or each.roomy,
             tooltip=each.help,
             priority=each.key.startswith("ctrl+"),  # works while something is typed, too
         )
