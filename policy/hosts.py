@@ -76,6 +76,11 @@ class HostPattern:
             raise UsageError(f"nothing is below {key!r}", "leave out the *.")
         return cls(f"*.{key}", key, 2 * _labels(key) + 1, "", f".{key}")
 
+    @property
+    def host(self) -> str:
+        """A host that it matches."""
+        return self.key if self.matches(self.key) else f"a.{self.key}"
+
     def matches(self, host: str) -> bool:
         """Say whether a canonical host is meant."""
         return host == self._itself or host.endswith(self._below)

@@ -57,7 +57,7 @@ class Scope:
             return ANYBODY
         named = is_group(self.recipient)
         pattern = policy.groups[self.recipient][0] if named else HostPattern.parse(self.recipient)
-        return pattern.key if pattern.matches(pattern.key) else f"a.{pattern.key}"
+        return pattern.host
 
     def words(self) -> str:
         """Return a query that is meant."""

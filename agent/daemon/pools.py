@@ -15,11 +15,11 @@ from policy.groups import SIGN
 
 
 def hosts_of(agent: Agent, pool: str) -> list[str]:
-    """Return what rules name a pool by: its domain, or that of each member of a group."""
+    """Return hosts of a pool, for the rules about it: its domain, or one of each member."""
     policy = agent.rules.policy
     if policy is None or not pool.startswith(SIGN):
         return [pool]
-    return [member.key for member in policy.groups[pool.removeprefix(SIGN)]]
+    return [member.host for member in policy.groups[pool.removeprefix(SIGN)]]
 
 
 def counted_by(agent: Agent, pool: str, now: datetime) -> Model:

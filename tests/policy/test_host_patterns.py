@@ -45,6 +45,13 @@ def test_a_pattern_matches_what_its_text_says(pattern: HostPattern, host: str) -
     assert pattern.matches(host) == (below or (host == key and not wild))
 
 
+@given(patterns())
+def test_a_pattern_has_a_host_that_it_matches(pattern: HostPattern) -> None:
+    """Which is the host that it names, where that is one."""
+    assert pattern.matches(pattern.host)
+    assert pattern.host == pattern.key or not pattern.matches(pattern.key)
+
+
 @given(patterns(), HOSTS)
 def test_a_pattern_is_found_by_its_key(pattern: HostPattern, host: str) -> None:
     """Among the suffixes of whatever it matches."""

@@ -7,12 +7,12 @@ from typing import NamedTuple
 from agent.daemon.agent import Agent
 from agent.daemon.policing.chosen import model_for
 from agent.daemon.policing.ruled import place_of
+from agent.daemon.pools import hosts_of
 from agent.model.attributes import Attribute
 from agent.wire.policing import AttributeStatus
 from policy.groups import SIGN
 from policy.hosts import ANYBODY
 from policy.positions import Key, lines_of
-from policy.scope import Scope
 from policy.verdicts import GUARDED, Verdicts, may
 
 NO_POLICY = "there is no policy"
@@ -35,7 +35,7 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[Attri
     is neither, ModelError and UsageError where its model cannot be used.
     """
     in_force, today = agent.rules.in_force, now.date()
-    host = ANYBODY if recipient is None else _host(recipient, agent)
+    host = _host(recipient, agent)
     model = model_for(host, "", now, agent)
     book = in_force.book(model)
     ruling = None if book is None else book.match(host, "", today)
@@ -47,13 +47,12 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[Attri
     return found
 
 
-def _host(recipient: str, agent: Agent) -> str:
+def _host(recipient: str | None, agent: Agent) -> str:
     """Return the host of a recipient: of a group, one that is a member."""
+    if recipient is None:
+        return ANYBODY
     pool = agent.rules.in_force.pool(recipient)
-    policy = agent.rules.policy
-    if policy is None or not recipient.startswith(SIGN):
-        return recipient
-    return Scope(recipient=pool.removeprefix(SIGN)).host(policy)
+    return hosts_of(agent, pool)[0] if recipient.startswith(SIGN) else recipient
 
 
 def _unruled() -> _Said:
