@@ -22,6 +22,8 @@ from agent.tui.screens.requests.drawn import (
 )
 from agent.tui.screens.requests.items import Item, Title
 from agent.wire.asking import Code
+from agent.wire.overview import Handled
+from agent.wire.reviews import Review
 from tests.tui.requests.values import AT, handled, review
 
 OUTSIDE = st.text(st.sampled_from("a語\x1b\n[b]é."), min_size=1, max_size=90)
@@ -92,3 +94,13 @@ def test_an_unknown_number_is_no_number() -> None:
     part = lines(handled(kind="nothing", utility_bits=None, people_left=None), 60, AT)
     assert "bits" not in "".join(each.text for line in part for each in line)
     assert part[0][-1] == Part(" " * 14)
+
+
+@pytest.mark.parametrize("width", [60, 100])
+@pytest.mark.parametrize("item", [review(pool="@a"), handled(pool="@a")], ids=["review", "past"])
+def test_who_shares_what_it_is_told_is_seen_before_a_word(
+    item: Review | Handled, width: int
+) -> None:
+    """The group stands beside the recipient; one that shares with nobody stands alone."""
+    assert "shop.example @a" in "".join(part.text for part in lines(item, width, AT)[0])
+    assert "@" not in cells(review(), AT).recipient

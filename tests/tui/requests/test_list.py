@@ -56,6 +56,9 @@ def test_words_and_kinds_leave_out_the_rest(world: World) -> None:
             await shown.pilot.press("w", "w", "escape")
             await shown.until(lambda: len(page(shown).listing.items) == every)
             assert page(shown).query_one(Input).value == ""
+            await shown.pilot.press("slash", "x", "escape")
+            await shown.until(lambda: not page(shown).query_one("#find").display)
+            assert page(shown).listing.has_focus
 
     world.ask("find.example")
     going(test())

@@ -272,11 +272,10 @@ class Board(Page):
 
     def _see(self, wanted: Wanted) -> None:
         """See something else, from its first item on where less of it is to be seen."""
-        if wanted != self._wanted:
-            self._wanted = wanted
-            self._draw()
-            if not wanted.everything:
-                self.listing.first()
+        other, self._wanted = wanted != self._wanted, wanted
+        self._draw()
+        if other and not wanted.everything:
+            self.listing.first()
 
     def _follow(self) -> None:
         under = self.listing.under

@@ -127,7 +127,7 @@ def why(row: Row, then: str = "") -> str:
 def heads(width: int, *, past: bool = False) -> str:
     """Return what stands over the columns; ``past``: over those of a request that is past."""
     title, each = _widths(width)
-    text = "by today's rules, in bits:" if past else "attribute, in bits:"
+    text = "today, in bits:" if past else "attribute, in bits:"
     helps, costs = (fitted(text, each + NUMBER + 1, right=True) for text in ("helps", "costs"))
     return f" {fitted('', 4)}{fitted(text, title)} {helps} {costs}"
 
