@@ -35,6 +35,11 @@ class Paths:
         return self.data / "models"
 
     @property
+    def relay(self) -> Path:
+        """What a browser starts to reach the daemon."""
+        return self.data / "browser-relay"
+
+    @property
     def witness(self) -> Path:
         """What the vault was last seen to be, kept apart from it to notice a rollback."""
         return self.state / "witness.json"

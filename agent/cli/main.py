@@ -33,6 +33,7 @@ class Program(Commands):
         "attributes": Deferred("agent.cli.attributes", "Show what each attribute may do."),
         "backup": Deferred("agent.cli.backup", "Copy the vault, encrypted as it is."),
         "block": Deferred("agent.cli.block", "Give a recipient nothing any more."),
+        "browser": Deferred("agent.cli.browser", "Let your browsers reach the daemon."),
         "calibrate": Deferred("agent.cli.calibrate", "Turn answers into your own prices, in bits."),
         "completion": Deferred("agent.cli.completion", "Complete commands in your shell."),
         "curve": Deferred("agent.cli.curve", "Show what would leave at every trade-off."),

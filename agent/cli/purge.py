@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from agent.cli.asked import agree
+from agent.cli.browser import removed_manifests, told
 from agent.cli.interrupt import uninterrupted
 from agent.cli.layout import counted
 from agent.cli.options import json_option, record, yes_option
@@ -24,18 +25,19 @@ WORD = "purge"
 def purge(*, yes: bool, as_json: bool) -> None:
     """Remove everything of reticent's from this machine, for good.
 
-    The vault, the policy, added models, the log, the sockets, the service, and the key in the
-    keyring. What it is, is listed first. Backups elsewhere stay.
+    The vault, the policy, added models, the log, the sockets, the service, what browsers
+    were told, and the key in the keyring. What it is, is listed first. Backups elsewhere stay.
     """
     at = paths()
     found = belongings(at)
     units = written(usual())
     service = [] if foreign(units) else [str(each) for each in look(units).present]
-    going, staying = [*map(str, found.ours), *service], [*_staying(found)]
+    going, staying = [*map(str, found.ours), *service, *told()], [*_staying(found)]
     if going:
         agree(_question(going, staying), yes=yes, word=WORD)
     with uninterrupted():
         removed, left = removed_service(usual()) if service else ([], [])
+        removed += removed_manifests()
     if found.ours or found.folders:
         removed = _removed(at) + removed
     if as_json:

@@ -19,6 +19,7 @@ from agent.vault.keys import keyrings
 VAULTS = ("vault.db", "vault.db.replaced-*", ".vault.db.*.part")
 BESIDE = ("*-wal", "*-shm", "*-journal")  # what SQLite keeps beside each
 VAULT = ("vault.db", "vault.db-*", "vault.db.replaced-*", ".*vault.db.*")
+RELAY = ("browser-relay", ".browser-relay.*")
 MODELS = ("*.safetensors", "*.sig", ".*.part")
 COPYING = ".????????"  # a folder in which a model is being copied
 STATE = ("witness.json", ".witness.json.*", "listen.token", "daemon.*")
@@ -46,7 +47,7 @@ class Accounts:
 def belongings(paths: Paths) -> Belongings:
     """Return what there is of ours, and what would stay."""
     patterns = {
-        paths.data: VAULT,
+        paths.data: VAULT + RELAY,
         paths.state: STATE,
         paths.models: MODELS,
         paths.config: POLICY,

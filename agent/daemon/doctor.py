@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from agent.daemon.checks import kept, machine, places, running, sealed
+from agent.daemon.checks import browsers, kept, machine, places, running, sealed
 from agent.daemon.checks.finding import Finding, Machine, bad
 from agent.errors import reason
 
@@ -19,6 +19,7 @@ CHECKS: tuple[Check, ...] = (
     places.sockets,
     running.daemon,
     running.service,
+    browsers.browsers,
     sealed.vault,
     kept.policy,
     kept.models,

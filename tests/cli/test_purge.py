@@ -54,13 +54,16 @@ def files(home: Path) -> set[str]:
 
 
 def test_everything_goes(run: Run, user: Path, memory: Memory) -> None:
-    """The key in the keyring as well, and the service."""
+    """The key in the keyring as well, the service, and what browsers were told."""
     run("service", "install")
+    run("browser", "install", "chromium", "firefox")
     record = run("purge", "--yes", "--json").record
     assert memory.kept == {}
     assert [each for each in user.rglob("*") if "reticent" in each.name or each.is_file()] == []
     assert str(paths().vault) in record["removed"]
     assert sum("systemd" in each for each in record["removed"]) == 3
+    assert sum(each.endswith("/reticent.relay.json") for each in record["removed"]) == 2
+    assert str(paths().relay) in record["removed"]
     assert record["left"] == ["systemctl --user daemon-reload"]
 
 
@@ -149,6 +152,18 @@ def test_the_service_of_another_home_stays(
         run("service", "install")
     assert run("purge", "--yes").code == 0
     assert len([*(user / ".config/systemd/user").iterdir()]) == 3
+
+
+def test_what_browsers_were_told_by_another_home_stays(
+    run: Run, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It starts somebody else's relay."""
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("RETICENT_HOME", str(user / "other"))
+        run("browser", "install", "firefox")
+    assert run("purge", "--yes").code == 0
+    assert [each.name for each in user.rglob("*.json")] == ["reticent.relay.json"]
+    assert (user / "other/data/browser-relay").exists()
 
 
 def test_a_link_goes_and_what_it_leads_to_stays(run: Run, tmp_path: Path) -> None:

@@ -48,6 +48,8 @@ def made(home: Paths) -> list[Path]:
         *(home.models / name for name in ("village.safetensors", "village.sig")),
         *(state / name for name in ("witness.json", "daemon.log", "daemon.log.1", "daemon.lock")),
         state / TOKEN,
+        home.relay,
+        data / ".browser-relay.0a1b2c3d.part",
     ]
 
 

@@ -1,0 +1,126 @@
+"""`reticent browser`: install, remove and status, for all that are here or some."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.daemon.browsers.ids import HOST
+from agent.daemon.browsers.places import BROWSERS
+from agent.paths import paths
+from tests.cli.conftest import Run
+
+CHROMIUM = f".config/chromium/NativeMessagingHosts/{HOST}.json"
+FIREFOX = f".mozilla/native-messaging-hosts/{HOST}.json"
+
+
+@pytest.fixture(autouse=True)
+def user(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user of Linux with no browser."""
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", str(home / "bin"))
+    monkeypatch.setattr("agent.cli.browser.usual", lambda: "systemd")
+    monkeypatch.setattr("agent.daemon.browsers.places.SYSTEM_WIDE", home / "system")
+    return home
+
+
+@pytest.fixture
+def used(user: Path) -> Path:
+    """The same, who has used Chromium and Firefox."""
+    for folder in (".config/chromium/Default", ".mozilla/firefox"):
+        (user / folder).mkdir(parents=True)
+    return user
+
+
+def manifests(home: Path) -> list[str]:
+    """Return the paths of all manifests of our relay."""
+    return sorted(str(each.relative_to(home)) for each in home.rglob(f"{HOST}.json"))
+
+
+def test_installing_tells_those_that_are_here(run: Run, used: Path) -> None:
+    """And nobody else; what was written is named."""
+    ran = run("browser", "install")
+    assert (ran.code, ran.err) == (0, "")
+    assert manifests(used) == [CHROMIUM, FIREFOX]
+    lines = [f"  {each}" for each in (paths().relay, used / CHROMIUM, used / FIREFOX)]
+    assert ran.out.splitlines()[:4] == ["Wrote:", *lines]
+
+
+def test_those_that_are_named_are_told(run: Run, used: Path) -> None:
+    """Whether they are here or not; in the order of the list, each once."""
+    record = run("browser", "install", "vivaldi", "chrome", "chrome", "--json").record
+    assert record["browsers"] == ["chrome", "vivaldi"]
+    assert record["written"][0] == str(paths().relay)
+    assert [*map(str, manifests(used))] == [
+        str(Path(each).relative_to(used)) for each in record["written"][1:]
+    ]
+
+
+def test_removing_some_leaves_the_others_their_relay(run: Run, used: Path) -> None:
+    """With the last, it goes as well."""
+    run("browser", "install")
+    first = run("browser", "remove", "firefox", "--json").record
+    assert first["removed"] == [str(used / FIREFOX)]
+    assert paths().relay.exists()
+    last = run("browser", "remove")
+    assert last.out.splitlines() == ["Removed:", f"  {used / CHROMIUM}", f"  {paths().relay}"]
+    assert manifests(used) == []
+    assert not paths().relay.exists()
+    again = run("browser", "remove")
+    assert (again.code, again.out) == (
+        0,
+        "No browser was told of this relay, so there was nothing to remove.\n",
+    )
+
+
+@pytest.mark.usefixtures("used")
+def test_the_status_before_and_after(run: Run) -> None:
+    """Of every browser, and of the relay."""
+    before = run("browser", "status", "--json").record
+    assert [each["name"] for each in before["browsers"]] == [each.name for each in BROWSERS]
+    assert {each["state"] for each in before["browsers"]} == {"absent"}
+    assert [each["name"] for each in before["browsers"] if each["here"]] == ["chromium", "firefox"]
+    assert "`reticent browser install` tells" in run("browser", "status").out
+    run("browser", "install", "firefox")
+    after = run("browser", "status", "--json").record
+    assert (after["relay"], after["notes"]) == ("installed", [])
+    assert [each["state"] for each in after["browsers"]] == ["absent"] * 5 + ["installed"]
+    assert run("browser", "status").out.count("starts the relay") == 1
+    paths().relay.write_text(paths().relay.read_text().replace("exec ", "exec /gone"))
+    assert "is not as it would be written" in run("browser", "status").out.replace("\n", " ")
+
+
+def test_no_browser_is_an_error(run: Run, user: Path) -> None:
+    """With the names that there are; nothing is written."""
+    error, hint = run("browser", "install").refusal()
+    assert error == "no browser was found"
+    assert all(each.name in hint for each in BROWSERS)
+    assert [*user.iterdir()] == []
+    assert "did you mean 'firefox'" in run("browser", "install", "firefo").refusal()[1]
+
+
+def test_a_browser_in_a_sandbox_is_named(run: Run, user: Path) -> None:
+    """With what to do; it is told nothing, which would change nothing."""
+    (user / "snap/firefox").mkdir(parents=True)
+    error, hint = run("browser", "install").refusal()
+    assert error.startswith("Firefox is here as a snap")
+    assert "install Firefox from" in hint
+    assert "as a snap" in run("browser", "status").out
+    [note] = run("browser", "status", "--json").record["notes"]
+    assert note.startswith("Firefox is here as a snap")
+    (user / ".config/chromium/Default").mkdir(parents=True)
+    assert "as a snap" in run("browser", "install").out
+
+
+def test_what_is_not_ours_is_left_alone(run: Run, used: Path) -> None:
+    """All of it is refused, as one sentence."""
+    path = used / FIREFOX
+    path.parent.mkdir()
+    path.write_text(json.dumps({"name": HOST}))
+    error, hint = run("browser", "install").refusal()
+    assert error.startswith(str(path))
+    assert "move it away" in hint
+    assert manifests(used) == [FIREFOX]
+    assert run("browser", "remove", "--json").record["removed"] == []
+    assert "not reticent's" in run("browser", "status").out
