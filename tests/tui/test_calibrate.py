@@ -175,7 +175,7 @@ def test_more_attributes_are_asked_about(live: Live) -> None:
 
 
 def test_leaving_asks_where_answers_would_be_lost(live: Live) -> None:
-    """Another screen loses none; quitting does, and asks; without answers it does not."""
+    """Another screen loses none; the end of it does, and asks; without answers it does not."""
 
     async def test() -> None:
         async with running(live.paths.control) as shown:
@@ -187,19 +187,39 @@ def test_leaving_asks_where_answers_would_be_lost(live: Live) -> None:
             await shown.pilot.press("5")
             await shown.until(lambda: isinstance(shown.app.page(), CalibratePage))
             assert asked(shown) == 2
-            for key in ("q", "ctrl+q"):
+            for key in ("q", "escape", "ctrl+q"):
                 await shown.pilot.press(key)
                 await shown.until(lambda: isinstance(shown.app.screen, Confirm))
                 await shown.pilot.press("enter")
                 await shown.until(lambda: isinstance(shown.app.screen, CalibratePage))
+            assert asked(shown) == 2
             await shown.pilot.press("q")
             await shown.until(lambda: isinstance(shown.app.screen, Confirm))
             await shown.pilot.press("down", "enter")
-            await shown.until(lambda: not shown.app.is_running)
-        async with running(live.paths.control) as shown:
+            await shown.until(lambda: shown.app.current_mode == "requests")
             await come(shown)
-            await shown.pilot.press("q")
+            await shown.pilot.press("escape")
+            await shown.until(lambda: shown.app.current_mode == "requests")
+            await come(shown)
+            await shown.pilot.press("4")
+            await shown.until(lambda: asked(shown) == 2)
+            await shown.pilot.press("ctrl+q")
+            await shown.until(lambda: isinstance(shown.app.screen, Confirm))
+            await shown.pilot.press("down", "enter")
             await shown.until(lambda: not shown.app.is_running)
+
+    going(test())
+
+
+def test_who_types_on_after_the_last_question_stays(live: Live) -> None:
+    """A number switches no screen where numbers answer."""
+
+    async def test() -> None:
+        async with running(live.paths.control) as shown:
+            await answer(shown)
+            await shown.pilot.press("2")
+            await shown.until(lambda: "There is no question left" in shown.notes())
+            assert isinstance(shown.app.screen, CalibratePage)
 
     going(test())
 

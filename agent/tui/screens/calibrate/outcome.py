@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from agent.tui.screens.calibrate.fitted import headline, next_step, picture, prices, remarks
+from agent.tui.screens.calibrate.questions import LEVELS
 from agent.tui.screens.calibrate.scale import LEAVE
 from agent.wire.calibrating import Calibrated
 
@@ -25,7 +26,10 @@ NOTHING = "Nothing to show: without an answer there is no price. b goes back to 
 class Outcome(VerticalScroll):
     """λ in words, the fit, the prices."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*LEAVE]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(str(each), "screen.no_answer", show=False) for each in LEVELS),
+        *LEAVE,
+    ]
 
     def __init__(self) -> None:
         super().__init__(id="calibrate-outcome")

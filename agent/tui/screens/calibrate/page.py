@@ -1,6 +1,8 @@
 """The screen of the questions, and of what the answers come to."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -22,8 +24,10 @@ from agent.wire.state import EventKind
 
 LEAD = (
     "What is being known worth to you? A few questions of about two minutes find your own prices. "
-    "Answer for the attribute, never because of your own value of it."
+    "Answer for the attribute, never because of your own value of it. Your answers are private: "
+    "they are in memory only, and locking forgets them."
 )
+OTHERS = "[ and ] show other screens"
 WRITES = "This writes λ and the prices of the attributes that you were asked about."
 LOSES = "Leave? Your answers are kept in memory only, and nothing of them is written."
 
@@ -90,7 +94,7 @@ class CalibratePage(Page):
 
     def _progress(self) -> str:
         more = f"; o asks about {self._at.more} attributes more" if self._at.more else ""
-        return f"{self._at.progress()}{more}"
+        return f"{self._at.progress()}{more}; {OTHERS}"
 
     def _said(self) -> Content:
         said = [
@@ -150,7 +154,19 @@ class CalibratePage(Page):
 
     def action_leave(self) -> None:
         """Leave the program, after asking where answers would be lost."""
-        self.do(self._leave)
+        self.do(partial(self._leave, self.review.exit))
+
+    def action_end(self) -> None:
+        """Leave the questions, after asking where answers would be lost."""
+        self.do(partial(self._leave, self._end))
+
+    def action_no_answer(self) -> None:
+        """Switch to no screen: whoever types on after the last question meant to answer."""
+        self.review.tell(f"There is no question left; {OTHERS}.")
+
+    def _end(self) -> None:
+        self._go(Answering.about([*self._at.attributes]))
+        self.review.action_show("requests")
 
     def _go(self, at: Answering) -> None:
         self._at, self._came_to = at, None
@@ -177,10 +193,10 @@ class CalibratePage(Page):
             await self._calibrate(write=True)
             self.review.tell("Written into the policy.")
 
-    async def _leave(self) -> None:
+    async def _leave(self, leave: Callable[[], object]) -> None:
         written = self._came_to is not None and self._came_to.written
         sure: bool | None = written or not self._at.said
         if not sure:
             sure = await self.review.push_screen_wait(Confirm(LOSES, "leave"))
         if sure:
-            self.review.exit()
+            leave()

@@ -14,7 +14,10 @@ HELP = (
     "attribute, never because of your own value of it: a price made for a value tells the value. "
     "Answers are kept in memory only, until you write what they come to, lock, or leave."
 )
-LEAVE: tuple[BindingType, ...] = (Binding("q,ctrl+q", "screen.leave", "Quit"),)
+LEAVE: tuple[BindingType, ...] = (
+    Binding("q,escape", "screen.end", "Leave"),
+    Binding("ctrl+q", "screen.leave", "Quit", show=False),
+)
 
 
 class Scale(OptionList):
