@@ -56,6 +56,15 @@ def test_the_sentence_on_top_counts(found: list[Finding]) -> None:
     assert (f"{counts['warn']} worth a look" in text) == bool(counts["warn"])
 
 
+def test_why_nothing_is_attached_stands_first() -> None:
+    """A daemon that does not run is no fault of the machine, and nothing is right without it."""
+    stopped = warn("daemon", "it does not run", "start it")
+    found = seen([warn("keyring", "none", "no"), ok("disk", "fine"), stopped])
+    assert found[0].fix == "start it"
+    assert said(found).startswith("! daemon: it does not run")
+    assert "Nothing is wrong" not in said(found)
+
+
 @given(FINDINGS, st.integers(12, 130))
 def test_a_line_is_as_wide_as_there_is_room(found: list[Finding], width: int) -> None:
     """A word or a sign says how each is, and nothing steers the terminal."""

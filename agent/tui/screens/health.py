@@ -17,7 +17,7 @@ from agent.tui.actions.action import Where, keys
 from agent.tui.finding import Finding
 from agent.tui.listing import Kind, Line, Listing, Look, Part
 from agent.tui.page import Page
-from agent.tui.plain import fitted
+from agent.tui.plain import fitted, plain
 from agent.tui.said import Said
 from agent.wire.state import EventKind
 
@@ -26,6 +26,7 @@ TOOLTIP = (
 )
 BELOW = "What was found at the line under the cursor, and what mends it. Up and down scroll it."
 LOOKING = "Looking …"
+FIRST = ("daemon", "vault")  # of what is equally bad: without them nothing is attached
 ORDER = ("bad", "warn", "ok")  # what is worst first
 SIGNS: dict[str, tuple[str, Kind]] = {
     "bad": ("✗ BAD ", "bad"),
@@ -51,14 +52,21 @@ def seen(found: Sequence[Finding]) -> list[Seen]:
     for each in found:
         every.append(Seen(of_name[each.name], each.name, each.state, each.what, each.fix))
         of_name[each.name] += 1
-    return sorted(every, key=lambda each: ORDER.index(each.state))
+    return sorted(every, key=lambda each: (ORDER.index(each.state), _place(each)))
+
+
+def _place(each: Seen) -> int:
+    """Return where it stands among its equals."""
+    return FIRST.index(each.name) if each.name in FIRST else len(FIRST)
 
 
 def said(found: Sequence[Seen]) -> str:
-    """Return what it comes to, in a sentence."""
+    """Return what it comes to, in a sentence; it begins with why nothing is attached."""
     wrong = sum(each.state == "bad" for each in found)
     notes = sum(each.state == "warn" for each in found)
-    first = f"{wrong} to mend" if wrong else "Nothing is wrong"
+    stops = next((each for each in found if each.state == "warn" and each.name in FIRST), None)
+    fine = "Nothing is wrong" if stops is None else f"! {stops.name}: {plain(stops.what)}"
+    first = f"{wrong} to mend" if wrong else fine
     return f"{first}, {notes} worth a look." if notes else f"{first}."
 
 
