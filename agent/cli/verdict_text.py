@@ -47,6 +47,9 @@ def override_line(word: Override) -> str:
 def ruled_lines(ruled: Ruled, place: str | None) -> list[str]:
     """Return where the word was written, and what it does not reach, and why."""
     lines = [] if ruled.written is None else [f"Written into {place} as {ruled.written!r}."]
+    if ruled.blocked and ruled.decided_by:
+        by = f"the recipient is blocked, by {ruled.decided_by[0]!r}"
+        return [*lines, f"Nothing leaves all the same: {by}; `reticent unblock` takes that back."]
     for name, rule in zip_longest(ruled.without_effect, ruled.decided_by, fillvalue="another rule"):
         lines.append(f"Without effect on {name}, about which {rule!r} decides.")
     return lines

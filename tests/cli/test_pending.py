@@ -110,6 +110,9 @@ def test_what_was_written_and_what_it_does_not_reach_is_said(run: Run, fake: Fak
     assert "Written into /home/u/policy.toml as 'weather.example may have hobby'." in said
     assert "Without effect on hobby, about which 'no' decides." in said
     assert run("approve", "3", "--json").record == msgspec.to_builtins(ruled)
+    fake.handlers["verdict"] = says(changed(ruled, blocked=True))
+    said = " ".join(run("approve", "3", "--always").out.split())
+    assert "Nothing leaves all the same: the recipient is blocked, by 'no'" in said
 
 
 def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon) -> None:

@@ -163,8 +163,8 @@ class Desk(Intake):
             return made
         names = [*dict.fromkeys(verdict.names or review.names)]
         by = [nothing.name] * len(names)
-        written_as = made.ruled.written
-        return made._replace(ruled=Ruled(written=written_as, without_effect=names, decided_by=by))
+        ruled = Ruled(written=made.ruled.written, without_effect=names, decided_by=by, blocked=True)
+        return made._replace(ruled=ruled)
 
     def _write(self, wish: Wish, now: datetime) -> Made:
         found, edit = write(self._path, wish, now.date())

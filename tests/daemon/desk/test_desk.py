@@ -244,6 +244,7 @@ def test_a_yes_to_who_gets_nothing_is_said_to_have_no_effect(office: Office, las
     office.desk.refuse("a.example", office.now)
     ruled = office.say(review, "approve", lasting)
     assert ruled.without_effect == review.names
+    assert ruled.blocked
     assert len({*ruled.decided_by}) == 1
     assert disclosed(office, "a.example") == set()
 

@@ -83,4 +83,6 @@ def test_what_still_wins_is_said() -> None:
         "Without effect on a: guards still wins.",
         "Without effect on b: another rule still wins.",
     ]
+    blocked = Ruled(written=None, without_effect=["a"], decided_by=["refused"], blocked=True)
+    assert outcome("Done.", blocked) == ("Done.\nNothing leaves all the same: blocked by refused.")
     assert outcome("Done.", Ruled(written=None, without_effect=[])) == "Done."

@@ -130,6 +130,9 @@ def outcome(sentence: str, ruled: Ruled) -> str:
     """Return what was said, where it stands now, and which rule still wins."""
     lines = [sentence]
     lines += [] if ruled.written is None else [f"Your policy says so: {ruled.written}."]
+    if ruled.blocked and ruled.decided_by:
+        lines.append(f"Nothing leaves all the same: blocked by {ruled.decided_by[0]}.")
+        return "\n".join(lines)
     for name, rule in zip_longest(ruled.without_effect, ruled.decided_by, fillvalue="another rule"):
         lines.append(f"Without effect on {name}: {rule} still wins.")
     return "\n".join(lines)
