@@ -23,17 +23,28 @@ class Choice(ModalScreen[T | None], Generic[T]):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (HIGH, "-high")]  # noqa: RUF012  (no class variable to Textual)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back")]
 
-    def __init__(self, question: str, answers: Sequence[tuple[str, T]]) -> None:
-        """Take the question, and the answers, each with what stands for it; the first is usual."""
+    def __init__(
+        self, question: str, answers: Sequence[tuple[str, T]], begins: int | None = 0
+    ) -> None:
+        """Take the question, and the answers, each with what stands for it.
+
+        ``begins``: the answer that the cursor is on at first, one that changes nothing; None for
+        none.
+        """
         super().__init__()
         self._question = question
         self._answers = answers
+        self._begins = begins
 
     def compose(self) -> ComposeResult:
         """Ask."""
         with Vertical(classes="dialog"):
             yield Static(Content(plain_lines(self._question)))
             yield OptionList(*(Content(plain(text)) for text, _ in self._answers))
+
+    def on_mount(self) -> None:
+        """Begin at an answer."""
+        self.query_one(OptionList).highlighted = self._begins
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Answer."""

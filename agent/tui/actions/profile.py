@@ -8,7 +8,7 @@ ACTIONS = (
         "profile",
         "s",
         "Set",
-        "Choose your value of the attribute, or take it away.",
+        "Choose your value of the attribute, or take it away; u takes that back.",
         "profile set NAME=VALUE",
     ),
     Action(
@@ -32,7 +32,7 @@ ACTIONS = (
         "profile",
         "right,plus",
         "Dearer",
-        "Let it leave only for more bits; written with Enter, or when the row is left.",
+        "Let it leave only for more bits; written with Enter.",
         "policy set sensitivity=BITS --attribute NAME",
     ),
     Action(
@@ -40,7 +40,7 @@ ACTIONS = (
         "profile",
         "left,minus",
         "Cheaper",
-        "Let it leave for fewer bits; written with Enter, or when the row is left.",
+        "Let it leave for fewer bits; written with Enter.",
         "policy set sensitivity=BITS --attribute NAME",
         footer=False,
     ),

@@ -3,7 +3,7 @@
 from agent.tui.asked import Choice
 from agent.tui.screens.profile.page import ProfilePage
 from tests.daemon.whole_daemon import Live
-from tests.tui.profile.world import come, notes, row, ruled
+from tests.tui.profile.world import come, notes, row, ruled, told
 from tests.tui.running import LARGE, running
 from tests.tui.running import run as going
 
@@ -19,6 +19,11 @@ def test_whether_it_may_leave_is_chosen(live: Live) -> None:
             await shown.until(lambda: isinstance(shown.app.screen, Choice))
             assert "for what it is, not for" in shown.text()
             await shown.pilot.press("escape")
+            await shown.settled()
+            assert live.paths.policy.read_text() == before
+            await shown.pilot.press("d")
+            await shown.until(lambda: isinstance(shown.app.screen, Choice))
+            await shown.pilot.press("enter")
             await shown.settled()
             assert live.paths.policy.read_text() == before
             await shown.pilot.press("d")
@@ -42,18 +47,16 @@ def test_it_is_guarded_and_guarded_no_more(live: Live) -> None:
             await shown.until(lambda: row(shown, "student")[2] == "guarded")
             assert ruled(live, "student")["guard"] == 1
             await shown.pilot.press("d")
-            await shown.until(lambda: isinstance(shown.app.screen, Choice))
-            await shown.pilot.press("end", "enter")
-            said = "Still decided otherwise by attributes.student"
-            await shown.until(lambda: said in notes(shown))
+            await shown.until(lambda: "g guards it no more" in notes(shown))
+            assert isinstance(shown.app.screen, ProfilePage)
             await shown.pilot.press("g")
-            await shown.until(lambda: row(shown, "student")[2] == "always")
+            await shown.until(lambda: row(shown, "student")[2] == was)
 
     going(test())
 
 
-def test_a_slider_is_written_with_enter_and_when_its_row_is_left(live: Live) -> None:
-    """Not at each key; the mark says so."""
+def test_a_slider_is_written_with_enter_alone(live: Live) -> None:
+    """Not at each key, nor when its row is left; the mark says so, and the line below."""
 
     async def test() -> None:
         async with running(live.paths.control) as shown:
@@ -65,8 +68,13 @@ def test_a_slider_is_written_with_enter_and_when_its_row_is_left(live: Live) -> 
             await shown.until(lambda: row(shown, "hobby")[3].endswith(" 0.02"))
             assert ruled(live, "hobby")["sensitivity"] == 0.02
             await shown.pilot.press("minus", "down")
-            await shown.until(lambda: ruled(live, "hobby")["sensitivity"] == 0.01)
+            await shown.until(lambda: "Not written yet: " in told(shown, "#profile-foot"))
+            assert row(shown, "hobby")[3].endswith(" 0.01*")
+            assert ruled(live, "hobby")["sensitivity"] == 0.02
+            await shown.pilot.press("right", "up", "enter")
             await shown.until(lambda: row(shown, "hobby")[3].endswith(" 0.01"))
+            assert ruled(live, "hobby")["sensitivity"] == 0.01
+            await shown.until(lambda: "Not written yet: " in told(shown, "#profile-foot"))
 
     going(test())
 

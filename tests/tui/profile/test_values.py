@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from textual.widgets import DataTable, Input
+from textual.widgets import DataTable, Input, OptionList
 
 from agent.tui.asked import Choice, Confirm
 from agent.tui.screens.profile.page import ProfilePage
@@ -16,6 +16,7 @@ from tests.daemon.whole_daemon import OPEN, Live
 from tests.tui.profile.world import (
     OWN,
     attribute,
+    choose,
     come,
     notes,
     page,
@@ -53,28 +54,87 @@ def test_values_are_hidden_until_they_are_asked_for_and_again(
     going(test())
 
 
-def test_a_value_is_set_and_taken_away(live: Live) -> None:
-    """And nothing of it stands in what is said."""
+def test_a_value_is_set_and_taken_away_and_taken_back(live: Live) -> None:
+    """And nothing of it stands in what is said; to take it away is asked about."""
 
     async def test() -> None:
         async with running(live.paths.control) as shown:
             await come(shown, "education")
-            await shown.pilot.press("s")
-            await shown.until(lambda: isinstance(shown.app.screen, Choice))
-            await shown.pilot.press("down", "down", "enter")  # below: not specified, bachelor
+            await choose(shown, "down", "down", "enter")  # below the first: bachelor
             await shown.until(lambda: values(live)["education"] == "doctoral")
             await shown.until(lambda: "highest level of education: set." in notes(shown))
             assert "doctoral" not in notes(shown) + shown.text()
-            await shown.pilot.press("s")
-            await shown.until(lambda: isinstance(shown.app.screen, Choice))
-            await shown.pilot.press("escape")
+            await choose(shown, "escape")
             await shown.settled()
             assert values(live)["education"] == "doctoral"
-            await shown.pilot.press("s")
-            await shown.until(lambda: isinstance(shown.app.screen, Choice))
-            await shown.pilot.press("home", "enter")
-            await shown.until(lambda: "education" not in values(live))
+            await choose(shown, "end", "enter")
+            await shown.until(lambda: isinstance(shown.app.screen, Confirm))
+            await shown.pilot.press("enter")
+            await shown.settled()
+            assert values(live)["education"] == "doctoral"
+            await choose(shown, "end", "enter")
+            await shown.until(lambda: isinstance(shown.app.screen, Confirm))
+            await shown.pilot.press("down", "enter")
             await shown.until(lambda: row(shown, "education")[1] == "not set")
+            assert "education" not in values(live)
+            await shown.pilot.press("u")
+            await shown.until(lambda: row(shown, "education")[1] == "•••")
+            assert values(live)["education"] == "doctoral"
+
+    going(test())
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_enter_in_the_list_of_values_changes_nothing(live: Live, masked: bool) -> None:
+    """It begins on the present value, and on none while that is hidden: it would show it."""
+
+    async def test() -> None:
+        async with running(live.paths.control) as shown:
+            await come(shown, "region")
+            if not masked:
+                await shown.pilot.press("m")
+                await shown.until(lambda: row(shown, "region")[1] == OWN)
+            before = values(live)
+            await choose(shown)
+            at = shown.app.screen.query_one(OptionList)
+            if masked:
+                assert at.highlighted is None
+                await shown.pilot.press("enter")
+                assert isinstance(shown.app.screen, Choice)
+                await shown.pilot.press("escape")
+                await shown.settled()
+            else:
+                assert at.highlighted_option is not None
+                assert str(at.highlighted_option.prompt) == OWN
+                await shown.pilot.press("enter")
+                await shown.until(lambda: "nothing changed" in notes(shown))
+            assert values(live) == before
+
+    going(test())
+
+
+def test_a_value_is_not_taken_back_after_something_else(live: Live) -> None:
+    """A rule was made since, or another screen was shown: it is no more what was done last."""
+
+    async def test() -> None:
+        async with running(live.paths.control) as shown:
+            await come(shown, "gender")
+            await choose(shown, "down", "enter")
+            await shown.until(lambda: row(shown, "gender")[1] == "•••")
+            value = values(live)["gender"]
+            await shown.pilot.press("g")
+            await shown.until(lambda: row(shown, "gender")[2] == "guarded")
+            await shown.pilot.press("u")
+            await shown.settled()
+            assert values(live)["gender"] == value
+            await choose(shown, "down", "down", "enter")
+            await shown.until(lambda: values(live)["gender"] != value)
+            value = values(live)["gender"]
+            await shown.pilot.press("6", "4")
+            await shown.until(lambda: isinstance(shown.app.page(), ProfilePage))
+            await shown.pilot.press("u")
+            await shown.settled()
+            assert values(live)["gender"] == value
 
     going(test())
 
@@ -88,9 +148,7 @@ def test_who_holds_an_older_value_is_said(live: Live) -> None:
         async with running(live.paths.control, LARGE) as shown:
             await come(shown, "region")
             await shown.until(lambda: "Held by holder.example." in shown.text())
-            await shown.pilot.press("s")
-            await shown.until(lambda: isinstance(shown.app.screen, Choice))
-            await shown.pilot.press("down", "enter")
+            await choose(shown, "down", "enter")
             await shown.until(lambda: "holder.example holds your older value" in notes(shown))
 
     try:

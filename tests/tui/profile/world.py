@@ -5,6 +5,7 @@ from typing import Any
 
 from textual.widgets import DataTable, Static
 
+from agent.tui.asked import Choice
 from agent.tui.screens.profile.page import ProfilePage
 from agent.wire.keeping import Profile
 from agent.wire.policing import AttributeStatus
@@ -69,6 +70,13 @@ async def come(shown: Running, name: str = FIRST) -> None:
     await shown.settled()
     table.move_cursor(row=table.get_row_index(name))
     await shown.until(lambda: row(shown, name)[0].startswith("›"))
+
+
+async def choose(shown: Running, *keys: str) -> None:
+    """Ask for the values that there are, and press keys among them."""
+    await shown.pilot.press("s")
+    await shown.until(lambda: isinstance(shown.app.screen, Choice))
+    await shown.pilot.press(*keys)
 
 
 def values(live: Live) -> dict[str, str]:

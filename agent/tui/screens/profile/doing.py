@@ -1,6 +1,7 @@
 """What is done to one attribute: its value, and the rules about it."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.tui.asked import Choice, Confirm
@@ -8,42 +9,67 @@ from agent.tui.screens.profile.picking import picking
 from agent.tui.screens.profile.rows import RULED, Row
 from agent.tui.screens.profile.words import MEANS, edit_said, stale_said
 from agent.wire.keeping import Changed, Profile, ProfileChange
-from agent.wire.policing import Edited, PolicyEdit, Value
+from agent.wire.policing import AttributeStatus, Edited, PolicyEdit, Value
 
 if TYPE_CHECKING:
     from agent.tui.app import Review
 
 UNSET = ""  # in place of a value
+UNSPECIFIED = "not specified: take it away"
+TAKEN = "Where it is chosen all the same, it is answered as not specified then."
+GUARDED = "guarded"
+STAYS = "is guarded: it never leaves, whatever a rule says here. g guards it no more."
 LEFT_TO = ("never", "ask", "auto", "always")
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What an attribute's value was before it was changed; None where it was not set."""
+
+    attribute: AttributeStatus
+    value: str | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Doing:
     """The program, and the attribute that something is done to, as it was when that began.
 
+    ``note``: takes what undoes a change of a value, None where something else was changed since.
     Each raises ReticentError where the daemon refuses.
     """
 
     review: "Review"
     row: Row
+    note: Callable[[Before | None], None]
 
     async def value(self) -> None:
-        """Set its value, or take it away; who holds an older one is said."""
+        """Set its value, or take it away after asking; who holds an older one is said."""
         said = self.row.attribute
         if not self.row.own:
             self.review.tell(f"{said.title} is set for each request; there is nothing to set.")
             return
-        answers = [("not specified", UNSET), *((each, each) for each in said.values[1:])]
+        answers = [*((each, each) for each in said.values[1:]), (UNSPECIFIED, UNSET)]
         asked = f"Your value of: {said.title}"
-        picked = await self.review.push_screen_wait(picking(asked, answers))
+        picked = await self.review.push_screen_wait(picking(asked, answers, self._present()))
         if picked is None:
             return
-        change = ProfileChange(model=said.model, set={said.name: picked})
-        if picked == UNSET:
-            change = ProfileChange(model=said.model, unset=[said.name])
-        changed: Changed = await self.review.link.call("change_profile", change, attended=True)
-        done = f"{said.title}: {'not set any more' if picked == UNSET else 'set'}."
-        self.review.tell("\n".join((done, *stale_said(changed))))
+        own: Profile = await self.review.link.call("profile", attended=True)
+        before = Before(said, own.values.get(said.model, {}).get(said.name))
+        if picked == (before.value or UNSET):
+            self.review.tell(f"{said.title}: nothing changed.")
+            return
+        sure = Confirm(f"Take away your value of: {said.title}? {TAKEN}", "take it away")
+        if picked == UNSET and not await self.review.push_screen_wait(sure):
+            return
+        stale = await _changed(self.review, said, picked or None)
+        self.note(before)
+        done = f"{said.title}: {'set' if picked else 'not set any more'}. u takes that back."
+        self.review.tell("\n".join((done, *stale)))
+
+    def _present(self) -> int | None:
+        """Return which answer it has; none while that is hidden: it would show it."""
+        values = self.row.attribute.values[1:]
+        return values.index(self.row.value) if self.row.value in values else None
 
     async def copy(self) -> None:
         """Copy its value, after asking, also while values are hidden."""
@@ -61,12 +87,17 @@ class Doing:
         """Say whether it may leave."""
         said = self.row.attribute
         asked = f"May it leave: {said.title}? Rule it for what it is, not for your value of it."
+        if said.disclose == GUARDED:
+            self.review.tell(f"{said.title} {STAYS}")
+            return
         now = {said.disclose: " (so it is now)"}
         answers = [
             (f"{RULED[each]}: it {MEANS[each]}{now.get(each, '')}", each) for each in LEFT_TO
         ]
-        picked = await self.review.push_screen_wait(Choice(asked, answers))
-        if picked is not None:
+        picked = await self.review.push_screen_wait(
+            Choice(asked, answers, LEFT_TO.index(said.disclose))
+        )
+        if picked not in (None, said.disclose):
             await self._edit({"disclose": picked}, f"{said.title}: {MEANS[picked]}")
 
     async def guard(self) -> None:
@@ -85,4 +116,21 @@ class Doing:
     async def _edit(self, settings: dict[str, Value], done: str) -> None:
         edit = PolicyEdit(attribute=self.row.attribute.name, set=settings)
         edited: Edited = await self.review.link.call("edit_policy", edit, attended=True)
+        self.note(None)
         self.review.tell(edit_said(done, edited))
+
+
+async def put_back(review: "Review", before: Before) -> None:
+    """Give an attribute the value that it had."""
+    stale = await _changed(review, before.attribute, before.value)
+    done = f"{before.attribute.title}: as it was before the last change."
+    review.tell("\n".join((done, *stale)))
+
+
+async def _changed(review: "Review", said: AttributeStatus, value: str | None) -> Iterator[str]:
+    """Set a value, or take it away; return who holds an older one, in sentences."""
+    change = ProfileChange(model=said.model, unset=[said.name])
+    if value is not None:
+        change = ProfileChange(model=said.model, set={said.name: value})
+    changed: Changed = await review.link.call("change_profile", change, attended=True)
+    return stale_said(changed)

@@ -9,12 +9,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import DataTable, Input, Static
+from textual.widgets import Input, Static
 
 from agent.tui.actions import profile
 from agent.tui.actions.action import Where, keys
 from agent.tui.page import Page
-from agent.tui.screens.profile.doing import Doing
+from agent.tui.screens.profile.doing import Before, Doing, put_back
 from agent.tui.screens.profile.listing import Attributes
 from agent.tui.screens.profile.rows import Row, made, matching
 from agent.tui.screens.profile.slider import STEPS, cheaper, dearer
@@ -37,7 +37,8 @@ class ProfilePage(Page):
     def __init__(self) -> None:
         super().__init__()
         self._all: Sequence[Row] = ()
-        self._slid: tuple[str, float] | None = None
+        self._slid: dict[str, float] = {}
+        self._before: Before | None = None
 
     def body(self) -> ComposeResult:
         """Lay the list beside what is said of the attribute under its cursor."""
@@ -58,7 +59,7 @@ class ProfilePage(Page):
 
     def clear(self) -> None:
         """Show no attribute and no value."""
-        self._all, self._slid = (), None
+        self._all, self._slid, self._before = (), {}, None
         self.query_one(Input).value = ""
         self._draw()
 
@@ -89,10 +90,7 @@ class ProfilePage(Page):
 
     def _shown(self) -> list[Row]:
         found = matching(self._all, self.query_one(Input).value)
-        if self._slid is None:
-            return found
-        name, bits = self._slid
-        return [replace(row, slid=bits) if row.attribute.name == name else row for row in found]
+        return [replace(row, slid=self._slid.get(row.attribute.name)) for row in found]
 
     def _draw(self) -> None:
         self.query_one(Attributes).give(self._shown())
@@ -104,21 +102,24 @@ class ProfilePage(Page):
             parts = [(Content(head).stylize("bold"), text) for head, text in detail(row, self._all)]
             said = Content("\n\n").join(Content.assemble(head, "\n", text) for head, text in parts)
         self.query_one("#profile-detail Static", Static).update(said)
-        self.query_one("#profile-foot", Static).update(Content("" if row is None else foot(row)))
+        self.query_one("#profile-foot", Static).update(
+            Content("" if row is None else foot(row, self._pending()))
+        )
+
+    def _pending(self) -> list[str]:
+        return [each.attribute.title for each in self._all if each.attribute.name in self._slid]
 
     def _row(self) -> Row | None:
         under = self.query_one(Attributes).under
         return next((each for each in self._shown() if each.attribute.name == under), None)
 
-    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
-        """Say what there is of the row, and write the slider of the one that is left."""
-        if self._slid is not None and event.row_key.value != self._slid[0]:
-            self._write()
+    def on_data_table_row_highlighted(self) -> None:
+        """Say what there is of the row."""
         self.query_one(Attributes).mark()
         self._tell_of_row()
 
     def on_data_table_row_selected(self) -> None:
-        """Write the slider."""
+        """Write the slider that was moved, if it was."""
         self._write()
 
     def on_input_changed(self) -> None:
@@ -145,17 +146,14 @@ class ProfilePage(Page):
 
     def action_only_back(self) -> None:
         """Put the slider back; or show all attributes again."""
-        find = self.query_one(Input)
-        if self._slid is not None:
-            self._slid = None
-        else:
+        find, row = self.query_one(Input), self._row()
+        if row is None or self._slid.pop(row.attribute.name, None) is None:
             find.value, find.display = "", False
             self.query_one(Attributes).focus()
         self._draw()
 
     def action_only_filter(self) -> None:
         """Let a part of a title be typed."""
-        self._write()
         find = self.query_one(Input)
         find.display = True
         find.focus()
@@ -180,7 +178,11 @@ class ProfilePage(Page):
         """Do something with the row under the cursor."""
         row = self._row()
         if row is not None:
-            self.do(partial(self._through, partial(doing, Doing(self.review, row))))
+            self._begin_with(row, doing)
+
+    def _begin_with(self, row: Row, doing: Callable[[Doing], Coroutine[Any, Any, None]]) -> None:
+        doing_it = partial(doing, Doing(self.review, row, self._note))
+        self.do(partial(self._through, doing_it))
 
     async def _through(self, doing: Callable[[], Coroutine[Any, Any, None]]) -> None:
         await doing()
@@ -190,20 +192,33 @@ class ProfilePage(Page):
         row = self._row()
         if row is None:
             return
-        name = row.attribute.name
-        if self._slid is not None and self._slid[0] != name:
-            self._write()
-        bits = to(row.bits)
-        self._slid = None if bits == row.attribute.sensitivity_bits else (name, bits)
+        name, bits = row.attribute.name, to(row.bits)
+        self._slid[name] = bits
+        if bits == row.attribute.sensitivity_bits:
+            del self._slid[name]
         self._draw()
 
     def _write(self) -> None:
-        """Write the slider that was moved, if one was."""
-        if self._slid is None:
-            return
-        (name, bits), self._slid = self._slid, None
-        row = next((each for each in self._all if each.attribute.name == name), None)
-        if row is not None:
-            doing = Doing(self.review, replace(row, slid=bits))
-            self.do(partial(self._through, doing.sensitivity))
-        self._draw()
+        """Write the slider under the cursor, if it was moved."""
+        row = self._row()
+        if row is not None and self._slid.pop(row.attribute.name, None) is not None:
+            self._begin_with(row, Doing.sensitivity)
+            self._draw()
+
+    # taking back
+
+    def take_back(self) -> bool:
+        """Give an attribute the value that it had, if nothing else was done since."""
+        before, self._before = self._before, None
+        if before is None:
+            return False
+        self.do(partial(self._through, partial(put_back, self.review, before)))
+        return True
+
+    def on_screen_suspend(self) -> None:
+        """Take back no value any more once another screen is shown."""
+        if self.review.current_mode != self.where:
+            self._before = None
+
+    def _note(self, before: Before | None) -> None:
+        self._before = before

@@ -19,8 +19,10 @@ class Filtered(Choice[str]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "app.focus_next", "List", show=False)]
 
-    def __init__(self, question: str, answers: Sequence[tuple[str, str]]) -> None:
-        super().__init__(question, answers)
+    def __init__(
+        self, question: str, answers: Sequence[tuple[str, str]], begins: int | None = 0
+    ) -> None:
+        super().__init__(question, answers, begins)
         self._left = [*answers]
 
     def compose(self) -> ComposeResult:
@@ -53,6 +55,8 @@ class Filtered(Choice[str]):
         self.dismiss(self._left[event.option_index][1])
 
 
-def picking(question: str, answers: Sequence[tuple[str, str]]) -> Choice[str]:
-    """Return the question as it is best asked of so many answers."""
-    return (Filtered if len(answers) > MANY else Choice)(question, answers)
+def picking(
+    question: str, answers: Sequence[tuple[str, str]], begins: int | None = 0
+) -> Choice[str]:
+    """Return the question as it is best asked of so many answers, the cursor on one or on none."""
+    return (Filtered if len(answers) > MANY else Choice)(question, answers, begins)

@@ -17,6 +17,7 @@ RULED = {
     "always": "always",
     "guarded": "guarded",
 }
+UNWRITTEN = "not written yet: Enter"
 ROOMY, SPACIOUS = 70, 100  # columns, from which on sliders, and rules, have room
 
 
@@ -110,7 +111,9 @@ def cells(row: Row, width: int) -> tuple[str, ...]:
     indent = "  " * (row.depth - 1) + "└ " if row.depth else ""
     slider = bits if width < ROOMY else f"{drawn(row.bits)} {bits}"
     found = (indent + said.title, value_said(row), RULED.get(said.disclose, said.disclose), slider)
-    return (*found, rule_said(said)) if width >= SPACIOUS else found
+    if width < SPACIOUS:
+        return found
+    return (*found, rule_said(said) if row.slid is None else UNWRITTEN)
 
 
 def rule_said(said: AttributeStatus) -> str:

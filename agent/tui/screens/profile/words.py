@@ -14,12 +14,13 @@ MEANS = {
     "guarded": "never leaves, and whatever gives it away costs",
 }
 HELP = (
-    "Your attributes. Values are hidden until you press m. Whether one may leave, and how much it "
-    "must bring, is a rule about the attribute: set it for what the attribute is, never because "
-    "of your own value of it. A rule written because of a value gives the value away by what it "
-    "leaves out."
+    "Your attributes. Values are hidden until you press m. The bits that one must bring are how "
+    "much better it must make an answer before it may leave. Whether one may leave, and for how "
+    "much, is a rule about the attribute: set it for what the attribute is, never because of your "
+    "own value of it. A rule written because of a value gives the value away by what it leaves out."
 )
-PENDING = "not written yet: Enter or the next row writes it, Escape puts it back"
+PENDING = "not written yet: Enter writes it, Escape puts it back"
+BITS = "How much better it must make an answer before it may leave; with 1 bit, twice as good."
 MOST_NAMED = 6  # values, or holders, that are listed
 
 
@@ -46,11 +47,16 @@ def held_said(row: Row) -> str:
     return f"Held by {listed(row.holders)}."
 
 
-def foot(row: Row) -> str:
-    """Return what is said of an attribute in a line or two."""
+def foot(row: Row, pending: Sequence[str] = ()) -> str:
+    """Return what is said of an attribute in a line or two.
+
+    ``pending``: titles of those whose sliders are not written yet.
+    """
     said = row.attribute
     first = f"{said.title}: {MEANS.get(said.disclose, said.disclose)} (by {rule_said(said)})"
-    return f"{first}; {bits_said(row)}. {held_said(row)}"
+    others = [each for each in pending if each != said.title]
+    wait = f"\nNot written yet: {listed(others)} (*). " if others else ""
+    return f"{first}; {bits_said(row)}. {held_said(row)}{wait}"
 
 
 def detail(row: Row, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
@@ -59,7 +65,7 @@ def detail(row: Row, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
     yield said.title, f"{said.name}, of the model {said.model}"
     yield "Your value", _value(row)
     yield "May it leave", f"It {MEANS.get(said.disclose, said.disclose)}, by {rule_said(said)}."
-    yield "Sensitivity", f"It {bits_said(row)}."
+    yield "Sensitivity", f"It {bits_said(row)}.\n{BITS}"
     yield "Who holds it", held_said(row)
     family = family_of(row, rows)
     if len(family) > 1:
