@@ -17,6 +17,8 @@ from agent.tui.finding import Finding
 from agent.tui.link import Link
 from agent.tui.outside import Outside
 
+PLAIN = ("", "dumb")  # terminals that have lines alone (terminfo(5))
+
 
 @click.command()
 def review() -> None:
@@ -24,7 +26,7 @@ def review() -> None:
 
     It starts the daemon if none runs, and leaves it running. Keys are in the footer; `?` is help.
     """
-    if not sees_terminal():
+    if not sees_terminal() or os.environ.get("TERM", "") in PLAIN:
         hint = "`reticent watch` says the same line by line, and `reticent pending` what waits"
         raise UsageError("the screens need a terminal", hint)
     shown = Review(Link(paths().control, start), Outside(examined, edit, now))

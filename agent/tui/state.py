@@ -50,7 +50,8 @@ def trouble_of(status: Status) -> str:
     """Return why nothing is attached, or what of the rules is not as it was meant; or nothing."""
     if not status.vault:
         return NO_VAULT
-    lines = [*_policy(status), *_models(status), *status.notes]
+    notes = status.notes if status.policy.in_use else []
+    lines = [*_models(status), *_policy(status), *notes]
     more = len(lines) - MOST
     shown = lines if more <= 0 else [*lines[: MOST - 1], f"{more + 1} more: `reticent status`"]
     return "\n".join(map(plain, shown))

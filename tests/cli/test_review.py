@@ -11,6 +11,7 @@ import pytest
 from agent.cli import review
 from agent.cli.main import DEBUG
 from agent.errors import DaemonError
+from agent.tui.app import Review
 from agent.wire.client import Client
 from agent.wire.state import Status
 from tests.cli.conftest import Run
@@ -38,6 +39,17 @@ def test_it_needs_a_terminal_and_says_what_does_not(run: Run) -> None:
     assert error == "the screens need a terminal"
     assert "`reticent watch`" in hint
     assert "`reticent pending`" in hint
+
+
+@pytest.mark.parametrize("term", review.PLAIN)
+def test_a_terminal_of_lines_alone_is_none(
+    run: Run, monkeypatch: pytest.MonkeyPatch, term: str
+) -> None:
+    """No screen is drawn on it."""
+    monkeypatch.setattr(review, "sees_terminal", lambda: True)
+    monkeypatch.setattr(Review, "run", lambda *_: pytest.fail("it draws"))
+    monkeypatch.setenv("TERM", term)
+    assert run("review").refusal()[0] == "the screens need a terminal"
 
 
 def test_the_daemon_that_it_starts_outlives_it() -> None:

@@ -50,7 +50,7 @@ ACTIONS = (
         "everywhere",
         "u",
         "Undo",
-        "Take back your last word about a request, until the vault is locked.",
+        "Take back your last word about a request.",
         "undo",
         footer=False,
         roomy=True,
