@@ -69,6 +69,7 @@ def test_a_slider_is_written_with_enter_alone(live: Live) -> None:
             assert ruled(live, "hobby")["sensitivity"] == 0.02
             await shown.pilot.press("minus", "down")
             await shown.until(lambda: "Not written yet: " in told(shown, "#profile-foot"))
+            assert "Not written yet (*)" in told(shown, "#profile-detail Static")
             assert row(shown, "hobby")[3].endswith(" 0.01*")
             assert ruled(live, "hobby")["sensitivity"] == 0.02
             await shown.pilot.press("right", "up", "enter")

@@ -99,7 +99,8 @@ class ProfilePage(Page):
     def _tell_of_row(self) -> None:
         row, said = self._row(), Content("")
         if row is not None:
-            parts = [(Content(head).stylize("bold"), text) for head, text in detail(row, self._all)]
+            every = detail(row, self._all, self._pending())
+            parts = [(Content(head).stylize("bold"), text) for head, text in every]
             said = Content("\n\n").join(Content.assemble(head, "\n", text) for head, text in parts)
         self.query_one("#profile-detail Static", Static).update(said)
         self.query_one("#profile-foot", Static).update(

@@ -59,9 +59,15 @@ def foot(row: Row, pending: Sequence[str] = ()) -> str:
     return f"{first}; {bits_said(row)}. {held_said(row)}{wait}"
 
 
-def detail(row: Row, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
-    """Yield what is said of an attribute at length, part by part, each with its heading."""
+def detail(row: Row, rows: Iterable[Row], pending: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield what is said of an attribute at length, part by part, each with its heading.
+
+    ``pending``: titles of those whose sliders are not written yet.
+    """
     said = row.attribute
+    others = [each for each in pending if each != said.title]
+    if others:
+        yield "Not written yet (*)", f"{listed(others)}: Enter on the row writes it."
     yield said.title, f"{said.name}, of the model {said.model}"
     yield "Your value", _value(row)
     yield "May it leave", f"It {MEANS.get(said.disclose, said.disclose)}, by {rule_said(said)}."
