@@ -1,6 +1,7 @@
 """The relay as a process, in front of a daemon that is one."""
 
 import json
+import signal
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -105,9 +106,31 @@ def test_a_daemon_may_come_and_go() -> None:
         assert host.end() == 0
 
 
-@pytest.mark.parametrize(
-    "data", [b"\x00\x00\x00\x00", b"\xff\xff\xff\xff{}", b"\x01", b"\x09\0\0\0{"]
-)
+def test_an_answer_that_comes_too_late_goes_nowhere() -> None:
+    """The next frame gets its own: a header of another query would be worse than none."""
+    with living() as live, hosting(live.paths.query) as host:
+        assert host.ask(1, "status")["id"] == 1
+        live.process.send_signal(signal.SIGSTOP)
+        assert host.ask(2, "decide", ASK)["code"] == "too slow"
+        live.process.send_signal(signal.SIGCONT)
+        assert host.ask(3, "status")["id"] == 3
+        assert host.ask(4, "decide", ASK)["id"] == 4
+
+
+def test_a_kill_in_the_middle_of_a_request_is_no_daemon() -> None:
+    """It had the request, and had not answered."""
+    with living() as live, hosting(live.paths.query) as host:
+        live.process.send_signal(signal.SIGSTOP)
+        host.send(ENVELOPE)
+        live.kill()
+        assert host.said()["code"] == "no daemon"
+        assert host.ask(2, "status")["code"] == "no daemon"
+
+
+DAMAGED = [bytes(4), b"\xff\xff\xff\xff{}", b"\x01", relay.framed(b"{ }")[:-1]]
+
+
+@pytest.mark.parametrize("data", DAMAGED)
 def test_damaged_frames_end_it(live: Live, data: bytes) -> None:
     """Silently: there is nobody to tell."""
     with hosting(live.paths.query) as host:
