@@ -96,6 +96,8 @@ class Detail(Vertical):
 
     def _draw(self, *, weighing: bool = False) -> None:
         trial = self._trial
+        if not self.query("#what"):  # an answer may come while the screen is taken away
+            return
         if trial is None:
             text = "Choose a request to see what was told, why, and what it cost."
             self.query_one("#what", Static).update(Content(text))
