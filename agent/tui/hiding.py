@@ -145,7 +145,8 @@ class Hiding(Hearing):
             self.take(await self.link.call("lock", attended=True))
         except ReticentError as error:
             if isinstance(self.screen, Unlocking):
-                self.screen.say(plain_lines(f"✗ {error}\n{error.hint}"))
+                start = "; F9 starts it here" if self.state.stale else ""
+                self.screen.say(plain_lines(f"✗ {error}\n{error.hint}{start}"))
             else:
                 self.say(error)
 

@@ -21,7 +21,7 @@ ASKED: dict[Method, str] = {
     "recovery": "Recovery code",
 }
 OTHER: dict[Method, Method] = {"passphrase": "recovery", "recovery": "passphrase"}
-LOCKING = "[bold]All is hidden.[/bold] The vault is being locked …"
+LOCKING = "[bold]All is hidden.[/bold] The vault is locked once the daemon answers."
 LOCKED = "[bold]The vault is locked.[/bold] Nothing is attached to any request."
 USUAL, HIGH = 80, 16  # columns and lines, from which on nothing is left out
 
