@@ -114,12 +114,14 @@ def test_a_lambda_is_applied_to_a_recipient_or_to_everyone(live: Live) -> None:
             await opened(shown)
             await shown.pilot.press("r", *SHOP, "enter")
             await drawn(shown)
-            await shown.pilot.press("left", "a", "enter")
+            await shown.pilot.press("left", "a", "down", "enter")
             await shown.until(lambda: f'recipient = "{SHOP}"\nlambda = ' in policy.read_text())
             await shown.until(lambda: "nothing changes" in shown.text())
-            await shown.pilot.press("left", "a", "down", "down", "enter")  # leaves it
+            await shown.pilot.press("a")
+            await shown.until(lambda: "there is nothing to apply" in shown.notes())
+            await shown.pilot.press("right", "a", "enter")  # leaves it
             assert policy.read_text().count("lambda") == 1
-            await shown.pilot.press("a", "down", "enter")
+            await shown.pilot.press("a", "down", "down", "enter")
             await shown.until(lambda: policy.read_text().count("lambda") == 2)
             await shown.until(lambda: "for everyone" in shown.notes())
 

@@ -10,6 +10,7 @@ from agent.tui.screens.tradeoff.words import (
     PROVEN,
     about,
     cost,
+    digits_of,
     facts,
     lambda_of,
     selected,
@@ -67,7 +68,9 @@ def test_the_figures_are_those_of_the_point() -> None:
     said = dict(facts(CURVE, 2, TITLES))
     assert said["leaves"] == "age, d"
     assert said["helps"] == "0.100 bits"
-    assert said["costs"].startswith("1.00 % more chance that one guess finds you; in bits 0.080")
+    assert said["costs"].startswith(
+        "1.00 % more chance that one guess finds you; in bits 0.030 at lambda 3, "
+    )
     assert said["against now"] == "-0.100 bits, -1.00 % of cost, 33 → 33 people left"
     assert said["that lambda"].endswith("must bring 0.113 bits of help or more")
     nothing = dict(facts(CURVE, 3, TITLES))
@@ -105,6 +108,27 @@ def test_the_head_says_what_the_curve_is_of() -> None:
     everything = replace(CURVE, matched_query=None)
     said = about(CurveAsk(), everything)
     assert said == "All queries, on average, asked of anybody · lambda now 3"
+
+
+def test_a_cost_in_bits_is_that_of_now_and_of_what_is_selected() -> None:
+    """Never that of a lambda of 0, at which nothing costs anything."""
+    for index, each in enumerate(CURVE.points):
+        said = dict(facts(CURVE, index, TITLES))["costs"].split("in bits ")[1]
+        wanted = {CURVE.trade_off, selected(CURVE, index)}
+        found = {}
+        for part in said.split(", "):
+            figures = part.split(" at lambda ")
+            found[float(figures[1].replace(",", ""))] = float(figures[0])
+        assert found.keys() == {float(f"{one:.3g}") for one in wanted}
+        for at, price in found.items():
+            assert price == pytest.approx(at * each.identifiability_cost, abs=0.001)
+
+
+@given(st.floats(0.00001, 1))
+def test_the_numbers_of_an_axis_differ(most: float) -> None:
+    """Its ends and its middle, however near they are."""
+    said = [cost(most * part / 2, "maxprob", digits_of(most)) for part in range(3)]
+    assert len({*said}) == 3
 
 
 @pytest.mark.parametrize("metric", ["maxprob", "log-maxprob", "k-anonymity", "entropy"])

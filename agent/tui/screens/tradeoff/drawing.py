@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-MARGIN = 7  # columns: a number, and the axis
+MARGIN = 8  # columns: a number, and the axis
 BELOW = 2  # lines: the axis, and its numbers
 LEAST_WIDTH, LEAST_HEIGHT = 24, 5  # of the whole, below which nothing can be seen
 DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # of a braille character, by column
 BRAILLE = 0x2800
+FINE = 0.05  # upwards, below which two decimals of numbers may be equal
 ACROSS, DOWN = 2, 4  # dots in a character
 
 
@@ -70,7 +71,7 @@ def drawn(
         cells[line][column] = sign
     numbers = _numbers(area)
     lines = [
-        f"{numbers.get(at, ''):>5} {'┤' if at in numbers else '│'}" for at in range(len(cells))
+        f"{numbers.get(at, ''):>6} {'┤' if at in numbers else '│'}" for at in range(len(cells))
     ]
     picture = [start + "".join(row) for start, row in zip(lines, cells, strict=True)]
     return [*picture, *_axis(area, across)]
@@ -119,7 +120,8 @@ def _between(x: int, y: int, x2: int, y2: int) -> Iterator[tuple[int, int]]:
 def _numbers(area: Area) -> dict[int, str]:
     """Return the numbers of the left axis, by their lines."""
     values = (area.below, (area.below + area.top) / 2, area.top, 0.0)
-    return {area.line(value): f"{value:.2f}" for value in values}
+    digits = 2 if area.top - area.below >= FINE else 3
+    return {area.line(value): f"{value:.{digits}f}" for value in values}
 
 
 def _axis(area: Area, across: Callable[[float], str]) -> list[str]:

@@ -6,7 +6,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from agent.tui.screens.tradeoff.drawing import MARGIN, Spot, area_of, drawn
-from agent.tui.screens.tradeoff.words import cost
+from agent.tui.screens.tradeoff.words import cost, digits_of
 from agent.wire.weighing import TradeOffs
 
 SELECTED, NOW, KNEE, SET, BEATEN = "●", "N", "K", "○", "·"
@@ -16,7 +16,10 @@ STYLES = {
     KNEE: "$text-success bold",
     SET: "bold",
 }
-LEGEND = f"{SELECTED} selected (← →)  {NOW} now  {KNEE} knee  {SET} a set  {BEATEN} beaten"
+LEGEND = (
+    f"{SELECTED} selected ← →  {NOW} now  {KNEE} knee  {SET} set  {BEATEN} beaten\n"
+    "upwards: more help, in bits; → easier to find you"
+)
 
 
 class Plot(Widget, can_focus=True):
@@ -58,7 +61,8 @@ class Plot(Widget, can_focus=True):
         metric = self._found.metric
         spots = spots_of(self._found, self._at)
         width, height = self.content_size
-        lines = drawn(spots, width, height, lambda value: cost(value, metric))
+        digits = digits_of(max(each.x for each in spots))
+        lines = drawn(spots, width, height, lambda value: cost(value, metric, digits))
         return Content("\n").join([_styled(each) for each in lines])
 
     def on_click(self, event: events.Click) -> None:

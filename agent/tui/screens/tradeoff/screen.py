@@ -72,13 +72,16 @@ class TradeOff(Board):
         """Ask for whom the lambda is to hold."""
         if self._found is None:
             return
+        if self._at == self._found.present:
+            self.review.tell("That is what leaves now: there is nothing to apply. ← → select.")
+            return
         value, whom = selected(self._found, self._at), self._recipient
         everyone = ("For everyone, where no other rule says otherwise", "everyone")
         leave = ("Leave the policy as it is", "")
         one = [] if whom is None else [(f"For {whom}", "recipient")]
         question = f"Write lambda {number(value)} into the policy, from the next request on?"
         self.app.push_screen(
-            Choice(question, [*one, everyone, leave]), partial(self._take_whom, value, whom)
+            Choice(question, [leave, *one, everyone]), partial(self._take_whom, value, whom)
         )
 
     def _take_whom(self, value: float, recipient: str | None, chosen: str | None) -> None:

@@ -49,10 +49,15 @@ def number(trade_off: float) -> str:
     return f"{trade_off:,.0f}" if whole else f"{trade_off:.{DIGITS}g}"
 
 
-def cost(value: float, metric: str) -> str:
-    """Return a cost in the unit of its metric."""
+def digits_of(most: float) -> int:
+    """Return how many decimals in per cent tell an axis's ends, up to a share, and middle apart."""
+    return next((digits for digits in (2, 3) if 100 * most >= 10**-digits * 2), 4)
+
+
+def cost(value: float, metric: str, digits: int = 2) -> str:
+    """Return a cost in the unit of its metric, shares in per cent with so many decimals."""
     if metric in SHARES:
-        return f"{100 * value:.2f} %"
+        return f"{100 * value:.{digits}f} %"
     return f"{value:.3g}"
 
 
@@ -80,7 +85,7 @@ def facts(found: TradeOffs, index: int, titles: Titles) -> list[tuple[str, str]]
         ("lambda", _range(found, index)),
         ("leaves", leaves),
         ("helps", f"{bits(point.utility_bits)} bits"),
-        ("costs", _costs(point, found.metric)),
+        ("costs", _costs(found, index)),
         ("people left", f"{people(point.people_left)} look like you to it then"),
         *_against(point, now, found.metric, titles),
         ("proof", PROVEN[point.proof]),
@@ -98,10 +103,20 @@ def _means(trade_off: float, metric: str) -> str:
     return f"{each} must bring {share} bits of help or more"
 
 
-def _costs(point: Point, metric: str) -> str:
-    """Return a cost in its unit, and in bits where lambda makes it any."""
-    said = f"{cost(point.identifiability_cost, metric)} more {MEASURED[metric]}"
-    return f"{said}; in bits {bits(point.cost_bits)} at lambda {number(point.least)}"
+def _costs(found: TradeOffs, index: int) -> str:
+    """Return a cost in its unit, and in bits at the lambda of now and at the selected one."""
+    point = found.points[index]
+    said = f"{cost(point.identifiability_cost, found.metric)} more {MEASURED[found.metric]}"
+    lambdas = dict.fromkeys((found.trade_off, selected(found, index)))
+    in_bits = ", ".join(
+        f"{bits(_cost_at(point, each))} at lambda {number(each)}" for each in lambdas
+    )
+    return f"{said}; in bits {in_bits}"
+
+
+def _cost_at(point: Point, trade_off: float) -> float:
+    """Return a cost in bits at another lambda than the least: only what identifies has a price."""
+    return point.cost_bits + (trade_off - point.least) * point.identifiability_cost
 
 
 def _range(found: TradeOffs, index: int) -> str:
