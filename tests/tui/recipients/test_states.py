@@ -32,6 +32,21 @@ def test_nobody_yet_says_how_the_list_fills() -> None:
         going(test(found, path))
 
 
+def test_the_requests_of_a_group_are_those_of_all_its_sites() -> None:
+    """They are found by its name."""
+
+    async def test(path: Path) -> None:
+        async with running(path) as shown:
+            await opened(shown, "@ads")
+            await shown.pilot.press("down", "l")
+            await shown.until(lambda: shown.app.current_mode == "requests")
+            find = shown.app.screen.query_one("#find", Input)
+            await shown.until(lambda: find.value == "@ads")
+
+    with told() as (_, _, path):
+        going(test(path))
+
+
 def test_a_group_is_ruled_site_by_site() -> None:
     """A rule that is not ours is named as such."""
 

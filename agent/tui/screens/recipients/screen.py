@@ -23,14 +23,14 @@ class Recipients(Board):
     BINDINGS: ClassVar[list[BindingType]] = [*keys(recipients.ACTIONS)]
 
     def action_requests(self) -> None:
-        """List the requests of the recipient under the cursor."""
+        """List the requests of the recipient under the cursor; of a group, of all its sites."""
         under = self.listing.under
         if under is not None:
-            self.do(partial(self._list_requests, under.sites[0]))
+            self.do(partial(self._list_requests, under.pool))
 
-    async def _list_requests(self, site: str) -> None:
+    async def _list_requests(self, pool: str) -> None:
         await self.review.switch_mode("requests")
-        self.review.screen.query_one("#find", Input).value = site
+        self.review.screen.query_one("#find", Input).value = pool
 
     def action_forget(self) -> None:
         """Ask whether it forgot."""
