@@ -25,10 +25,10 @@ def test_a_word_on_what_waits_is_written_into_the_policy() -> None:
         with live.client("query") as browser:
             browser.call("decide", Ask(query=QUERY, recipient="forge.example"))
         with terminal(live.paths) as shown:
-            shown.shows("forge.example", "1 waiting")
+            shown.shows("forge.example", "● 1 wait")
             before = live.paths.policy.read_text()
             shown.press("a")
-            shown.until(lambda text: "1 waiting" not in text)
+            shown.until(lambda text: "● 1 wait" not in text)
             after = live.paths.policy.read_text()
             assert before == ASKS
             assert after.startswith(ASKS)
