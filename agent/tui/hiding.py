@@ -127,13 +127,18 @@ class Hiding(Hearing):
         self._show_mask()
 
     def _look_at_clock(self) -> None:
-        """Cover all once nobody is there; tell the daemon if somebody is."""
+        """Cover all once nobody is there; tell the daemon if somebody is; else ask how it is.
+
+        It looks at its policy when it is asked something, and somebody may have edited that.
+        """
         now = monotonic()
         if now - self._touched >= self._idle:
             self.cover()
         elif self.reachable and self._touched > self._told and now - self._told >= TOUCHES:
             self._told = now
             self.beside(partial(self.call_and_take, "status"))
+        elif not self.state.stale:
+            self.beside(self.look_at_daemon, group="status", exclusive=True)
 
     def _unlocked(self, status: Status | None) -> None:
         if status is not None:

@@ -179,6 +179,22 @@ def test_the_key_that_uncovers_does_nothing_else() -> None:
         going(test(path))
 
 
+def test_what_nobody_tells_is_asked_for_from_time_to_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A daemon looks at its policy when it is asked something."""
+    monkeypatch.setattr("agent.tui.hiding.LOOKS", 0.05)
+
+    async def test(path: Path, found: Double) -> None:
+        async with running(path) as shown:
+            await shown.until(lambda: "√ open" in shown.text())
+            found.status = changed(OPEN, policy=changed(POLICY, in_use=False))
+            await shown.until(lambda: "! no policy" in shown.text())
+
+    with double() as (found, path):
+        going(test(path, found))
+
+
 def test_undo_says_what_was_taken_back() -> None:
     """From any screen."""
 
