@@ -92,7 +92,7 @@ sed -i 's/k = 0/k = 7/' "$2"
 
 def test_the_editor_has_the_terminal_and_what_it_saves_is_read(tmp_path: Path) -> None:
     """At the line of the mistake; then the screen is back, and the rules are those of the file."""
-    editor = tmp_path / "editor"
+    editor = tmp_path / "vi"  # by which name it takes a line
     editor.write_text(EDITOR)
     editor.chmod(0o700)
     with living() as live, terminal(live.paths, told={"EDITOR": str(editor)}) as shown:
@@ -136,6 +136,7 @@ def test_without_colours_there_are_none_and_the_cursor_is_seen() -> None:
                 shown.shows(words)
                 assert not COLOUR.search(shown.tmux("capture-pane", "-p", "-e"))
                 shown.press("Escape")
+                shown.until(lambda text, words=words: words not in text)  # type: ignore[misc]
 
 
 def test_another_size_breaks_nothing() -> None:
