@@ -90,7 +90,7 @@ def test_what_wins_over_a_lambda_is_said() -> None:
         found.edited = Edited(changed=True, wins=[win])
         async with running(path) as shown:
             await opened(shown)
-            await shown.pilot.press("left", "a", "enter")
+            await shown.pilot.press("left", "a", "down", "enter")
             wins = "for shops, line 4 still wins"
             await shown.until(lambda: wins in shown.notes())
             assert [each.set for each in found.edits] == [{"lambda": 11.3}]
