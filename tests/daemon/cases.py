@@ -45,3 +45,8 @@ def only(here: Machine, name: str, state: State) -> Finding:
     [found] = [each for each in examine(here) if (each.name, each.state) == (name, state)]
     assert found.fix
     return found
+
+
+def named(each: object) -> str:
+    """Return what a part of a case is called, the same in every process."""
+    return "" if callable(each) else str(each)[:30]

@@ -19,7 +19,7 @@ from agent.model.file import write as write_model
 from agent.model.shipped import shipped_model
 from agent.paths import paths
 from tests.cli.examples import cli_model
-from tests.daemon.cases import NOW, healthy, only, states
+from tests.daemon.cases import NOW, healthy, named, only, states
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ WRONG: list[tuple[Callable[[Machine], object], str, State, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("spoil", "name", "state", "what"), WRONG, ids=lambda each: str(each)[:30])
+@pytest.mark.parametrize(("spoil", "name", "state", "what"), WRONG, ids=named)
 def test_what_is_wrong_is_found(
     here: Machine, spoil: Callable[[Machine], object], name: str, state: State, what: str
 ) -> None:

@@ -12,7 +12,7 @@ from agent.vault.keys.secrets import Secret
 from agent.vault.location import Location
 from agent.vault.outside import look
 from agent.vault.vault import unlock
-from tests.daemon.cases import healthy, only, states
+from tests.daemon.cases import healthy, named, only, states
 from tests.vault.histories import NOW, disclosed
 from tests.vault.worlds import altered
 
@@ -108,7 +108,7 @@ WRONG: list[tuple[Callable[[Machine], object], State, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("spoil", "state", "what"), WRONG, ids=lambda each: str(each)[:30])
+@pytest.mark.parametrize(("spoil", "state", "what"), WRONG, ids=named)
 def test_what_is_wrong_with_it_is_found(
     here: Machine, spoil: Callable[[Machine], object], state: State, what: str
 ) -> None:
