@@ -76,7 +76,7 @@ class Hiding(Hearing):
         """Hide all that is private, until a key is pressed; values stay hidden then."""
         self.mask()
         self.clear_notifications()
-        if not isinstance(self.screen, Cover | Unlocking):
+        if not self.hidden:
             self.push_screen(Cover())
 
     def hide(self) -> None:

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from agent.tui.listing import Listing
-from agent.tui.plain import plain
+from agent.tui.plain import plain_lines
 from agent.tui.screens.requests import weights, words
 from agent.tui.screens.requests.change import Change, Trial, begun
 from agent.tui.screens.requests.weights import Shown, Shows
@@ -105,7 +105,7 @@ class Detail(Vertical):
             return
         said = (words.headline(trial, self._clock()), words.figures(trial), words.proof(trial))
         text = "\n".join(each for each in said if each)
-        self.query_one("#what", Static).update(Content(_lines(text)))
+        self.query_one("#what", Static).update(Content(plain_lines(text)))
         self._draw_change(Trial(trial.subject, trial.change) if weighing else trial)
         if trial.weighed is not None:
             self._order = self._order or weights.order_of(trial.weighed)
@@ -124,9 +124,4 @@ class Detail(Vertical):
         waits = isinstance(trial.subject, Review)
         self.query_one("#change").display = bool(text) or waits
         said = "\n".join(each for each in (text, words.hint(trial.subject)) if each)
-        self.query_one("#change", Static).update(Content(_lines(said)))
-
-
-def _lines(text: str) -> str:
-    """Return a text of several lines in which nothing steers the terminal."""
-    return "\n".join(plain(each) for each in text.split("\n"))
+        self.query_one("#change", Static).update(Content(plain_lines(said)))
