@@ -1,11 +1,15 @@
 """Who was told something and when, entry by entry: what an overview of the ledger needs of it."""
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from array import array
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 
 from agent.vault.entry import Forgetting, Record
-from agent.vault.facts import site_of
+from agent.vault.facts import EPOCH, site_of
+
+FORGOT = -1  # in place of a number of people
+MICROSECOND = timedelta(microseconds=1)
 
 
 class Step(NamedTuple):
@@ -22,20 +26,38 @@ class Step(NamedTuple):
 
 
 class Story:
-    """The steps of a ledger, in memory, in their order; never with a name or a value."""
+    """The steps of a ledger, in memory, in their order; never with a name or a value.
+
+    They stand in columns of numbers, for there is one for each entry, for good.
+    """
 
     def __init__(self) -> None:
         """Know of no entry."""
-        self._steps: list[Step] = []
+        self._numbers = array("q")
+        self._times = array("q")  # microseconds since EPOCH
+        self._zones = array("l")  # seconds east of Greenwich
+        self._left = array("q")  # people, FORGOT where it was stated to forget
+        self._places = array("l")  # of the site
+        self._sites: dict[str, int] = {}
 
     @property
-    def steps(self) -> Sequence[Step]:
-        """All steps; a view, to which later entries are added."""
-        return self._steps
+    def steps(self) -> Iterator[Step]:
+        """Yield all steps there are now."""
+        sites = [*self._sites]
+        columns = (self._numbers, self._times, self._zones, self._left, self._places)
+        for number, time, zone, left, place in zip(*columns, strict=True):
+            at = (EPOCH + time * MICROSECOND).astimezone(timezone(timedelta(seconds=zone)))
+            yield Step(number, at, sites[place], None if left == FORGOT else left)
 
     def add(self, number: int, record: Record) -> None:
         """Take an entry, the next in the ledger."""
-        self._steps.extend(_steps(number, record))
+        for step in _steps(number, record):
+            zone = step.at.utcoffset() or timedelta()
+            self._numbers.append(step.number)
+            self._times.append((step.at - EPOCH) // MICROSECOND)
+            self._zones.append(int(zone.total_seconds()))
+            self._left.append(FORGOT if step.people_left is None else step.people_left)
+            self._places.append(self._sites.setdefault(step.site, len(self._sites)))
 
 
 def _steps(number: int, record: Record) -> Iterator[Step]:
