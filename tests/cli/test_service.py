@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.paths import paths
+from agent.daemon.service.units import KEPT
+from agent.paths import HOME, RUNTIME, paths
 from tests.cli.conftest import Run
 from tests.wire.fake import FakeDaemon, short_folder
 
@@ -18,7 +19,7 @@ printf '%s\\n' "$*" >>"$0.log"
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home without a manager of services."""
-    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "RETICENT_HOME"):
+    for name in (*KEPT, RUNTIME):  # at the last of them a daemon of the person may listen
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -140,4 +141,27 @@ def test_a_daemon_that_runs_by_itself_is_in_the_way(
         with FakeDaemon(paths().control, {}):
             error, _ = run("service", "install", "--manager", "systemd").refusal(1)
     assert "a daemon runs already" in error
+    assert units(home) == []
+
+
+LONG = "x" * 120
+
+
+def test_where_nobody_can_listen_no_daemon_is_in_the_way(
+    run: Run, manager: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here the path of a socket of one's own would be too long; systemd has another for it."""
+    assert not manager.exists()
+    monkeypatch.setenv("XDG_STATE_HOME", str(manager.parent / LONG))
+    assert run("service", "install", "--manager", "systemd").code == 0
+
+
+def test_a_folder_in_which_no_socket_can_lie_is_refused(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is written: its units could never start."""
+    monkeypatch.setenv(HOME, str(home / LONG))
+    error, hint = run("service", "install", "--manager", "systemd").refusal()
+    assert "the path of the socket has" in error
+    assert HOME in hint
     assert units(home) == []

@@ -49,11 +49,15 @@ def sockets(here: Machine) -> Iterator[Finding]:
 
 
 def listens(path: Path) -> bool:
-    """Say whether somebody listens at a Unix socket."""
+    """Say whether somebody listens at a Unix socket; nobody can where its path is too long."""
+    try:
+        address = check_address(path)
+    except UsageError:
+        return False
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as probe:
         probe.settimeout(SECONDS)
         try:
-            probe.connect(str(path))
+            probe.connect(address)
         except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
             return False
         except OSError:

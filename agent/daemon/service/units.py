@@ -13,6 +13,7 @@ from typing import Literal
 
 from agent.errors import UsageError
 from agent.paths import HOME, paths
+from agent.wire.address import check_address
 
 Manager = Literal["systemd", "launchd"]
 
@@ -120,7 +121,7 @@ def _socket(door: str, kept: Mapping[str, str]) -> str:
     if HOME not in kept:
         return f"%t/reticent/{door}.sock"
     ours = paths(kept)
-    return str(ours.control if door == "control" else ours.query).replace("%", "%%")
+    return check_address(ours.control if door == "control" else ours.query).replace("%", "%%")
 
 
 def _plist(command: list[str], kept: Mapping[str, str]) -> str:
