@@ -1,0 +1,165 @@
+"""The ranking: P(x|q,a) by smoothed counts, on the best of what was given and on nothing else."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.errors import UsageError
+from agent.model.model import Model
+from examples.search_service.ranking import PULL, Ranker
+from tests.strategies import models
+
+few = settings(max_examples=40)
+
+
+@st.composite
+def askings(draw: st.DrawFn) -> tuple[Model, int, dict[str, int]]:
+    """Draw a model, one of its queries, and codes of some of its attributes."""
+    drawn = draw(models())
+    pulls = st.sampled_from([0.5, 5.0, 200.0])
+    model = replace(
+        drawn, queries=tuple(replace(each, shrinkage=draw(pulls)) for each in drawn.queries)
+    )
+    attributes = draw(st.lists(st.sampled_from(model.attributes), unique=True))
+    codes = {each.name: draw(st.integers(0, len(each.values) - 1)) for each in attributes}
+    return model, draw(st.integers(0, len(model.queries) - 1)), codes
+
+
+def rows_of(model: Model, query: int) -> list[tuple[int, dict[str, int]]]:
+    """Return the intent and the codes by name of each row, one after the other."""
+    rows = model.rows(query)
+    return [
+        (
+            int(intent),
+            {
+                attribute.name: int(code)
+                for attribute, code in zip(
+                    model.attributes, [*rows.person[user], *request], strict=True
+                )
+            },
+        )
+        for user, intent, request in zip(rows.user, rows.intent, rows.request, strict=True)
+    ]
+
+
+def smoothed(model: Model, query: int, codes: dict[str, int]) -> list[float]:
+    """Return P(x|q,a) by going through the rows one after the other."""
+    rows = rows_of(model, query)
+    intents, pull = len(model.queries[query].intents), model.queries[query].shrinkage or PULL
+    prior = [
+        (Counter(intent for intent, _ in rows)[each] + 0.5) / (len(rows) + intents / 2)
+        for each in range(intents)
+    ]
+    if not codes:
+        return prior
+    group = [intent for intent, row in rows if codes.items() <= row.items()]
+    return [
+        (group.count(each) + pull * prior[each]) / (len(group) + pull) for each in range(intents)
+    ]
+
+
+@few
+@given(askings())
+def test_the_probabilities_are_smoothed_counts(asking: tuple[Model, int, dict[str, int]]) -> None:
+    """They are those of the names used, sum to 1, and give the order; ties go by index."""
+    model, query, codes = asking
+    ranking = Ranker(model).rank(query, codes)
+    used = {name: codes[name] for name in ranking.used}
+    assert ranking.probabilities == pytest.approx(smoothed(model, query, used), rel=1e-12)
+    assert ranking.probabilities.sum() == pytest.approx(1)
+    by_rule = sorted(ranking.order, key=lambda each: (-ranking.probabilities[each], each))
+    assert list(ranking.order) == by_rule
+    assert sorted(by_rule) == list(range(len(model.queries[query].intents)))
+    assert [ranking.rank(each) for each in ranking.order] == list(range(1, len(by_rule) + 1))
+
+
+@few
+@given(askings())
+def test_nothing_given_is_the_order_of_how_often(
+    asking: tuple[Model, int, dict[str, int]],
+) -> None:
+    """Without attributes the most frequent result is first."""
+    model, query, _ = asking
+    ranking = Ranker(model).rank(query, {})
+    counts = Counter(model.rows(query).intent.tolist())
+    assert list(ranking.order) == sorted(sorted(ranking.order), key=lambda each: -counts[each])
+    assert ranking.used == ()
+
+
+@few
+@given(askings(), st.data())
+def test_it_never_looks_at_what_was_not_given(
+    asking: tuple[Model, int, dict[str, int]], data: st.DataObject
+) -> None:
+    """Were all else in the model otherwise, the ranking would be the same."""
+    model, query, codes = asking
+    rows = model.tables.rows
+    person, request = rows.person.copy(), rows.request.copy()
+    for place, attribute in enumerate(model.attributes):
+        if attribute.name not in codes:
+            table, column = (
+                (person, place) if place < model.persons else (request, place - model.persons)
+            )
+            top = len(attribute.values) - 1
+            table[:, column] = [data.draw(st.integers(0, top)) for _ in table]
+    tables = replace(model.tables, rows=replace(rows, person=person, request=request))
+    other = Ranker(replace(model, tables=tables)).rank(query, codes)
+    ranking = Ranker(model).rank(query, codes)
+    assert (other.order, other.used) == (ranking.order, ranking.used)
+    assert np.array_equal(other.probabilities, ranking.probabilities)
+
+
+@few
+@given(askings())
+def test_the_names_used_have_the_most_utility(asking: tuple[Model, int, dict[str, int]]) -> None:
+    """They are of those given, and have no less utility than all, than each, and than none."""
+    model, query, codes = asking
+    ranker = Ranker(model)
+    used = ranker.helping(query, list(codes))
+    reached = ranker.utility(query, used)
+    assert set(used) <= set(codes)
+    assert reached >= max(0.0, ranker.utility(query, list(codes)))
+    assert all(reached >= ranker.utility(query, [name]) for name in codes)
+    assert ranker.rank(query, codes).used == used
+
+
+@few
+@given(askings(), st.integers(1, 3))
+def test_who_came_before_changes_nothing(
+    asking: tuple[Model, int, dict[str, int]], step: int
+) -> None:
+    """What is remembered shows in no ranking, nor does the order in which names are given."""
+    model, query, codes = asking
+    ranker = Ranker(model)
+    for each in range(len(model.queries)):
+        ranker.rank(each, dict([*codes.items()][::step]))
+    again = ranker.rank(query, dict(reversed(codes.items())))
+    fresh = Ranker(model).rank(query, codes)
+    assert (again.order, again.used) == (fresh.order, fresh.used)
+    assert np.array_equal(again.probabilities, fresh.probabilities)
+
+
+@few
+@given(askings())
+def test_it_ranks_where_a_model_has_no_pull(asking: tuple[Model, int, dict[str, int]]) -> None:
+    """A model may be built with beta = 0: then a group of nobody is still ranked for."""
+    model, query, codes = asking
+    queries = tuple(replace(each, shrinkage=0.0) for each in model.queries)
+    ranking = Ranker(replace(model, queries=queries)).rank(query, codes)
+    assert ranking.probabilities.sum() == pytest.approx(1)
+
+
+@few
+@given(askings(), st.sampled_from([-1, 4, 255]))
+def test_a_stranger_is_an_error(asking: tuple[Model, int, dict[str, int]], code: int) -> None:
+    """A name or a code that is not the model's is said, and not ranked for."""
+    model, query, _ = asking
+    ranker = Ranker(model)
+    with pytest.raises(UsageError, match="unknown attribute"):
+        ranker.rank(query, {"b7": 0})
+    with pytest.raises(UsageError, match=f"a0 has no code {code}"):
+        ranker.rank(query, {"a0": code})
