@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from agent.wire.base import MOST_NAMES, Host, Message, Name, Names, Query, masked
+from agent.wire.base import MOST_NAMES, Host, Message, Name, Names, Query, Search, masked
 
 Code = Literal[
     "answered",  # decided in the ordinary way, whether or not anything is attached
@@ -29,12 +29,21 @@ class Ask(Message, frozen=True, kw_only=True):
     asked: Names | None = None
 
 
+class Because(Message, frozen=True, kw_only=True):
+    """Why one attribute leaves, as in `Reason`; bits are null where it was no candidate."""
+
+    name: str
+    reason: str
+    gain_bits: float | None
+    cost_bits: float | None
+
+
 class Summary(Message, frozen=True, kw_only=True):
     """The figures of an answer.
 
     ``pool``: who remembers it, a domain or ``@group``; ``people_left``: how many of the model's
     people agree with all that the pool holds now; ``waiting``: how many attributes wait for the
-    user.
+    user; ``because``: for each attribute that leaves, set or not, in the order chosen.
     """
 
     headline: str
@@ -43,6 +52,7 @@ class Summary(Message, frozen=True, kw_only=True):
     utility_bits: float
     people_left: float
     waiting: int
+    because: list[Because] = field(default_factory=list)
 
 
 class Answer(Message, frozen=True, kw_only=True):
@@ -106,10 +116,15 @@ class Clicked(Message, frozen=True, kw_only=True):
 
 
 class Offer(Message, frozen=True, kw_only=True):
-    """A recipient says which attributes it can use."""
+    """A recipient says which attributes it can use.
+
+    ``search``: where it is searched, an address of that host with ``{query}`` as the whole value of
+    one parameter, such as ``https://search.example/find?q={query}``; null not to say.
+    """
 
     recipient: Host
     names: Annotated[list[Name], Meta(min_length=1, max_length=MOST_NAMES)]
+    search: Search | None = None
 
 
 class Refuse(Message, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 LONGEST_QUERY = 4096  # characters
 LONGEST_HOST = 2048
 LONGEST_NAME = 200
+LONGEST_SEARCH = 2000
 LONGEST_SECRET = 1024
 MOST_NAMES = 1024
 MOST_BYTES = 64 * 1024  # of a request's body
@@ -25,6 +26,7 @@ Query = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUERY)]
 Host = Annotated[str, Meta(min_length=1, max_length=LONGEST_HOST)]
 Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 Names = Annotated[list[Name], Meta(max_length=MOST_NAMES)]
+Search = Annotated[str, Meta(min_length=1, max_length=LONGEST_SEARCH)]
 Values = Annotated[dict[Name, Name], Meta(max_length=MOST_NAMES)]
 
 

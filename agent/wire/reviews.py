@@ -16,7 +16,8 @@ Disclose = Literal["never", "ask", "auto", "always"]
 class Review(Message, frozen=True, kw_only=True):
     """What waits for the user: attributes ruled `ask`, or a recipient that offers to use some.
 
-    ``more_bits``, ``people_left``: what they would add, and who would be left with them.
+    ``more_bits``, ``people_left``: what they would add, and who would be left with them;
+    ``search``: where a recipient that offers says that it is searched, null where it does not.
     """
 
     id: int
@@ -29,6 +30,7 @@ class Review(Message, frozen=True, kw_only=True):
     more_bits: float | None = None
     people_left: float | None = None
     prompted: bool = True
+    search: str | None = None
 
 
 class Verdict(Message, frozen=True, kw_only=True):

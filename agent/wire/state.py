@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from agent.wire.base import LONGEST_SECRET, Message
 
@@ -63,11 +63,27 @@ class Status(Message, frozen=True, kw_only=True):
     notes: list[str]
 
 
+class Site(Message, frozen=True, kw_only=True):
+    """A recipient that browsers may ask about, and its search, with ``{query}`` in it once.
+
+    ``{query}`` is the whole value of one parameter of the query string.
+    """
+
+    recipient: str
+    search: str
+
+
 class Locked(Message, frozen=True, kw_only=True):
-    """All that the query socket says of the daemon."""
+    """All that the query socket says of the daemon.
+
+    ``clicks``: browsers may tell which results are visited; ``sites``: by recipient, those of the
+    policy alone while the vault is locked.
+    """
 
     version: str
     locked: bool
+    clicks: bool = False
+    sites: list[Site] = field(default_factory=list)
 
 
 class Unlock(Message, frozen=True, kw_only=True):
