@@ -130,11 +130,13 @@ class _Counts:
             [self._columns.column(place).codes == code for place, code in codes.items()]
         )
         counts = self._count(agree)
-        return (counts + self._pull * self._prior) / (counts.sum() + self._pull)
+        smoothed: Floats = (counts + self._pull * self._prior) / (counts.sum() + self._pull)
+        return smoothed
 
     def _count(self, rows: NDArray[np.bool_] | slice = EVERY) -> Floats:
-        counts = np.bincount(self._rows.intent[rows], minlength=self._rows.intents)
-        return counts.astype(np.float64)
+        intents = self._rows.intent[rows]
+        counts: Floats = np.bincount(intents, minlength=self._rows.intents).astype(np.float64)
+        return counts
 
 
 def _best_subset(utility: Utility, given: int) -> int:

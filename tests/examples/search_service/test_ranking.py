@@ -9,7 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.model.model import Model
+from agent.model.attributes import Attribute
+from agent.model.model import Model, Query
+from agent.model.tables import Singles, gather
+from agent.tradeoff.tables import Population, QueryRows
 from examples.search_service.ranking import PULL, Ranker
 from tests.strategies import models
 
@@ -125,6 +128,31 @@ def test_the_names_used_have_the_most_utility(asking: tuple[Model, int, dict[str
     assert reached >= max(0.0, ranker.utility(query, list(codes)))
     assert all(reached >= ranker.utility(query, [name]) for name in codes)
     assert ranker.rank(query, codes).used == used
+
+
+def test_two_that_only_help_together_are_both_used() -> None:
+    """One by one neither is taken; all of them are, because they have more."""
+    attributes = tuple(Attribute(each, each, "person", ("unspecified", "x", "y")) for each in "ab")
+    person = np.tile(np.array([[1, 1], [1, 2], [2, 1], [2, 2]], np.uint8), (10, 1))
+    intent = (person[:, 0] != person[:, 1]).astype(np.intp)
+    rows = QueryRows(np.arange(40), intent, person, np.zeros((40, 0), np.uint8), 2)
+    query = Query("q", ("same", "other"), 1.0, 40, 40, 1.0)
+    singles = Singles(np.zeros((1, 2)), np.zeros((3, 2)))
+    tables = gather(Population(person), [rows], np.ones(1), singles)
+    model = Model(
+        id="m",
+        source="",
+        licence="",
+        estimator="louo",
+        attributes=attributes,
+        queries=(query,),
+        tables=tables,
+    )
+    ranker = Ranker(model)
+    assert ranker.helping(0, ["a"]) == ranker.helping(0, ["b"]) == ()
+    assert ranker.helping(0, ["a", "b"]) == ("a", "b")
+    assert ranker.rank(0, {"a": 1, "b": 2}).order == (1, 0)
+    assert ranker.rank(0, {"b": 2, "a": 2}).order == (0, 1)
 
 
 @few
