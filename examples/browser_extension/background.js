@@ -1,0 +1,158 @@
+/**
+ * What runs all the time: it listens to the browser, and asks the daemon.
+ *
+ * Listeners are registered at once, so that the browser can start this for any of them. The line
+ * to the daemon is open from the start, which also keeps a Chromium from ending this.
+ */
+
+import { Rules } from "./chromium/rules.js";
+import { Held } from "./firefox/headers.js";
+import { clickOf } from "./lib/clicks.js";
+import { Daemon } from "./lib/daemon.js";
+import { EVERY, SOON, SOON_FOR } from "./lib/limits.js";
+import { Offers } from "./lib/offers.js";
+import { Relay } from "./lib/relay.js";
+import { Scripts } from "./lib/scripts.js";
+import { Searching } from "./lib/searching.js";
+import { isPage, listedPage } from "./lib/senders.js";
+import { addressOf, expression, parsed } from "./lib/sites.js";
+import { Tabs } from "./lib/tabs.js";
+
+const FIREFOX = chrome.runtime.getURL("").startsWith("moz-extension:");
+const [GATE, POPUP] = ["chromium/gate.html", "popup/popup.html"];
+const PAGES = { urls: ["http://*/*", "https://*/*"], types: ["main_frame"] };
+const REQUESTS = { ...PAGES, types: ["main_frame", "xmlhttprequest"] };
+
+const daemon = new Daemon(new Relay(chrome.runtime), () => changed());
+const tabs = new Tabs(chrome.action, daemon);
+const searching = new Searching(daemon, tabs);
+const offers = new Offers(daemon);
+const scripts = new Scripts(chrome.scripting, !FIREFOX);
+const rules = FIREFOX ? null : new Rules(chrome.declarativeNetRequest, chrome.runtime.getURL(GATE));
+const held = FIREFOX ? new Held(searching) : null;
+let soonUntil = 0;
+
+/** Follow what the daemon said. */
+function changed() {
+  rules?.lead(daemon.sites);
+  const needed = rules || daemon.clicks ? daemon.sites.map(({ origin }) => origin) : [];
+  scripts.on(needed);
+  tabs.paintAll();
+}
+
+/** Decide what a tab's next request carries, and let it pass. */
+async function prepare(tab, address) {
+  const header = await searching.headerFor(tab, address);
+  await rules?.pass({ tab, address, header });
+}
+
+/** Look often for a while: the user may be about to approve what was offered. */
+function lookSoon() {
+  const running = soonUntil > Date.now();
+  soonUntil = Date.now() + SOON_FOR;
+  if (!running) {
+    const timer = setInterval(() => {
+      if (Date.now() > soonUntil) {
+        clearInterval(timer);
+      }
+      daemon.look();
+    }, SOON);
+  }
+}
+
+/** Answers to messages, by their kind; null is for who may not ask. */
+const ANSWERS = {
+  async gate({ address }, sender) {
+    const found = isPage(sender, chrome.runtime, GATE) && (await searching.found(address));
+    if (found && sender.tab) {
+      await prepare(sender.tab.id, address);
+    }
+    return Boolean(found);
+  },
+
+  async page(_, sender) {
+    await daemon.heard;
+    const page = listedPage(sender, chrome.runtime, daemon.sites);
+    const own = daemon.sites.filter(({ origin }) => origin === page?.origin);
+    return page && { searches: own.map(expression), forms: !FIREFOX, clicks: daemon.clicks };
+  },
+
+  async form({ address }, sender) {
+    const page = listedPage(sender, chrome.runtime, daemon.sites);
+    if (page && parsed(address)?.origin === page.origin && (await searching.found(address))) {
+      await prepare(page.tab, address);
+    }
+    return true;
+  },
+
+  async clicked({ link }, sender) {
+    const page = listedPage(sender, chrome.runtime, daemon.sites);
+    const click = page && daemon.clicks ? clickOf(daemon.sites, page.address, link) : null;
+    if (click) {
+      await daemon.clicked(click);
+    }
+    return true;
+  },
+
+  async popup({ tab }, sender) {
+    if (!isPage(sender, chrome.runtime, POPUP)) {
+      return null;
+    }
+    await daemon.look();
+    return { search: tabs.last(tab), state: daemon.state, fault: daemon.fault };
+  },
+
+  async refuse({ recipient }, sender) {
+    if (!isPage(sender, chrome.runtime, POPUP) || typeof recipient !== "string") {
+      return null;
+    }
+    return { fault: await daemon.refuse(recipient) };
+  },
+};
+
+chrome.runtime.onMessage.addListener((message, sender, reply) => {
+  const answer = Object.hasOwn(ANSWERS, message?.kind) ? ANSWERS[message.kind] : null;
+  answer?.(message, sender).then(reply, () => reply(null));
+  return answer !== null;
+});
+
+chrome.webRequest.onResponseStarted.addListener(
+  async (response) => {
+    if (response.tabId >= 0 && (await offers.heard(response))) {
+      lookSoon();
+    }
+  },
+  PAGES,
+  ["responseHeaders"],
+);
+
+if (FIREFOX) {
+  const how = ["blocking", "requestHeaders"];
+  chrome.webRequest.onBeforeSendHeaders.addListener((each) => held.headers(each), REQUESTS, how);
+  chrome.webRequest.onCompleted.addListener((each) => held.over(each), REQUESTS);
+  chrome.webRequest.onErrorOccurred.addListener((each) => held.over(each), REQUESTS);
+} else {
+  const over = ({ tabId, url }) => rules.drop(tabId, url);
+  chrome.webRequest.onSendHeaders.addListener(over, PAGES);
+  chrome.webRequest.onErrorOccurred.addListener(over, PAGES);
+}
+
+chrome.omnibox.onInputEntered.addListener(async (text) => {
+  await daemon.heard;
+  const [site] = daemon.sites;
+  const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
+  if (site && tab && text.trim()) {
+    const address = addressOf(site, text.trim());
+    await prepare(tab.id, address);
+    await chrome.tabs.update(tab.id, { url: address });
+  }
+});
+
+chrome.tabs.onUpdated.addListener((tab) => tabs.paint(tab));
+chrome.tabs.onRemoved.addListener((tab) => {
+  tabs.forget(tab);
+  rules?.drop(tab);
+});
+chrome.alarms.onAlarm.addListener(() => daemon.look());
+chrome.alarms.create("look", { periodInMinutes: EVERY / 60_000 });
+chrome.runtime.onStartup.addListener(() => {}); // for its being started with the browser

@@ -1,0 +1,141 @@
+/**
+ * The rules that a Chromium follows: searches go by the gate, and what is decided goes on.
+ *
+ * All of them end with the session. A rule for a tab's next request lets the one address pass and
+ * sets the header; it is taken away when the request leaves, or fails.
+ */
+
+import { HEADER } from "../lib/header.js";
+import { UNUSED } from "../lib/limits.js";
+import { escaped, expression } from "../lib/sites.js";
+
+const [TO_GATE, PASS, CARRY] = [1, 2, 3]; // priorities: a header needs a higher one than `allow`
+const FIRST_PASS = 100_000; // smaller numbers are of rules that lead to the gate
+const PAGE = { resourceTypes: ["main_frame"], requestMethods: ["get"] };
+const EXACTLY = { isUrlFilterCaseSensitive: true };
+
+/**
+ * The rule by which a site's searches go by the gate.
+ * @param {import("../lib/sites.js").Site} site
+ * @param {number} id
+ * @param {string} gate its address
+ */
+export function gateRule(site, id, gate) {
+  const redirect = { regexSubstitution: `${gate}#\\0` };
+  const condition = { ...PAGE, ...EXACTLY, regexFilter: expression(site) };
+  return { id, priority: TO_GATE, action: { type: "redirect", redirect }, condition };
+}
+
+/**
+ * The rules by which one request of a tab goes on, with a header unless that is empty.
+ *
+ * A filter with * or ^ in it means more than the address: it may let pass, and sets no header.
+ * @param {{tab: number, address: string, header: string}} pass
+ * @param {number} id of the first of at most two
+ */
+export function passRules({ tab, address, header }, id) {
+  const here = { ...PAGE, ...EXACTLY, tabIds: [tab] };
+  const urlFilter = `|${address}|`;
+  const pass = { type: "allow" };
+  const rules = [{ id, priority: PASS, action: pass, condition: { ...here, urlFilter } }];
+  if (header) {
+    const exact = /[*^|]/.test(address) ? { regexFilter: `^${escaped(address)}$` } : { urlFilter };
+    const requestHeaders = [{ header: HEADER, operation: "set", value: header }];
+    const carry = { type: "modifyHeaders", requestHeaders };
+    const condition = { ...here, ...exact };
+    rules.push({ id: id + 1, priority: CARRY, action: carry, condition });
+  }
+  return rules;
+}
+
+export class Rules {
+  #rules;
+  #gate;
+  #next = FIRST_PASS;
+  /** @type {Map<number, {address: string, ids: number[], timer: unknown}>} */ #passes = new Map();
+  #cleared;
+  #led = "";
+
+  /**
+   * @param {object} rules the browser's declarativeNetRequest
+   * @param {string} gate its address
+   */
+  constructor(rules, gate) {
+    this.#rules = rules;
+    this.#gate = gate;
+    this.#cleared = this.#clear();
+  }
+
+  /** Lead the searches of these sites to the gate, and no others. */
+  async lead(sites) {
+    const rules = sites.map((each, index) => gateRule(each, index + 1, this.#gate));
+    const written = JSON.stringify(rules);
+    if (written === this.#led) {
+      return;
+    }
+    this.#led = written;
+    const taken = await Promise.all(rules.map((each) => this.#takes(each)));
+    const there = await this.#rules.getSessionRules();
+    const removeRuleIds = there.map(({ id }) => id).filter((id) => id < FIRST_PASS);
+    const addRules = rules.filter((_, index) => taken[index]);
+    await this.#rules.updateSessionRules({ removeRuleIds, addRules });
+  }
+
+  /**
+   * Let a tab's next request to an address pass, with a header unless that is empty.
+   * @param {{tab: number, address: string, header: string}} pass
+   */
+  async pass(pass) {
+    await this.#cleared;
+    const removeRuleIds = this.#forget(pass.tab);
+    const addRules = passRules(pass, this.#next);
+    this.#next += 2;
+    const timer = setTimeout(() => this.drop(pass.tab), UNUSED);
+    const ids = addRules.map(({ id }) => id);
+    this.#passes.set(pass.tab, { address: pass.address, ids, timer });
+    try {
+      await this.#rules.updateSessionRules({ removeRuleIds, addRules });
+    } catch {
+      // An address too long for an expression: it goes on without a header.
+      await this.#rules.updateSessionRules({ removeRuleIds, addRules: addRules.slice(0, 1) });
+    }
+  }
+
+  /** Take a tab's rules away, once its request has left or failed; of another address, nothing. */
+  drop(tab, address) {
+    if (address === undefined || isSame(this.#passes.get(tab)?.address, address)) {
+      const removeRuleIds = this.#forget(tab);
+      if (removeRuleIds.length > 0) {
+        this.#rules.updateSessionRules({ removeRuleIds });
+      }
+    }
+  }
+
+  #forget(tab) {
+    const pass = this.#passes.get(tab);
+    clearTimeout(pass?.timer);
+    this.#passes.delete(tab);
+    return pass?.ids ?? [];
+  }
+
+  /** Take away what an earlier life of the background left to pass. */
+  async #clear() {
+    const there = await this.#rules.getSessionRules();
+    const removeRuleIds = there.map(({ id }) => id).filter((id) => id >= FIRST_PASS);
+    await this.#rules.updateSessionRules({ removeRuleIds });
+  }
+
+  async #takes({ condition }) {
+    const { isSupported } = await this.#rules.isRegexSupported({
+      regex: condition.regexFilter,
+      isCaseSensitive: true,
+      requireCapturing: true,
+    });
+    return isSupported;
+  }
+}
+
+/** Say whether two addresses are of one request: what is behind # does not leave. */
+function isSame(one, other) {
+  return one?.split("#")[0] === other.split("#")[0];
+}

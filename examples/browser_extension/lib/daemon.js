@@ -1,0 +1,116 @@
+/** The daemon as the extension knows it: how it is, for which sites, and what it decides. */
+
+import { DECISION, LONGEST_QUERY, MOST_SITES, STATUS } from "./limits.js";
+import { siteOf } from "./sites.js";
+
+const OFF = ["no daemon", "no host"];
+const LARGE = {
+  code: "too large",
+  what: "the query is longer than the daemon reads",
+  hint: "search for less",
+};
+
+/**
+ * @typedef {import("./sites.js").Site} Site
+ * @typedef {import("./relay.js").Fault} Fault
+ * @typedef {"" | "lock" | "off" | "slow"} State
+ * @typedef {{recipient: string, query: string, answer: object | null, fault: Fault | null}} Decided
+ */
+
+export class Daemon {
+  /** @type {State} */ state = "";
+  /** @type {Fault | null} what is wrong where the state says so */ fault = null;
+  /** @type {readonly Site[]} */ sites = [];
+  /** Whether it wants to know which results are visited. */ clicks = false;
+  /** Settled once it has answered, or could not. */ heard;
+
+  #relay;
+  #changed;
+
+  /**
+   * @param {import("./relay.js").Relay} relay
+   * @param {() => void} changed called after each answer that changed what is known
+   */
+  constructor(relay, changed) {
+    this.#relay = relay;
+    this.#changed = changed;
+    this.heard = this.look();
+  }
+
+  /** Ask how it is. @returns {Promise<void>} */
+  async look() {
+    const { body, fault } = await this.#relay.call("status", null, STATUS);
+    if (body) {
+      this.clicks = body.clicks === true;
+      this.#list(Array.isArray(body.sites) ? body.sites : [], body.locked === true);
+    }
+    this.#note(body?.locked === true ? "locked" : (fault?.code ?? ""), fault);
+  }
+
+  /**
+   * Ask what a search may carry.
+   * @param {Site} site
+   * @param {string} query
+   * @returns {Promise<Decided>}
+   */
+  async decide({ recipient }, query) {
+    if (query.length > LONGEST_QUERY) {
+      return { recipient, query, answer: null, fault: LARGE };
+    }
+    const asked = { query, recipient, asked: null };
+    const { body, fault } = await this.#relay.call("decide", asked, DECISION);
+    this.#note(body?.code ?? fault?.code, fault);
+    return { recipient, query, answer: body, fault };
+  }
+
+  /** Offer what a recipient can use. @returns {Promise<boolean>} whether it is known there now */
+  async offer(offer) {
+    const { fault } = await this.#relay.call("offer", offer, STATUS);
+    return fault === null;
+  }
+
+  /** Tell that a result was visited. @param {{query: string, host: string}} clicked */
+  async clicked(clicked) {
+    await this.#relay.call("clicked", clicked, STATUS);
+  }
+
+  /**
+   * Have a recipient get nothing any more.
+   * @param {string} recipient
+   * @returns {Promise<Fault | null>} why not
+   */
+  async refuse(recipient) {
+    const { fault } = await this.#relay.call("refuse", { recipient }, STATUS);
+    if (fault === null) {
+      this.sites = this.sites.filter((each) => each.recipient !== recipient);
+      await this.look();
+    }
+    return fault;
+  }
+
+  /** Take the sites it lists; a locked one knows the policy's alone, so what was known stays. */
+  #list(listed, locked) {
+    const kept = locked ? this.sites : [];
+    const taken = listed.filter((each) => each && typeof each === "object").map(siteOf);
+    const all = new Map([...kept, ...taken.filter(Boolean)].map((each) => [keyOf(each), each]));
+    this.sites = [...all.values()].slice(0, MOST_SITES);
+  }
+
+  #note(code, fault) {
+    this.state = stateOf(code);
+    this.fault = fault;
+    this.#changed();
+  }
+}
+
+function keyOf({ recipient, search }) {
+  return `${recipient} ${search}`;
+}
+
+/** @param {string} code of an answer or of a fault @returns {State} */
+function stateOf(code) {
+  if (OFF.includes(code)) {
+    return "off";
+  }
+  return code === "locked" ? "lock" : code === "too slow" ? "slow" : "";
+}

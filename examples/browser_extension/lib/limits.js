@@ -1,0 +1,15 @@
+/** How long is waited, and how much is taken; milliseconds unless said. */
+
+export const DECISION = 1000; // that a request is held: then it goes on without a header
+export const STATUS = 2000;
+export const EVERY = 30_000; // between two looks at how the daemon is: a browser's alarms allow no less
+export const SOON = 2000; // the same, while the user may be about to approve an offer
+export const SOON_FOR = 600_000;
+export const UNUSED = 30_000; // until a rule that no request has met is taken away
+
+export const LONGEST_QUERY = 4096; // characters, as agent/wire/base.py has it
+export const LONGEST_SEARCH = 2048;
+export const LONGEST_NAME = 200;
+export const MOST_NAMES = 1024;
+export const MOST_SITES = 500; // a Chromium takes 1000 rules with expressions
+export const MOST_OFFERS = 1000; // in one life of the background

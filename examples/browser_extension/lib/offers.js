@@ -1,0 +1,72 @@
+/** A site that says which attributes it can use: the daemon is told, and the user decides there. */
+
+import { tokens } from "./fields.js";
+import { LONGEST_NAME, LONGEST_SEARCH, MOST_NAMES, MOST_OFFERS } from "./limits.js";
+import { parsed } from "./sites.js";
+
+const ACCEPT = "accept-shared-attributes";
+const USUAL = ["q", "query", "search", "s", "p", "text", "term", "keywords", "k", "wd"];
+
+/**
+ * What a response offers; null where it offers nothing.
+ * @param {{url: string, method: string, responseHeaders?: {name: string, value?: string}[]}} response
+ * @returns {{recipient: string, names: string[], search: string} | null}
+ */
+export function offerOf({ url, method, responseHeaders = [] }) {
+  const lines = responseHeaders.filter((each) => each.name.toLowerCase() === ACCEPT);
+  const search = method === "GET" && lines.length > 0 ? searchAt(url) : null;
+  if (!search) {
+    return null;
+  }
+  const found = tokens(lines.map((each) => each.value ?? "").join(", ")) ?? [];
+  const names = [...new Set(found)];
+  if (names.length === 0 || names.length > MOST_NAMES || names.some(isTooLong)) {
+    return null;
+  }
+  return { recipient: parsed(url).hostname, names, search };
+}
+
+/** Makes each offer once. */
+export class Offers {
+  #daemon;
+  #made = new Set();
+
+  /** @param {{offer: (offer: object) => Promise<boolean>}} daemon */
+  constructor(daemon) {
+    this.#daemon = daemon;
+  }
+
+  /**
+   * Tell the daemon what a response offers, unless it was told.
+   * @param {Parameters<typeof offerOf>[0]} response
+   * @returns {Promise<boolean>} whether it was told now
+   */
+  async heard(response) {
+    const offer = offerOf(response);
+    const key = JSON.stringify(offer);
+    if (!offer || this.#made.has(key) || this.#made.size >= MOST_OFFERS) {
+      return false;
+    }
+    this.#made.add(key);
+    const done = await this.#daemon.offer(offer);
+    if (!done) {
+      this.#made.delete(key);
+    }
+    return done;
+  }
+}
+
+/** The search that an address looks like: nothing of it but the usual parameter is kept. */
+function searchAt(address) {
+  const url = parsed(address);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    return null;
+  }
+  const name = USUAL.find((each) => url.searchParams.getAll(each).some(Boolean));
+  const search = `${url.origin}${url.pathname}?${name}={query}`;
+  return name && search.length <= LONGEST_SEARCH ? search : null;
+}
+
+function isTooLong(name) {
+  return name.length > LONGEST_NAME;
+}

@@ -1,0 +1,29 @@
+/** Who sends a message, as the browser says and not the message. */
+
+/**
+ * Say whether a page of the extension sends it.
+ * @param {object} sender
+ * @param {{id: string, getURL: (path: string) => string}} runtime
+ * @param {string} path of the page
+ */
+export function isPage(sender, runtime, path) {
+  const [page] = String(sender.url ?? "").split(/[?#]/);
+  return sender.id === runtime.id && page === runtime.getURL(path) && !sender.frameId;
+}
+
+/**
+ * The page of a listed site in which our script sends it: its tab, address and origin.
+ * @param {object} sender
+ * @param {{id: string}} runtime
+ * @param {Iterable<import("./sites.js").Site>} sites
+ * @returns {{tab: number, address: string, origin: string} | null}
+ */
+export function listedPage(sender, runtime, sites) {
+  const { id, tab, frameId, url } = sender;
+  if (id !== runtime.id || !Number.isInteger(tab?.id) || frameId !== 0 || !URL.canParse(url)) {
+    return null;
+  }
+  const { origin } = new URL(url);
+  const own = [...sites].some((each) => each.origin === origin);
+  return own ? { tab: tab.id, address: url, origin } : null;
+}

@@ -1,0 +1,123 @@
+/**
+ * Which addresses are searches, and what they ask for.
+ *
+ * An address is compared as the browser writes it: scheme, host and path in their one form. Of
+ * several parameters with the name, the first that is not empty counts, here and in `expression`.
+ */
+
+const HOLE = "{query}";
+const NAMED = /[?&]([^?&=#]+)=$/;
+const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
+
+/**
+ * @typedef {object} Site
+ * @property {string} recipient who is asked about
+ * @property {string} search the address with {query} in it
+ * @property {string} origin
+ * @property {string} host with its port, if there is one
+ * @property {string} start all of the address until its parameters
+ * @property {string[]} names of the parameter, as addresses and as forms write it
+ */
+
+/**
+ * Take a search apart; null where a browser can do nothing with it.
+ * @param {{recipient: string, search: string}} listed
+ * @returns {Site | null}
+ */
+export function siteOf({ recipient, search }) {
+  const [before, after, ...more] = String(search).split(HOLE);
+  const named = NAMED.exec(before);
+  if (!named || before.includes("#") || more.length > 0 || !/^(?:[&#]|$)/.test(after)) {
+    return null;
+  }
+  const url = parsed(`${before}x${after}`);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    return null;
+  }
+  return Object.freeze({
+    recipient: String(recipient),
+    search: String(search),
+    origin: url.origin,
+    host: url.host,
+    start: `${url.origin}${url.pathname}?`,
+    names: spellings(named[1], url),
+  });
+}
+
+/**
+ * What a search asks for; null where the address is not one of this site's searches.
+ * @param {Site} site
+ * @param {string} address as the browser writes it
+ * @returns {string | null}
+ */
+export function queryOf(site, address) {
+  if (!address.startsWith(site.start)) {
+    return null;
+  }
+  const [parameters] = address.slice(site.start.length).split("#");
+  for (const each of parameters.split("&")) {
+    const end = each.indexOf("=");
+    if (end > 0 && end + 1 < each.length && site.names.includes(each.slice(0, end))) {
+      return new URLSearchParams(`q=${each.slice(end + 1)}`).get("q");
+    }
+  }
+  return null;
+}
+
+/**
+ * The site whose search an address is, and what it asks for.
+ * @param {Iterable<Site>} sites
+ * @param {unknown} address
+ * @returns {{site: Site, query: string} | null}
+ */
+export function searchOf(sites, address) {
+  if (typeof address !== "string") {
+    return null;
+  }
+  for (const site of sites) {
+    const query = queryOf(site, address);
+    if (query !== null) {
+      return { site, query };
+    }
+  }
+  return null;
+}
+
+/**
+ * An expression that matches the site's searches, and nothing else; the same to RE2.
+ * @param {Site} site
+ * @returns {string}
+ */
+export function expression(site) {
+  const names = site.names.map(escaped).join("|");
+  return `^${escaped(site.start)}(?:[^#&]*&)*(?:${names})=[^#&].*$`;
+}
+
+/** @param {string} text @returns {string} an expression that matches the text alone */
+export function escaped(text) {
+  return text.replace(SPECIAL, "\\$&");
+}
+
+/**
+ * The address of a search.
+ * @param {Site} site
+ * @param {string} query
+ * @returns {string} as the browser writes it
+ */
+export function addressOf(site, query) {
+  const written = new URLSearchParams([["q", query]]).toString().slice("q=".length);
+  return new URL(site.search.replace(HOLE, () => written)).href;
+}
+
+/** @param {string} text @returns {URL | null} */
+export function parsed(text) {
+  return URL.canParse(text) ? new URL(text) : null;
+}
+
+/** The name of a parameter as an address has it, and as a form would write it. */
+function spellings(name, url) {
+  const written = new URL(`?${name}=`, url).search.slice(1, -1);
+  const [[meant]] = new URLSearchParams(`${written}=`);
+  const form = new URLSearchParams([[meant, ""]]).toString().slice(0, -1);
+  return Object.freeze([...new Set([written, form])]);
+}
