@@ -10,3 +10,8 @@ _UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", _UNTIMED, derandomize=True)
 settings.register_profile("explore", _UNTIMED, max_examples=2000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# pytest loads readline, which puts the size of a terminal into the environment of what it starts,
+# such as its workers: below them no program would follow the size of the terminal that it is in.
+for _name in ("COLUMNS", "LINES"):
+    os.environ.pop(_name, None)

@@ -62,10 +62,10 @@ class Terminal:
     def until(self, holds: Callable[[str], bool]) -> str:
         """Wait until the screen is as wanted, and return it."""
         end = time.monotonic() + PATIENCE
-        while not holds(self.text()):
-            assert time.monotonic() < end, self.text()
+        while not holds(text := self.text()):
+            assert time.monotonic() < end, text
             time.sleep(LOOK)
-        return self.text()
+        return text
 
     def shows(self, *words: str) -> str:
         """Wait until the screen has these words, and return it."""
