@@ -1,6 +1,7 @@
 # Each target makes what it needs: `demo` the base install, the others the extras as well.
 
 PYTHON ?= python3
+WORKERS ?= 2
 BIN := .venv/bin
 PINS := .ci/constraints.txt
 
@@ -13,8 +14,10 @@ INSTALL := PIP_CONSTRAINT=$(PINS) PIP_BUILD_CONSTRAINT=$(PINS) $(BIN)/python -m 
 demo: .venv/.base
 	@$(BIN)/reticent demo
 
+# By file, because a file's tests share what it starts. BLAS keeps to one thread in each of the
+# workers, and in what these start: more would wait for each other.
 test: .venv/.dev
-	$(BIN)/python -m pytest
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
 
 check: .venv/.dev
 	$(BIN)/ruff check .
