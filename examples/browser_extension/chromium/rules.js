@@ -11,6 +11,7 @@ import { escaped, expression } from "../lib/sites.js";
 
 const [TO_GATE, PASS, CARRY] = [1, 2, 3]; // priorities: a header needs a higher one than `allow`
 const FIRST_PASS = 100_000; // smaller numbers are of rules that lead to the gate
+const MOST_UNMET = 3; // times in a row that an address comes back to the gate, its rules not met
 const PAGE = { resourceTypes: ["main_frame"], requestMethods: ["get"] };
 const EXACTLY = { isUrlFilterCaseSensitive: true };
 
@@ -30,15 +31,16 @@ export function gateRule(site, id, gate) {
  * The rules by which one request of a tab goes on, with a header unless that is empty.
  *
  * A filter with * or ^ in it means more than the address: it may let pass, and sets no header.
- * @param {{tab: number, address: string, header: string}} pass
+ * @param {{tab: number, address: string, header: string, again?: boolean}} pass `again`: a filter
+ *   of the address alone was not met, so all of its host may pass
  * @param {number} id of the first of at most two
  */
-export function passRules({ tab, address, header }, id) {
+export function passRules({ tab, address, header, again }, id) {
   const here = { ...PAGE, ...EXACTLY, tabIds: [tab] };
-  const urlFilter = `|${address}|`;
+  const urlFilter = again ? `|${new URL(address).origin}/` : `|${address}|`;
   const pass = { type: "allow" };
   const rules = [{ id, priority: PASS, action: pass, condition: { ...here, urlFilter } }];
-  if (header) {
+  if (header && !again) {
     const exact = /[*^|]/.test(address) ? { regexFilter: `^${escaped(address)}$` } : { urlFilter };
     const requestHeaders = [{ header: HEADER, operation: "set", value: header }];
     const carry = { type: "modifyHeaders", requestHeaders };
@@ -52,7 +54,8 @@ export class Rules {
   #rules;
   #gate;
   #next = FIRST_PASS;
-  /** @type {Map<number, {address: string, ids: number[], timer: unknown}>} */ #passes = new Map();
+  /** Of each tab, the last one that no request has met: {address, ids, timer, unmet}. */
+  #passes = new Map();
   #cleared;
   #led = "";
 
@@ -87,12 +90,14 @@ export class Rules {
    */
   async pass(pass) {
     await this.#cleared;
+    const last = this.#passes.get(pass.tab);
+    const unmet = last?.address === pass.address ? last.unmet + 1 : 0;
     const removeRuleIds = this.#forget(pass.tab);
-    const addRules = passRules(pass, this.#next);
-    this.#next += 2;
+    const addRules = passRules({ ...pass, again: unmet >= MOST_UNMET }, this.#next);
+    this.#next += addRules.length;
     const timer = setTimeout(() => this.drop(pass.tab), UNUSED);
     const ids = addRules.map(({ id }) => id);
-    this.#passes.set(pass.tab, { address: pass.address, ids, timer });
+    this.#passes.set(pass.tab, { address: pass.address, ids, timer, unmet });
     try {
       await this.#rules.updateSessionRules({ removeRuleIds, addRules });
     } catch {

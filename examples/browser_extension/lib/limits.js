@@ -8,7 +8,7 @@ export const SOON_FOR = 600_000;
 export const UNUSED = 30_000; // until a rule that no request has met is taken away
 
 export const LONGEST_QUERY = 4096; // characters, as agent/wire/base.py has it
-export const LONGEST_SEARCH = 2048;
+export const LONGEST_SEARCH = 2000;
 export const LONGEST_NAME = 200;
 export const MOST_NAMES = 1024;
 export const MOST_SITES = 500; // a Chromium takes 1000 rules with expressions

@@ -1,0 +1,56 @@
+/** Shows what the last search of the tab carried, and takes the word that its site gets nothing. */
+
+import { page } from "./words.js";
+
+const element = (id) => document.getElementById(id);
+
+/** Show what there is to say, and hide what has nothing to say. */
+function show({ state, search, sent, unset, facts }) {
+  element("state").hidden = !state;
+  element("state-text").textContent = state?.text;
+  element("state-hint").textContent = state?.hint;
+  element("none").hidden = Boolean(search);
+  element("search").hidden = !search;
+  element("query").textContent = search?.query;
+  element("recipient").textContent = search?.recipient;
+  element("headline").textContent = search?.headline;
+  element("sent").replaceChildren(...sent.map(item));
+  element("unset").replaceChildren(...unset.map(item));
+  element("left-out").hidden = unset.length === 0;
+  element("facts").replaceChildren(...facts.map((each) => made("li", "", each)));
+  element("refuse").onclick = () => refuse(search.recipient);
+}
+
+function made(name, kind, text) {
+  const one = document.createElement(name);
+  one.className = kind;
+  one.textContent = text;
+  return one;
+}
+
+function item({ name, value, why }) {
+  const [one, pair] = [made("li", "", ""), made("div", "pair", "")];
+  pair.append(made("span", "name", name), made("span", "value", value));
+  one.append(pair, ...(why ? [made("div", "why", why)] : []));
+  return one;
+}
+
+async function refuse(recipient) {
+  element("refuse").disabled = true;
+  const told = await chrome.runtime.sendMessage({ kind: "refuse", recipient });
+  const done = told?.fault === null;
+  element("refuse").disabled = done;
+  element("refused").textContent = done
+    ? `${recipient} gets nothing any more, until you say otherwise in the review.`
+    : `That did not work: ${told?.fault?.what ?? "nobody answered"}.`;
+}
+
+async function open() {
+  const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
+  const told = await chrome.runtime.sendMessage({ kind: "popup", tab: tab?.id });
+  show(page(told ?? { search: null, state: "off", fault: null }));
+}
+
+if (window.top === window) {
+  open();
+}

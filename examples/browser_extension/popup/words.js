@@ -1,0 +1,105 @@
+/** What the popup says, in words: plain values, which the page shows as text. */
+
+const STATES = {
+  lock: { text: "Reticent is locked. Searches carry nothing.", hint: "reticent unlock" },
+  off: { text: "Reticent does not run. Searches carry nothing.", hint: "reticent daemon" },
+  slow: { text: "Reticent took too long. A search goes on without it.", hint: "reticent status" },
+};
+const CODES = {
+  answered: "nothing helps more than it would tell",
+  "unknown query": "nobody knows what would help with it",
+  blocked: "a rule of yours gives this site nothing",
+  recognised: "whatever it carried would confirm who you are",
+  "outside the model": "nobody is known to look like you",
+  "past a limit already": "this site knows more than your limits allow",
+  locked: "your profile was locked",
+  "no policy": "there were no rules to go by",
+  "no model": "there was no model to weigh it with",
+  unfit: "the model does not fit your rules, or what this site knows",
+  "no daemon": "Reticent did not run",
+  "no host": "this browser found no Reticent",
+  "too slow": "Reticent took too long",
+  "too large": "it is too long",
+};
+const REASONS = {
+  "worth it": "helps more than it tells",
+  always: "a rule of yours always sends it",
+  "known to the recipient": "this site knows it already",
+  "in the standing set": "one of those it always gets",
+};
+
+/**
+ * @typedef {{name: string, value: string, why: string}} Row
+ * @typedef {object} Page
+ * @property {{text: string, hint: string} | null} state what is wrong, and what to run
+ * @property {{recipient: string, query: string, headline: string} | null} search
+ * @property {Row[]} sent
+ * @property {Row[]} unset chosen, but not set: leaving them out says so
+ * @property {string[]} facts
+ */
+
+/**
+ * What stands in the popup.
+ * @param {{search: object | null, state: string, fault: object | null}} told by the background
+ * @returns {Page}
+ */
+export function page({ search, state, fault }) {
+  const answer = search?.answer;
+  const why = new Map((answer?.summary?.because ?? []).map((each) => [each.name, whyOf(each)]));
+  const row = (name, value) => ({ name, value, why: why.get(name) ?? "" });
+  return {
+    state: stateOf(state, fault),
+    search: search && { ...search, headline: headline(search) },
+    sent: Object.entries(answer?.attributes ?? {}).map(([name, value]) => row(name, value)),
+    unset: (answer?.unspecified ?? []).map((name) => row(name, "not set")),
+    facts: factsOf(answer?.summary),
+  };
+}
+
+/** @param {number} bits @returns {string} with three digits that count */
+export function bits(number) {
+  const short = Number(number.toPrecision(3));
+  return `${short} ${short === 1 ? "bit" : "bits"}`;
+}
+
+/** @param {number} number @param {string} what in the singular @returns {string} */
+export function counted(number, what) {
+  const shown = Math.round(number).toLocaleString("en");
+  const many = what === "person" ? "people" : `${what}s`;
+  return `${shown} ${shown === "1" ? what : many}`;
+}
+
+function stateOf(state, fault) {
+  const words = Object.hasOwn(STATES, state) ? STATES[state] : null;
+  const hint = state === "off" && fault?.code === "no host" ? "reticent browser install" : null;
+  return words && { ...words, hint: hint ?? words.hint };
+}
+
+function headline({ answer, fault }) {
+  const number = Object.keys(answer?.attributes ?? {}).length;
+  if (number > 0) {
+    return answer.summary?.headline ?? `It carried ${counted(number, "fact")}.`;
+  }
+  if (answer?.unspecified?.length > 0) {
+    return "It carried nothing: you have set none of what was chosen.";
+  }
+  const code = answer?.code ?? fault?.code ?? "";
+  const why = Object.hasOwn(CODES, code) ? CODES[code] : "something went wrong";
+  return `It carried nothing: ${why}.`;
+}
+
+function whyOf({ reason, gain_bits: gain, cost_bits: cost }) {
+  const words = Object.hasOwn(REASONS, reason) ? REASONS[reason] : reason;
+  const figures = gain === null || cost === null ? "" : `: ${bits(gain)} for ${bits(cost)}`;
+  return `${words}${figures}`;
+}
+
+function factsOf(summary) {
+  if (!summary) {
+    return [];
+  }
+  const left = `${counted(summary.people_left, "person")} would fit what ${summary.pool} knows`;
+  const wait = summary.waiting === 1 ? "waits" : "wait";
+  const waiting = `${counted(summary.waiting, "fact")} more ${wait} for your word`;
+  return summary.waiting > 0 ? [left, waiting] : [left];
+}
