@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from agent.errors import nearest
+from agent.errors import UsageError, nearest
 from policy.careful import keeps, near
 from policy.cover import everywhere, names_meet, specific
 from policy.emptied import NOTHING, says_nothing
@@ -15,6 +15,7 @@ from policy.fields import dotted, shown
 from policy.names import NamePattern
 from policy.positions import Key, line_of, lines_of
 from policy.rules import DEFAULT_RULE, Layer, Path, Policy, Rule
+from policy.search import Search
 from policy.shadow import Shadows
 
 MEANT = "did you mean"
@@ -97,6 +98,7 @@ class _Auditor:
             return
         blocked = self._blocked(rule)
         yield from blocked or (*self._shadowed(rule), *self._guarded(rule))
+        yield from self._unsearched(rule)
 
     def _remark(
         self, rule: Rule, path: Path, settings: Sequence[str], what: str, hint: str
@@ -182,6 +184,15 @@ class _Auditor:
         hint = "set guard = 0 as well, if it may leave" if preset else "leave out one of the two"
         path = rule.path if self._is_short(rule) else (*rule.path, "disclose")
         yield self._remark(rule, path, ["disclose"], what, hint)
+
+    def _unsearched(self, rule: Rule) -> Iterator[Remark]:
+        """Yield what there is to say of an address in which no browser can tell the words."""
+        text = rule.settings.get("search")
+        if isinstance(text, str):
+            try:
+                Search.parse(text)
+            except UsageError as error:
+                yield self._remark(rule, (*rule.path, "search"), ["search"], error.what, error.hint)
 
     def _is_short(self, rule: Rule) -> bool:
         """Say whether a rule is an attribute with a text, and so has no key for its setting."""

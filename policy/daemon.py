@@ -18,11 +18,13 @@ class DaemonSettings:
     """What `[daemon]` says, or else the defaults.
 
     ``lock_after_minutes``: without a call by the user, 0 for never; ``prompts_per_hour``: how
-    many reviews may be shown by themselves.
+    many reviews may be shown by themselves; ``clicks``: whether browsers may tell which results
+    are visited.
     """
 
     lock_after_minutes: float = 15.0
     prompts_per_hour: int = 6
+    clicks: bool = False
 
 
 _USUAL = DaemonSettings()
@@ -42,6 +44,14 @@ _TABLE = (
         "daemon",
         "How often in an hour you are asked by itself; the rest is listed.",
         default=_USUAL.prompts_per_hour,
+    ),
+    Setting(
+        "clicks",
+        bool,
+        "true or false",
+        "daemon",
+        "Whether browsers may tell which results you visit.",
+        default=_USUAL.clicks,
     ),
 )
 DAEMON: Mapping[str, Setting] = MappingProxyType({each.key: each for each in _TABLE})

@@ -79,6 +79,14 @@ class Rulebook:
             found = self._rulings[holding] = self._ruled.by(holding)
         return Ruling(known.host, known.pool, *found)
 
+    def refusing(self, recipient: str, today: date) -> Rule | None:
+        """Return the rule by which a recipient gets nothing, whatever the query; None for none.
+
+        UsageError where the recipient is no host.
+        """
+        ruled = self.match(recipient, "", today).settings["nothing"]
+        return ruled.rule if ruled.value is True else None
+
     def _met(self, recipient: str) -> _Recipient:
         """Return what is known of a recipient from now on."""
         if recipient in self.policy.groups:

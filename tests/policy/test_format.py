@@ -1,5 +1,6 @@
 """FORMAT.md is executed: its examples, its tables and the errors that it shows."""
 
+import json
 import re
 import tomllib
 from dataclasses import asdict
@@ -124,7 +125,7 @@ def test_the_settings_of_the_daemon_are_those_listed() -> None:
     table = {quoted(row[0])[0]: row for row in rows(section("The daemon"))}
     assert [*table] == [*DAEMON]
     usual = read("", "empty", preset).daemon
-    assert {key: float(row[3]) for key, row in table.items()} == asdict(usual)
+    assert {key: json.loads(row[3].strip("`")) for key, row in table.items()} == asdict(usual)
     (example,) = re.findall(r"```toml\n(.*?)```", section("The daemon"), re.DOTALL)
     said = read(example, "FORMAT.md", preset).daemon
     assert tomllib.loads(example)["daemon"] == asdict(said)
