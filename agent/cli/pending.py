@@ -106,7 +106,8 @@ def what_waits(review: Review) -> str:
     """Return the same without the time."""
     names = listed(review.names)
     if review.kind == "offer":
-        return f"{review.recipient} says that it can use {names}"
+        where = "" if review.search is None else f" in searches at {review.search}"
+        return f"{review.recipient} says that it can use {names}{where}"
     pool = "" if review.pool == review.recipient else f", and so {review.pool}"
     why = f", with {review.query!r}" if review.query else ""
     return f"{names} to {review.recipient}{pool}{why}{_figures(review)}"

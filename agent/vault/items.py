@@ -15,6 +15,12 @@ class Items:
         """Return a record, or None. Raises DamagedVaultError."""
         return self._store.get(_PREFIX + name)
 
+    def names(self, prefix: str) -> list[str]:
+        """Return the names of all records that begin with a prefix, sorted."""
+        start = _PREFIX + prefix
+        found = (name for name in self._store.names() if name.startswith(start))
+        return [name.removeprefix(_PREFIX) for name in found]
+
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
         """Keep a record of at most 1 MiB, in place of what was there; VaultError if it fails.
 

@@ -47,6 +47,10 @@ class Memory:
         self.records[name] = content
         self.writes += 1
 
+    def names(self, prefix: str) -> list[str]:
+        """Return the names that begin so."""
+        return sorted(name for name in self.records if name.startswith(prefix))
+
     def delete(self, name: str) -> None:
         """Take a record out."""
         self.records.pop(name, None)

@@ -32,8 +32,16 @@ class Locking(Base):
         return status_of(agent, agent.rules.status(), models, now)
 
     def locked(self) -> Locked:
-        """Return what everybody may know."""
-        return Locked(version=__version__, locked=self._agent.vault is None)
+        """Return what everybody may know, by the policy as it is now."""
+        agent, now = self._agent, self._clock()
+        agent.look(now)
+        policy = agent.rules.policy
+        return Locked(
+            version=__version__,
+            locked=agent.vault is None,
+            clicks=policy is not None and policy.daemon.clicks,
+            sites=agent.desk.sites(now),
+        )
 
     async def unlock(self, body: Unlock) -> Status:
         """Open the vault, if it is not open; VaultError where it cannot be opened.

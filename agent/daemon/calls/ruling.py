@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from agent.daemon.calls.base import Base
+from agent.daemon.desk.sites import own_search
 from agent.daemon.holdings import opened
 from agent.daemon.policing.ruled import place_of
 from agent.errors import UsageError
@@ -39,14 +40,18 @@ class Ruling(Base):
         return Done()
 
     def offer(self, body: Offer) -> Done:
-        """Queue what a recipient says it can use, of what the models have; not done if nothing."""
+        """Queue what a recipient says it can use, of what the models have; not done if nothing.
+
+        UsageError where the recipient is no host, or the search is not its own.
+        """
         now, agent = self._clock(), self._agent
         host, known = host_of(body.recipient), self._known(now)
+        search = None if body.search is None else own_search(body.search, host)
         names = [name for name in body.names if name in known]
         if not names:
             return Done(done=False)
         pool = agent.rules.in_force.pool_of(host)
-        review = agent.desk.offer(site_of(host), pool, names, now)
+        review = agent.desk.offer(site_of(host), pool, names, now, search)
         if review is not None:
             agent.bus.publish("offer", review.id)
         return Done()

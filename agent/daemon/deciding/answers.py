@@ -9,7 +9,7 @@ from agent.decision.decision import Decision
 from agent.decision.words import headline
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
-from agent.wire.asking import Answer, Code, Summary
+from agent.wire.asking import Answer, Because, Code, Summary
 
 
 def nothing(code: Code) -> Answer:
@@ -31,7 +31,22 @@ def summary_of(decision: Decision, pool: str, model: Model, people_left: int) ->
         utility_bits=decision.figures.utility,
         people_left=people_left,
         waiting=len(decision.pending.names) if decision.pending else 0,
+        because=_because(decision),
     )
+
+
+def _because(decision: Decision) -> list[Because]:
+    """Return why each attribute leaves, in the order chosen: by the decision, and no value."""
+    found = {each.name: each for each in decision.candidates}
+    return [
+        Because(
+            name=name,
+            reason=found[name].reason,
+            gain_bits=found[name].gain_bits,
+            cost_bits=found[name].cost_bits,
+        )
+        for name in decision.disclosed
+    ]
 
 
 def specified(values: Mapping[str, str]) -> dict[str, str]:

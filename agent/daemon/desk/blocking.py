@@ -36,13 +36,17 @@ class Blocking:
 
     def rule(self, host: str, now: datetime) -> Rule | None:
         """Return the rule by which a host gets nothing, whatever the query; None where it does."""
+        book = self.book()
+        return None if book is None else book.refusing(host, now.date())
+
+    def book(self) -> Rulebook | None:
+        """Return the rules that are in use, ready to be asked of recipients; None for none."""
         policy = self._policy()
         if policy is None:
             return None
         if self._book is None or self._book.policy is not policy:
             self._book = Rulebook(policy, ())
-        ruled = self._book.match(host, "", now.date()).settings["nothing"]
-        return ruled.rule if ruled.value is True else None
+        return self._book
 
     def refuse(self, host: str, now: datetime) -> None:
         """Write into the policy that a canonical host gets nothing, if that is not said yet.

@@ -183,7 +183,9 @@ class Desk(Intake):
             raise LockedError
         before = self._offers.find(site)
         with ExitStack() as on_failure:  # it is narrowed first, so that nothing opens if this ends
-            self._offers.approve(site, Approved(names, end))
+            searches = () if review.search is None else (review.search,)
+            approved = Approved(names, end, searches).after(before, now.date())
+            self._offers.approve(site, approved)
             on_failure.callback(self._offers.restore, site, before)
             edit = self._blocking.allow(site) if self._blocking.gets_nothing(site, now) else None
             on_failure.pop_all()

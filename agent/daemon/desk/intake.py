@@ -7,6 +7,7 @@ from pathlib import Path
 from agent.daemon.desk.blocking import Blocking
 from agent.daemon.desk.kept import Items
 from agent.daemon.desk.offers import Offers
+from agent.daemon.desk.sites import Sites
 from agent.daemon.desk.steps import State, Step
 from agent.daemon.desk.verdicts import denied_once, overlaid, used_up
 from agent.daemon.desk.waiting import expired, queued
@@ -14,6 +15,7 @@ from agent.decision.decision import Decision
 from agent.decision.terms import Terms
 from agent.wire.asking import Ask
 from agent.wire.reviews import Review
+from agent.wire.state import Site
 from policy.groups import Pools
 from policy.match import Ruling
 from policy.rules import Policy
@@ -31,6 +33,7 @@ class Intake:
         self._policy = policy
         self._blocking = Blocking(path, policy)
         self._offers: Offers | None = None
+        self._sites = Sites()
         self._state = State()
         self._step: Step | None = None
 
@@ -45,6 +48,7 @@ class Intake:
         """
         self._offers = self._step = None
         self._blocking.forget()
+        self._sites.forget()
 
     def offered(self, site: str, now: datetime) -> frozenset[str] | None:
         """Return what an approved offer says a recipient can use, None where there never was one.
@@ -53,6 +57,12 @@ class Intake:
         """
         approved = self._offers.find(site) if self._offers else None
         return approved.names_on(now.date()) if approved else None
+
+    def sites(self, now: datetime) -> list[Site]:
+        """Return the searches that browsers may act on; without a vault the policy's alone."""
+        book = self._blocking.book()
+        offered = self._offers.searched if self._offers else ()
+        return [] if book is None else self._sites.at(book, offered, now.date())
 
     def overlay(self, terms: Terms, pool: str) -> Terms:
         """Return the terms with the user's words for a pool applied to what is ruled."""
@@ -91,16 +101,32 @@ class Intake:
         """Return what waits, the one that was met longest ago first."""
         return [*self._current(now).waiting.reviews.values()]
 
-    def offer(self, site: str, pool: str, names: Sequence[str], now: datetime) -> Review | None:
+    def offer(
+        self,
+        site: str,
+        pool: str,
+        names: Sequence[str],
+        now: datetime,
+        search: str | None = None,
+    ) -> Review | None:
         """Queue what a recipient says it can use; returns the review if it is new.
 
-        Nothing is queued that was approved already, or of a recipient that gets nothing.
+        ``search``: where it is searched, as `policy.search` writes it. Nothing is queued that was
+        approved already, or of a recipient that gets nothing.
         """
         unique = [*dict.fromkeys(names)]
-        if self.offered(site, now) == frozenset(unique) or self._blocking.gets_nothing(site, now):
+        same = self.offered(site, now) == frozenset(unique) and self._is_searched(site, search)
+        if same or self._blocking.gets_nothing(site, now):
             return None
-        review = Review(id=0, kind="offer", at=now, recipient=site, pool=pool, names=unique)
+        review = Review(
+            id=0, kind="offer", at=now, recipient=site, pool=pool, names=unique, search=search
+        )
         return self._queue(review, now)
+
+    def _is_searched(self, site: str, search: str | None) -> bool:
+        """Say whether the approved offer of a site has a search."""
+        approved = self._offers.find(site) if self._offers else None
+        return search is None or (approved is not None and search in approved.searches)
 
     def _current(self, now: datetime) -> State:
         """Return what the desk has, without what nothing has met for a day."""

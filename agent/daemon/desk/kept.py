@@ -12,5 +12,8 @@ class Items(Protocol):
     def put(self, name: str, content: bytes, /, *, durable: bool = True) -> None:
         """Set a record; ``durable``: on the disk when it returns."""
 
+    def names(self, prefix: str) -> list[str]:
+        """Return the names of all records that begin so, sorted."""
+
     def delete(self, name: str) -> None:
         """Take a record out, if it is there."""

@@ -44,7 +44,8 @@ def queued(
 
     ``review``: its number and whether it is prompted do not matter; ``hourly``: prompts that may
     be granted within an hour. Also returns the review if it is new, or a prompt from now on. What
-    was shown under a number never grows: an offer of other names has a number of its own.
+    was shown under a number never grows: an offer of other names, or with
+    another search, has a number of its own.
     """
     key = _key(review)
     before = _shown_before(waiting.reviews.get(key), review)
@@ -122,9 +123,9 @@ def _key(review: Review) -> Key:
 
 def _shown_before(before: Review | None, review: Review) -> Review | None:
     """Return the review in whose place another comes, if it said the same."""
-    if before is None or before.pool != review.pool or {*before.names} != {*review.names}:
+    if before is None or {*before.names} != {*review.names}:
         return None
-    return before
+    return before if (before.pool, before.search) == (review.pool, review.search) else None
 
 
 def _bounded(reviews: dict[Key, Review]) -> dict[Key, Review]:

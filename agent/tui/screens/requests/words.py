@@ -160,7 +160,8 @@ def _waits(review: Review) -> str:
     names = listed(review.names)
     if review.kind == "offer":
         may = "With a yes it may get no more than that, as your rules allow; with a no, nothing."
-        return f"Review {review.id}: {whom(review)} says that it can use {names}.\n{may}"
+        where = "" if review.search is None else f" in searches at {review.search}"
+        return f"Review {review.id}: {whom(review)} says that it can use {names}{where}.\n{may}"
     about = f", asked last for “{review.query}”" if review.query else ""
     return f"Review {review.id}: {whom(review)} waits for your word on {names}{about}."
 
