@@ -26,7 +26,7 @@ check: .venv/.dev
 	$(BIN)/lint-imports --no-logo
 
 bench: .venv/.dev
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench $(PARTS)
 
 model: .venv/.dev
 	$(BIN)/python examples/build_shipped_model.py

@@ -1,17 +1,32 @@
-"""Print every figure that the project claims: ``make bench``."""
+"""Print every figure that is claimed, or those of some parts: ``make bench PARTS=relay``."""
 
-from tests.bench import (
-    appending,
-    building,
-    daemon,
-    decisions,
-    heldout,
-    lazy,
-    policies,
-    relay,
-    screens,
+import argparse
+from importlib import import_module
+
+PARTS = (
+    "decisions",
+    "policies",
+    "daemon",
+    "relay",
+    "screens",
+    "appending",
+    "lazy",
+    "heldout",
+    "building",
 )
 
-for part in (decisions, policies, daemon, relay, screens, appending, lazy, heldout, building):
-    for line in part.figures():
-        print(line, flush=True)
+
+def main() -> None:
+    """Print the figures of the parts that are named, or of all."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of: {', '.join(PARTS)}")
+    named = parser.parse_args().parts
+    if unknown := [each for each in named if each not in PARTS]:
+        parser.error(f"no such part: {', '.join(unknown)} (there are: {', '.join(PARTS)})")
+    for part in named or PARTS:
+        for line in import_module(f"tests.bench.{part}").figures():
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
