@@ -192,7 +192,7 @@ class _Auditor:
             try:
                 Search.parse(text)
             except UsageError as error:
-                yield self._remark(rule, (*rule.path, "search"), ["search"], error.what, error.hint)
+                yield self._remark(rule, (*rule.path, "search"), (), error.what, error.hint)
 
     def _is_short(self, rule: Rule) -> bool:
         """Say whether a rule is an attribute with a text, and so has no key for its setting."""

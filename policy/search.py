@@ -45,7 +45,7 @@ class Search:
             raise _unfit(f"it has more than {LONGEST} characters")
         found = _FORM.fullmatch(text)
         if found is None or text.count(SLOT) != 1:
-            raise _unfit(f"{SLOT} does not stand once, in the part after the ?")
+            raise _unfit(f"it is no web address with {SLOT} once, after the ?")
         scheme, authority, path, rest = found.groups(default="/")
         host, port = _place(authority)
         if not _PATH.fullmatch(path) or _DOTS.search(path):

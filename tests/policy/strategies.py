@@ -67,6 +67,7 @@ UNORDERED: Mapping[str, st.SearchStrategy[Any]] = {
 OF_THE_DAEMON: Mapping[str, st.SearchStrategy[Any]] = {
     "lock_after_minutes": NUMBERS,
     "prompts_per_hour": WHOLE,
+    "clicks": st.booleans(),
 }
 CALLED = ("mine", "für", 'a "b" [c]')
 SEARCH = "https://www.shop.example/find?q={query}"
@@ -119,7 +120,7 @@ def _parts(draw: st.DrawFn) -> Document:
             st.sampled_from([f"ed25519:{'0a' * 32}", [f"ed25519:{'f' * 64}"]])
         )
     if draw(st.integers(0, 3)) == 0:
-        parts["daemon"] = draw(_some(OF_THE_DAEMON, 2))
+        parts["daemon"] = draw(_some(OF_THE_DAEMON, 3))
     if draw(st.booleans()):
         parts["queries"] = {"block": draw(_one_or_more(WORDS))}
     entries = PER_ATTRIBUTE["disclose"] | _some(PER_ATTRIBUTE, 2, least=1)

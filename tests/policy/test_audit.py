@@ -142,6 +142,7 @@ def test_a_remark_has_a_place_and_a_hint(document: Document) -> None:
 
 ADS = '[groups]\nads = ["ads.test", "x.track.test"]\n[[rule]]\nrecipient = "ads"\n'
 GUARDED = "has no effect: {} guards it, so that it never leaves"
+UNFIT = "browsers cannot use this search: it is no web address with {query} once, after the ?"
 RULE = '[[rule]]\nrecipient = "shop.example"\n'
 CASES = {
     "expired": (
@@ -196,6 +197,12 @@ CASES = {
         'preset = "strict"\n[attributes]\ngender = "ask"\n',
         [
             f"3 attributes.gender: 'ask' {GUARDED.format('preset strict, attributes.gender')}",
+        ],
+    ),
+    "a search that browsers cannot use": (
+        f'{RULE}search = "https://shop.example/{{query}}"\n',
+        [
+            f"3 rule[1].search: {UNFIT}",
         ],
     ),
     "guarded by itself": (
