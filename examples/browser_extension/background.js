@@ -71,7 +71,6 @@ const ANSWERS = {
   },
 
   async page(_, sender) {
-    await daemon.heard;
     const page = listedPage(sender, chrome.runtime, daemon.sites);
     const own = daemon.sites.filter(({ origin }) => origin === page?.origin);
     return page && { searches: own.map(expression), forms: !FIREFOX, clicks: daemon.clicks };
@@ -112,13 +111,16 @@ const ANSWERS = {
 
 chrome.runtime.onMessage.addListener((message, sender, reply) => {
   const answer = Object.hasOwn(ANSWERS, message?.kind) ? ANSWERS[message.kind] : null;
-  answer?.(message, sender).then(reply, () => reply(null));
+  if (answer) {
+    daemon.heard.then(() => answer(message, sender)).then(reply, () => reply(null));
+  }
   return answer !== null;
 });
 
 chrome.webRequest.onResponseStarted.addListener(
   async (response) => {
-    if (response.tabId >= 0 && (await offers.heard(response))) {
+    const seen = response.tabId >= 0 && response.documentLifecycle !== "prerender";
+    if (seen && (await offers.heard(response))) {
       lookSoon();
     }
   },
@@ -132,11 +134,14 @@ if (FIREFOX) {
   chrome.webRequest.onCompleted.addListener((each) => held.over(each), REQUESTS);
   chrome.webRequest.onErrorOccurred.addListener((each) => held.over(each), REQUESTS);
 } else {
-  const over = ({ tabId, url }) => rules.drop(tabId, url);
-  chrome.webRequest.onSendHeaders.addListener(over, PAGES);
-  chrome.webRequest.onErrorOccurred.addListener(over, PAGES);
+  chrome.webRequest.onSendHeaders.addListener(({ tabId }) => rules.drop(tabId), PAGES);
+  chrome.webRequest.onErrorOccurred.addListener(({ tabId, url }) => rules.drop(tabId, url), PAGES);
 }
 
+chrome.omnibox.onInputStarted.addListener(() => {
+  const where = daemon.sites[0]?.recipient ?? "no site yet: none is listed";
+  chrome.omnibox.setDefaultSuggestion({ description: `Search ${where} with Reticent` });
+});
 chrome.omnibox.onInputEntered.addListener(async (text) => {
   await daemon.heard;
   const [site] = daemon.sites;

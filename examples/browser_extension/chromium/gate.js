@@ -2,7 +2,7 @@
 
 const NO_SEARCH = "This is no search that Reticent knows.";
 const LET_PASS = 99_999; // the number of the rule by which a search goes on without the background
-const PATIENCE = 3000;
+const PATIENCE = 2500; // longer than the background takes
 
 const address = location.href.slice(location.href.indexOf("#") + 1);
 

@@ -6,7 +6,7 @@
  * expressions of this site's searches, whether forms are to be held, and whether clicks count.
  */
 (() => {
-  const PATIENCE = 1500;
+  const PATIENCE = 1500; // longer than the background takes: then the gate is next
   const known = { searches: [], forms: false, clicks: false };
 
   /** An attribute of an element, also where a form has a field of a method's name. */

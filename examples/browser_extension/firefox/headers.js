@@ -40,7 +40,7 @@ export class Held {
     this.#given.delete(requestId);
   }
 
-  /** The search that a request is: a page that the user opens, or one that its own site asks for. */
+  /** The search that a request is: a page that is opened, or what a page of its site fetches. */
   async #search({ url, method, type, tabId, frameId, documentUrl }) {
     if (method !== "GET" || tabId < 0 || frameId !== 0) {
       return null;

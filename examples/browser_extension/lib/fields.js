@@ -13,7 +13,7 @@ const ITEMS = [
   /"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*"/y, // String
   /\?[01]/y, // Boolean
   /@-?\d{1,15}(?![\d.])/y, // Date
-  /:(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?:/y, // Byte Sequence
+  /:(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?:/y, // Byte Sequence, padded or not
 ];
 const DISPLAY = /%"((?:[\x20\x21\x23\x24\x26-\x7e]|%[0-9a-f]{2})*)"/y;
 

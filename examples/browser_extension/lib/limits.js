@@ -1,8 +1,8 @@
 /** How long is waited, and how much is taken; milliseconds unless said. */
 
 export const DECISION = 1000; // that a request is held: then it goes on without a header
-export const STATUS = 2000;
-export const EVERY = 30_000; // between two looks at how the daemon is: a browser's alarms allow no less
+export const STATUS = 1000; // for any other answer
+export const EVERY = 30_000; // between two looks at how the daemon is; an alarm's least
 export const SOON = 2000; // the same, while the user may be about to approve an offer
 export const SOON_FOR = 600_000;
 export const UNUSED = 30_000; // until a rule that no request has met is taken away

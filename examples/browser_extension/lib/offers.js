@@ -9,7 +9,7 @@ const USUAL = ["q", "query", "search", "s", "p", "text", "term", "keywords", "k"
 
 /**
  * What a response offers; null where it offers nothing.
- * @param {{url: string, method: string, responseHeaders?: {name: string, value?: string}[]}} response
+ * @param {{url: string, method: string, responseHeaders?: object[]}} response
  * @returns {{recipient: string, names: string[], search: string} | null}
  */
 export function offerOf({ url, method, responseHeaders = [] }) {

@@ -33,7 +33,10 @@ export class Scripts {
     this.#ports = ports;
   }
 
-  /** Have the script on these origins' pages, and on no others. @param {Iterable<string>} origins */
+  /**
+   * Have the script on these origins' pages, and on no others.
+   * @param {Iterable<string>} origins
+   */
   on(origins) {
     const wanted = new Set(origins);
     this.#last = this.#last.then(() => this.#registered(wanted)).catch(() => {});

@@ -1,4 +1,4 @@
-/** One search of a tab: what it asks for is told to the daemon, and what it may carry comes back. */
+/** A tab's search: the daemon is told what it asks for, and says what it may carry. */
 
 import { headerOf } from "./header.js";
 import { searchOf } from "./sites.js";

@@ -6,7 +6,7 @@
  */
 
 const HOLE = "{query}";
-const NAMED = /[?&]([^?&=#]+)=$/;
+const NAMED = /^[^?#]*\?(?:[^#]*&)?([^?&=#]+)=$/;
 const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
 
 /**
@@ -14,7 +14,6 @@ const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
  * @property {string} recipient who is asked about
  * @property {string} search the address with {query} in it
  * @property {string} origin
- * @property {string} host with its port, if there is one
  * @property {string} start all of the address until its parameters
  * @property {string[]} names of the parameter, as addresses and as forms write it
  */
@@ -27,21 +26,21 @@ const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
 export function siteOf({ recipient, search }) {
   const [before, after, ...more] = String(search).split(HOLE);
   const named = NAMED.exec(before);
-  if (!named || before.includes("#") || more.length > 0 || !/^(?:[&#]|$)/.test(after)) {
+  if (!named || more.length > 0 || !/^(?:[&#]|$)/.test(after)) {
     return null;
   }
   const url = parsed(`${before}x${after}`);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
     return null;
   }
-  return Object.freeze({
+  const site = Object.freeze({
     recipient: String(recipient),
     search: String(search),
     origin: url.origin,
-    host: url.host,
     start: `${url.origin}${url.pathname}?`,
     names: spellings(named[1], url),
   });
+  return queryOf(site, addressOf(site, "x")) === "x" ? site : null; // another q may stand before
 }
 
 /**

@@ -1,0 +1,1 @@
+"""The extension's modules, without a browser."""

@@ -1,0 +1,143 @@
+/** The rules of a Chromium: one address of one tab passes, once, with its own header. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { module, search, site } from "./at.mjs";
+
+const { Rules, gateRule, passRules } = await module("chromium/rules.js");
+const GATE = "chrome-extension://id/chromium/gate.html";
+const ADDRESS = search("a.example", "x");
+
+/** A browser's rules, with all that was done to them; `refuses`: which rules it does not take. */
+function browser({ there = [], refuses = () => false } = {}) {
+  const [rules, updates] = [new Map(there.map((each) => [each.id, each])), []];
+  return {
+    rules,
+    updates,
+    getSessionRules: async () => [...rules.values()],
+    isRegexSupported: async ({ regex }) => ({ isSupported: !regex.includes("too-much") }),
+    updateSessionRules: async ({ removeRuleIds = [], addRules = [] }) => {
+      updates.push({ removeRuleIds, addRules });
+      if (addRules.some(refuses)) {
+        throw new Error("refused");
+      }
+      removeRuleIds.forEach((id) => rules.delete(id));
+      addRules.forEach((each) => {
+        assert.ok(!rules.has(each.id), "each number is used once");
+        rules.set(each.id, each);
+      });
+    },
+  };
+}
+
+const settle = () => new Promise((done) => setTimeout(done));
+const kinds = ({ rules }) => [...rules.values()].map(({ action }) => action.type);
+
+test("searches of the sites go by the gate, as pages that are asked for with GET", async () => {
+  const here = browser();
+  const rules = new Rules(here, GATE);
+  await rules.lead([site("a.example"), site("too-much.example"), site("b.example")]);
+  assert.deepEqual(kinds(here), ["redirect", "redirect"]);
+  for (const { condition, action } of here.rules.values()) {
+    assert.deepEqual(condition.resourceTypes, ["main_frame"]);
+    assert.deepEqual(condition.requestMethods, ["get"]);
+    assert.equal(condition.isUrlFilterCaseSensitive, true);
+    assert.equal(action.redirect.regexSubstitution, `${GATE}#\\0`);
+  }
+  const before = here.updates.length;
+  await rules.lead([site("a.example"), site("too-much.example"), site("b.example")]);
+  assert.equal(here.updates.length, before);
+  await rules.lead([site("b.example")]);
+  assert.equal(here.rules.size, 1);
+  await rules.lead([]);
+  assert.equal(here.rules.size, 0);
+});
+
+test("one address of one tab passes with its header, in one change", async () => {
+  const here = browser();
+  const rules = new Rules(here, GATE);
+  await rules.pass({ tab: 5, address: ADDRESS, header: 'region="x"' });
+  const { addRules } = here.updates.at(-1);
+  const [pass, carry] = addRules;
+  assert.deepEqual([pass.action.type, carry.action.type], ["allow", "modifyHeaders"]);
+  const set = { header: "Shared-Attributes", operation: "set", value: 'region="x"' };
+  assert.deepEqual(carry.action.requestHeaders, [set]);
+  for (const { condition } of addRules) {
+    assert.deepEqual(condition.tabIds, [5]);
+    assert.equal(condition.urlFilter, `|${ADDRESS}|`);
+    assert.equal(condition.isUrlFilterCaseSensitive, true);
+    assert.deepEqual(condition.resourceTypes, ["main_frame"]);
+  }
+  const gate = gateRule(site("a.example"), 1, GATE);
+  assert.ok(gate.priority < pass.priority && pass.priority < carry.priority);
+  rules.drop(5);
+  await settle();
+  assert.equal(here.rules.size, 0);
+});
+
+test("without a header it passes with none", () => {
+  const rules = passRules({ tab: 5, address: ADDRESS, header: "" }, 1);
+  assert.deepEqual(rules.map(({ action }) => action.type), ["allow"]);
+});
+
+for (const sign of ["*", "^", "|"]) {
+  test(`a filter that means more than the address sets no header: ${sign}`, () => {
+    const address = `${ADDRESS}${sign}y`;
+    const [, carry] = passRules({ tab: 5, address, header: "h" }, 1);
+    assert.equal(carry.condition.urlFilter, undefined);
+    const exact = new RegExp(carry.condition.regexFilter);
+    assert.ok(exact.test(address));
+    for (const other of [`${address}z`, `${ADDRESS}zzy`, `${ADDRESS}y`, `z${address}`]) {
+      assert.ok(!exact.test(other));
+    }
+  });
+}
+
+test("the next of a tab takes the place of the last, and tabs have their own", async () => {
+  const here = browser();
+  const rules = new Rules(here, GATE);
+  await rules.pass({ tab: 5, address: ADDRESS, header: "one" });
+  await rules.pass({ tab: 6, address: ADDRESS, header: "two" });
+  await rules.pass({ tab: 5, address: search("a.example", "y"), header: "three" });
+  const headers = [...here.rules.values()].map(({ action }) => action.requestHeaders?.[0].value);
+  assert.deepEqual(headers.filter(Boolean).sort(), ["three", "two"]);
+  rules.drop(5, ADDRESS);
+  rules.drop(7);
+  await settle();
+  assert.equal(here.rules.size, 4);
+  rules.drop(5, search("a.example", "y#top"));
+  rules.drop(6);
+  await settle();
+  assert.equal(here.rules.size, 0);
+});
+
+test("a header that the browser does not take is left out", async () => {
+  const here = browser({ refuses: ({ action }) => action.type === "modifyHeaders" });
+  const rules = new Rules(here, GATE);
+  await rules.pass({ tab: 5, address: ADDRESS, header: "h" });
+  assert.deepEqual(kinds(here), ["allow"]);
+  rules.drop(5);
+});
+
+test("an address whose rules are never met is let pass at last, without a header", async () => {
+  const here = browser();
+  const rules = new Rules(here, GATE);
+  for (let times = 0; times < 4; times += 1) {
+    assert.ok(!kinds(here).includes("allow") || here.rules.size === 2);
+    await rules.pass({ tab: 5, address: ADDRESS, header: "h" });
+  }
+  assert.deepEqual(kinds(here), ["allow"]);
+  const [{ condition }] = here.rules.values();
+  assert.deepEqual([condition.urlFilter, condition.tabIds], ["|https://a.example/", [5]]);
+  rules.drop(5);
+});
+
+test("what an earlier life of the background let pass is taken away first", async () => {
+  const [old, gate] = [{ id: 100_000, action: { type: "allow" } }, { id: 1, action: { type: "redirect" } }];
+  const here = browser({ there: [old, gate] });
+  const rules = new Rules(here, GATE);
+  await rules.pass({ tab: 5, address: ADDRESS, header: "h" });
+  assert.deepEqual(kinds(here), ["redirect", "allow", "modifyHeaders"]);
+  rules.drop(5);
+});

@@ -1,0 +1,66 @@
+/** Who sends a message: what the browser says of the sender counts. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { module, search, site } from "./at.mjs";
+
+const { isPage, listedPage } = await module("lib/senders.js");
+const { Offers } = await module("lib/offers.js");
+const { scriptOf } = await module("lib/scripts.js");
+const ID = "abc";
+const runtime = { id: ID, getURL: (path) => `chrome-extension://${ID}/${path}` };
+const POPUP = "popup/popup.html";
+const SITES = [site("a.example")];
+const SCRIPT = { id: ID, tab: { id: 3 }, frameId: 0, url: search("a.example", "x") };
+
+test("a page of the extension, whatever is behind its path", () => {
+  for (const end of ["", "#x", "?y"]) {
+    const url = `${runtime.getURL(POPUP)}${end}`;
+    assert.ok(isPage({ id: ID, url }, runtime, POPUP));
+    assert.ok(!isPage({ id: "other", url }, runtime, POPUP));
+    assert.ok(!isPage({ id: ID, url, frameId: 2 }, runtime, POPUP));
+    assert.ok(!isPage({ id: ID, url: `https://a.example/?${url}` }, runtime, POPUP));
+  }
+  assert.ok(!isPage({ id: ID }, runtime, POPUP));
+});
+
+test("our script in the top frame of a listed site's page", () => {
+  const wanted = { tab: 3, address: SCRIPT.url, origin: "https://a.example" };
+  assert.deepEqual(listedPage(SCRIPT, runtime, SITES), wanted);
+  for (const more of [
+    { id: "other" },
+    { tab: undefined },
+    { frameId: 1 },
+    { frameId: undefined },
+    { url: undefined },
+    { url: search("b.example", "x") },
+    { url: "https://a.example:444/search?q=x" },
+    { url: "http://a.example/search?q=x" },
+  ]) {
+    assert.equal(listedPage({ ...SCRIPT, ...more }, runtime, SITES), null);
+  }
+});
+
+test("the script is on the pages of one origin", () => {
+  const [own] = scriptOf("http://127.0.0.1:8710", true).matches;
+  assert.equal(own, "http://127.0.0.1:8710/*");
+  assert.deepEqual(scriptOf("http://127.0.0.1:8710", false).matches, ["http://127.0.0.1/*"]);
+  assert.equal(scriptOf("https://a.example", true).persistAcrossSessions, false);
+});
+
+test("an offer is made once, and again only where it failed", async () => {
+  const made = [];
+  let works = false;
+  const offers = new Offers({ offer: async (offer) => Boolean(made.push(offer)) && works });
+  const header = (value) => [{ name: "accept-shared-attributes", value }];
+  const response = { url: search("a.example", "x"), method: "GET", responseHeaders: header("region") };
+  assert.equal(await offers.heard(response), false);
+  works = true;
+  assert.equal(await offers.heard(response), true);
+  assert.equal(await offers.heard({ ...response, url: search("a.example", "y") }), false);
+  assert.equal(made.length, 2);
+  assert.equal(await offers.heard({ ...response, responseHeaders: header("gender") }), true);
+  assert.equal(await offers.heard({ ...response, url: "https://a.example/other" }), false);
+  assert.equal(made.length, 3);
+});

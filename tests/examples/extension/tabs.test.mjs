@@ -1,0 +1,68 @@
+/** The badge: how much a tab's last search carried, and what is wrong where something is. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { module } from "./at.mjs";
+
+const { Tabs } = await module("lib/tabs.js");
+const search = (attributes, fault = null) => ({
+  recipient: "a.example",
+  query: "x",
+  url: "https://a.example/search?q=x",
+  answer: fault ? null : { code: "answered", attributes },
+  fault,
+});
+
+/** Badges, by tab; those of tabs that are closed fail. */
+function action() {
+  const [texts, titles] = [new Map(), new Map()];
+  const set = (map) => async ({ tabId = "all", text, title }) => {
+    if (tabId === 404) {
+      throw new Error("no such tab");
+    }
+    map.set(tabId, text ?? title);
+  };
+  const shown = { setBadgeText: set(texts), setTitle: set(titles) };
+  return { texts, titles, ...shown, setBadgeBackgroundColor: async () => {} };
+}
+
+function made() {
+  const [shown, daemon] = [action(), { state: "" }];
+  return { shown, daemon, tabs: new Tabs(shown, daemon) };
+}
+
+test("a number for a search, and none for a tab without one", () => {
+  const { shown, tabs } = made();
+  tabs.note(1, search({ region: "x", int_python: "yes" }));
+  tabs.note(2, search({}));
+  tabs.paint(3);
+  assert.deepEqual([...shown.texts], [[1, "2"], [2, "0"]]);
+  assert.match(shown.titles.get(1), /a\.example 2 facts/);
+  assert.match(shown.titles.get(2), /no facts/);
+});
+
+test("what is wrong stands everywhere, and goes again", () => {
+  const { shown, daemon, tabs } = made();
+  tabs.note(1, search({ region: "x" }));
+  for (const state of ["lock", "off", "slow", ""]) {
+    daemon.state = state;
+    tabs.paintAll();
+    assert.deepEqual([...shown.texts.values()].sort(), [state || "1", state].sort());
+  }
+});
+
+test("a search that took too long says so until the next", () => {
+  const { shown, tabs } = made();
+  tabs.note(1, search({}, { code: "too slow" }));
+  assert.equal(shown.texts.get(1), "slow");
+  tabs.note(1, search({ region: "x" }));
+  assert.equal(shown.texts.get(1), "1");
+});
+
+test("a tab that is closed is forgotten, and a badge of one is no error", () => {
+  const { tabs } = made();
+  tabs.note(404, search({}));
+  tabs.forget(404);
+  assert.equal(tabs.last(404), null);
+});

@@ -1,0 +1,80 @@
+"""The manifest says who the extension is, and asks for no more than it needs."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from agent.daemon.browsers.ids import FIREFOX_ID, HOST, KEY
+from agent.wire import base
+from tests.examples.extension.modules import EXTENSION
+
+MANIFEST: dict[str, Any] = json.loads((EXTENSION / "manifest.json").read_text())
+
+
+def files(value: object) -> Iterator[str]:
+    """Yield what in the manifest is a file."""
+    if isinstance(value, dict):
+        value = [*value.values()]
+    if isinstance(value, list):
+        for each in value:
+            yield from files(each)
+    elif isinstance(value, str) and re.fullmatch(r"[\w/]+\.(js|html|css|png)", value):
+        yield value
+
+
+def test_it_is_the_one_that_the_relay_is_for() -> None:
+    """By the key for a Chromium, by its id for Firefox; and it calls the relay by its name."""
+    assert MANIFEST["key"] == KEY
+    assert MANIFEST["browser_specific_settings"]["gecko"]["id"] == FIREFOX_ID
+    assert f'"{HOST}"' in (EXTENSION / "lib" / "relay.js").read_text()
+
+
+def test_its_permissions() -> None:
+    """Exactly these; nothing of them is optional, and nothing is open to pages but the gate."""
+    assert MANIFEST["permissions"] == [
+        "alarms",
+        "declarativeNetRequestWithHostAccess",
+        "nativeMessaging",
+        "scripting",
+        "webRequest",
+        "webRequestBlocking",
+    ]
+    assert MANIFEST["host_permissions"] == ["http://*/*", "https://*/*"]
+    assert MANIFEST["incognito"] == "not_allowed"
+    [open_to_pages] = MANIFEST["web_accessible_resources"]
+    assert open_to_pages["resources"] == ["chromium/gate.html"]
+    unwanted = {"externally_connectable", "optional_permissions", "optional_host_permissions"}
+    assert not unwanted & MANIFEST.keys()
+    assert "content_scripts" not in MANIFEST
+
+
+def test_its_pages_cannot_be_framed_and_run_their_own_code_alone() -> None:
+    """By their security policy."""
+    policy = MANIFEST["content_security_policy"]["extension_pages"]
+    directives = dict(each.strip().split(" ", 1) for each in policy.split(";"))
+    assert directives["default-src"] == directives["frame-ancestors"] == "'none'"
+    assert directives["script-src"] == "'self'"
+
+
+@pytest.mark.parametrize("file", sorted(set(files(MANIFEST))))
+def test_what_it_names_is_there(file: str) -> None:
+    """Every file."""
+    assert (EXTENSION / file).is_file()
+
+
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        ("LONGEST_QUERY", base.LONGEST_QUERY),
+        ("LONGEST_SEARCH", base.LONGEST_SEARCH),
+        ("LONGEST_NAME", base.LONGEST_NAME),
+        ("MOST_NAMES", base.MOST_NAMES),
+    ],
+)
+def test_its_limits_are_the_daemons(here: str, there: int) -> None:
+    """It sends nothing that would be refused."""
+    text = (EXTENSION / "lib" / "limits.js").read_text()
+    assert f"export const {here} = {there};" in re.sub(r" //.*", "", text)

@@ -1,0 +1,117 @@
+"""What the popup says of a search, in words."""
+
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from agent.decision.decision import Reason
+from agent.wire.asking import Answer, Because, Code, Summary
+from tests.examples.extension.modules import Modules
+
+SENT = {"region": "west_europe", "int_python": "yes"}
+BECAUSE = [
+    Because(name="region", reason="worth it", gain_bits=0.2149, cost_bits=0.02),
+    Because(name="int_python", reason="always", gain_bits=None, cost_bits=None),
+    Because(name="gender", reason="worth it", gain_bits=1.0, cost_bits=0.25),
+]
+SUMMARY = Summary(
+    headline="Two facts.",
+    pool="a.example",
+    model="m",
+    utility_bits=0.3,
+    people_left=1234.4,
+    waiting=1,
+    because=BECAUSE,
+)
+OFF = {"code": "no host", "what": "no relay", "hint": "install it"}
+
+
+def page(modules: Modules, answer: Answer | None, state: str = "", fault: object = None) -> Any:  # noqa: ANN401  (JSON)
+    """Return what stands in the popup of a search."""
+    said = None if answer is None else to_builtins(answer)
+    search = {"recipient": "a.example", "query": "git", "answer": said, "fault": fault}
+    told = {"search": search, "state": state, "fault": fault}
+    return modules("popup/words.js", "page", told)
+
+
+def test_what_was_sent_and_why(modules: Modules) -> None:
+    """In the order of the answer, and what is not set apart."""
+    answer = Answer(code="answered", attributes=SENT, unspecified=["gender"], summary=SUMMARY)
+    shown = page(modules, answer)
+    assert shown["state"] is None
+    assert shown["search"]["headline"] == "Two facts."
+    assert shown["sent"] == [
+        {
+            "name": "region",
+            "value": "west_europe",
+            "why": "helps more than it tells: 0.215 bits for 0.02 bits",
+        },
+        {"name": "int_python", "value": "yes", "why": "a rule of yours always sends it"},
+    ]
+    assert shown["unset"] == [
+        {
+            "name": "gender",
+            "value": "not set",
+            "why": "helps more than it tells: 1 bit for 0.25 bits",
+        }
+    ]
+    assert shown["facts"] == [
+        "1,234 people would fit what a.example knows",
+        "1 fact more waits for your word",
+    ]
+
+
+@pytest.mark.parametrize("code", get_args(Code))
+def test_why_it_carried_nothing(modules: Modules, code: Code) -> None:
+    """Each code in words of its own."""
+    headline = page(modules, Answer(code=code))["search"]["headline"]
+    assert headline.startswith("It carried nothing: ")
+    assert ("went wrong" in headline) == (code == "failed")
+
+
+@pytest.mark.parametrize(
+    "reason", ["worth it", "always", "known to the recipient", "in the standing set"]
+)
+def test_each_reason_why_something_leaves_is_in_words(modules: Modules, reason: str) -> None:
+    """Of those that a decision gives."""
+    assert reason in get_args(Reason)
+    because = [Because(name="region", reason=reason, gain_bits=None, cost_bits=None)]
+    summary = replace(SUMMARY, people_left=1, waiting=0, because=because)
+    shown = page(modules, Answer(code="answered", attributes={"region": "x"}, summary=summary))
+    assert shown["sent"][0]["why"] != reason
+    assert shown["facts"] == ["1 person would fit what a.example knows"]
+
+
+@pytest.mark.parametrize(
+    ("state", "fault", "hint"),
+    [
+        ("lock", None, "reticent unlock"),
+        ("off", {**OFF, "code": "no daemon"}, "reticent daemon"),
+        ("off", OFF, "reticent browser install"),
+        ("slow", {**OFF, "code": "too slow"}, "reticent status"),
+    ],
+)
+def test_what_is_wrong_and_what_to_run(
+    modules: Modules, state: str, fault: object, hint: str
+) -> None:
+    """Always a command."""
+    assert page(modules, None, state, fault)["state"]["hint"] == hint
+
+
+def test_without_a_search(modules: Modules) -> None:
+    """There is nothing but the state."""
+    told = {"search": None, "state": "", "fault": None}
+    shown = modules("popup/words.js", "page", told)
+    assert shown == {"state": None, "search": None, "sent": [], "unset": [], "facts": []}
+
+
+@given(st.floats(0, 1e6))
+def test_bits_are_short_and_near(modules: Modules, number: float) -> None:
+    """Within half a hundredth of what they are."""
+    figure, unit = modules("popup/words.js", "bits", number).split(" ")
+    assert float(figure) == pytest.approx(number, rel=0.005)
+    assert unit == ("bit" if float(figure) == 1 else "bits")
