@@ -1,0 +1,80 @@
+"""The program as a newcomer starts it."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from examples.search_service.__main__ import main
+from tests.house.tree import ROOT
+
+PROGRAM = [sys.executable, "-m", "examples.search_service"]
+
+
+def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
+    """It says where, answers there, writes what is chosen, and ends quietly."""
+    book = tmp_path / "chosen.jsonl"
+    with ExitStack() as ending:
+        running = ending.enter_context(
+            subprocess.Popen(
+                [*PROGRAM, "--port", "0", "--log", str(book)],
+                cwd=ROOT,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        )
+        ending.callback(running.kill)
+        assert running.stdout is not None
+        line = running.stdout.readline()
+        where = re.match(r"http://127\.0\.0\.1:\d+", line)
+        assert where, line
+        assert "26 of the 42 attributes" in line
+        search = Request(f"{where[0]}/search?q=editor", headers={"Shared-Attributes": "dev_web"})  # noqa: S310
+        with urlopen(search) as answer:  # noqa: S310
+            (first, *_) = re.findall(r'href="(/result[^"]*)"', answer.read().decode())
+        with urlopen(where[0] + first) as answer:  # noqa: S310
+            assert answer.status == 200
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=30)
+    assert (running.returncode, told) == (0, "")
+    assert '"rank": 1' in book.read_text()
+    assert book.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_port_in_use_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    """And a way out."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["--port", str(port)]) == 2
+    out, said = capsys.readouterr()
+    assert out == ""
+    assert said.splitlines() == [
+        f"search_service: error: port {port} is in use",
+        "search_service: hint: choose another with --port",
+    ]
+
+
+@pytest.mark.parametrize("option", ["--log", "--model"])
+def test_a_file_that_is_none_is_one_sentence(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is served."""
+    assert main([option, str(tmp_path / "no" / "file")]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split(": ")[1] for line in said] == ["error", "hint"]
+    assert str(tmp_path) in said[0]
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "x", "٣", ""])
+def test_a_port_that_is_none_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As every option is."""
+    with pytest.raises(SystemExit, match="2"):
+        main([f"--port={port}"])
+    assert "is no port: give a number from 0 to 65535" in capsys.readouterr().err
