@@ -41,8 +41,7 @@ class Search:
         host in any script is written in punycode, and a usual port is left out.
         Source: RFC 3986, 3; WHATWG URL, 4.4.
         """
-        if len(text) > LONGEST:
-            raise _unfit(f"it has more than {LONGEST} characters")
+        _check_length(text)
         found = _FORM.fullmatch(text)
         if found is None or text.count(SLOT) != 1:
             raise _unfit(f"it is no web address with {SLOT} once, after the ?")
@@ -53,7 +52,9 @@ class Search:
         _check_parameters(rest)
         shown = f"[{host}]" if ":" in host else host
         place = shown if port in (None, _USUAL_PORTS[scheme]) else f"{shown}:{port}"
-        return cls(host, f"{scheme}://{place}{path}?{rest}")
+        written = f"{scheme}://{place}{path}?{rest}"
+        _check_length(written)  # punycode is longer
+        return cls(host, written)
 
 
 def usable(text: str) -> Search | None:
@@ -76,6 +77,11 @@ def searches(book: Rulebook, today: date) -> Iterator[Search]:
             continue
         if book.match(search.host, "", today).settings["search"].value == text:
             yield search
+
+
+def _check_length(text: str) -> None:
+    if len(text) > LONGEST:
+        raise _unfit(f"it has more than {LONGEST} characters")
 
 
 def _place(authority: str) -> tuple[str, int | None]:

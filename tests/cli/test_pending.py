@@ -47,6 +47,11 @@ def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
     assert said.startswith("1 request waits for you.")
     assert "denied, nothing at all, by a rule in the policy" in said
     assert "with the next request" not in said
+    assert " in searches at " not in said
+    search = "https://books.example/find?q={query}"
+    fake.handlers["reviews"] = lambda: [changed(OFFER, search=search)]
+    said = " ".join(run("pending").out.split())
+    assert f"books.example says that it can use region in searches at {search} (" in said
     fake.handlers["reviews"] = list
     assert run("pending").out == "Nothing waits for you.\n"
 

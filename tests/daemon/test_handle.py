@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import http_sf
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,6 +93,25 @@ def test_people_left_are_those_who_agree(
         columns = [NAMES.index(name) for name in told[pool]]
         alike = int((ROWS[:, columns] == ROWS[row, columns]).all(axis=1).sum())
         assert answer.summary.people_left == vault.disclosures[-1].people_left == alike
+
+
+@given(policies(["everyone", "me"]), streams, people)
+def test_it_says_why_each_leaves(rules: Rules, stream: list[tuple[int, Ask]], row: int) -> None:
+    """Of all that leaves and nothing else, in its order: what `explain` says of it beforehand."""
+    agent, vault = living(rules.policy.text, row)
+    now = MONDAY
+    for hours, ask in stream:
+        now += timedelta(hours=hours)
+        reasons = {each.name: each for each in explained(ask, now, agent).candidates}
+        answer = handle(ask, now, agent)
+        why = answer.summary.because if answer.summary else []
+        told = vault.disclosures[-1].disclosed if answer.id else ()
+        assert [each.name for each in why] == [name for name, _ in told]
+        assert [msgspec.structs.astuple(each) for each in why] == [
+            (each.name, each.reason, each.gain_bits, each.cost_bits)
+            for each in (reasons[name] for name, _ in told)
+            if each.disclosed
+        ]
 
 
 @given(streams, people, st.integers(1, 3))

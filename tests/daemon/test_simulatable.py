@@ -130,7 +130,9 @@ class Life:
             self.model.attributes[self.model.index(name)].values.index(value)
             for name, value in told
         ]
-        return Step(answer.code, tuple(name for name, _ in told), tuple(codes))
+        why = answer.summary.because if answer.summary else []
+        said = repr((answer.code, why))  # the reasons too are nobody's own
+        return Step(said, tuple(name for name, _ in told), tuple(codes))
 
     def _after(self, event: Event, pool: str) -> None:
         """Do what the user does."""

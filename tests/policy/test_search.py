@@ -170,6 +170,9 @@ def test_the_largest_addresses_are_refused_at_once() -> None:
         with pytest.raises(UsageError, match=f"more than {LONGEST} characters") as caught:
             Search.parse(large)
         assert len(str(caught.value)) < LONGEST
+    start = "https://bücher.example/?q={query}&a="
+    with pytest.raises(UsageError, match=f"more than {LONGEST} characters"):
+        Search.parse(start + "a" * (LONGEST - len(start)))
 
 
 @st.composite

@@ -31,6 +31,8 @@ def test_what_it_is_filled_with_is_in_it_from_the_beginning(at: Location) -> Non
 
     def fill(vault: Vault) -> None:
         vault.items.put("offers", b"some")
+        vault.items.put("offers/b", b"b")
+        vault.items.put("offers/a", b"a")
         vault.ledger.append(TOLD)
         seen.append(at.vault.exists())
 
@@ -40,6 +42,9 @@ def test_what_it_is_filled_with_is_in_it_from_the_beginning(at: Location) -> Non
     assert [path.name for path in at.witness.parent.iterdir()] == ["witness.json"]
     with unlock(at, TYPED) as vault:
         assert vault.items.get("offers") == b"some"
+        assert vault.items.names("offers/") == ["offers/a", "offers/b"]
+        assert vault.items.names("") == ["offers", "offers/a", "offers/b"]
+        assert vault.items.names("other/") == []
         assert vault.ledger.count == 1
         assert vault.notes == ()
 

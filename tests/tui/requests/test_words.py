@@ -38,6 +38,8 @@ def test_the_headline_says_to_whom_and_what_left() -> None:
         "Review 1: shop.example waits for your word on a, b and c, asked last for “editor”."
     )
     assert "can use a." in headline(begun(review(kind="offer", names=["a"])), AT)
+    offer = review(kind="offer", names=["a"], search="https://b.example/?q={query}")
+    assert "can use a in searches at https://b.example/?q={query}." in headline(begun(offer), AT)
 
 
 def test_the_cost_is_how_many_people_are_left() -> None:

@@ -1,0 +1,75 @@
+"""What browsers are told of searches, and what an offer may say of one."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.errors import UsageError
+from agent.wire.asking import Offer
+from agent.wire.reviews import Verdict
+from tests.daemon.home import POLICY, Home
+
+SEARCH = "https://WWW.shop.example:443?q={query}"
+APPROVE = Verdict(decided="approve", lasting="always")
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Home]:
+    """Return a machine with an unlocked daemon."""
+    with Home(tmp_path) as made:
+        made.unlock()
+        yield made
+
+
+def test_browsers_are_told_where_they_may_act(opened: Home) -> None:
+    """By the policy, and by what was approved; while it is locked, by the policy alone."""
+    ruled = 'search = "http://localhost:8710/find?q={query}"\n'
+    opened.paths.policy.write_text(ruled + POLICY + "clicks = true\n")
+    opened.calls.reload()
+    [site] = opened.calls.locked().sites
+    assert (site.recipient, site.search) == ("localhost", "http://localhost:8710/find?q={query}")
+    assert opened.calls.locked().clicks
+    offer = Offer(recipient="www.shop.example", names=["gender"], search=SEARCH)
+    opened.calls.offer(offer)
+    [review] = opened.calls.reviews()
+    assert review.search == "https://www.shop.example/?q={query}"
+    opened.calls.verdict(APPROVE, id=review.id)
+    sites = opened.calls.locked().sites
+    assert [each.recipient for each in sites] == ["localhost", "www.shop.example"]
+    assert opened.calls.locked().sites is sites
+    opened.calls.offer(offer)
+    assert opened.calls.reviews() == []
+    opened.calls.lock()
+    assert opened.calls.locked().sites == [site]
+    opened.unlock()
+    assert opened.calls.locked().sites == sites
+    opened.paths.policy.write_text(POLICY)
+    opened.now += timedelta(seconds=9)
+    assert [each.recipient for each in opened.calls.locked().sites] == ["www.shop.example"]
+    assert not opened.calls.locked().clicks
+    opened.paths.policy.unlink()
+    assert opened.calls.locked().sites == []
+
+
+@pytest.mark.parametrize(
+    ("recipient", "search"),
+    [
+        ("shop.example", "https://evil.example/?q={query}"),
+        ("shop.example", "https://shop.example.evil.example/?q={query}"),
+        ("www.shop.example", "https://shop.example/?q={query}"),
+        ("shop.example", "https://u@shop.example/?q={query}"),
+        ("shop.example", "https://shop.example/{query}"),
+        ("shop.example", "javascript:'{query}'"),
+        ("co.uk", "https://shop.co.uk/?q={query}"),
+        ("0.0.1", "http://127.0.0.1/?q={query}"),
+        ("localhost", "http://evil.localhost/?q={query}"),
+        ("", ""),
+    ],
+)
+def test_no_offer_names_the_search_of_another(opened: Home, recipient: str, search: str) -> None:
+    """Nor what is none: it is refused whole, and nothing waits."""
+    with pytest.raises(UsageError):
+        opened.calls.offer(Offer(recipient=recipient, names=["gender"], search=search))
+    assert opened.calls.reviews() == []
