@@ -96,7 +96,8 @@ def _facts(shown: Shown) -> Iterator[str]:
 def _daemon(settings: DaemonSettings) -> str:
     minutes, prompts = settings.lock_after_minutes, settings.prompts_per_hour
     locks = f"locks after {minutes:g} minutes without a call" if minutes else "never locks itself"
-    return f"{locks}, and asks at most {prompts} times an hour"
+    clicks = "; browsers may tell which results you visit" if settings.clicks else ""
+    return f"{locks}, and asks at most {prompts} times an hour{clicks}"
 
 
 def _attributes(shown: Shown, origins: Origins) -> Iterator[str]:

@@ -67,6 +67,14 @@ def test_what_holds_is_shown_with_its_origin(asked: Run) -> None:
     assert "queries.block, policy.toml:8 query debt: nothing true" in page
 
 
+def test_what_browsers_may_tell_is_shown(asked: Run, folder: Path) -> None:
+    """Where it is more than by default."""
+    (folder / "clicks.toml").write_text("[daemon]\nclicks = true\n")
+    told = "browsers may tell which results you visit"
+    said = [asked("show", "--policy", f"{name}.toml").out for name in ("clicks", "policy")]
+    assert [told in " ".join(each.split()) for each in said] == [True, False]
+
+
 def test_what_holds_for_a_recipient_is_shown(asked: Run) -> None:
     """Its own rules are in what holds, and only those for queries are left to list."""
     record = asked("show", "--recipient", "https://www.books.example/x", "--json").record
@@ -74,7 +82,7 @@ def test_what_holds_for_a_recipient_is_shown(asked: Run) -> None:
         *("policy", "recipient", "pool", "today", "trusted_keys", "daemon", "groups"),
         *("settings", "attributes", "rules"),
     ]
-    assert record["daemon"] == {"lock_after_minutes": 15, "prompts_per_hour": 6}
+    assert record["daemon"] == {"lock_after_minutes": 15, "prompts_per_hour": 6, "clicks": False}
     assert (record["recipient"], record["pool"]) == ("www.books.example", "books.example")
     value: dict[str, Any] = record["settings"]["lambda"]
     assert [value[key] for key in ("value", *ORIGIN)] == [3, "books", "file", "policy.toml", 18]

@@ -86,6 +86,12 @@ WRONG: list[tuple[Callable[[Machine], object], str, State, str]] = [
         "warn",
         "expired on 2020-01-01",
     ),
+    (
+        lambda c: c.paths.policy.write_text('search = "https://a.example/{query}"\n'),
+        "policy",
+        "warn",
+        "browsers cannot use this search",
+    ),
     (lambda c: c.paths.policy.write_text('model = "town"\n'), "models", "bad", "'town'"),
     (lambda c: added(c, b"rubbish"), "models", "bad", "village"),
     (lambda c: c.paths.witness.touch(), "daemon", "warn", "it does not run"),

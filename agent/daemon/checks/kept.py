@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.daemon.live.shelf import Shelf
 from agent.errors import PolicyError, ReticentError, UsageError
+from agent.wire.words import write_policy
 from policy.audit import audit, misspelt
 from policy.emptied import NOTHING, says_nothing
 from policy.load import load
@@ -16,8 +17,8 @@ def policy(here: Machine) -> Iterator[Finding]:
     """Yield what is wrong with the policy, and what in it does nothing."""
     place = here.paths.policy
     if not os.path.lexists(place):
-        fix = f'write one line into {place}: preset = "balanced"'
-        yield warn("policy", "there is none, so nothing is attached to any request", fix)
+        what = "there is none, so nothing is attached to any request"
+        yield warn("policy", what, write_policy(place))
         return
     try:
         rules = load(place)
@@ -55,11 +56,12 @@ def models(here: Machine) -> Iterator[Finding]:
 
 
 def _notes(here: Machine, rules: Policy) -> Iterator[Finding]:
-    """Yield what in a valid policy has no effect."""
+    """Yield what in a valid policy has no effect, or none in browsers."""
     names = _names(here, rules)
     spelt = {*misspelt(rules, names)}
     for each in audit(rules, names, here.now.date()):
-        if each in spelt or each.key.endswith("expires"):
+        unsearched = each.key.endswith("search") and not each.settings
+        if each in spelt or unsearched or each.key.endswith("expires"):
             where = f"{here.paths.policy}:{each.line}: {each.key}"
             yield warn("policy", f"{where}: {each.what}", each.hint)
 
