@@ -15,7 +15,7 @@ WRITE = f"write it like https://search.example/find?q={SLOT}"
 
 _FORM = re.compile(r"(https?)://([^/?#\\]+)(/[^?#]*)?\?([^?#][^#]*)")
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::([0-9]{1,5}))?")
-_PATH = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&()*+,;=:@-]|%[0-9A-Fa-f]{2})*)*")
+_PATH = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)*")
 _DOTS = re.compile(r"/(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)  # which browsers take out
 _NAME = re.compile(r"[A-Za-z0-9._-]+")  # what is the same however a browser writes it
 _CODED = re.compile(r"%([0-7][0-9A-Fa-f])")

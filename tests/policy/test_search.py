@@ -32,7 +32,7 @@ PLACES = {
     "[2001:DB8:0::1]": "[2001:db8::1]",
     "search.localhost": "search.localhost",
 }
-PATHS = ("", "/", "/find", "/a//b/", "/%C3%BC;x=1/~me", "/...", "/a/.b")
+PATHS = ("", "/", "/find", "/it's", "/a//b/", "/%C3%BC;x=1/~me", "/...", "/a/.b")
 PARAMETERS = ("hl=en", "x", "", "a=%20b+c", "q2=1", "src=/a:b@c")
 PORTS = ("", ":80", ":443", ":8710")
 NAMES = ("q", "query", "p.q", "_-9")
