@@ -42,9 +42,7 @@ async def serve(service: Service, port: int) -> None:
 
     UsageError where the port cannot be had.
     """
-    server = logging.getLogger("search_service.http")
-    server.addFilter(_Types())
-    runner = web.AppRunner(application(service), access_log=None, logger=server)
+    runner = runner_of(application(service))
     async with AsyncExitStack() as ending:
         ending.push_async_callback(runner.cleanup)
         await runner.setup()
@@ -56,6 +54,13 @@ async def serve(service: Service, port: int) -> None:
         host, at, *_ = runner.addresses[0]
         print(f"http://{host}:{at}/ until Ctrl-C; {service.asks}", flush=True)
         await asyncio.Event().wait()
+
+
+def runner_of(made: web.Application) -> web.AppRunner:
+    """Return what runs an application: nothing that it is asked reaches a log."""
+    server = logging.getLogger("search_service.http")
+    server.addFilter(_Types())
+    return web.AppRunner(made, access_log=None, logger=server)
 
 
 def main(arguments: list[str]) -> int:

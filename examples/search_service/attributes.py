@@ -95,7 +95,5 @@ def _code(attribute: Attribute, member: object) -> int | None:
     if {*told} == _BOOLEANS.keys():
         named = next((word for word, flag in _BOOLEANS.items() if item is flag), None)
     else:
-        named = str(item) if isinstance(item, str | http_sf.DisplayString) else None
-        if isinstance(item, http_sf.Token):
-            named = None
+        named = str(item) if isinstance(item, str | http_sf.DisplayString) else None  # no Token
     return attribute.values.index(named) if named in told else None

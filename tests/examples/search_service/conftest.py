@@ -1,13 +1,17 @@
 """The shipped model, and the service over it."""
 
 from collections.abc import Iterator
+from io import StringIO
 
 import pytest
 
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
+from examples.search_service.attributes import asked_of
 from examples.search_service.engine import Engine
+from examples.search_service.journal import Journal
+from examples.search_service.service import Service
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +26,9 @@ def engine(model: Model) -> Iterator[Engine]:
     made = Engine(model)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def service(engine: Engine, model: Model) -> Service:
+    """The service; its journal writes into a text."""
+    return Service(engine, model.attributes, asked_of(model), Journal(StringIO()))

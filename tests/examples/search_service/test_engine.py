@@ -87,6 +87,9 @@ def test_words_of_no_question_are_ranked_by_words(engine: Engine) -> None:
     assert [each.entry.title for each in found.placed] == ["Redis"]
     assert [(each.rank, each.plain, each.probability) for each in found.placed] == [(1, 1, None)]
     assert found.used == ()
+    (question, _) = engine.result(found.placed[0].number) or (None, None)
+    assert question is not None
+    assert question.name == "database_used"  # which comes before database_wanted
     assert engine.search("zebra redis", {}) == found
 
 

@@ -1,5 +1,7 @@
 """The program as a newcomer starts it."""
 
+import asyncio
+import logging
 import re
 import signal
 import socket
@@ -10,8 +12,9 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
+from aiohttp import web
 
-from examples.search_service.__main__ import main
+from examples.search_service.__main__ import main, runner_of
 from tests.house.tree import ROOT
 
 PROGRAM = [sys.executable, "-m", "examples.search_service"]
@@ -78,3 +81,30 @@ def test_a_port_that_is_none_is_refused(port: str, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit, match="2"):
         main([f"--port={port}"])
     assert "is no port: give a number from 0 to 65535" in capsys.readouterr().err
+
+
+def test_the_log_of_the_server_quotes_no_request(caplog: pytest.LogCaptureFixture) -> None:
+    """Bytes that are no HTTP, and a failure of our own, are said by their kind alone."""
+
+    async def asked() -> None:
+        async def failing(_request: web.Request) -> web.Response:
+            raise ValueError("secret")
+
+        failing_one = web.Application()
+        failing_one.router.add_get("/", failing)
+        runner = runner_of(failing_one)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        for line in (b"Secret secret", b"Host: localhost"):
+            reader, writer = await asyncio.open_connection(*runner.addresses[0])
+            writer.write(b"GET / HTTP/1.1\r\n" + line + b"\r\n\r\n")
+            assert (await reader.readline()).split()[1] in {b"400", b"500"}
+            writer.close()
+            await writer.wait_closed()
+        await runner.cleanup()
+
+    with caplog.at_level(logging.DEBUG):
+        asyncio.run(asked())
+    said = [record for record in caplog.records if record.name.startswith("search_service")]
+    assert "a request failed: ValueError" in [record.getMessage() for record in said]
+    assert "secret" not in caplog.text.lower()
