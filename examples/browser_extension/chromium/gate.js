@@ -4,7 +4,8 @@ const NO_SEARCH = "This is no search that Reticent knows.";
 const LET_PASS = 99_999; // the number of the rule by which a search goes on without the background
 const PATIENCE = 2500; // longer than the background takes
 
-const address = location.href.slice(location.href.indexOf("#") + 1);
+const { href } = location;
+const address = location.search ? "" : href.slice(href.indexOf("#") + 1);
 
 /** Have the background decide: true once the search may go on, false where it is none. */
 async function decided() {
