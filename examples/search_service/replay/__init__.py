@@ -1,0 +1,1 @@
+"""People whom a model has not seen, asking a service that ranks by it."""

@@ -1,0 +1,121 @@
+"""What many people's traces say of a way: means over people, and how sure they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from examples.search_service.replay.strategies import Way
+    from examples.search_service.replay.walk import Trace
+
+    Floats = NDArray[np.float64]
+    Indexes = NDArray[np.intp]
+
+QUANTILES = (0.01, 0.05, 0.5)
+SURE = (0.025, 0.975)
+DRAWS = 2000
+KEPT, PEOPLE, SHARE = 0.6, 50, 0.95  # the target: of the gain, and people left for so many
+
+
+class Interval(NamedTuple):
+    """A mean over people, and between what it lies in 95 of 100 resamples of them."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one way brings and costs.
+
+    ``rank``: mean reciprocal rank of the chosen result; ``kept``: the share of the best ranking's
+    gain over none, None where some resample has no such gain; ``told``: attributes a request;
+    ``left``: for each population the QUANTILES over people of how many are left after the last
+    request; ``many``: the share of people who have at least PEOPLE left in every population.
+    """
+
+    rank: Interval
+    kept: Interval | None
+    told: float
+    left: tuple[tuple[int, ...], ...]
+    many: Interval
+
+    @property
+    def reached(self) -> bool:
+        """Whether the target is, by the means."""
+        return self.kept is not None and self.kept.mean >= KEPT and self.many.mean >= SHARE
+
+    @property
+    def surely(self) -> bool:
+        """Whether the target is, by the lower ends of the intervals."""
+        return self.kept is not None and self.kept.low >= KEPT and self.many.low >= SHARE
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Between which ways the gain lies that others keep a share of, and the seed of resampling."""
+
+    nothing: Way
+    best: Way
+    seed: int
+
+
+def figures(traces: Mapping[Way, Sequence[Trace]], by: Compared) -> dict[Way, Figures]:
+    """Return the figures of each way; the traces are of the same people in the same order.
+
+    People are resampled together for all ways, so that the intervals of shares are paired.
+    """
+    ranks = {way: _reciprocal(of) for way, of in traces.items()}
+    people = len(ranks[by.nothing])
+    even = np.full(people, 1 / people)
+    drawn = np.random.default_rng(by.seed).multinomial(people, even, DRAWS)
+    none, best = ranks[by.nothing], ranks[by.best]
+    return {
+        way: Figures(
+            rank=_interval(ranks[way], drawn),
+            kept=_share(ranks[way] - none, best - none, drawn),
+            told=float(np.mean([each.told.mean() for each in of])),
+            left=_left(of),
+            many=_interval(_many(of), drawn),
+        )
+        for way, of in traces.items()
+    }
+
+
+def _reciprocal(traces: Sequence[Trace]) -> Floats:
+    return np.array([(1 / each.ranks).mean() for each in traces])
+
+
+def _many(traces: Sequence[Trace]) -> Floats:
+    return np.array([float(each.left[-1].min() >= PEOPLE) for each in traces])
+
+
+def _left(traces: Sequence[Trace]) -> tuple[tuple[int, ...], ...]:
+    """Return for each population the numbers that at most such shares of the people stay below."""
+    last = np.array([each.left[-1] for each in traces])
+    found = np.quantile(last, QUANTILES, axis=0, method="inverted_cdf")
+    return tuple(tuple(column) for column in found.T.astype(int).tolist())
+
+
+def _interval(values: Floats, drawn: Indexes) -> Interval:
+    return _between(float(values.mean()), drawn @ values / drawn[0].sum())
+
+
+def _share(gain: Floats, best: Floats, drawn: Indexes) -> Interval | None:
+    whole = drawn @ best
+    if best.mean() <= 0 or whole.min() <= 0:
+        return None
+    return _between(float(gain.mean() / best.mean()), drawn @ gain / whole)
+
+
+def _between(mean: float, resampled: Floats) -> Interval:
+    low, high = np.quantile(resampled, SURE)
+    return Interval(mean, float(low), float(high))

@@ -1,0 +1,105 @@
+"""A model of one half of the users, and the people of the other half with what they asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agent.errors import BuildError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from agent.build.observe import Observations
+    from agent.build.options import BuildOptions
+    from agent.model.model import Model
+
+    Progress = Callable[[str, float], None]
+    Codes = NDArray[np.unsignedinteger]
+    Indexes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """The people of the other half, and their events that a model of the first can rank.
+
+    ``codes``: unsigned, shape (N, P), of the person attributes; the events, in order of person:
+    ``starts``: intp, shape (N + 1,), where each person's begin; ``query``, ``intent``: intp,
+    shape (E,), indexes of the model; ``request``: unsigned, shape (E, R), of the request
+    attributes. ``unranked``: how many events the model has no result for.
+    """
+
+    codes: Codes
+    starts: Indexes
+    query: Indexes
+    intent: Indexes
+    request: Codes
+    unranked: int
+
+    def events_of(self, person: int) -> slice:
+        """Return which events are a person's."""
+        return slice(int(self.starts[person]), int(self.starts[person + 1]))
+
+    @property
+    def askers(self) -> Indexes:
+        """The people with at least one event, ascending."""
+        return np.flatnonzero(np.diff(self.starts))
+
+
+def halves(options: BuildOptions, progress: Progress) -> tuple[Model, HeldOut]:
+    """Return the model of ``options.half`` of the users, and the others; UsageError without one.
+
+    BuildError where the tables cannot make a model, or the extra `build` is not installed.
+    """
+    if options.half is None:
+        raise UsageError("no half of the users is held out", "build from half A or B")
+    try:
+        from agent.build.build import model_of
+        from agent.build.observe import observe
+        from agent.build.read import open_tables
+    except ModuleNotFoundError as error:
+        what = f"building a model needs {error.name}, which is not installed"
+        raise BuildError(what, "pip install 'reticent[build]'") from error
+    progress("reading", 0.0)
+    source = open_tables(options.users, options.events)
+    model = model_of(source, options, progress)
+    other = replace(options, half="B" if options.half == "A" else "A", min_users=1)
+    return model, held_out(observe(source, other), model)
+
+
+def held_out(seen: Observations, model: Model) -> HeldOut:
+    """Return the people that were seen, with those of their events that the model can rank.
+
+    ``seen``: of the same tables as the model, so that codes mean the same.
+    """
+    places = {query.text: place for place, query in enumerate(model.queries)}
+    request = len(model.attributes) - model.persons
+    person, query, intent = (np.zeros(0, np.intp) for _ in range(3))
+    codes, total = np.zeros((0, request), np.uint8), 0
+    for each in seen.queries:
+        total += len(each.rows.user)
+        if each.text not in places:
+            continue
+        place = places[each.text]
+        known = {name: number for number, name in enumerate(model.queries[place].intents)}
+        numbers = np.array([known.get(name, -1) for name in each.intents])[each.rows.intent]
+        kept = numbers >= 0
+        person = np.append(person, each.people[each.rows.user[kept]])
+        query = np.append(query, np.full(int(kept.sum()), place))
+        intent = np.append(intent, numbers[kept])
+        codes = np.concatenate([codes, each.rows.request[kept]])
+    # Which of several equal events comes first must not depend on the order of a database.
+    order = np.lexsort((*codes.T[::-1], intent, query, person))
+    people = seen.population.people
+    return HeldOut(
+        codes=seen.population.codes,
+        starts=np.searchsorted(person[order], np.arange(people + 1)),
+        query=query[order],
+        intent=intent[order],
+        request=codes[order],
+        unranked=total - len(person),
+    )

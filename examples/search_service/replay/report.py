@@ -1,0 +1,80 @@
+"""What came of a replay, as a value and as one JSON object."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from examples.search_service.replay.figures import KEPT, PEOPLE, QUANTILES, SHARE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from examples.search_service.replay.figures import Figures
+    from examples.search_service.replay.strategies import Way
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Who was replayed, and how.
+
+    ``model``, ``others``: people in each half; ``people``: of the others who were replayed;
+    ``asked``: how many of the model's ``attributes`` the service asks for; ``requests``: of each
+    person; ``unranked``: events of the others that the model has no result for.
+    """
+
+    model: int
+    others: int
+    people: int
+    asked: int
+    attributes: int
+    requests: int
+    per_day: int
+    seed: int
+    unranked: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The figures of a replay: of the ways that are compared, and of the frontier over lambda."""
+
+    setting: Setting
+    ways: Mapping[Way, Figures]
+    frontier: Mapping[Way, Figures]
+
+
+def record(report: Report) -> str:
+    """Return a report as one JSON object."""
+    target = {"kept": KEPT, "people": PEOPLE, "share": SHARE}
+    return json.dumps(
+        {
+            "setting": asdict(report.setting),
+            "target": target,
+            "ways": [_line(*each) for each in report.ways.items()],
+            "frontier": [_line(*each) for each in report.frontier.items()],
+        },
+        indent=2,
+        allow_nan=False,
+    )
+
+
+def _line(way: Way, figures: Figures) -> dict[str, object]:
+    return {
+        "name": way.name,
+        "preset": way.preset if way.telling == "reticent" else None,
+        "lambda": way.trade_off,
+        "limits": way.limits,
+        "reciprocal_rank": figures.rank._asdict(),
+        "kept": None if figures.kept is None else figures.kept._asdict(),
+        "attributes": figures.told,
+        "left_in_model": _quantiles(figures.left[0]),
+        "left_in_others": _quantiles(figures.left[1]),
+        "many_left": figures.many._asdict(),
+        "reached": figures.reached,
+        "surely": figures.surely,
+    }
+
+
+def _quantiles(numbers: tuple[int, ...]) -> dict[str, int]:
+    return {f"{share:.0%}": number for share, number in zip(QUANTILES, numbers, strict=True)}

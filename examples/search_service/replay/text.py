@@ -1,0 +1,150 @@
+"""A report of a replay for people: tables of at most 80 columns."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from agent.cli.layout import Column, paragraph, table
+from examples.search_service.replay.figures import KEPT, PEOPLE, QUANTILES, SHARE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from examples.search_service.replay.figures import Figures, Interval
+    from examples.search_service.replay.report import Report
+    from examples.search_service.replay.strategies import Way
+
+INTRODUCTION = (
+    "Each of {people} of the {others:,} people whom the model has not seen sends {requests} "
+    "requests, {per_day} a day, to one recipient that remembers all it is told; seed {seed}. It "
+    "asks for {asked} of the {attributes} attributes, and ranks by what a request carries. "
+    "What a preset would ask the user about counts as refused. In brackets: 95 % of the "
+    "resamples of people, the same for all."
+)
+LEFT = (
+    "After the last request, how many people agree with all that was told: of the {model:,} from "
+    "whom the model was built, and of the {others:,} others, the person among them. At most 1 %, "
+    "5 % and 50 % of the people have fewer left."
+)
+ALONE = (
+    "Here lambda is set in balanced, with its limits on and off. Left: the 5 % figures of above. "
+    "The target is {kept:.0%} of the gain with {people} people left, in both halves, for "
+    "{share:.0%} of the people: yes by the means, sure by the lower ends of both intervals."
+)
+
+
+def text(report: Report) -> str:
+    """Return a report as it is printed."""
+    parts = (
+        paragraph(INTRODUCTION.format_map(asdict(report.setting))),
+        served_text(report.ways),
+        paragraph(LEFT.format_map(asdict(report.setting))),
+        left_text(report.ways),
+        paragraph(ALONE.format(kept=KEPT, people=PEOPLE, share=SHARE)),
+        frontier_text(report.frontier),
+        paragraph(_verdict(report)),
+    )
+    return "\n\n".join(parts)
+
+
+def served_text(found: Mapping[Way, Figures]) -> str:
+    """Return how well each way is served, a line each."""
+    columns = (
+        Column("told"),
+        Column("reciprocal rank", right=True),
+        Column("gain kept", right=True),
+        Column("attributes", right=True),
+    )
+    rows = [
+        [way.name, _ranged(each.rank), _kept(each.kept), f"{each.told:.2f}"]
+        for way, each in found.items()
+    ]
+    return table(columns, rows)
+
+
+def left_text(found: Mapping[Way, Figures]) -> str:
+    """Return how many people are left of the model's and of the other half's, a line each."""
+    shares = [f"{each:.0%}" for each in QUANTILES]
+    columns = (
+        Column("people left"),
+        *(
+            Column(f"model {each}" if place == 0 else each, right=True)
+            for place, each in enumerate(shares)
+        ),
+        *(
+            Column(f"others {each}" if place == 0 else each, right=True)
+            for place, each in enumerate(shares)
+        ),
+        Column(f"{PEOPLE} left", right=True),
+    )
+    rows = [
+        [
+            way.name,
+            *(f"{number:,}" for numbers in each.left for number in numbers),
+            f"{each.many.mean:.0%}",
+        ]
+        for way, each in found.items()
+    ]
+    return table(columns, rows)
+
+
+def frontier_text(found: Mapping[Way, Figures]) -> str:
+    """Return what each lambda brings and costs, a line each."""
+    place = QUANTILES.index(round(1 - SHARE, 2))
+    columns = (
+        Column("lambda", right=True),
+        Column("limits"),
+        Column("gain kept", right=True),
+        Column("told", right=True),
+        Column("left 5%", right=True),
+        Column("others", right=True),
+        Column(f"{PEOPLE} left", right=True),
+        Column("target"),
+    )
+    rows = [
+        [
+            f"{way.trade_off:g}",
+            "on" if way.limits else "off",
+            _kept(figures.kept),
+            f"{figures.told:.2f}",
+            *(f"{numbers[place]:,}" for numbers in figures.left),
+            f"{figures.many.mean:.0%}",
+            "sure" if figures.surely else "yes" if figures.reached else "no",
+        ]
+        for way, figures in found.items()
+    ]
+    return table(columns, rows)
+
+
+def _verdict(report: Report) -> str:
+    """Return which presets reach the target, and with which lambdas it can be."""
+    presets = [way.preset for way in _reaching(report.ways)]
+    on, off = (
+        [f"{way.trade_off:g}" for way in _reaching(report.frontier) if way.limits is limits]
+        for limits in (True, False)
+    )
+    return (
+        f"The target is reached by the presets: {_listed(presets)}; by lambda "
+        f"with limits: {_listed(on)}; by lambda without: {_listed(off)}."
+    )
+
+
+def _reaching(found: Mapping[Way, Figures]) -> list[Way]:
+    return [way for way, each in found.items() if each.reached and way.telling == "reticent"]
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(words) or "none"
+
+
+def _ranged(interval: Interval) -> str:
+    return f"{interval.mean:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
+
+
+def _kept(interval: Interval | None) -> str:
+    return "unknown" if interval is None else _shares(interval)
+
+
+def _shares(interval: Interval) -> str:
+    return f"{interval.mean:.0%} [{interval.low:.0%}, {interval.high:.0%}]"

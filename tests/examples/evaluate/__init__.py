@@ -1,0 +1,1 @@
+"""The evaluation of the search service, on small made models and tables."""

@@ -1,0 +1,103 @@
+"""What many traces say together."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from examples.search_service.replay.figures import QUANTILES, Compared, figures
+from examples.search_service.replay.strategies import BEST, NOTHING, PLAIN, SHIPPED, Way
+from examples.search_service.replay.walk import Trace
+
+BY = Compared(NOTHING, BEST, seed=5)
+OURS = SHIPPED[0]
+counts = st.integers(0, 200)
+
+
+def trace(ranks: list[int], left: tuple[int, int] = (60, 60)) -> Trace:
+    """Return a trace with two attributes a request, and these people left after the last."""
+    steps = len(ranks)
+    told = np.full(steps, 2, dtype=np.int32)
+    return Trace(
+        np.array(ranks, dtype=np.int32), told, np.array([(999, 999)] * (steps - 1) + [left])
+    )
+
+
+@st.composite
+def results(draw: st.DrawFn) -> dict[Way, list[Trace]]:
+    """Draw the traces of some people in three ways: the best ranking is never worse."""
+    people = draw(st.integers(1, 30))
+    worse = draw(arrays(np.int32, (people, 2), elements=st.integers(2, 9)))
+    ours = draw(arrays(np.int32, (people, 2), elements=st.integers(1, 9)))
+    left = draw(st.lists(st.tuples(counts, counts), min_size=people, max_size=people))
+    return {
+        NOTHING: [trace(each.tolist()) for each in worse],
+        BEST: [trace((each - 1).tolist()) for each in worse],
+        OURS: [trace(each.tolist(), some) for each, some in zip(ours, left, strict=True)],
+    }
+
+
+@given(results())
+def test_the_best_keeps_all_and_nothing_none(traces: dict[Way, list[Trace]]) -> None:
+    """In every resample: that is what paired means."""
+    found = figures(traces, BY)
+    for way, share in ((NOTHING, 0.0), (BEST, 1.0)):
+        assert found[way].kept == pytest.approx((share,) * 3)
+    kept, ranks = found[OURS].kept, {way: found[way].rank.mean for way in found}
+    assert kept is not None
+    gain = (ranks[OURS] - ranks[NOTHING]) / (ranks[BEST] - ranks[NOTHING])
+    assert kept.mean == pytest.approx(gain)
+
+
+@given(results())
+def test_intervals_hold_their_means(traces: dict[Way, list[Trace]]) -> None:
+    """And one person alone leaves nothing to resample."""
+    for each in figures(traces, BY).values():
+        assert each.rank.low <= each.rank.high
+        assert 0 < each.rank.low <= each.rank.high <= 1
+        assert 0 <= each.many.low <= each.many.mean <= each.many.high <= 1
+        if len(traces[OURS]) == 1:
+            assert each.rank == pytest.approx((each.rank.mean,) * 3)
+
+
+@given(results())
+def test_quantiles_are_numbers_that_so_few_stay_below(traces: dict[Way, list[Trace]]) -> None:
+    """At most 5 % of the people have fewer people left; of a larger number that is not true."""
+    for place, numbers in enumerate(figures(traces, BY)[OURS].left):
+        last = np.array([each.left[-1, place] for each in traces[OURS]])
+        for share, number in zip(QUANTILES, numbers, strict=True):
+            assert (last < number).mean() <= share
+            assert (last <= number).mean() >= share
+
+
+@pytest.mark.parametrize(
+    ("left", "reached", "surely"),
+    [((50, 50), True, True), ((49, 50), False, False), ((50, 49), False, False)],
+)
+def test_the_target_is_of_both_halves(left: tuple[int, int], reached: bool, surely: bool) -> None:
+    """Fifty in each."""
+    traces = {NOTHING: [trace([2])] * 9, BEST: [trace([1])] * 9, OURS: [trace([1], left)] * 9}
+    found = figures(traces, BY)[OURS]
+    assert (found.reached, found.surely) == (reached, surely)
+
+
+@pytest.mark.parametrize(("good", "surely"), [(100, True), (61, False), (59, None)])
+def test_the_target_is_sure_where_chance_is_small(good: int, surely: bool | None) -> None:
+    """Of a hundred people so many are served as well as can be: 60 % are the target."""
+    traces = {
+        NOTHING: [trace([2])] * 100,
+        BEST: [trace([1])] * 100,
+        OURS: [trace([1])] * good + [trace([2])] * (100 - good),
+    }
+    found = figures(traces, BY)[OURS]
+    assert found.reached is (surely is not None)
+    assert found.surely is bool(surely)
+
+
+def test_without_a_gain_there_is_no_share() -> None:
+    """Neither by the mean, nor in the resamples without the one person who gains."""
+    for best in ([trace([2])] * 5, [trace([1]), *[trace([2])] * 4]):
+        found = figures({NOTHING: [trace([2])] * 5, BEST: best, PLAIN: best}, BY)
+        assert found[PLAIN].kept is None
+        assert not found[PLAIN].reached
