@@ -37,6 +37,9 @@ class _Types(logging.Filter):
         return True
 
 
+_TYPES = _Types()  # one: a second would find nothing left to say
+
+
 async def serve(service: Service, port: int) -> None:
     """Answer requests until this is cancelled; ``port``: 0 for any that is free.
 
@@ -59,7 +62,7 @@ async def serve(service: Service, port: int) -> None:
 def runner_of(made: web.Application) -> web.AppRunner:
     """Return what runs an application: nothing that it is asked reaches a log."""
     server = logging.getLogger("search_service.http")
-    server.addFilter(_Types())
+    server.addFilter(_TYPES)
     return web.AppRunner(made, access_log=None, logger=server)
 
 
