@@ -55,13 +55,6 @@ def with_attribute(text: str, name: str, value: str | Settings) -> str:
     return edited(text, wanted, lambda plain: _put(plain, ("attributes", name), value))
 
 
-def without_attribute(text: str, name: str) -> str:
-    """Return a policy in which `[attributes]` says nothing of a name; UsageError as above."""
-    wanted = parsed(text)
-    _attributes(wanted).pop(name, None)
-    return edited(text, wanted, lambda plain: _cut(plain, ("attributes", name)))
-
-
 def with_rule(text: str, rule: Mapping[str, Entry]) -> str:
     """Return a policy with a rule: instead of the one with its `name`, or as its last.
 

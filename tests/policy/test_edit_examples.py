@@ -15,7 +15,7 @@ from policy.edit import (
     with_attribute,
     with_rule,
     with_setting,
-    without_attribute,
+    without,
     without_rule,
 )
 from policy.statements import comments
@@ -75,8 +75,8 @@ disclose = "ask"
             "salary.guard = 1\n",
             'salary.guard = 1\n"dev_*" = "auto"\n',
         ),
-        (without_attribute, ("age",), '\n[attributes.age]\ndisclose = "ask"\n', ""),
-        (without_attribute, ("salary",), 'salary.disclose = "ask"\nsalary.guard = 1\n', ""),
+        (without, (("attributes", "age"),), '\n[attributes.age]\ndisclose = "ask"\n', ""),
+        (without, (("attributes", "salary"),), 'salary.disclose = "ask"\nsalary.guard = 1\n', ""),
         (
             with_rule,
             ({"name": "books", "recipient": "books.example", "expires": date(2027, 3, 1)},),
@@ -151,7 +151,7 @@ def test_rules_in_an_array_stay_there() -> None:
         (with_setting, ("rule", 1), "[[rule]]"),
         (with_setting, ("groups", "x"), "[groups]"),
         (with_attribute, ("age", "never"), "attributes = 1"),
-        (without_attribute, ("age",), "[[attributes]]"),
+        (with_attribute, ("age", "never"), "[[attributes]]"),
         (with_rule, ({"name": "a"},), "[rule]"),
         (with_rule, ({"name": "a"},), "rule = [1]"),
         (with_rule, ({"name": "a"},), "[[rule]]\nname = 'a'\n[[rule]]\nname = 'a'\nk = 1"),
