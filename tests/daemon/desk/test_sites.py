@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.daemon.desk.offers import SEARCHES, Approved, Offers
@@ -122,7 +122,13 @@ ACTS: st.SearchStrategy[Act] = st.tuples(
 )
 
 
+OVER: Act = ("offer", "a.example", "/find", 1)
+LATER: Act = ("later", "a.example", None, None)
+ANEW: Act = ("offer", "a.example", None, None)
+
+
 @given(acts=st.lists(ACTS, max_size=12))
+@example(acts=[OVER, LATER, LATER, ANEW]).via("an offer that is over")
 def test_listed_is_what_is_ruled_and_approved(
     acts: Sequence[Act], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
