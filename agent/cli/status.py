@@ -6,9 +6,9 @@ from agent.cli.door import door
 from agent.cli.layout import counted, facts, moment, paragraph, strong
 from agent.cli.options import json_option, record
 from agent.cli.problems import printable
-from agent.cli.undecided import PRESET
 from agent.paths import paths
 from agent.wire.state import ModelStatus, PolicyStatus, Status
+from agent.wire.words import write_policy
 
 NO_VAULT = "There is no vault yet: `reticent init` makes one."
 
@@ -70,7 +70,7 @@ def _policy(policy: PolicyStatus, *, vault: bool) -> str:
     """Return where the policy is and what is in use of it; `init` makes one with the vault."""
     path = printable(policy.path)
     if not policy.in_use and not policy.problems:
-        return f"none: write {PRESET} into {path}" if vault else f"none; it would be {path}"
+        return f"none: {write_policy(path)}" if vault else f"none; it would be {path}"
     if not policy.in_use:
         return f"{path}: not in use"
     read = "" if policy.loaded_at is None else f", read {moment(policy.loaded_at)}"

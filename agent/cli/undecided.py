@@ -4,9 +4,9 @@ from agent.errors import DaemonError, LockedError, ReticentError, VaultError
 from agent.paths import Paths
 from agent.wire.asking import Code
 from agent.wire.state import Status
+from agent.wire.words import write_policy
 
 SO = ", so nothing may be attached"
-PRESET = '`preset = "balanced"`'  # the one line that a policy needs
 NO_VAULT = VaultError(f"there is no vault yet{SO}", "make one with `reticent init`")
 UNDECIDED: dict[Code, ReticentError] = {
     "locked": LockedError(f"the vault is locked{SO}", "open it with `reticent unlock`"),
@@ -32,7 +32,7 @@ def undecided(code: Code, status: Status, at: Paths) -> ReticentError:
         case "no policy" if status.policy.problems:
             hint = f"`reticent policy check` says what is wrong with {status.policy.path}"
         case "no policy":
-            hint = f"write {PRESET} into {status.policy.path}"
+            hint = write_policy(status.policy.path)
         case "failed":
             hint = f"`reticent status` says why if the vault is at fault, else {at.log} where"
         case _:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from agent.tui.plain import plain
 from agent.wire.state import Status
+from agent.wire.words import write_policy
 
 MOST = 3  # lines that say what is wrong; `reticent status` has all
 NO_VAULT = "There is no vault yet: leave, and run `reticent init`."
@@ -73,7 +74,7 @@ def _policy(status: Status) -> list[str]:
     """Return what is wrong with the policy, and the way out."""
     policy = status.policy
     if not policy.in_use and not policy.problems:
-        return [f'{NOTHING}there is no policy. Write `preset = "balanced"` into {policy.path}']
+        return [f"{NOTHING}there is no policy; {write_policy(policy.path)}"]
     first = NOTHING + "the policy" if not policy.in_use else "The rules before are in use: it"
     head = f"{first} has mistakes, which `reticent policy check` explains."
     return [head, *policy.problems] if policy.problems else []

@@ -118,7 +118,7 @@ def test_what_carried_nothing_is_said_once(
     lines = watched(*(("nothing", number) for number in (-3, -4, -5)))
     assert [line.partition(": ")[2] for line in lines] == [
         "books.example got nothing: a rule blocks it.",
-        "books.example got nothing: nothing may leave that helps more than it costs.",
+        "books.example got nothing: nothing helped enough.",
         "books.example got nothing: 2 attributes wait for your word.",
     ]
     assert [name for name, _ in fake.calls].count("requests") == 1
@@ -230,7 +230,8 @@ def test_it_follows_a_real_daemon_until_ctrl_c() -> None:
             env=environment(live.paths),
             cwd=ROOT,
         )
-        with started as process, live.client() as client:
+        with started as process, ExitStack() as ends, live.client() as client:
+            ends.callback(process.kill)  # else a test that fails would wait for it
             assert process.stdout is not None
             assert "Unlocked: requests are answered." in process.stdout.readline()
             while not select.select([process.stdout], [], [], LOOK)[0]:
@@ -238,7 +239,7 @@ def test_it_follows_a_real_daemon_until_ctrl_c() -> None:
             client.call("decide", Ask(recipient="news.example", query="editor"))
             assert "news.example got " in until("example", process.stdout)
             client.call("decide", Ask(recipient="odd.example", query="what nobody knows"))
-            assert "odd.example got nothing: the model knows" in until("example", process.stdout)
+            assert "odd.example got nothing: nobody knows" in until("example", process.stdout)
             client.call("lock")
             assert "Locked: nothing is attached" in until("ocked", process.stdout)
             live.stop()

@@ -10,7 +10,6 @@ from rich.cells import cell_len
 
 from agent.tui.listing import Part
 from agent.tui.screens.requests.drawn import (
-    CODES,
     ROOMY,
     SIGNS,
     WAITS,
@@ -24,6 +23,7 @@ from agent.tui.screens.requests.items import Item, Title
 from agent.wire.asking import Code
 from agent.wire.overview import Handled
 from agent.wire.reviews import Review
+from agent.wire.words import WHY_NOTHING
 from tests.tui.requests.values import AT, handled, review
 
 OUTSIDE = st.text(st.sampled_from("a語\x1b\n[b]é."), min_size=1, max_size=90)
@@ -79,7 +79,7 @@ def test_each_state_has_a_sign_and_words_of_its_own() -> None:
 @pytest.mark.parametrize("code", Code.__args__)  # type: ignore[attr-defined]  # of the literal
 def test_each_reason_for_nothing_is_said(code: Code) -> None:
     """In words, not by its code."""
-    assert cells(handled(kind="nothing", code=code), AT).names == f"nothing: {CODES[code]}"
+    assert cells(handled(kind="nothing", code=code), AT).names == f"nothing: {WHY_NOTHING[code]}"
 
 
 def test_a_time_is_as_short_as_the_day_allows() -> None:

@@ -8,11 +8,12 @@ from typing import NamedTuple
 from agent.tui.listing import Kind, Part
 from agent.tui.screens.requests.drawn import when
 from agent.wire.policing import Problem, RulesStatus, RuleStatus
+from agent.wire.words import write_policy
 
 LAST, REMARK, OVER, WRONG = "*", "!", "×", "✗"
 NEVER = "–"
 LEGEND = f"{LAST} decided last   {NEVER} not yet   {REMARK} see below   {OVER} expired"
-MADE = 'Write `preset = "balanced"` into it: e opens the editor.'
+MADE = f"{write_policy('it')}: e opens the editor."
 NAMED = 3  # rules that the sentence on top names
 
 
@@ -40,7 +41,7 @@ def items_of(rules: RulesStatus, now: datetime) -> list[Item]:
 def headline(rules: RulesStatus, now: datetime) -> str:
     """Return which rules decided last, and when; what is wrong with the file goes before it."""
     if not rules.in_use:
-        why = "has mistakes" if rules.problems else f"does not exist. {MADE}"
+        why = "has mistakes" if rules.problems else f"does not exist; {MADE}"
         return f"{WRONG} No rules are in use, so nothing is attached: {rules.path} {why}"
     count = len(rules.problems)
     stay = f"{WRONG} {count} to mend: the last good rules stay in use. " if count else ""

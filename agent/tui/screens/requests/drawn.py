@@ -10,6 +10,7 @@ from agent.tui.plain import fitted
 from agent.tui.screens.requests.items import Item, Title, key_of
 from agent.wire.overview import Handled
 from agent.wire.reviews import Review
+from agent.wire.words import WHY_NOTHING
 
 ROOMY = 74  # columns, from which on an item has one line
 WHEN, BITS, PEOPLE = 7, 7, 8
@@ -23,19 +24,6 @@ SIGNS: dict[str, tuple[str, Kind]] = {
     "forgotten": (FORGOT, "accent"),
 }
 LEGEND = "? waits for you   + told something   · told nothing   ~ you said that it forgot"
-CODES = {
-    "answered": "nothing helped enough",
-    "unknown query": "nobody knows what would help",
-    "blocked": "a rule blocks it",
-    "recognised": "it would confirm who you are",
-    "outside the model": "nobody is known to look like you",
-    "past a limit already": "a limit of yours is passed",
-    "locked": "the vault was locked",
-    "no policy": "there was no policy",
-    "no model": "there was no model",
-    "unfit": "the model did not fit",
-    "failed": "something went wrong",
-}
 
 
 class Cells(NamedTuple):
@@ -170,6 +158,6 @@ def _names(item: Handled) -> str:
     if item.kind == "forgotten":
         return "forgot what it held"
     if item.kind == "nothing":
-        return f"nothing: {CODES[item.code]}"
+        return f"nothing: {WHY_NOTHING[item.code]}"
     waiting = f" ({item.waiting} waiting)" if item.waiting else ""
     return ", ".join(item.disclosed) + waiting

@@ -5,12 +5,13 @@ from datetime import datetime
 
 from agent.tui.numbers import bits, more, people
 from agent.tui.screens.requests.change import Change, Trial
-from agent.tui.screens.requests.drawn import CODES, when
+from agent.tui.screens.requests.drawn import when
 from agent.tui.screens.requests.items import Wanted
 from agent.tui.screens.requests.weights import BEST, PROVEN
 from agent.wire.overview import Handled
 from agent.wire.reviews import Review
 from agent.wire.weighing import Weighed, Weight
+from agent.wire.words import WHY_NOTHING
 
 EXACT = "Of the sets that your rules allow none is better."
 LIKELY = "Of the sets that your rules allow none is better, if each further fact helps less."
@@ -52,7 +53,7 @@ def headline(trial: Trial, now: datetime) -> str:
         case "forgotten":
             return f"{to}: you said that it forgot what it held. The ledger keeps what it was told."
         case "nothing":
-            return f"{about}\nTold nothing: {CODES[subject.code]}."
+            return f"{about}\nTold nothing: {WHY_NOTHING[subject.code]}."
     return f"{about}\nTold: {listed(subject.disclosed)}."
 
 
