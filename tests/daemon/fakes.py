@@ -26,6 +26,7 @@ from tests.wire.fake import short_folder
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 PROMPT = 0.05  # seconds of patience, where a test lets it run out
 ASK = {"query": "python sort dict", "recipient": "stackoverflow.com"}
+LOCKED = Locked(version="0", locked=True)
 
 
 class FakeCalls:
@@ -35,7 +36,7 @@ class FakeCalls:
         self.made: list[tuple[str, tuple[object, ...], dict[str, object]]] = []
         self.instead: dict[str, Callable[..., object]] = {
             "decide": lambda *_, **__: Answer(code="answered"),
-            "locked": lambda: Locked(version="0", locked=True),
+            "locked": lambda: LOCKED,
         }
 
     def __getattr__(self, name: str) -> Callable[..., object]:

@@ -9,12 +9,13 @@ from pathlib import Path
 from time import sleep
 
 import pytest
+from msgspec import to_builtins
 
 from agent.daemon.run import Options, run
 from agent.errors import DaemonError, UsageError
 from agent.paths import Paths
 from tests.daemon.begun import ask, begun, ended, running, until
-from tests.daemon.fakes import asked, short_home
+from tests.daemon.fakes import LOCKED, asked, short_home
 from tests.daemon.insides import fake_inside
 from tests.vault.dumps import NEVER
 
@@ -143,7 +144,7 @@ def test_systemd_hands_over_its_sockets(home: Paths) -> None:
     try:
         until(process, "Listening on")
         until(process, "Listening on")
-        assert ask(ours[1]).body == {"version": "0", "locked": True}
+        assert ask(ours[1]).body == to_builtins(LOCKED)
         assert ask(ours[0]).body == {"done": True}
         assert [*home.runtime.glob("*.sock")] == []
         assert ask(ours[0], "POST", "/v1/shutdown").body == {"done": True}

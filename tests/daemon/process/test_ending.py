@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from time import sleep
 
 import pytest
+from msgspec import to_builtins
 
 from agent.paths import Paths
 from tests.daemon.begun import ask, begun, ended, running, until
-from tests.daemon.fakes import ASK, short_home
+from tests.daemon.fakes import ASK, LOCKED, short_home
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def home() -> Iterator[Paths]:
 def test_a_signal_ends_it(home: Paths, number: int) -> None:
     """Its sockets are gone, and what is open is closed; the folders were made for us alone."""
     with running(home, "noting_inside") as process:
-        assert ask(home.query).body == {"version": "0", "locked": True}
+        assert ask(home.query).body == to_builtins(LOCKED)
         assert ask(home.control).status == 200
         for folder in (home.config, home.data, home.state, home.runtime):
             assert stat.S_IMODE(folder.stat().st_mode) == 0o700
