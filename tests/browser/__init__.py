@@ -1,0 +1,1 @@
+"""The extension in real browsers, before real sites, and a stand-in for the daemon."""

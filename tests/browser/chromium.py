@@ -1,0 +1,139 @@
+"""Debian's Chromium, driven by Playwright."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import BrowserContext, Error, Page, Worker, sync_playwright
+
+from agent.daemon.browsers.ids import HOST, KEY, chromium_id
+from agent.paths import Paths
+from tests.browser.driver import Driver, Gone, until
+from tests.browser.installed import told
+
+PROGRAM = "/usr/bin/chromium"
+FLAGS = ("--disable-quic", "--disable-gpu", "--disable-background-networking")
+
+
+class Chromium(Driver):
+    """A Chromium that runs."""
+
+    name = "chromium"
+    origin = f"chrome-extension://{chromium_id(KEY)}"
+
+    def __init__(self, context: BrowserContext) -> None:
+        self._context = context
+        self._page: Page = context.pages[0]
+
+    def go(self, url: str) -> None:
+        """Go there."""
+        try:
+            self._page.goto(url, wait_until="commit")
+        except Error as error:  # it went on elsewhere, as it does through the gate
+            if not {"ERR_ABORTED", "interrupted", "ERR_BLOCKED"} & _words(error):
+                raise
+
+    def run(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
+        """Run it."""
+        try:
+            return self._page.evaluate(f"() => {{ {script} }}")
+        except Error as error:
+            if {"context", "navigation"} & _words(error):
+                raise Gone from error
+            raise
+
+    def click(self, selector: str) -> None:
+        """Click."""
+        self._page.click(selector, no_wait_after=True)
+
+    def write(self, selector: str, text: str, *, enter: bool = False) -> None:
+        """Write."""
+        self._page.fill(selector, text)
+        if enter:
+            self._page.press(selector, "Enter", no_wait_after=True)
+
+    def reload(self) -> None:
+        """Load it again."""
+        self.tried("setTimeout(() => location.reload())")
+
+    def back(self) -> None:
+        """Go back."""
+        self.tried("setTimeout(() => history.back())")
+
+    def tabs(self) -> list[Page]:
+        """Return the pages, also those that are new: Playwright hears of them while it waits."""
+        self._page.wait_for_timeout(1)
+        return self._context.pages
+
+    def switch(self, tab: Page) -> None:
+        """Drive another page."""
+        self._page = tab
+
+    def opened(self) -> None:
+        """Open a page."""
+        self._page = self._context.new_page()
+
+    def close(self) -> None:
+        """Close the page."""
+        self._page.close()
+        self._page = self._context.pages[-1]
+
+    def front(self) -> None:
+        """Bring the page to the front."""
+        self._page.bring_to_front()
+
+    def inside(self, expression: str) -> Any:  # noqa: ANN401  (any JSON)
+        """Ask the worker."""
+        return self.worker().evaluate(f"async () => {{ const api = chrome; return {expression} }}")
+
+    def worker(self) -> Worker:
+        """Return the extension's worker, once it runs."""
+        if not self._context.service_workers:
+            self._context.wait_for_event("serviceworker")
+        return self._context.service_workers[-1]
+
+    def picture(self) -> bytes:
+        """Take a picture."""
+        self._page.bring_to_front()
+        return self._page.screenshot()
+
+    @property
+    def here(self) -> str:
+        """Where it is."""
+        return self._page.url
+
+    def now(self) -> Page:
+        """Return the page."""
+        return self._page
+
+    @property
+    def page(self) -> Page:
+        """The page, for what only Playwright can do."""
+        return self._page
+
+
+@contextmanager
+def chromium(folder: Path, places: Paths, *extensions: Path) -> Iterator[Chromium]:
+    """Yield a Chromium with extensions in it and a folder for what it keeps; places: the daemon."""
+    told("chromium", folder / "NativeMessagingHosts" / f"{HOST}.json", places)
+    loaded = [f"--load-extension={','.join(map(str, extensions))}"] if extensions else []
+    with sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            folder,
+            executable_path=PROGRAM,
+            chromium_sandbox=False,
+            ignore_default_args=["--disable-extensions"],
+            args=[*FLAGS, *loaded],
+        )
+        try:
+            driven = Chromium(context)
+            if extensions:
+                until(driven.worker, "the worker")
+            yield driven
+        finally:
+            context.close()
+
+
+def _words(error: Error) -> set[str]:
+    return {*error.message.replace("net::", "").replace(";", " ").split()}

@@ -1,0 +1,162 @@
+"""What a test does with a browser, whichever it is."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.browser.recipient import PATIENCE
+
+LOOK = 0.01  # seconds between two looks
+
+
+def until(holds: Callable[[], Any], what: str = "it") -> Any:  # noqa: ANN401  (what holds)
+    """Wait until something holds, and return it."""
+    end = time.monotonic() + PATIENCE
+    while not (found := holds()):
+        assert time.monotonic() < end, f"{what} does not come to hold"
+        time.sleep(LOOK)
+    return found
+
+
+class Gone(Exception):  # noqa: N818  (what happens to a page is no error)
+    """The page went away under a call."""
+
+
+class Driver(ABC):
+    """A browser with our extension in it; what it does, it does in its present tab."""
+
+    name: str
+
+    @property
+    @abstractmethod
+    def origin(self) -> str:
+        """Return where the extension's own pages lie, without a slash at the end."""
+
+    @abstractmethod
+    def go(self, url: str) -> None:
+        """Go to an address, as if it were typed; do not wait for the page."""
+
+    @abstractmethod
+    def run(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
+        """Return what the body of a function returns in the page; Gone where that goes away."""
+
+    @abstractmethod
+    def click(self, selector: str) -> None:
+        """Click with the mouse."""
+
+    @abstractmethod
+    def write(self, selector: str, text: str, *, enter: bool = False) -> None:
+        """Write a text with the keyboard in an empty field, and press Enter."""
+
+    @abstractmethod
+    def reload(self) -> None:
+        """Load the page again; do not wait for it."""
+
+    @abstractmethod
+    def back(self) -> None:
+        """Go a page back; do not wait for it."""
+
+    @abstractmethod
+    def tabs(self) -> list[Any]:
+        """Return the tabs, oldest first."""
+
+    @abstractmethod
+    def switch(self, tab: Any) -> None:  # noqa: ANN401  (each browser's own)
+        """Make a tab the present one."""
+
+    @abstractmethod
+    def opened(self) -> None:
+        """Open an empty tab, in front, and make it the present one."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the present tab; the last one that is left is then the present one."""
+
+    @abstractmethod
+    def front(self) -> None:
+        """Have the present tab in front of the others."""
+
+    @abstractmethod
+    def inside(self, expression: str) -> Any:  # noqa: ANN401  (any JSON)
+        """Return an expression's value, awaited, where the extension's ``api`` is."""
+
+    @abstractmethod
+    def picture(self) -> bytes:
+        """Return the page as a PNG."""
+
+    @property
+    @abstractmethod
+    def here(self) -> str:
+        """Where the present tab is."""
+
+    def tried(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
+        """Return what a script returns, None where the page went away."""
+        try:
+            return self.run(script)
+        except Gone:
+            return None
+
+    def shows(self, title: str) -> None:
+        """Wait until a page of this title is whole."""
+        whole = "return document.readyState === 'complete' && document.title"
+        until(lambda: self.tried(whole) == title, f"a page that says {title!r}")
+
+    def arrive(self, url: str) -> None:
+        """Go to another address, and wait until a page of the web is there and whole."""
+        self.run("window.before = true")
+        self.go(url)
+        there = (
+            "!window.before && location.protocol === 'http:' && document.readyState === 'complete'"
+        )
+        until(lambda: self.tried(f"return {there}"), "another page")
+
+    def badge(self) -> str:
+        """Return what the badge says of the tab in front."""
+        return str(
+            self.inside(
+                "api.tabs.query({active: true, lastFocusedWindow: true})"
+                ".then(([tab]) => api.action.getBadgeText({tabId: tab.id}))"
+            )
+        )
+
+    def says(self, *badges: str) -> None:
+        """Wait until the badge says one of these."""
+        seen = [""]
+
+        def same() -> bool:
+            seen[0] = self.badge()
+            return seen[0] in badges
+
+        until(same, f"a badge of {badges} instead of {seen}")
+
+    @contextmanager
+    def popup(self) -> Iterator[None]:
+        """Open the popup as it is for the tab in front, in a tab behind, and make that present."""
+        before = self.tabs()
+        self.inside(
+            "api.tabs.create({active: false, url: api.runtime.getURL("
+            "api.runtime.getManifest().action.default_popup)})"
+        )
+        until(lambda: len(self.tabs()) > len(before), "the popup")
+        here = self.now()
+        [popup] = [each for each in self.tabs() if each not in before]
+        self.switch(popup)
+        until(
+            lambda: (
+                self.here.startswith(self.origin)
+                and self.tried("return document.readyState === 'complete'")
+            ),
+            "the popup's page",
+        )
+        try:
+            yield
+        finally:
+            self.close()
+            self.switch(here)
+            self.front()
+
+    @abstractmethod
+    def now(self) -> Any:  # noqa: ANN401  (each browser's own)
+        """Return the present tab."""

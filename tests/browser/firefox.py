@@ -1,0 +1,196 @@
+"""Firefox ESR, driven by Marionette."""
+
+import base64
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from agent.daemon.browsers.ids import FIREFOX_ID
+from agent.daemon.browsers.places import System, manifest_path
+from agent.paths import Paths
+from tests.browser.driver import Driver, Gone, until
+from tests.browser.installed import browser, told
+from tests.browser.marionette import Marionette, MarionetteError
+from tests.browser.recipient import PATIENCE
+
+PROGRAM = "/usr/bin/firefox-esr"
+UUID = "6f1c6a52-6f0c-4a0e-9d53-0d7f2c1b8e11"  # Firefox draws one for each profile otherwise
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # WebDriver's name of an element
+ENTER = "\ue007"  # WebDriver's name of the key
+PREFERENCES: dict[str, object] = {
+    "app.normandy.enabled": False,
+    "app.update.enabled": False,
+    "browser.newtabpage.enabled": False,
+    "browser.safebrowsing.malware.enabled": False,
+    "browser.safebrowsing.phishing.enabled": False,
+    "browser.startup.page": 0,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "devtools.jsonview.enabled": False,  # its page would not be the extension's
+    "dom.disable_open_during_load": False,  # tests open tabs from pages
+    "dom.security.https_first": False,
+    "extensions.webextensions.uuids": json.dumps({FIREFOX_ID: UUID}),
+    "marionette.port": 0,  # any
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "privacy.reduceTimerPrecision": False,
+}
+
+
+class Firefox(Driver):
+    """A Firefox that runs."""
+
+    name = "firefox"
+    origin = f"moz-extension://{UUID}"
+
+    def __init__(self, marionette: Marionette) -> None:
+        self._call = marionette.call
+        self._inner: str | None = None
+        self._now = self._call("WebDriver:GetWindowHandle")
+
+    def go(self, url: str) -> None:
+        """Go there."""
+        self._call("WebDriver:Navigate", url=url)
+
+    def run(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
+        """Run it in the page, where a page's own things are."""
+        try:
+            return self._call("WebDriver:ExecuteScript", script=script, args=[], sandbox=None)
+        except MarionetteError as error:
+            if "unloaded" in str(error) or "navigat" in str(error) or "actor" in str(error):
+                raise Gone from error
+            raise
+
+    def click(self, selector: str) -> None:
+        """Click."""
+        self._call("WebDriver:ElementClick", id=self._element(selector))
+
+    def write(self, selector: str, text: str, *, enter: bool = False) -> None:
+        """Write."""
+        found = self._element(selector)
+        self._call("WebDriver:ElementClear", id=found)
+        self._call("WebDriver:ElementSendKeys", id=found, text=text + ENTER * enter)
+
+    def reload(self) -> None:
+        """Load it again."""
+        self._call("WebDriver:Refresh")
+
+    def back(self) -> None:
+        """Go back."""
+        self._call("WebDriver:Back")
+
+    def tabs(self) -> list[str]:
+        """Return the tabs but our own."""
+        return [each for each in self._call("WebDriver:GetWindowHandles") if each != self._inner]
+
+    def switch(self, tab: str) -> None:
+        """Drive another tab."""
+        self._call("WebDriver:SwitchToWindow", handle=tab, focus=False)
+        self._now = tab
+
+    def opened(self) -> None:
+        """Open a tab."""
+        made = self._call("WebDriver:NewWindow", type="tab", focus=True)
+        self.switch(made["handle"])
+
+    def close(self) -> None:
+        """Close the tab."""
+        self._call("WebDriver:CloseWindow")
+        self.switch(self.tabs()[-1])
+
+    def front(self) -> None:
+        """Focus it."""
+        self._call("WebDriver:SwitchToWindow", handle=self._now, focus=True)
+
+    def inside(self, expression: str) -> Any:  # noqa: ANN401  (any JSON)
+        """Ask a page of the extension that stays open behind the others."""
+        script = (
+            "const done = arguments[0], api = browser;"
+            f"Promise.resolve({expression}).then(done, (error) => done(String(error)))"
+        )
+        self._call("WebDriver:SwitchToWindow", handle=self._inner, focus=False)
+        try:
+            return self._call("WebDriver:ExecuteAsyncScript", script=script, args=[])
+        finally:
+            self._call("WebDriver:SwitchToWindow", handle=self._now, focus=False)
+
+    def prepare(self) -> None:
+        """Open what is of the extension's origin and does nothing, for `inside`, behind."""
+        made = self._call("WebDriver:NewWindow", type="tab", focus=False)
+        self._inner = made["handle"]
+        self._call("WebDriver:SwitchToWindow", handle=self._inner, focus=False)
+        self._call("WebDriver:Navigate", url=f"{self.origin}/manifest.json")
+        until(lambda: self.here.startswith(self.origin), "a page of the extension")
+        self.switch(self._now)
+        self.front()
+
+    def picture(self) -> bytes:
+        """Take a picture."""
+        return base64.b64decode(self._call("WebDriver:TakeScreenshot", full=False))
+
+    @property
+    def here(self) -> str:
+        """Where it is."""
+        return str(self._call("WebDriver:GetCurrentURL"))
+
+    def now(self) -> str:
+        """Return the tab."""
+        return str(self._now)
+
+    def _element(self, selector: str) -> str:
+        found = self._call("WebDriver:FindElement", using="css selector", value=selector)
+        return str(found[ELEMENT])
+
+
+@contextmanager
+def firefox(folder: Path, places: Paths, *extensions: Path) -> Iterator[Firefox]:
+    """Yield a Firefox with extensions in it and a folder for what it keeps; places: the daemon."""
+    profile, home = folder / "profile", folder / "home"
+    profile.mkdir(parents=True)
+    told(
+        "firefox", manifest_path(browser("firefox"), System("systemd", {"HOME": str(home)})), places
+    )
+    lines = (f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in PREFERENCES.items())
+    (profile / "user.js").write_text("".join(lines))
+    with _process(profile, home) as process, (folder / "output").open("w"):
+        marionette = Marionette(until(lambda: _port(profile, process), "Firefox"))
+        try:
+            marionette.call("WebDriver:NewSession", capabilities={"pageLoadStrategy": "none"})
+            for each in extensions:
+                marionette.call("Addon:Install", path=str(each), temporary=True)
+            driven = Firefox(marionette)
+            if extensions:
+                driven.prepare()
+            yield driven
+            marionette.call("Marionette:Quit", flags=["eForceQuit"])
+            process.wait(PATIENCE)
+        finally:
+            marionette.close()
+
+
+@contextmanager
+def _process(profile: Path, home: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Yield a Firefox that begins, and end it."""
+    flags = ["--headless", "--no-remote", "--marionette", "--remote-allow-system-access"]
+    process = subprocess.Popen(
+        [PROGRAM, *flags, "--profile", str(profile)],
+        env={**os.environ, "HOME": str(home)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait(PATIENCE)
+
+
+def _port(profile: Path, process: subprocess.Popen[bytes]) -> int:
+    """Return where it listens, 0 as long as it does not."""
+    assert process.poll() is None, "Firefox ended"
+    told_in = profile / "MarionetteActivePort"
+    return int(told_in.read_text() or 0) if told_in.exists() else 0

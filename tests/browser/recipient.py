@@ -1,0 +1,214 @@
+"""Web sites on this machine that note all that reaches them.
+
+One server stands for every host of ``.localhost``, which browsers take to be this machine. Its
+search pages are told from others by their path; a host that ``accepts`` names says so on them.
+"""
+
+import hashlib
+import html
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+from urllib.parse import parse_qs, quote, urlsplit
+
+HEADER = "shared-attributes"  # as `Noted` has it, however the browser writes it
+SEARCH = "/search"
+PATIENCE = 60.0  # seconds, for what takes a fraction of one
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
+<link rel="icon" href="data:,">
+<form action="/search"><input name="q" aria-label="query"><button>Search</button></form>
+<p><a id="link" href="/search?q={link}">a search</a> <a id="result" href="{result}">a result</a>
+<output>{title}</output>{more}
+"""
+NEXT = "<script>setTimeout(() => {{ location = {address} }})</script>"
+
+
+def digest(query: str) -> str:
+    """Return what stands for a query, so that the header of another one shows."""
+    return hashlib.sha256(query.encode()).hexdigest()[:16]
+
+
+def right(query: str) -> str:
+    """Return the one header that a request with this query may carry."""
+    return f'h="{digest(query)}"'
+
+
+class Noted(NamedTuple):
+    """A request that came; ``at``: when, in seconds since the epoch."""
+
+    at: float
+    method: str
+    host: str
+    target: str
+    headers: Mapping[str, str]
+
+    @property
+    def path(self) -> str:
+        """Where it went."""
+        return urlsplit(self.target).path
+
+    @property
+    def query(self) -> str:
+        """What was searched for: the first `q` that is not empty."""
+        return parse_qs(urlsplit(self.target).query).get("q", [""])[0]
+
+    @property
+    def header(self) -> str | None:
+        """What it told of the user."""
+        return self.headers.get(HEADER)
+
+
+class Recipient:
+    """Serves until its `with` ends; ``accepts``: the attributes that hosts say they can use.
+
+    ``port``: where it listens.
+    """
+
+    def __init__(self) -> None:
+        self.accepts: dict[str, str] = {}
+        self._noted: list[Noted] = []
+        self._came = threading.Condition()
+        self._stack = ExitStack()
+        self.port = 0
+
+    def __enter__(self) -> Self:
+        self.port = self._stack.enter_context(self.beside())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    @contextmanager
+    def beside(self) -> Iterator[int]:
+        """Serve at a port of its own, and yield that."""
+        with _Server(("127.0.0.1", 0), _Handler) as server:
+            server.recipient = self
+            thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+            thread.start()
+            try:
+                yield server.server_port
+            finally:
+                server.shutdown()
+                thread.join()
+
+    def url(self, host: str, target: str = "/") -> str:
+        """Return an address; ``host``: its first label."""
+        return f"http://{host}.localhost:{self.port}{target}"
+
+    def search(self, query: str, host: str = "search") -> str:
+        """Return the address of a search."""
+        return self.url(host, f"{SEARCH}?q={quote(query, safe='')}")
+
+    def note(self, came: Noted) -> None:
+        """Keep what came."""
+        with self._came:
+            self._noted.append(came)
+            self._came.notify_all()
+
+    def seen(self) -> list[Noted]:
+        """Return what has come since it was last forgotten, oldest first."""
+        with self._came:
+            return [each for each in self._noted if each.path != "/favicon.ico"]
+
+    def forget(self) -> None:
+        """Forget what came."""
+        with self._came:
+            self._noted.clear()
+
+    def searches(self, query: str | None = None) -> list[Noted]:
+        """Return the searches that came, or those of one query."""
+        return [
+            each
+            for each in self.seen()
+            if each.path == SEARCH and (query is None or each.query == query)
+        ]
+
+    def arrived(self, query: str, count: int = 1) -> list[Noted]:
+        """Return the requests with a query, once there are so many."""
+        return self.heard(lambda each: each.query == query, count)
+
+    def heard(self, holds: Callable[[Noted], bool], count: int = 1) -> list[Noted]:
+        """Return the requests of which something holds, once there are so many."""
+        with self._came:
+            found: list[Noted] = []
+
+            def enough() -> bool:
+                found[:] = [each for each in self._noted if holds(each)]
+                return len(found) >= count
+
+            assert self._came.wait_for(enough, PATIENCE), f"only {found} came, of {self._noted}"
+            return found
+
+
+class _Server(ThreadingHTTPServer):
+    recipient: Recipient
+    daemon_threads = True  # a browser keeps its connections
+    request_queue_size = 64
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401  (http.server's name)
+        """Say nothing."""
+
+    def do_GET(self) -> None:
+        """Note a request, and show a page, or send it on to the address that `to` names."""
+        length = int(self.headers.get("Content-Length", 0))
+        self.rfile.read(length)
+        host = (self.headers.get("Host") or "").split(".")[0].split(":")[0]
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        came = Noted(time.time(), self.command, host, self.path, headers)
+        self.server.recipient.note(came)
+        given = parse_qs(urlsplit(self.path).query)
+        if "to" in given:
+            self._answer(302, b"", Location=given["to"][0])
+            return
+        accepts = self.server.recipient.accepts.get(host)
+        more = {"Accept-Shared-Attributes": accepts} if accepts and came.path == SEARCH else {}
+        self._answer(200, _page(came, self.server.recipient).encode(), **more)
+
+    do_POST = do_GET  # noqa: N815 - names of http.server
+
+    def _answer(self, status: int, data: bytes, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Access-Control-Allow-Origin", "*")
+        self.send_header("Cache-Control", "no-store")  # so that going back asks anew
+        self.end_headers()
+        self.wfile.write(data)
+
+
+def _page(came: Noted, recipient: Recipient) -> str:
+    """Return a page whose title says what was searched for, or where it is."""
+    title = came.query if came.path == SEARCH else came.host + came.path
+    return PAGE.format(
+        title=html.escape(title),
+        link=quote(f"linked from {title}", safe=""),
+        result=html.escape(recipient.url("result", "/page")),
+        more=_next(came),
+    )
+
+
+def _next(came: Noted) -> str:
+    """Return what makes a page go on to the next of so many searches."""
+    name, _, number = came.query.rpartition(" ")
+    left = int(parse_qs(urlsplit(came.target).query).get("left", ["0"])[0])
+    if left <= 0:
+        return ""
+    query = quote(f"{name} {int(number) + 1}", safe="")
+    return NEXT.format(address=json.dumps(f"{SEARCH}?q={query}&left={left - 1}"))

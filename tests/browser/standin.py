@@ -1,0 +1,162 @@
+"""A stand-in for the daemon behind the relay: it notes all that an extension says to it.
+
+What it lets a request carry is made of that request's query, so that a recipient can tell whether a
+header belongs to the request that brought it.
+"""
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from agent.wire.asking import Answer, Ask, Because, Summary
+from agent.wire.base import Done
+from agent.wire.relaying import RelayAnswer, Relayed, RelayedDecide, RelayedRefuse, RelayedStatus
+from agent.wire.routes import QUERY
+from agent.wire.state import Locked, Site
+from tests.browser.recipient import PATIENCE, digest, right
+from tests.wire.fake import FakeDaemon, Raw
+
+SEED = 6
+LATE = 1.5  # seconds, longer than an extension waits for a decision
+
+
+def answered(ask: Ask) -> Answer:
+    """Return an answer that carries one attribute."""
+    because = Because(name="h", reason="chosen", gain_bits=0.25, cost_bits=0.05)
+    summary = Summary(
+        headline="shares 1 attribute",
+        pool=ask.recipient,
+        model="test",
+        utility_bits=0.25,
+        people_left=1234.0,
+        waiting=0,
+        because=[because],
+    )
+    value = digest(ask.query)
+    return Answer(
+        code="answered",
+        attributes={"h": value},
+        header=right(ask.query),
+        id=1,
+        summary=summary,
+    )
+
+
+def locked(_: Ask) -> Answer:
+    """Return the answer of a daemon that is locked."""
+    return Answer(code="locked")
+
+
+def breaking(_: Ask) -> Answer:
+    """Break off."""
+    raise BrokenPipeError
+
+
+class Standin:
+    """Answers until its `with` ends; ``sites``, ``clicks``, ``locked``: what its status says.
+
+    ``answer``: what it makes of a request; ``delay``: the longest, in seconds, drawn anew for each.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._fake: FakeDaemon | None = None
+        self._said = threading.Condition()
+        self.messages: list[Relayed] = []
+        self._chance = random.Random(SEED)  # noqa: S311  (delays)
+        self.sites: list[Site] = []
+        self.reset()
+
+    def reset(self) -> None:
+        """Behave, forget what was said, and be there."""
+        self.answer: Callable[[Ask], Answer] = answered
+        self.delay = 0.0
+        self.clicks = self.locked = False
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what was said."""
+        with self._said:
+            self.messages.clear()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Be there, if it is not."""
+        if self._fake is None:
+            self._fake = FakeDaemon(self._path, {"relay": self._relayed}, QUERY)
+            self._fake.__enter__()
+
+    def stop(self) -> None:
+        """Be gone, and leave no socket."""
+        fake, self._fake = self._fake, None
+        if fake is not None:
+            fake.__exit__(None, None, None)
+
+    def said(self, kind: type[Any] | None = None) -> list[Any]:
+        """Return what was said of a kind, or all but how it is."""
+        with self._said:
+            return [
+                each
+                for each in self.messages
+                if (isinstance(each, kind) if kind else not isinstance(each, RelayedStatus))
+            ]
+
+    def heard(self, kind: type[Any], count: int = 1) -> list[Any]:
+        """Return what was said of a kind, once there is so much."""
+        with self._said:
+            found: list[Any] = []
+
+            def enough() -> bool:
+                found[:] = [each for each in self.messages if isinstance(each, kind)]
+                return len(found) >= count
+
+            assert self._said.wait_for(enough, PATIENCE), f"only {self.messages} was said"
+            return found
+
+    def _relayed(self, body: Relayed) -> object:
+        """Note a message, and answer it."""
+        with self._said:
+            self.messages.append(body)
+            self._said.notify_all()
+            wait = self._chance.uniform(0, self.delay)
+        if isinstance(body, RelayedStatus):
+            said: object = Locked(
+                version="0", locked=self.locked, clicks=self.clicks, sites=self.sites
+            )
+        elif isinstance(body, RelayedDecide):
+            time.sleep(wait)
+            try:
+                said = self.answer(body.body)
+            except BrokenPipeError:
+                return Raw(200, b"")  # which is no whole answer
+        else:
+            self._narrow(body)
+            said = Done()
+        return RelayAnswer(id=body.id, status=200, body=msgspec.Raw(msgspec.json.encode(said)))
+
+    def _narrow(self, body: Relayed) -> None:
+        """Give who is refused nothing any more."""
+        if isinstance(body, RelayedRefuse):
+            self.sites = [each for each in self.sites if each.recipient != body.body.recipient]
+
+
+def site(recipient: str, address: str) -> Site:
+    """Return what a status says of a recipient, searched at ``address``."""
+    return Site(recipient=recipient, search=address + "?q={query}")

@@ -1,0 +1,80 @@
+"""A search that says what it can use is offered to the daemon, once; nothing else is told."""
+
+import pytest
+
+from agent.wire.asking import Offer
+from agent.wire.relaying import RelayedOffer
+from tests.browser.driver import until
+from tests.browser.recipient import right
+from tests.browser.world import World
+
+pytestmark = pytest.mark.browser
+
+INVALID = ("region, ", '"region"', "region, (a b)", "region int_python", "1, 2", "région", "?1")
+
+
+def offers(world: World) -> list[Offer]:
+    """Return what was offered until now."""
+    return [each.body for each in world.settled() if isinstance(each, RelayedOffer)]
+
+
+def test_an_offer_is_made_once(world: World) -> None:
+    """With the names and the address of the search, and without what was searched for."""
+    world.recipient.accepts["offering"] = "region, int_python;v=1"
+    for query in ("private thing", "another"):
+        assert world.search(query, "offering").header is None
+    template = world.recipient.url("offering", "/search?q={query}")
+    [offer] = offers(world)
+    assert offer.recipient == "offering.localhost"
+    assert (offer.names, offer.search) == (["region", "int_python"], template)
+
+
+def test_other_names_are_another_offer(world: World) -> None:
+    """The user has not seen those."""
+    for names in ("region", "region, gender"):
+        world.recipient.accepts["changing"] = names
+        world.search(f"wants {names}", "changing")
+    assert [each.names for each in offers(world)] == [["region"], ["region", "gender"]]
+
+
+@pytest.mark.parametrize("invalid", INVALID)
+def test_an_offer_that_is_no_list_of_tokens(world: World, invalid: str) -> None:
+    """It is ignored whole (RFC 9651, section 4.2)."""
+    world.recipient.accepts["invalid"] = invalid
+    world.search("invalid", "invalid")
+    assert world.settled() == []
+
+
+@pytest.mark.parametrize("target", ["/search", "/search?q=", "/search?id=1"])
+def test_a_page_that_is_no_search_offers_nothing(world: World, target: str) -> None:
+    """There is no query in its address."""
+    world.recipient.accepts["pages"] = "region"
+    world.browser.go("about:blank")
+    world.browser.arrive(world.recipient.url("pages", target))
+    assert world.settled() == []
+
+
+def test_a_frame_offers_nothing(world: World) -> None:
+    """Only what the user went to does."""
+    world.recipient.accepts["framed"] = "region"
+    world.visit("elsewhere")
+    address = world.recipient.search("framed", "framed")
+    frame = "Object.assign(document.createElement('iframe'), {src})"
+    world.browser.run(f"const src = {address!r}; document.body.append({frame})")
+    world.recipient.heard(lambda each: each.host == "framed")
+    assert world.settled() == []
+
+
+def test_a_site_is_listed_soon_after_the_user_agrees(world: World) -> None:
+    """Nobody needs to open anything for that."""
+    world.recipient.accepts["agreed"] = "region"
+    world.search("asked", "agreed")
+    world.daemon.heard(RelayedOffer)
+    world.daemon.sites = [world.site("agreed"), world.site("search")]
+    found = until(lambda: attached(world), "a header")
+    assert found == right("after that")
+
+
+def attached(world: World) -> str | None:
+    """Search there, and return what that brought."""
+    return world.search("after that", "agreed").header
