@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -153,14 +152,14 @@ def test_an_interruption_that_was_renamed_is_one(run: Run, failing: pytest.Monke
 
 def test_ctrl_c_ends_a_process_with_one_line() -> None:
     """As a terminal sends it, to a command that waits."""
-    wait = "import agent.cli.demo as demo, time; demo.read = lambda path: time.sleep(60)"
-    started = [sys.executable, "-c", f"{wait}\nprint(flush=True)\n{START[-1]}", "demo"]
+    wait = "demo.read = lambda path: print(flush=True) or time.sleep(60)"
+    script = f"import agent.cli.demo as demo, time; {wait}\n{START[-1]}"
+    started = [sys.executable, "-c", script, "demo"]
     with subprocess.Popen(
         started, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(0.5)  # until it waits
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (130, "")
