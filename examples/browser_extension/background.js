@@ -63,11 +63,13 @@ function lookSoon() {
 /** Answers to messages, by their kind; null is for who may not ask. */
 const ANSWERS = {
   async gate({ address }, sender) {
-    const found = isPage(sender, chrome.runtime, GATE) && (await searching.found(address));
-    if (found && sender.tab) {
+    const own = isPage(sender, chrome.runtime, GATE);
+    // A site may leave the list while a search of it is on its way here.
+    const known = own && ((await searching.found(address)) || rules?.led(address));
+    if (known && sender.tab) {
       await prepare(sender.tab.id, address);
     }
-    return Boolean(found);
+    return Boolean(known);
   },
 
   async page(_, sender) {

@@ -58,6 +58,7 @@ export class Rules {
   #passes = new Map();
   #cleared;
   #led = "";
+  #ever = new Set();
 
   /**
    * @param {object} rules the browser's declarativeNetRequest
@@ -77,11 +78,17 @@ export class Rules {
       return;
     }
     this.#led = written;
+    rules.forEach(({ condition }) => this.#ever.add(condition.regexFilter));
     const taken = await Promise.all(rules.map((each) => this.#takes(each)));
     const there = await this.#rules.getSessionRules();
     const removeRuleIds = there.map(({ id }) => id).filter((id) => id < FIRST_PASS);
     const addRules = rules.filter((_, index) => taken[index]);
     await this.#rules.updateSessionRules({ removeRuleIds, addRules });
+  }
+
+  /** Say whether an address was ever led to the gate. @param {string} address */
+  led(address) {
+    return [...this.#ever].some((each) => new RegExp(each).test(address));
   }
 
   /**
