@@ -1,0 +1,123 @@
+"""The popup says what the last request of the tab carried and why, and takes a refusal."""
+
+import pytest
+from msgspec.structs import replace
+
+from agent.wire.asking import Answer, Ask, Because
+from agent.wire.relaying import RelayedRefuse
+from tests.browser.driver import until
+from tests.browser.recipient import digest, right
+from tests.browser.standin import answered, locked
+from tests.browser.world import World
+
+pytestmark = pytest.mark.browser
+
+REFUSE = "not on this site"
+MARKUP = "<img src=x onerror=\"document.title='run'\"><b>bold</b>"
+FIND = "[...document.querySelectorAll('button')].find((each) => %r === "
+FIND += "each.textContent.trim().toLowerCase() && !each.hidden && each.offsetParent !== null)"
+
+
+def text(world: World) -> str:
+    """Return what stands in the popup."""
+    return str(world.browser.run("return document.body.innerText"))
+
+
+def reads(world: World, *wanted: str) -> str:
+    """Wait until the popup says all of this, and return its whole text."""
+    seen = [""]
+
+    def there() -> bool:
+        seen[0] = text(world)
+        return all(each in seen[0] for each in wanted)
+
+    until(there, f"{wanted} in {seen}")
+    return seen[0]
+
+
+def chosen(ask: Ask) -> Answer:
+    """Return an answer with three attributes, one of them not set."""
+    plain = answered(ask)
+    assert plain.summary is not None
+    because = [
+        *plain.summary.because,
+        Because(name="int_python", reason="chosen", gain_bits=0.125, cost_bits=0.01),
+        Because(name="gender", reason="chosen", gain_bits=0.5, cost_bits=0.02),
+    ]
+    return replace(
+        plain,
+        attributes={**plain.attributes, "int_python": "yes"},
+        unspecified=["gender"],
+        summary=replace(plain.summary, because=because, waiting=3),
+    )
+
+
+def test_it_says_what_was_attached_and_why(world: World) -> None:
+    """Each attribute with its value and what it brings, and the one that is not set."""
+    world.daemon.answer = chosen
+    world.search("version control")
+    world.browser.says("2")
+    with world.browser.popup():
+        whole = reads(world, "version control", "search.localhost", digest("version control"))
+        for each in ("int_python", "yes", "gender", "0.125", "0.5", "1234", "3"):
+            assert each in whole.replace(",", ""), each
+
+
+def test_it_says_that_nothing_was_attached(world: World) -> None:
+    """And whose search it was."""
+    world.daemon.answer = lambda _: Answer(code="unknown query")
+    world.search("who knows")
+    world.browser.says("0")
+    with world.browser.popup():
+        reads(world, "who knows", "search.localhost")
+
+
+def test_a_page_that_is_no_search(world: World) -> None:
+    """It has nothing to say of it, and nothing to refuse."""
+    world.browser.opened()
+    world.visit("elsewhere")
+    with world.browser.popup():
+        until(lambda: text(world).strip(), "a word")
+        assert not world.browser.run(f"return !!({FIND % REFUSE})")
+
+
+def test_not_on_this_site(world: World) -> None:
+    """The daemon hears of that site alone, and the next search there has no header."""
+    world.listing("refused", "search")
+    world.search("before", "refused")
+    world.forget()
+    with world.browser.popup():
+        until(lambda: world.browser.tried(f"return !!({FIND % REFUSE})"), "a button")
+        world.browser.run(f"({FIND % REFUSE}).click()")
+        [refused] = world.daemon.heard(RelayedRefuse)
+        assert refused.body.recipient == "refused.localhost"
+    until(lambda: world.search("later", "refused").header is None, "a search without a header")
+    world.forget()
+    assert world.search("then", "refused").header is None
+    assert world.search("here").header == right("here")
+    assert world.decided() == [("here", "search.localhost")]
+
+
+def test_locked(world: World) -> None:
+    """It says how to unlock."""
+    world.daemon.locked, world.daemon.answer = True, locked
+    world.search("locked")
+    with world.browser.popup():
+        reads(world, "reticent unlock")
+
+
+def test_off(world: World) -> None:
+    """It says how to start the daemon."""
+    world.daemon.stop()
+    world.search("off")
+    with world.browser.popup():
+        reads(world, "reticent daemon")
+
+
+def test_what_a_page_says_is_text(world: World) -> None:
+    """Never markup."""
+    world.search(MARKUP)
+    with world.browser.popup():
+        reads(world, MARKUP)
+        inside = "return document.querySelector('img, b') === null && document.title !== 'run'"
+        assert world.browser.run(inside)
