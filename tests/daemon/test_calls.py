@@ -25,6 +25,7 @@ from tests.daemon.people import MODEL, SHOP
 from tests.vault.worlds import TYPED
 
 APPROVE = Verdict(decided="approve", lasting="always")
+CLICK = Clicked(query="q", host="a.example")
 
 
 @pytest.fixture
@@ -74,7 +75,19 @@ def test_a_locked_vault_says_nothing(home: Home) -> None:
     ):
         with pytest.raises(LockedError):
             call()
-    assert not home.calls.clicked(Clicked(query="q", host="a.example")).done
+    assert not home.calls.clicked(CLICK).done
+
+
+@pytest.mark.parametrize("said", [None, False, True])
+def test_visits_are_noted_where_the_policy_lets_browsers_tell(
+    opened: Home, said: bool | None
+) -> None:
+    """Whoever tells: by default of none."""
+    if said is not None:
+        clicks = f"[daemon]\nclicks = {str(said).lower()}\n"
+        opened.paths.policy.write_text(POLICY.replace("[daemon]\n", clicks))
+        opened.calls.status()
+    assert opened.calls.clicked(CLICK).done is (said is True)
 
 
 def test_the_ledger_and_what_is_held_agree(opened: Home) -> None:

@@ -62,8 +62,13 @@ class Asking(Base):
         return explained(body, self._clock(), self._agent)
 
     def clicked(self, body: Clicked) -> Done:
-        """Take note of a visit; nothing is kept while the vault is locked."""
-        if self._agent.vault is None:
+        """Take note of a visit; nothing is kept while locked, or unless the policy lets browsers.
+
+        In the paper ACLK asks about the page that will be clicked (5.2); live it can only mean
+        that a result of this query was visited before.
+        """
+        policy = self._agent.rules.policy
+        if self._agent.vault is None or policy is None or not policy.daemon.clicks:
             return Done(done=False)
         self._agent.sources.clicked(body)
         return Done()

@@ -43,9 +43,10 @@ def test_every_call_goes_through(host: Host) -> None:
     assert (decided["id"], decided["status"], decided["body"]["code"]) == (1, 200, "answered")
     assert decided["body"]["attributes"]
     said = host.ask(2, "status")
-    assert said == {"id": 2, "status": 200, "body": {"version": __version__, "locked": False}}
+    known = {"version": __version__, "locked": False, "clicks": False, "sites": []}
+    assert said == {"id": 2, "status": 200, "body": known}
     clicked = host.ask(3, "clicked", {"query": "editor", "host": "page.example"})
-    assert clicked == {"id": 3, "status": 200, "body": {"done": True}}
+    assert clicked == {"id": 3, "status": 200, "body": {"done": False}}  # no policy lets them
     offered = host.ask(4, "offer", {"recipient": "a.example", "names": ["region"]})
     assert offered["status"] == 200
     assert host.ask(5, "refuse", {"recipient": "a.example"})["status"] == 200
