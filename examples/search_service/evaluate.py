@@ -2,9 +2,9 @@
 
     python -m examples.search_service.evaluate [--people 120] [--json]
 
-The model is built from one half of the users. People of the other half each send requests to one
-recipient that remembers all it is told; the service ranks by what a request carries. Needs the
-extra `build`.
+The model is built from one half of the users. People of the other half each send requests, drawn
+from their own events, to one recipient that remembers all it is told; the service ranks by what a
+request carries. Needs the extra `build`, and a few minutes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.build.options import BuildOptions
 from agent.cli.progress import Progress
 from agent.errors import ReticentError, UsageError
 from examples.search_service.attributes import asked_of
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 DATA = Path(__file__).parents[1] / "data" / "so2017"
+DESCRIPTION = "What Reticent gains and gives away, for people whom the model has not seen."
 MOST = 1_000_000  # of everything that is counted; so many days are still dates
 LAMBDAS = (1.0, 2.0, 5.12, 10.0, 20.0, 40.0, 60.0, 100.0, 200.0, 400.0)
 WAYS = (NOTHING, *SHIPPED, BEST, PLAIN)
@@ -83,8 +83,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def evaluated(options: Options, progress: Callable[[str, float], None]) -> Report:
     """Return what came of a replay; the same options give the same report."""
-    tables = BuildOptions(users=options.users, events=options.events, half="A", id="half")
-    model, others = halves(tables, progress)
+    model, others = halves(options.users, options.events, progress)
     asked = frozenset(attribute.name for attribute in asked_of(model))
     scene = Scene(asked, others.codes, timedelta(days=1) / options.per_day)
     people = drawn(others, options.people, options.requests, options.seed)
@@ -110,13 +109,15 @@ def evaluated(options: Options, progress: Callable[[str, float], None]) -> Repor
 
 
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser(prog="python -m examples.search_service.evaluate", description=__doc__)
+    parser = ArgumentParser(
+        prog="python -m examples.search_service.evaluate", description=DESCRIPTION
+    )
     plain = Options()
     parser.add_argument("--users", type=Path, default=plain.users, help="a row per user")
     parser.add_argument("--events", type=Path, default=plain.events, help="a row per request")
     parser.add_argument("--people", type=int, default=plain.people, help="how many are replayed")
     parser.add_argument("--requests", type=int, default=plain.requests, help="of each person")
-    parser.add_argument("--per-day", type=int, default=plain.per_day, help="of its requests")
+    parser.add_argument("--per-day", type=int, default=plain.per_day, help="requests of a person")
     parser.add_argument("--seed", type=int, default=plain.seed, help="of who is drawn, and what")
     parser.add_argument("--processes", type=int, default=plain.processes, help="at work at once")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

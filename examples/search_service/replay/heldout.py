@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agent.errors import BuildError, UsageError
+from agent.build.options import BuildOptions
+from agent.errors import BuildError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from agent.build.observe import Observations
-    from agent.build.options import BuildOptions
     from agent.model.model import Model
 
     Progress = Callable[[str, float], None]
@@ -50,13 +51,12 @@ class HeldOut:
         return np.flatnonzero(np.diff(self.starts))
 
 
-def halves(options: BuildOptions, progress: Progress) -> tuple[Model, HeldOut]:
-    """Return the model of ``options.half`` of the users, and the others; UsageError without one.
+def halves(users: Path, events: Path, progress: Progress) -> tuple[Model, HeldOut]:
+    """Return the model of one half of the users of two tables, and the people of the other.
 
-    BuildError where the tables cannot make a model, or the extra `build` is not installed.
+    UsageError where there is no such file; BuildError where the tables cannot make a model, or
+    the extra `build` is not installed.
     """
-    if options.half is None:
-        raise UsageError("no half of the users is held out", "build from half A or B")
     try:
         from agent.build.build import model_of
         from agent.build.observe import observe
@@ -65,10 +65,10 @@ def halves(options: BuildOptions, progress: Progress) -> tuple[Model, HeldOut]:
         what = f"building a model needs {error.name}, which is not installed"
         raise BuildError(what, "pip install 'reticent[build]'") from error
     progress("reading", 0.0)
-    source = open_tables(options.users, options.events)
-    model = model_of(source, options, progress)
-    other = replace(options, half="B" if options.half == "A" else "A", min_users=1)
-    return model, held_out(observe(source, other), model)
+    source = open_tables(users, events)
+    one = BuildOptions(users=users, events=events, half="A", id="half")
+    model = model_of(source, one, progress)
+    return model, held_out(observe(source, replace(one, half="B", min_users=1)), model)
 
 
 def held_out(seen: Observations, model: Model) -> HeldOut:

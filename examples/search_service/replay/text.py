@@ -30,7 +30,8 @@ LEFT = (
 ALONE = (
     "Here lambda is set in balanced, with its limits on and off. Left: the 5 % figures of above. "
     "The target is {kept:.0%} of the gain with {people} people left, in both halves, for "
-    "{share:.0%} of the people: yes by the means, sure by the lower ends of both intervals."
+    "{share:.0%} of the people: yes by the means, sure by the lower ends of both intervals. "
+    "That is of each line alone: of many, some are better by chance; more people make it rarer."
 )
 
 

@@ -1,16 +1,12 @@
 """The model of one half, and the other half's people and events."""
 
 from collections import Counter
-from pathlib import Path
-
-import pytest
 
 from agent.build.build import model_of
 from agent.build.halves import HALF_KEY, in_half_a
 from agent.build.observe import observe
-from agent.errors import UsageError
 from agent.model.model import Model
-from examples.search_service.replay.heldout import HeldOut, halves, held_out
+from examples.search_service.replay.heldout import HeldOut, held_out
 from tests.build.worlds import QUIET, World, options, source
 
 pytestmark = QUIET
@@ -71,9 +67,3 @@ def test_who_asked_nothing_does_not_ask() -> None:
     _, held = both()
     asking = {user for user, *_ in world().events[1:] if not SEEN[user]}
     assert len(held.askers) == len(asking)
-
-
-def test_a_half_must_be_held_out() -> None:
-    """With the model of everybody nobody is unseen."""
-    with pytest.raises(UsageError, match="held out"):
-        halves(options(users=Path("none.csv"), events=Path("none.csv")), lambda _w, _s: None)
