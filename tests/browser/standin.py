@@ -61,6 +61,7 @@ def breaking(_: Ask) -> Answer:
 class Standin:
     """Answers until its `with` ends; ``sites``, ``clicks``, ``locked``: what its status says.
 
+    ``told``: the status that was last asked for;
     ``answer``: what it makes of a request; ``delay``: the longest, in seconds, drawn anew for each.
     """
 
@@ -71,6 +72,7 @@ class Standin:
         self.messages: list[Relayed] = []
         self._chance = random.Random(SEED)  # noqa: S311  (delays)
         self.sites: list[Site] = []
+        self.told: Locked | None = None
         self.reset()
 
     def reset(self) -> None:
@@ -100,6 +102,7 @@ class Standin:
     def start(self) -> None:
         """Be there, if it is not."""
         if self._fake is None:
+            self._path.unlink(missing_ok=True)  # that of a real daemon that was killed
             self._fake = FakeDaemon(self._path, {"relay": self._relayed}, QUERY)
             self._fake.__enter__()
 
@@ -108,6 +111,10 @@ class Standin:
         fake, self._fake = self._fake, None
         if fake is not None:
             fake.__exit__(None, None, None)
+
+    def status(self) -> Locked:
+        """Return how it says that it is."""
+        return Locked(version="0", locked=self.locked, clicks=self.clicks, sites=[*self.sites])
 
     def said(self, kind: type[Any] | None = None) -> list[Any]:
         """Return what was said of a kind, or all but how it is."""
@@ -137,9 +144,8 @@ class Standin:
             self._said.notify_all()
             wait = self._chance.uniform(0, self.delay)
         if isinstance(body, RelayedStatus):
-            said: object = Locked(
-                version="0", locked=self.locked, clicks=self.clicks, sites=self.sites
-            )
+            said: object = self.status()
+            self.told = self.status()
         elif isinstance(body, RelayedDecide):
             time.sleep(wait)
             try:

@@ -77,7 +77,7 @@ def test_a_relay_killed_under_a_question(world: World) -> None:
     world.daemon.answer = lambda ask: answered(ask) if waits.wait(LATE) else locked(ask)
     world.browser.go(world.recipient.search("killed"))
     world.daemon.heard(RelayedDecide)
-    assert killed(world.socket) == 1
+    assert killed(world.places.query) == 1
     world.browser.shows("killed")
     waits.set()
     assert [each.header for each in world.recipient.searches("killed")] == [None]
@@ -88,7 +88,7 @@ def test_a_relay_killed_under_a_question(world: World) -> None:
 
 def test_a_relay_killed_between_questions(world: World) -> None:
     """The next search may lack a header, but not for long."""
-    assert killed(world.socket) == 1
+    assert killed(world.places.query) == 1
     came = world.search("after")
     assert came.header in {None, right("after")}
     until(lambda: found_again(world), "a header")

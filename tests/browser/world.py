@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import Any
 
+from agent.paths import Paths
 from agent.wire.relaying import RelayedDecide
 from agent.wire.state import Site
 from tests.browser.chromium import chromium
@@ -22,17 +22,16 @@ BROWSERS = {"chromium": chromium, "firefox": firefox}
 
 
 class World:
-    """What runs for as long as tests of one browser do; ``socket``: where relays look."""
+    """What runs for as long as tests of one browser do; ``places``: the daemon's."""
 
     def __init__(
-        self, browser: Driver, recipient: Recipient, daemon: Standin, socket: Path
+        self, browser: Driver, recipient: Recipient, daemon: Standin, places: Paths
     ) -> None:
         self.browser = browser
         self.recipient = recipient
         self.daemon = daemon
-        self.socket = socket
+        self.places = places
         self._numbers = count()
-        self._known = [*daemon.sites]
 
     def fresh(self) -> None:
         """Have everything as it is at first: one empty tab, and one site that is listed."""
@@ -52,9 +51,8 @@ class World:
     def listing(self, *hosts: str) -> None:
         """Have the daemon list the searches of hosts, and wait until all of them get headers."""
         self.daemon.sites = [self.site(host) for host in hosts]
-        if self.daemon.sites != self._known:
+        if self.daemon.told != self.daemon.status():
             self.learn()
-        self._known = [*self.daemon.sites]
         for host in hosts:
             until(partial(self.attaches, host), f"a header for {host}")
 
@@ -111,6 +109,6 @@ def running(name: str) -> Iterator[World]:
     with short_home() as places, Recipient() as recipient, Standin(places.query) as daemon:
         daemon.sites = [site("search.localhost", recipient.url("search", SEARCH))]
         with BROWSERS[name](places.data / "browser", places, EXTENSION) as browser:
-            world = World(browser, recipient, daemon, places.query)
+            world = World(browser, recipient, daemon, places)
             until(world.attaches, "the first header")
             yield world
