@@ -114,9 +114,13 @@ class Chromium(Driver):
 
 
 @contextmanager
-def chromium(folder: Path, places: Paths, *extensions: Path) -> Iterator[Chromium]:
-    """Yield a Chromium with extensions in it and a folder for what it keeps; places: the daemon."""
-    told("chromium", folder / "NativeMessagingHosts" / f"{HOST}.json", places)
+def chromium(folder: Path, places: Paths | None, *extensions: Path) -> Iterator[Chromium]:
+    """Yield a Chromium with extensions in it and a folder for what it keeps.
+
+    ``places``: the daemon's, of which it is told; None where it was told already.
+    """
+    if places is not None:
+        told("chromium", folder / "NativeMessagingHosts" / f"{HOST}.json", places)
     loaded = [f"--load-extension={','.join(map(str, extensions))}"] if extensions else []
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(

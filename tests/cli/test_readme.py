@@ -1,13 +1,9 @@
 """The README does what it says: its commands run, and its picture is what they print."""
 
 import json
-import os
 import re
 import runpy
 import shlex
-import subprocess
-import sys
-import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -19,14 +15,20 @@ from agent.cli.demo_story import PROFILE
 from agent.cli.main import outcome
 from tests.cli.conftest import builds
 from tests.house.tree import ROOT
-from tests.wire.fake import short_folder
+from tests.newcomer import (
+    BROWSING,
+    COMMAND,
+    DAEMON,
+    LIVING,
+    README,
+    commands,
+    daemon,
+    home_of,
+    typed,
+)
 
-README = (ROOT / "README.md").read_text()
-COMMAND = re.compile(r"^    (\w.*?)(?: +#.*)?$", re.MULTILINE)
 COMMANDS = COMMAND.findall(README)
-(LIVED,) = re.findall(r"^## Let it answer for you$.*?(?=^## )", README, re.MULTILINE | re.DOTALL)
-STORY = COMMAND.findall(LIVED)
-WAIT = 60.0  # seconds, for what takes about one
+STORY, BROWSED = commands(LIVING), commands(BROWSING)
 
 
 @builds
@@ -36,7 +38,9 @@ def test_its_commands_run_one_after_the_other(
     """In the folder of the checkout, as a newcomer would."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    ours = [each for each in COMMANDS if each.startswith("reticent ") and each not in STORY]
+    ours = [
+        each for each in COMMANDS if each.startswith("reticent ") and each not in (*STORY, *BROWSED)
+    ]
     assert len(ours) > 5
     for command in ours:
         code = outcome(shlex.split(command)[1:])
@@ -46,12 +50,7 @@ def test_its_commands_run_one_after_the_other(
 @pytest.fixture
 def newcomer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The empty home of somebody who has installed it; where their sockets lie."""
-    with short_folder() as home:
-        for name in ("RETICENT_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
-            monkeypatch.delenv(name, raising=False)
-        monkeypatch.setenv("HOME", str(home))
-        monkeypatch.setenv("XDG_RUNTIME_DIR", str(home))
-        monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    with home_of(monkeypatch) as home:
         yield home / "reticent"
 
 
@@ -60,10 +59,10 @@ def test_its_story_of_a_daemon_is_true(newcomer: Path) -> None:
     said = {}
     with ExitStack() as ends:
         for command in STORY:
-            if command == "reticent daemon":
-                ends.callback(_ended, _begun(newcomer))
+            if command == DAEMON:
+                ends.enter_context(daemon(newcomer))
             else:
-                said[command] = _typed(command)
+                said[command] = typed(command)
     first, second = (said[each] for each in STORY if "version control" in each)
     assert "Shared-Attributes: int_dotnet=?0, dev_web, int_java=?0, int_python\n" in first
     answer = json.loads(second)
@@ -77,41 +76,9 @@ def test_its_profile_is_that_of_the_demo() -> None:
     assert tomllib.loads((ROOT / "examples/profile.toml").read_text()) == PROFILE
 
 
-def _typed(command: str) -> str:
-    """Run a command in a shell, with a passphrase for whoever asks; return what it printed."""
-    done = subprocess.run(
-        ["bash", "-c", command],  # noqa: S607  (wherever it is)
-        input="four random words here\n",
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=WAIT,
-        cwd=ROOT,
-    )
-    assert (done.returncode, "error" in done.stderr) == (0, False), (command, done.stderr)
-    return done.stdout
-
-
-def _begun(runtime: Path) -> subprocess.Popen[bytes]:
-    """Start the daemon, and wait until both of its sockets are there."""
-    command = [str(Path(sys.executable).with_name("reticent")), "daemon"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + WAIT
-    while not all((runtime / name).exists() for name in ("control.sock", "query.sock")):
-        assert process.poll() is None
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    return process
-
-
-def _ended(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    assert process.wait(WAIT) == 0
-
-
 def test_its_other_commands_are_those_of_continuous_integration() -> None:
     """What is run there is what a newcomer is told."""
-    others = {each for each in COMMANDS if not each.startswith("reticent ")} - {*STORY}
+    others = {each for each in COMMANDS if not each.startswith("reticent ")} - {*STORY, *BROWSED}
     assert others == {"make demo", "make test"}
     assert others <= {*(ROOT / ".ci/run").read_text().splitlines()}
 

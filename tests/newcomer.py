@@ -1,0 +1,75 @@
+"""Somebody who has just installed it, and types what the README says."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.house.tree import ROOT
+from tests.wire.fake import short_folder
+
+README = (ROOT / "README.md").read_text()
+COMMAND = re.compile(r"^    ([\w.].*?)(?: +#.*)?$", re.MULTILINE)
+LIVING = "Let it answer for you"
+BROWSING = "In your browser"
+DAEMON = "reticent daemon"
+OF_PLACES = ("RETICENT_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+WAIT = 60.0  # seconds, for what takes about one
+
+
+def commands(title: str) -> list[str]:
+    """Return what a section of the README has its reader type."""
+    section = rf"^## {title}$.*?(?=^## )"
+    (text,) = re.findall(section, README, re.MULTILINE | re.DOTALL)
+    return COMMAND.findall(text)
+
+
+@contextmanager
+def home_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Yield the empty home of a newcomer, in whose `reticent` the sockets lie."""
+    with short_folder() as home:
+        for name in OF_PLACES:
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("HOME", str(home))
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(home))
+        monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        yield home
+
+
+def typed(command: str) -> str:
+    """Run a command in a shell, with a passphrase for whoever asks; return what it printed."""
+    done = subprocess.run(
+        ["bash", "-c", command],  # noqa: S607  (wherever it is)
+        input="four random words here\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WAIT,
+        cwd=ROOT,
+    )
+    assert (done.returncode, "error" in done.stderr) == (0, False), (command, done.stderr)
+    return done.stdout
+
+
+@contextmanager
+def daemon(runtime: Path) -> Iterator[None]:
+    """Let the daemon run meanwhile, from when both of its sockets are there."""
+    command = [str(Path(sys.executable).with_name("reticent")), "daemon"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + WAIT
+        while not all((runtime / name).exists() for name in ("control.sock", "query.sock")):
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        yield
+    finally:
+        process.terminate()
+        ended = process.wait(WAIT)
+    assert ended == 0
