@@ -56,7 +56,7 @@ def test_a_page_is_ranked_for_whom_it_does_not_know(home: Path) -> None:
 def test_its_commands_are_those_of_the_checkout() -> None:
     """Of what is not typed above, that it is there to be run."""
     modules = [f"{PYTHON} -m examples.search_service{part}" for part in ("", ".evaluate")]
-    assert [SERVICE, EVALUATE] == modules
+    assert modules == [SERVICE, EVALUATE]
     assert {each.stem for each in (ROOT / "examples/search_service").iterdir()} > {"evaluate"}
 
 
