@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from agent.build.halves import VALIDATION_KEY
+from agent.build.log.read import open_log
+from agent.build.log.source import source_of
 from agent.build.observe import observe
+from agent.build.options import TableFiles
 from agent.build.read import open_tables
 from agent.build.shrinkage import fit
 from agent.build.validate import MANY_ROWS, validate
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from agent.build.observe import Observations
-    from agent.build.options import BuildOptions, Progress
+    from agent.build.options import BuildOptions, LogFiles, Progress
     from agent.build.queries import Observed
     from agent.build.tables import Source
     from agent.build.validate import Validation
@@ -42,16 +45,24 @@ class _Summary(NamedTuple):
 
 
 def build_model(options: BuildOptions, progress: Progress) -> Model:
-    """Return the model of the tables in two files; the same input gives the same model.
+    """Return the model of two tables, or of a log, in files; the same input gives the same model.
 
     ``progress`` is told what is being done, and which share of that is done, 0 to 1.
     Raises UsageError for a file, title or number that cannot be; BuildError for tables that
     cannot make a model.
     """
     progress("reading", 0.0)
-    source = open_tables(options.users, options.events)
+    source = _opened(options.files, progress)
     progress("reading", 1.0)
     return model_of(source, options, progress)
+
+
+def _opened(files: TableFiles | LogFiles, progress: Progress) -> Source:
+    if isinstance(files, TableFiles):
+        return open_tables(*files)
+    log = open_log(files)
+    progress("reading", 0.5)
+    return source_of(log)
 
 
 def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model:

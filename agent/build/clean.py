@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from agent.build.columns import INTENT
-from agent.build.tables import Source, distinct_values
+from agent.build.tables import distinct_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import ibis
+
+    from agent.build.tables import Source
 
 
 def clean(source: Source) -> Source:
@@ -19,8 +22,10 @@ def clean(source: Source) -> Source:
 
     What is white space only is not given. Source: UAX 15.
     """
-    return Source(
-        _clean(source.users, source.persons), _clean(source.events, (*source.requests, INTENT))
+    return replace(
+        source,
+        users=_clean(source.users, source.persons),
+        events=_clean(source.events, (*source.requests, INTENT)),
     )
 
 

@@ -32,8 +32,8 @@ def check_columns(users: Sequence[str], events: Sequence[str]) -> None:
         if name in users:
             what = f"the users table has a column {name!r}, which belongs to events"
             raise BuildError(what, "check that the two tables are not swapped")
-    _check_keys("users", users, (USER,))
-    _check_keys("events", events, KEYS)
+    check_keys("users", users, (USER,))
+    check_keys("events", events, KEYS)
     persons, requests = attribute_names(users), attribute_names(events)
     for name in (*persons, *requests):
         _check_name(name)
@@ -48,8 +48,8 @@ def check_columns(users: Sequence[str], events: Sequence[str]) -> None:
         raise BuildError(what, f"keep at most {MAX_ATTRIBUTES}")
 
 
-def _check_keys(table: str, columns: Sequence[str], keys: Sequence[str]) -> None:
-    """Refuse a table that lacks a column, or has one twice."""
+def check_keys(table: str, columns: Sequence[str], keys: Sequence[str]) -> None:
+    """Raise BuildError for a table that lacks one of the columns ``keys``, or has one twice."""
     for name in keys:
         if name not in columns:
             near = nearest(name, attribute_names(columns))

@@ -13,10 +13,10 @@ from agent.build import tables
 from agent.build.clean import clean
 from agent.build.population import People, arranged, counts_table
 from agent.build.queries import Events, Observed, observed
+from agent.build.texts import numbered
 from agent.build.users import Users, read_users
 from agent.build.values import attributes_of, check_printable
 from agent.errors import BuildError
-from agent.model.lookup import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent.model.attributes import Attribute
     from agent.tradeoff.tables import Population
 
-    Vocabulary = list[tuple[str, tuple[str, ...]]]
+    Vocabulary = list[tuple[int, tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,30 +61,20 @@ def observe(source: Source, options: BuildOptions) -> Observations:
     persons = {each.name: each.values for each in attributes if each.scope == "person"}
     requests = {each.name: each.values for each in attributes if each.scope == "request"}
     users = read_users(source.users, persons, options.half)
-    texts, numbers = _texts(source.events)
+    texts, numbers = numbered(source.events.select("query"))
     rows = tables.numbered_events(source.events, requests, users.table, numbers).cache()
     dropped = _one_row(tables.dropped(rows))
     rows = tables.usable(rows)
     dropped |= _one_row(tables.thin_queries(rows, options.min_users))
     people = _people(rows, users, [len(values) for values in requests.values()])
-    vocabulary = _vocabulary(rows, texts, options.min_users)
-    events = _events(rows, vocabulary, texts)
+    vocabulary = _vocabulary(rows, options.min_users)
+    events = _events(rows, vocabulary)
     queries = tuple(
-        observed(*entry, of_query, people)
-        for entry, of_query in zip(vocabulary, events, strict=True)
+        observed(texts[number].as_py(), intents, of_query, people)
+        for (number, intents), of_query in zip(vocabulary, events, strict=True)
     )
     ids = tuple(users.ids[each] for each in np.argsort(people.place))
     return Observations(attributes, people.population, queries, dropped, ids)
-
-
-def _texts(events: ibis.Table) -> tuple[list[str], ibis.Table]:
-    """Return the normalised texts of all queries, in order, and the number of each text's own."""
-    found = events.select("query").distinct().to_pyarrow()["query"].drop_null().to_pylist()
-    meant = {text: normal for text in found if (normal := normalise(text))}
-    texts = sorted(set(meant.values()))
-    number = {text: place for place, text in enumerate(texts)}
-    columns = {"known_text": [*meant], "query": [number[normal] for normal in meant.values()]}
-    return texts, ibis.memtable(columns, schema={"known_text": "string", "query": "int32"})
 
 
 def _people(rows: ibis.Table, users: Users, cards: Sequence[int]) -> People:
@@ -97,8 +87,8 @@ def _people(rows: ibis.Table, users: Users, cards: Sequence[int]) -> People:
     return arranged(users.codes, counts)
 
 
-def _vocabulary(rows: ibis.Table, texts: Sequence[str], min_users: int) -> Vocabulary:
-    """Return the text and the intents of every query that is kept, both in order."""
+def _vocabulary(rows: ibis.Table, min_users: int) -> Vocabulary:
+    """Return the number and the intents of every query that is kept, both in order."""
     found = tables.intents(rows, min_users).to_pyarrow()
     pairs = sorted(zip(found["query"].to_pylist(), found["intent"].to_pylist(), strict=True))
     if not pairs:
@@ -106,17 +96,16 @@ def _vocabulary(rows: ibis.Table, texts: Sequence[str], min_users: int) -> Vocab
         raise BuildError(what, "check that user means the same in both tables, or lower min-users")
     check_printable((intent for _, intent in pairs), "the intent")
     return [
-        (texts[query], tuple(intent for _, intent in group))
+        (query, tuple(intent for _, intent in group))
         for query, group in groupby(pairs, key=lambda pair: pair[0])
     ]
 
 
-def _events(rows: ibis.Table, vocabulary: Vocabulary, texts: Sequence[str]) -> list[Events]:
+def _events(rows: ibis.Table, vocabulary: Vocabulary) -> list[Events]:
     """Return the events of each query in ``vocabulary``."""
-    number = {text: place for place, text in enumerate(texts)}
     entries = [
-        (number[text], intent, code)
-        for text, intents in vocabulary
+        (query, intent, code)
+        for query, intents in vocabulary
         for code, intent in enumerate(intents)
     ]
     query, intent, code = zip(*entries, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 from unicodedata import category
 
 from agent.errors import UsageError
@@ -25,19 +25,38 @@ _UNSHOWN = ("Cc", "Cs")  # control characters, and bytes that are no text
 Half = Literal["A", "B"]
 
 
+class TableFiles(NamedTuple):
+    """Two tables, as csv, csv.gz or parquet."""
+
+    users: Path
+    events: Path
+
+
+class LogFiles(NamedTuple):
+    """A raw search log, as csv, csv.gz or parquet (FORMAT_LOG.md)."""
+
+    log: Path
+    people: Path
+    sites: Path
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
     """What a model is built from, and how; UsageError if one of these cannot be.
 
-    ``users``, ``events``: tables as csv, csv.gz or parquet; ``estimator``: of the utility;
+    ``users``, ``events``: two tables; ``log``, ``people``, ``sites``: a log instead; all of them
+    as csv, csv.gz or parquet; ``estimator``: of the utility;
     ``shrinkage``: beta of every query, in rows, None to choose it per query; ``min_users``:
     queries with fewer different users are dropped; ``half``: build from this half of the users
     only; ``id``, ``source``, ``licence``: as the model will state them; ``titles``: of
     attributes by name, for people; an attribute without one is called by its name.
     """
 
-    users: Path
-    events: Path
+    users: Path | None = None
+    events: Path | None = None
+    log: Path | None = None
+    people: Path | None = None
+    sites: Path | None = None
     estimator: Estimator = "louo"
     shrinkage: float | None = None
     min_users: int = 30
@@ -47,7 +66,19 @@ class BuildOptions:
     licence: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def files(self) -> TableFiles | LogFiles:
+        """The files to build from; UsageError unless they are all of one kind."""
+        match self.users, self.events, self.log, self.people, self.sites:
+            case Path() as users, Path() as events, None, None, None:
+                return TableFiles(users, events)
+            case None, None, Path() as log, Path() as people, Path() as sites:
+                return LogFiles(log, people, sites)
+        what = "a model is built from users and events, or from a log, its people and its sites"
+        raise UsageError(what, "give --users and --events, or --log, --people and --sites")
+
     def __post_init__(self) -> None:
+        _ = self.files
         object.__setattr__(self, "titles", MappingProxyType(dict(self.titles)))
         if not 1 <= self.min_users <= MAX_USERS:
             which = "none" if self.min_users < 1 else "more than a model can hold"

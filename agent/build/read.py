@@ -6,6 +6,7 @@ import csv
 import gzip
 import re
 import zlib
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 import duckdb
@@ -16,6 +17,7 @@ from agent.build.tables import Source, tidy
 from agent.errors import BuildError, UsageError, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
@@ -33,14 +35,14 @@ def open_tables(users: Path, events: Path) -> Source:
     columns are not as `check_columns` demands.
     """
     connection = ibis.duckdb.connect()
-    headers = [_header(connection, path) for path in (users, events)]
+    headers = [header_of(connection, path) for path in (users, events)]
     check_columns(*headers)
     paths = zip(("users", "events"), (users, events), headers, strict=True)
     return Source(*(_load(connection, name, path, header) for name, path, header in paths))
 
 
-def _header(connection: ibis.BaseBackend, path: Path) -> list[str]:
-    """Return the names of the columns."""
+def header_of(connection: ibis.BaseBackend, path: Path) -> list[str]:
+    """Return the names of the columns of a file; errors as `open_tables`."""
     _check_path(path)
     try:
         if path.name.endswith(".parquet"):
@@ -54,6 +56,28 @@ def _header(connection: ibis.BaseBackend, path: Path) -> list[str]:
     return header
 
 
+def scanned(connection: ibis.BaseBackend, path: Path, header: Sequence[str]) -> ibis.Table:
+    """Return a table that reads a file whenever it is computed; from csv every column is text.
+
+    ``header``: as `header_of` has it. What computes it belongs into `reading`.
+    """
+    if path.name.endswith(".parquet"):
+        return connection.read_parquet(path)
+    # Without placeholders, a name that is a word of SQL would not be understood.
+    columns = {f"c{place}": "VARCHAR" for place in range(len(header))}
+    found = connection.read_csv(path, columns=columns, delim=",", quote='"', escape='"')
+    return found.rename(dict(zip(header, columns, strict=True)))
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Raise BuildError for what DuckDB finds wrong with a file meanwhile."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise _no_table(path, error) from error
+
+
 def _text(path: Path) -> TextIO:
     if path.name.endswith(".gz"):
         return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
@@ -62,17 +86,8 @@ def _text(path: Path) -> TextIO:
 
 def _load(connection: ibis.BaseBackend, name: str, path: Path, header: list[str]) -> ibis.Table:
     """Read a table whole, under its own names."""
-    try:
-        if path.name.endswith(".parquet"):
-            found = connection.read_parquet(path)
-        else:
-            # Without placeholders, a name that is a word of SQL would not be understood.
-            columns = {f"c{place}": "VARCHAR" for place in range(len(header))}
-            found = connection.read_csv(path, columns=columns, delim=",", quote='"', escape='"')
-            found = found.rename(dict(zip(header, columns, strict=True)))
-        return connection.create_table(name, tidy(found))
-    except duckdb.Error as error:
-        raise _no_table(path, error) from error
+    with reading(path):
+        return connection.create_table(name, tidy(scanned(connection, path, header)))
 
 
 def _check_path(path: Path) -> None:

@@ -6,8 +6,8 @@ the codes of the request attributes; a name from outside cannot clash with these
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import ibis
 
@@ -21,12 +21,26 @@ if TYPE_CHECKING:
 LEFT_OUT = -1  # the person of an event whose user is in the other half
 
 
+class Described(NamedTuple):
+    """What is known of an attribute before its column is read.
+
+    ``values``: that it has beside "unspecified", also where nobody has them; in this order.
+    """
+
+    title: str
+    values: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The tables, on one backend: every column text, NULL where nothing is given."""
+    """The tables, on one backend: every column text, NULL where nothing is given.
+
+    ``described``: what is known of attributes, by name.
+    """
 
     users: ibis.Table
     events: ibis.Table
+    described: Mapping[str, Described] = field(default_factory=dict)
 
     @property
     def persons(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.build.tables import distinct_values
+from agent.build.tables import Described, distinct_values
 from agent.errors import BuildError, UsageError
 from agent.model.attributes import MAX_VALUES, UNSPECIFIED, Attribute
 
@@ -23,8 +23,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 def attributes_of(source: Source, titles: Mapping[str, str]) -> tuple[Attribute, ...]:
     """Return the attributes, those of persons first, in the order of the columns.
 
-    The values of each are those in the table, in order of their characters, after
-    "unspecified"; ``titles``: by name, for people.
+    The values of each are "unspecified", those it is described with, and those in the table, in
+    order of their characters; ``titles``: by name, for people.
     Raises BuildError for too many values; UsageError for the title of no attribute.
     """
     scopes: dict[str, Scope] = dict.fromkeys(source.persons, "person")
@@ -37,8 +37,15 @@ def attributes_of(source: Source, titles: Mapping[str, str]) -> tuple[Attribute,
         for table, names in ((source.users, source.persons), (source.events, source.requests))
         for name, values in _values(table, names).items()
     }
+    described = {name: Described(name.replace("_", " ")) for name in scopes}
+    described |= source.described
     return tuple(
-        Attribute(name, titles.get(name, name.replace("_", " ")), scope, found[name])
+        Attribute(
+            name,
+            titles.get(name, described[name].title),
+            scope,
+            tuple(dict.fromkeys((UNSPECIFIED, *described[name].values, *found[name]))),
+        )
         for name, scope in scopes.items()
     )
 
@@ -52,7 +59,7 @@ def check_printable(texts: Iterable[str | None], kind: str) -> None:
 
 
 def _values(table: ibis.Table, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Return the values of each attribute; NULL is no value."""
+    """Return the values of each column beside "unspecified", in order; NULL is none."""
     if not names:
         return {}
     lists = distinct_values(table, names).to_pyarrow().to_pylist()[0]
@@ -66,4 +73,4 @@ def _ordered(name: str, found: list[str | None]) -> tuple[str, ...]:
         hint = f"group them: {MAX_VALUES - 1} are the most it may have beside {UNSPECIFIED!r}"
         raise BuildError(what, hint)
     check_printable(values, f"attribute {name!r}: the value")
-    return (UNSPECIFIED, *values)
+    return tuple(values)

@@ -21,13 +21,15 @@ class Column(NamedTuple):
 
     ``kind``: time is ISO 8601 without a zone, the searcher's own; seconds is a number from 0;
     ``needed``: the table must have the column; ``filled``: no field of it may be empty;
-    ``values``: all that are allowed; ``most``: how many different ones there may be.
+    ``folded``: case does not matter; ``values``: all that are allowed; ``most``: how many
+    different ones there may be.
     """
 
     name: str
     kind: Kind = "text"
     needed: bool = False
     filled: bool = False
+    folded: bool = False
     values: tuple[str, ...] = ()
     most: int | None = None
 
@@ -71,12 +73,12 @@ LOG = (
     Column("asked", "time", needed=True, filled=True),  # when the query was sent
     Column("query", needed=True),
     Column("time", "time", needed=True, filled=True),  # when the page was opened
-    Column("host", needed=True),  # of the page
+    Column("host", needed=True, folded=True),  # of the page
     Column("dwell", "seconds", needed=True),  # how long they stayed on it
     Column("zip"),  # what a reverse look-up of the address gave
     Column("city"),
     Column("country"),
-    Column("tld"),  # without a dot
+    Column("tld", folded=True),  # without a dot
 )
 PEOPLE = (
     Column("user", needed=True, filled=True),
@@ -88,7 +90,7 @@ PEOPLE = (
     Column("children", values=NO_YES),
 )
 SITES = (
-    Column("host", needed=True, filled=True),
+    Column("host", needed=True, filled=True, folded=True),
     Column("topic", needed=True, values=TOPICS),
 )
 TABLES: Mapping[str, tuple[Column, ...]] = MappingProxyType(
