@@ -1,44 +1,18 @@
 """`reticent model`: build, describe, sign and verify a model, and decide with it."""
 
-import os
 from pathlib import Path
-from typing import TypedDict, Unpack
 
 import click
 
-from agent.build.options import BuildOptions, Half
 from agent.cli.groups import Commands
-from agent.cli.interrupt import postponed, uninterrupted
-from agent.cli.layout import paragraph
+from agent.cli.model_build import build
 from agent.cli.model_record import model_record
 from agent.cli.model_shelf import add, list_, remove
 from agent.cli.model_sign import key, sign, verify
-from agent.cli.model_text import dropped, model_text, summary
+from agent.cli.model_text import model_text
 from agent.cli.options import PATH, json_option, record
-from agent.cli.parameters import OneOf, shrinkage
-from agent.cli.progress import Progress
-from agent.errors import BuildError, UsageError
-from agent.model.file import SUFFIX, read, write
+from agent.model.file import read
 from agent.model.shipped import shipped_model
-from agent.tradeoff.utility import Estimator
-
-MAX_NAME = 240  # bytes; while it is written, a file has a longer name
-
-
-class BuildFlags(TypedDict):
-    """The options of `reticent model build`, as click hands them over."""
-
-    users: Path
-    events: Path
-    out: Path
-    estimator: Estimator
-    shrinkage: float | None
-    min_users: int
-    half: Half | None
-    id: str | None
-    source: str
-    licence: str
-    as_json: bool
 
 
 @click.group(cls=Commands)
@@ -46,83 +20,13 @@ def model() -> None:
     """Build, describe, sign and verify a model, and decide with it."""
 
 
+model.add_command(build)
 model.add_command(add)
 model.add_command(list_)
 model.add_command(remove)
 model.add_command(key)
 model.add_command(sign)
 model.add_command(verify)
-
-
-@model.command()
-@click.option("--users", required=True, type=PATH, metavar="F", help="A row per user.")
-@click.option("--events", required=True, type=PATH, metavar="F", help="A row per request.")
-@click.option("--out", required=True, type=PATH, metavar="M.safetensors", help="Where to write.")
-@click.option(
-    "--estimator",
-    type=OneOf(["louo", "plugin"]),
-    default="louo",
-    show_default=True,
-    help="Leave-one-user-out, or the paper's.",
-)
-@click.option(
-    "--shrinkage",
-    type=shrinkage,
-    metavar="auto|ROWS",
-    default="auto",
-    show_default=True,
-    help="Weight of the prior, in rows.",
-)
-@click.option(
-    "--min-users",
-    type=int,
-    default=30,
-    show_default=True,
-    metavar="N",
-    help="Drop queries of fewer users.",
-)
-@click.option("--half", type=OneOf(["A", "B"]), help="Build from one half of the users only.")
-@click.option("--id", metavar="NAME", help="Name of the model. By default that of the file.")
-@click.option("--source", default="", metavar="TEXT", help="Where the data comes from.")
-@click.option("--licence", default="", metavar="TEXT", help="On which terms.")
-@json_option
-def build(**flags: Unpack[BuildFlags]) -> None:
-    """Build a model from two tables: csv, csv.gz or parquet.
-
-    Users: a column user, and one per attribute of the person. Events: columns user, query,
-    intent, and one per attribute that is set anew for every request. Needs the extra `build`.
-    """
-    out = flags["out"]
-    _check_place(out)
-    options = BuildOptions(
-        users=flags["users"],
-        events=flags["events"],
-        estimator=flags["estimator"],
-        shrinkage=flags["shrinkage"],
-        min_users=flags["min_users"],
-        half=flags["half"],
-        id=out.stem if flags["id"] is None else flags["id"],
-        source=flags["source"],
-        licence=flags["licence"],
-    )
-    try:
-        with postponed():
-            from agent.build.build import build_model
-    except ModuleNotFoundError as error:
-        what = f"building a model needs {error.name}, which is not installed"
-        raise BuildError(what, "pip install 'reticent[build]'") from error
-    with Progress() as progress:
-        made = build_model(options, progress)
-    with uninterrupted():
-        built = write(made, out)
-    if flags["as_json"]:
-        click.echo(record(model_record(built)))
-        return
-    click.echo(paragraph(f"Wrote {out}: {summary(built)}"))
-    left = dropped(built)
-    if left:
-        click.echo(paragraph(f"Dropped from the tables: {left}."))
-    click.echo(f"Look at it with `reticent model info {out}`.")
 
 
 @model.command()
@@ -135,20 +39,3 @@ def info(path: Path | None, *, as_json: bool) -> None:
         click.echo(record(model_record(found)))
     else:
         click.echo(model_text(found))
-
-
-def _check_place(out: Path) -> None:
-    """Refuse a place where no model can be written, before the work and not after it."""
-    if out.suffix != SUFFIX:
-        hint = f"call it {out.with_suffix(SUFFIX)}" if out.name else f"call it NAME{SUFFIX}"
-        raise UsageError(f"the name of a model ends in {SUFFIX}", hint, str(out))
-    if len(os.fsencode(out.name)) > MAX_NAME:
-        what = f"the name of the model has more than {MAX_NAME} bytes"
-        raise UsageError(what, "choose a shorter one", str(out))
-    if not out.parent.is_dir():
-        raise UsageError("there is no such folder", "make it first", str(out.parent))
-    if out.exists() and not out.is_file():
-        raise UsageError("this is not a file", "choose another name", str(out))
-    if not os.access(out.parent, os.W_OK | os.X_OK):
-        hint = "choose a folder that you can write to"
-        raise UsageError("nothing can be written to this folder", hint, str(out.parent))
