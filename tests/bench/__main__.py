@@ -8,6 +8,7 @@ PARTS = (
     "policies",
     "daemon",
     "relay",
+    "browsers",
     "screens",
     "appending",
     "lazy",
