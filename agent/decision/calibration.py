@@ -57,6 +57,17 @@ def calibrated(answers: Sequence[Answers], model: Model) -> Calibration:
     return _calibration(len(answers), sensitivity, "one_of", pairs)
 
 
+def aligned(answers: Sequence[Answers], costs: Mapping[str, float]) -> Calibration:
+    """Return the same for steps of precision that no model has (paper 7.2).
+
+    ``costs``: by name, in order, the identifiability of each step, less that of nothing; the
+    answers have the sensitivity of a step under that name, and what nobody rated is left out.
+    """
+    wanted = _wanted([each.sensitivity for each in answers], answers)
+    steps = [Pair(name, cost, wanted[name]) for name, cost in costs.items() if name in wanted]
+    return _calibration(len(answers), wanted, "precision", steps)
+
+
 def _calibration(
     people: int, sensitivity: Mapping[str, float], source: Source, pairs: Sequence[Pair]
 ) -> Calibration:
