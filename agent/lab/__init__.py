@@ -1,0 +1,1 @@
+"""Studies: reproduce the paper, attack the agent, draw the figures (the extra `lab`)."""
