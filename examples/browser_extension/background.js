@@ -136,6 +136,13 @@ if (FIREFOX) {
   chrome.webRequest.onCompleted.addListener((each) => held.over(each), REQUESTS);
   chrome.webRequest.onErrorOccurred.addListener((each) => held.over(each), REQUESTS);
 } else {
+  chrome.webRequest.onBeforeRequest.addListener((request) => {
+    const { tabId, url, method, documentLifecycle } = request;
+    const seen = tabId >= 0 && documentLifecycle !== "prerender";
+    if (seen && method === "GET" && rules.led(url) && !rules.passes(tabId, url)) {
+      searching.begin(tabId, url);
+    }
+  }, PAGES);
   chrome.webRequest.onSendHeaders.addListener(({ tabId }) => rules.drop(tabId), PAGES);
   chrome.webRequest.onErrorOccurred.addListener(({ tabId, url }) => rules.drop(tabId, url), PAGES);
 }
@@ -158,6 +165,7 @@ chrome.omnibox.onInputEntered.addListener(async (text) => {
 chrome.tabs.onUpdated.addListener((tab) => tabs.paint(tab));
 chrome.tabs.onRemoved.addListener((tab) => {
   tabs.forget(tab);
+  searching.forget(tab);
   rules?.drop(tab);
 });
 chrome.alarms.onAlarm.addListener(() => daemon.look());

@@ -91,6 +91,11 @@ export class Rules {
     return [...this.#ever].some((each) => new RegExp(each).test(address));
   }
 
+  /** Say whether a tab's next request to an address passes. */
+  passes(tab, address) {
+    return isSame(this.#passes.get(tab)?.address, address);
+  }
+
   /**
    * Let a tab's next request to an address pass, with a header unless that is empty.
    * @param {{tab: number, address: string, header: string}} pass
@@ -115,7 +120,7 @@ export class Rules {
 
   /** Take a tab's rules away, once its request has left or failed; of another address, nothing. */
   drop(tab, address) {
-    if (address === undefined || isSame(this.#passes.get(tab)?.address, address)) {
+    if (address === undefined || this.passes(tab, address)) {
       const removeRuleIds = this.#forget(tab);
       if (removeRuleIds.length > 0) {
         this.#rules.updateSessionRules({ removeRuleIds });

@@ -54,6 +54,15 @@ test("searches of the sites go by the gate, as pages that are asked for with GET
   assert.equal(here.rules.size, 0);
 });
 
+test("what was ever led to the gate is known, and nothing else", async () => {
+  const rules = new Rules(browser(), GATE);
+  assert.ok(!rules.led(ADDRESS));
+  await rules.lead([site("a.example")]);
+  await rules.lead([]);
+  assert.ok(rules.led(ADDRESS));
+  assert.ok(!rules.led(search("b.example", "x")));
+});
+
 test("one address of one tab passes with its header, in one change", async () => {
   const here = browser();
   const rules = new Rules(here, GATE);
@@ -71,6 +80,8 @@ test("one address of one tab passes with its header, in one change", async () =>
   }
   const gate = gateRule(site("a.example"), 1, GATE);
   assert.ok(gate.priority < pass.priority && pass.priority < carry.priority);
+  assert.ok(rules.passes(5, ADDRESS) && !rules.passes(6, ADDRESS));
+  assert.ok(!rules.passes(5, search("a.example", "y")));
   rules.drop(5);
   await settle();
   assert.equal(here.rules.size, 0);

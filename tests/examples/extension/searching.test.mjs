@@ -1,0 +1,70 @@
+/** What a search carries: an answer that was begun for it is taken once, and by no other. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { module, search, site } from "./at.mjs";
+
+const { Searching } = await module("lib/searching.js");
+
+/** A daemon that counts its answers, and the searches that were noted. */
+function made() {
+  const [asked, noted] = [[], []];
+  const sites = [site("a.example"), site("b.example")];
+  const decide = async ({ recipient }, query) => {
+    asked.push(`${recipient} ${query}`);
+    return { recipient, query, answer: { header: `h="${asked.length}"` }, fault: null };
+  };
+  const daemon = { sites, heard: Promise.resolve(), decide };
+  const tabs = { note: (tab, { query, url }) => noted.push([tab, query, url]) };
+  return { asked, noted, searching: new Searching(daemon, tabs) };
+}
+
+const X = search("a.example", "x");
+
+test("an answer that was begun is taken, and once", async () => {
+  const { asked, noted, searching } = made();
+  searching.begin(1, X);
+  assert.deepEqual(noted, []);
+  assert.equal(await searching.headerFor(1, `${X}#top`), 'h="1"');
+  assert.deepEqual(noted, [[1, "x", `${X}#top`]]);
+  assert.equal(await searching.headerFor(1, X), 'h="2"');
+  assert.deepEqual(asked, ["a.example x", "a.example x"]);
+});
+
+for (const [name, tab, address] of [
+  ["another query", 1, search("a.example", "y")],
+  ["another recipient", 1, search("b.example", "x")],
+  ["another tab", 2, X],
+]) {
+  test(`${name} has its own answer`, async () => {
+    const { searching } = made();
+    searching.begin(1, X);
+    assert.equal(await searching.headerFor(tab, address), 'h="2"');
+  });
+}
+
+test("what gives way to another search is the last to be begun until that has its answer", async () => {
+  const { asked, searching } = made();
+  const y = search("a.example", "y");
+  [X, y, y].forEach((each) => searching.begin(1, each));
+  searching.begin(2, y);
+  assert.deepEqual(asked, ["a.example x", "a.example y"]);
+  assert.equal(await searching.headerFor(1, y), 'h="3"');
+  searching.begin(1, y);
+  assert.equal(await searching.headerFor(1, y), 'h="4"');
+});
+
+test("what is forgotten is not taken", async () => {
+  const { searching } = made();
+  searching.begin(1, X);
+  searching.forget(1);
+  assert.equal(await searching.headerFor(1, X), 'h="2"');
+});
+
+test("what is no search is not asked about", async () => {
+  const { asked, noted, searching } = made();
+  searching.begin(1, "https://a.example/other?q=x");
+  assert.equal(await searching.headerFor(1, search("c.example", "x")), "");
+  assert.deepEqual([asked, noted], [[], []]);
+});
