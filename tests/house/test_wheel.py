@@ -63,10 +63,19 @@ def run(home: Path, program: str, *arguments: str) -> str:
     return done.stdout
 
 
-def test_the_wheel_holds_the_shipped_model_and_its_notice(wheel: Path) -> None:
+@pytest.mark.parametrize(
+    ("folder", "kinds"),
+    [
+        ("agent/model/shipped", {".safetensors", ".md"}),
+        ("agent/lab/questions/adults_2020", {".gz", ".csv", ".md"}),
+    ],
+)
+def test_the_wheel_holds_data_of_others_with_its_notice(
+    wheel: Path, folder: str, kinds: set[str]
+) -> None:
     """The data's licence asks for the notice wherever the data goes."""
-    shipped = [Path(name) for name in ZipFile(wheel).namelist() if "agent/model/shipped/" in name]
-    assert {".safetensors", ".md"} <= {path.suffix for path in shipped}
+    shipped = [Path(name) for name in ZipFile(wheel).namelist() if name.startswith(f"{folder}/")]
+    assert kinds <= {path.suffix for path in shipped}
 
 
 def test_the_wheel_holds_nothing_of_the_checkouts_own(wheel: Path) -> None:
@@ -86,3 +95,10 @@ def test_the_command_that_runs_is_the_installed_one(installed: Path) -> None:
 def test_the_demo_runs_from_the_wheel(installed: Path) -> None:
     """The first thing that a newcomer does."""
     assert run(installed, "reticent", "demo").strip()
+
+
+def test_the_answers_that_prices_come_from_are_read_in_the_wheel(installed: Path) -> None:
+    """They are data in the package, and need no extra."""
+    room = "agent.lab.questions.defaults"
+    probe = f"import {room} as room; print(room.default_sensitivities(['daily', 'asked_before']))"
+    assert run(installed, "python", "-c", probe).startswith("{'asked_before': 0.")
