@@ -30,6 +30,7 @@ const offers = new Offers(daemon);
 const scripts = new Scripts(chrome.scripting, !FIREFOX);
 const rules = FIREFOX ? null : new Rules(chrome.declarativeNetRequest, chrome.runtime.getURL(GATE));
 const held = FIREFOX ? new Held(searching) : null;
+const WITHHELD = { code: "withheld", what: "the browser did not take the header", hint: "" };
 let soonUntil = 0;
 
 /** Follow what the daemon said. */
@@ -43,7 +44,10 @@ function changed() {
 /** Decide what a tab's next request carries, and let it pass. */
 async function prepare(tab, address) {
   const header = await searching.headerFor(tab, address);
-  await rules?.pass({ tab, address, header });
+  const carried = await rules?.pass({ tab, address, header });
+  if (header && carried === false) {
+    tabs.note(tab, { ...tabs.last(tab), answer: null, fault: WITHHELD });
+  }
 }
 
 /** Look often for a while: the user may be about to approve what was offered. */

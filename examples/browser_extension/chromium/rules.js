@@ -99,6 +99,7 @@ export class Rules {
   /**
    * Let a tab's next request to an address pass, with a header unless that is empty.
    * @param {{tab: number, address: string, header: string}} pass
+   * @returns {Promise<boolean>} whether it carries the header
    */
   async pass(pass) {
     await this.#cleared;
@@ -112,9 +113,11 @@ export class Rules {
     this.#passes.set(pass.tab, { address: pass.address, ids, timer, unmet });
     try {
       await this.#rules.updateSessionRules({ removeRuleIds, addRules });
+      return addRules.length > 1;
     } catch {
       // An address too long for an expression: it goes on without a header.
       await this.#rules.updateSessionRules({ removeRuleIds, addRules: addRules.slice(0, 1) });
+      return false;
     }
   }
 

@@ -18,8 +18,9 @@ const CODES = {
   unfit: "the model does not fit your rules, or what this site knows",
   "no daemon": "Reticent did not run",
   "no host": "this browser found no Reticent",
-  "too slow": "Reticent took too long",
+  "too slow": "Reticent took too long, and may count it as told",
   "too large": "it is too long",
+  withheld: "the browser did not take it, though Reticent counts it as told",
 };
 const REASONS = {
   "worth it": "helps more than it tells",

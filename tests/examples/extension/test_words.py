@@ -65,6 +65,14 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
     ]
 
 
+@pytest.mark.parametrize("code", ["no daemon", "no host", "too slow", "too large", "withheld"])
+def test_why_nobody_said_what_it_may_carry(modules: Modules, code: str) -> None:
+    """Each in words of its own as well."""
+    headline = page(modules, None, fault={**OFF, "code": code})["search"]["headline"]
+    assert headline.startswith("It carried nothing: ")
+    assert "went wrong" not in headline
+
+
 @pytest.mark.parametrize("code", get_args(Code))
 def test_why_it_carried_nothing(modules: Modules, code: Code) -> None:
     """Each code in words of its own."""
