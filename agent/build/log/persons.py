@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from agent.build.log.read import Log
 
 WEEK = timedelta(days=7)  # no shorter span says whether somebody asks once a day
-SEVERAL = 2
 _PLACES = {"several_zips": "zip", "several_cities": "city", "several_countries": "country"}
 
 
@@ -51,7 +50,7 @@ def _places(log: ibis.Table) -> ibis.Table:
     return counts.select(
         "of_user",
         **{
-            name: no_yes((counts[place] >= SEVERAL).nullif(counts[place] == 0))
+            name: ibis.cases((counts[place] > 1, "yes"), (counts[place] == 1, "no"))
             for name, place in _PLACES.items()
         },
     )

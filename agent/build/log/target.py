@@ -14,8 +14,8 @@ def queries_of(log: ibis.Table) -> ibis.Table:
     """Return user, asked, query, host and tld: one row per query, ``query`` as it was typed.
 
     ``host`` is the target: that of the first page, in order of time, on which they stayed for
-    DWELL or longer; NULL where there is none. Of pages opened at once it is the first in order
-    of characters, and so is ``tld`` of different ones; NULL for none of DOMAINS.
+    DWELL or longer; NULL where there is none, or no query. Of pages opened at once it is the
+    first in order of characters, and so is ``tld`` of different ones; NULL for none of DOMAINS.
     """
     stayed = log.filter(log.host.notnull() & (log.dwell >= DWELL))
     first = _keyed(stayed.group_by(QUERY_KEYS).aggregate(opened=stayed.time.min()))
