@@ -46,6 +46,7 @@ class Program(Commands):
         "init": Deferred("agent.cli.init", "Make the vault, a policy and your profile."),
         "key": Deferred("agent.cli.key", "Change what opens the vault."),
         "knows": Deferred("agent.cli.knows", "Show what a recipient holds about you."),
+        "lab": Deferred("agent.cli.lab", "Run the studies behind reticent again."),
         "ledger": Deferred("agent.cli.ledger", "Show what was disclosed, to whom, and when."),
         "let": Deferred("agent.cli.let", "Say whether attributes may leave to a recipient."),
         "lock": Deferred("agent.cli.lock", "Close the vault: nothing is attached any more."),

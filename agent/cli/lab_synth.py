@@ -1,0 +1,115 @@
+"""`reticent lab synth`: a synthetic search log, with its shares beside the paper's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import click
+
+from agent.cli.interrupt import postponed
+from agent.cli.layout import Column, paragraph, table
+from agent.cli.options import PATH, json_option, record
+from agent.cli.parameters import OneOf
+from agent.cli.progress import Progress
+from agent.errors import BuildError
+from agent.lab.synth.marginals import MIN_USERS, PEOPLE, QUERIES, TEXTS
+
+if TYPE_CHECKING:
+    from agent.lab.synth.measure import Measured
+
+_SIZES = ("1", "10", "100")
+_COLUMNS = (Column("what"), Column("paper", right=True), Column("here", right=True), Column("§"))
+
+
+class SynthFlags(TypedDict):
+    """The options of `reticent lab synth`, as click hands them over."""
+
+    out: Path
+    times: str
+    seed: int
+    as_json: bool
+
+
+@click.command()
+@click.argument("out", type=PATH, metavar="OUT")
+@click.option(
+    "--times",
+    type=OneOf(_SIZES),
+    default="1",
+    show_default=True,
+    help="How many times the paper's size.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Of chance.",
+)
+@json_option
+def synth(**flags: Unpack[SynthFlags]) -> None:
+    """Write a synthetic search log into the folder OUT.
+
+    It has the size and the published shares of the log in Krause and Horvitz (2010), section 5:
+    each is counted in what was written, and printed beside the paper's. SOURCE.md in OUT says
+    what is assumed. Needs the extra `build`.
+    """
+    try:
+        with postponed():
+            from agent.lab.synth.measure import measured
+            from agent.lab.synth.write import write_log
+    except ModuleNotFoundError as error:
+        what = f"writing a log needs {error.name}, which is not installed"
+        raise BuildError(what, "pip install 'reticent[build]'") from error
+    times = int(flags["times"])
+    with Progress() as progress:
+        files = write_log(flags["out"], times, flags["seed"], progress)
+        progress("counting what was written", 0.0)
+        found = measured(files)
+    if flags["as_json"]:
+        click.echo(record(_record(flags, found)))
+        return
+    click.echo(
+        paragraph(f"Wrote a synthetic log to {flags['out']}: nobody searched for any of it.")
+    )
+    click.echo(table(_COLUMNS, [*_sizes(found, times), *_shares(found)]))
+    click.echo(
+        "Build a model of it with `reticent model build --log ... --people ... --sites ...`."
+    )
+
+
+def _sizes(found: Measured, times: int) -> list[tuple[str, str, str, str]]:
+    """Return rows of what can be counted."""
+    counts = (
+        ("people", PEOPLE * times, found.people),
+        ("queries", QUERIES * times, found.queries),
+        ("different queries", TEXTS, found.texts),
+    )
+    rows = [(name, f"{paper:,}", f"{here:,}", "5") for name, paper, here in counts]
+    return [*rows, ("fewest people of a query", f"≥ {MIN_USERS}", f"{found.min_users:,}", "5")]
+
+
+def _shares(found: Measured) -> list[tuple[str, str, str, str]]:
+    return [
+        (each.words, f"{each.share:.0%}", f"{share:.1%}", each.place)
+        for each, share in found.shares
+    ]
+
+
+def _record(flags: SynthFlags, found: Measured) -> dict[str, object]:
+    return {
+        "synthetic": True,
+        "folder": str(flags["out"]),
+        "times": int(flags["times"]),
+        "seed": flags["seed"],
+        "people": found.people,
+        "queries": found.queries,
+        "texts": found.texts,
+        "min_users": found.min_users,
+        "shares": [
+            {"name": each.name, "section": each.place, "paper": each.share, "here": share}
+            for each, share in found.shares
+        ],
+    }
