@@ -45,6 +45,7 @@ export class Daemon {
       this.#list(Array.isArray(body.sites) ? body.sites : [], body.locked === true);
     }
     this.#note(body?.locked === true ? "locked" : (fault?.code ?? ""), fault);
+    this.#changed();
   }
 
   /**
@@ -59,7 +60,9 @@ export class Daemon {
     }
     const asked = { query, recipient, asked: null };
     const { body, fault } = await this.#relay.call("decide", asked, DECISION);
-    this.#note(body?.code ?? fault?.code, fault);
+    if (this.#note(body?.code ?? fault?.code, fault)) {
+      this.#changed(); // costs a few calls of the browser's, for which a search would wait
+    }
     return { recipient, query, answer: body, fault };
   }
 
@@ -96,10 +99,12 @@ export class Daemon {
     this.sites = [...all.values()].slice(0, MOST_SITES);
   }
 
+  /** Note how it is, and say whether that is another state. */
   #note(code, fault) {
+    const before = this.state;
     this.state = stateOf(code);
     this.fault = fault;
-    this.#changed();
+    return this.state !== before;
   }
 }
 
