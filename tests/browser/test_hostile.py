@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.browser.driver import until
+from tests.browser.installed import EXTENSION
 from tests.browser.recipient import right
 from tests.browser.world import World
 
@@ -50,15 +51,23 @@ frame.onload = () => { document.body.dataset.loaded = '1' };
 frame.onerror = () => { document.body.dataset.loaded = '1' };
 document.body.append(frame);
 """
+FETCHED = """
+const tried = (each) => fetch(each, {mode: 'no-cors'}).then(() => each, () => '');
+return Promise.all(addresses.map(tried));
+"""
 GATES = ("#%s", "?%s", "#/?%s", "?u=%s", "?url=%s", "#u=%s", "#url=%s", "/%s")
 
 
 def pages(world: World) -> list[str]:
-    """Return the extension's own pages: the popup, and those that a page may go to."""
+    """Return the extension's own pages: the popup, and those that a page may go to.
+
+    By the addresses that lead there, which no page is told.
+    """
     manifest = "(({action, web_accessible_resources: open}) => [action.default_popup, "
     manifest += "...(open ?? []).flatMap((each) => each.resources)])(api.runtime.getManifest())"
-    told = world.browser.inside(f"Promise.resolve({manifest})")
-    return [f"{world.browser.origin}/{each}" for each in told if each.endswith(".html")]
+    told = f"{manifest}.filter((each) => each.endsWith('.html'))"
+    told += ".map((each) => api.runtime.getURL(each))"
+    return [*world.browser.inside(f"Promise.resolve({told})")]
 
 
 def test_messages_of_a_page_are_nobodys(world: World) -> None:
@@ -118,6 +127,20 @@ def test_our_pages_cannot_be_framed(world: World) -> None:
         world.browser.run(f"const page = {json.dumps(page)}; {FRAMED}")
         until(lambda: world.browser.run("return frames.length") == 1, "a frame")
         assert world.settled() == []
+
+
+def test_no_page_can_tell_that_it_is_there(world: World) -> None:
+    """Whoever has it is somebody: a Chromium's extension has one id with everybody.
+
+    Firefox draws an id for each profile.
+    """
+    if world.browser.name == "chromium":
+        files = (each.relative_to(EXTENSION) for each in EXTENSION.rglob("*.*"))
+        addresses = json.dumps([f"{world.browser.origin}/{each.as_posix()}" for each in files])
+        for host in ("evil", "search"):
+            world.visit(host)
+            found = world.browser.run(f"const addresses = {addresses}; {FETCHED}")
+            assert {*found} == {""}
 
 
 @pytest.mark.parametrize("target", ["other", "evil", "script"])

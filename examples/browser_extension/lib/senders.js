@@ -8,7 +8,8 @@
  */
 export function isPage(sender, runtime, path) {
   const [page] = String(sender.url ?? "").split(/[?#]/);
-  return sender.id === runtime.id && page === runtime.getURL(path) && !sender.frameId;
+  const own = runtime.getURL("") + path; // `getURL(path)` may be the one that pages go to it by
+  return sender.id === runtime.id && page === own && !sender.frameId;
 }
 
 /**

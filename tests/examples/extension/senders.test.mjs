@@ -9,8 +9,10 @@ const { isPage, listedPage } = await module("lib/senders.js");
 const { Offers } = await module("lib/offers.js");
 const { scriptOf } = await module("lib/scripts.js");
 const ID = "abc";
-const runtime = { id: ID, getURL: (path) => `chrome-extension://${ID}/${path}` };
-const POPUP = "popup/popup.html";
+const [GATE, POPUP] = ["chromium/gate.html", "popup/popup.html"];
+const DRAWN = "0f535c20-c025-4aa4-abf8-b073d82bf0a3"; // the browser draws one for each session
+const getURL = (path) => `chrome-extension://${path === GATE ? DRAWN : ID}/${path}`;
+const runtime = { id: ID, getURL };
 const SITES = [site("a.example")];
 const SCRIPT = { id: ID, tab: { id: 3 }, frameId: 0, url: search("a.example", "x") };
 
@@ -23,6 +25,12 @@ test("a page of the extension, whatever is behind its path", () => {
     assert.ok(!isPage({ id: ID, url: `https://a.example/?${url}` }, runtime, POPUP));
   }
   assert.ok(!isPage({ id: ID }, runtime, POPUP));
+});
+
+test("the gate is known by where it lies, not by the address that leads there", () => {
+  const url = `chrome-extension://${ID}/${GATE}`;
+  assert.ok(isPage({ id: ID, url: `${url}#x` }, runtime, GATE));
+  assert.ok(!isPage({ id: ID, url: getURL(GATE) }, runtime, GATE));
 });
 
 test("our script in the top frame of a listed site's page", () => {

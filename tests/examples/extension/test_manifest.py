@@ -46,6 +46,7 @@ def test_its_permissions() -> None:
     assert MANIFEST["incognito"] == "not_allowed"
     [open_to_pages] = MANIFEST["web_accessible_resources"]
     assert open_to_pages["resources"] == ["chromium/gate.html"]
+    assert open_to_pages["use_dynamic_url"] is True
     unwanted = {"externally_connectable", "optional_permissions", "optional_host_permissions"}
     assert not unwanted & MANIFEST.keys()
     assert "content_scripts" not in MANIFEST
