@@ -14,7 +14,7 @@ import { Offers } from "./lib/offers.js";
 import { Relay } from "./lib/relay.js";
 import { Scripts } from "./lib/scripts.js";
 import { Searching } from "./lib/searching.js";
-import { isPage, listedPage } from "./lib/senders.js";
+import { isPage, isVisit, listedPage } from "./lib/senders.js";
 import { addressOf, expression, parsed } from "./lib/sites.js";
 import { Tabs } from "./lib/tabs.js";
 
@@ -125,8 +125,7 @@ chrome.runtime.onMessage.addListener((message, sender, reply) => {
 
 chrome.webRequest.onResponseStarted.addListener(
   async (response) => {
-    const seen = response.tabId >= 0 && response.documentLifecycle !== "prerender";
-    if (seen && (await offers.heard(response))) {
+    if (isVisit(response) && (await offers.heard(response))) {
       lookSoon();
     }
   },
@@ -141,9 +140,8 @@ if (FIREFOX) {
   chrome.webRequest.onErrorOccurred.addListener((each) => held.over(each), REQUESTS);
 } else {
   chrome.webRequest.onBeforeRequest.addListener((request) => {
-    const { tabId, url, method, documentLifecycle } = request;
-    const seen = tabId >= 0 && documentLifecycle !== "prerender";
-    if (seen && method === "GET" && rules.led(url) && !rules.passes(tabId, url)) {
+    const { tabId, url, method } = request;
+    if (isVisit(request) && method === "GET" && rules.led(url) && !rules.passes(tabId, url)) {
       searching.begin(tabId, url);
     }
   }, PAGES);

@@ -1,4 +1,4 @@
-/** Who sends a message, as the browser says and not the message. */
+/** Who sends a message, and who goes to a page: as the browser says, and not the message. */
 
 /**
  * Say whether a page of the extension sends it.
@@ -27,4 +27,13 @@ export function listedPage(sender, runtime, sites) {
   const { origin } = new URL(url);
   const own = [...sites].some((each) => each.origin === origin);
   return own ? { tab: tab.id, address: url, origin } : null;
+}
+
+/**
+ * Say whether a request is of a page that a tab goes to, and not of one that is fetched ahead: that
+ * is of the document that asks for it, while a page that comes has no document yet.
+ * @param {{tabId: number, documentId?: string, documentLifecycle?: string}} request
+ */
+export function isVisit({ tabId, documentId, documentLifecycle }) {
+  return tabId >= 0 && documentId === undefined && documentLifecycle !== "prerender";
 }

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { module, search, site } from "./at.mjs";
 
-const { isPage, listedPage } = await module("lib/senders.js");
+const { isPage, isVisit, listedPage } = await module("lib/senders.js");
 const { Offers } = await module("lib/offers.js");
 const { scriptOf } = await module("lib/scripts.js");
 const ID = "abc";
@@ -31,6 +31,15 @@ test("the gate is known by where it lies, not by the address that leads there", 
   const url = `chrome-extension://${ID}/${GATE}`;
   assert.ok(isPage({ id: ID, url: `${url}#x` }, runtime, GATE));
   assert.ok(!isPage({ id: ID, url: getURL(GATE) }, runtime, GATE));
+});
+
+test("a page that a tab goes to, and none that is fetched ahead", () => {
+  const request = { tabId: 3, frameId: 0, documentLifecycle: "active" };
+  assert.ok(isVisit(request));
+  assert.ok(isVisit({ tabId: 3 }));
+  for (const more of [{ tabId: -1 }, { documentId: "1B2B" }, { documentLifecycle: "prerender" }]) {
+    assert.ok(!isVisit({ ...request, ...more }));
+  }
 });
 
 test("our script in the top frame of a listed site's page", () => {
