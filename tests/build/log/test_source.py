@@ -1,0 +1,115 @@
+"""What is made of a log is what section 5 of the paper says."""
+
+from typing import Any
+
+import ibis
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ibis.backends.polars import Backend as PolarsBackend
+
+from agent.build.log.attributes import TABLE_1
+from agent.build.log.source import source_of
+from agent.build.observe import Observations, observe
+from agent.build.tables import Source
+from agent.errors import BuildError
+from tests.build import naive as tables_naive
+from tests.build.log import naive
+from tests.build.log.logs import SmallLog, logs, tables
+from tests.build.worlds import QUIET, options
+
+pytestmark = QUIET
+FEW = settings(max_examples=10)  # each asks a database two dozen questions
+
+
+def made(log: SmallLog, backend: ibis.BaseBackend | None = None) -> Source:
+    """Return users and events."""
+    return source_of(tables(log, backend))
+
+
+def in_order(rows: list[naive.Fields]) -> list[list[tuple[str, str]]]:
+    """Return rows to be compared whatever their order."""
+    return sorted(sorted((name, str(value)) for name, value in row.items()) for row in rows)
+
+
+def rows_of(table: ibis.Table) -> list[naive.Fields]:
+    """Return a table as rows."""
+    rows: list[dict[str, Any]] = table.to_pyarrow().to_pylist()
+    return rows
+
+
+@FEW
+@given(log=logs())
+def test_every_attribute_is_the_plain_computation(log: SmallLog) -> None:
+    """Of every query, target and attributes of the request; of everybody, those of the person."""
+    source = made(log)
+    assert in_order(rows_of(source.events)) == in_order(naive.events(log))
+    assert in_order(rows_of(source.users)) == in_order(naive.users(log))
+
+
+@FEW
+@given(log=logs(), data=st.data())
+def test_the_order_of_rows_does_not_matter(log: SmallLog, data: st.DataObject) -> None:
+    """Of any of the three tables."""
+    shuffled = SmallLog(
+        tuple(data.draw(st.permutations(log.pages))),
+        tuple(data.draw(st.permutations(log.people))),
+        tuple(data.draw(st.permutations(log.sites))),
+    )
+    for name in ("users", "events"):
+        ours, theirs = getattr(made(log), name), getattr(made(shuffled), name)
+        assert in_order(rows_of(ours)) == in_order(rows_of(theirs))
+
+
+class Polars(PolarsBackend):  # type: ignore[misc]  # Ibis ships no types
+    """Polars, keeping what it is told to keep; the plan of its own cache panics in joins."""
+
+    def _create_cached_table(self, name: str, expr: ibis.Table) -> ibis.Table:
+        return self.create_table(name, self.to_polars(expr))
+
+
+@FEW
+@given(log=logs())
+def test_another_backend_makes_the_same(log: SmallLog) -> None:
+    """The same expressions, run by Polars."""
+    polars = Polars()
+    polars.do_connect()
+    ours, theirs = made(log), made(log, polars)
+    assert in_order(rows_of(ours.users)) == in_order(rows_of(theirs.users))
+    assert in_order(rows_of(ours.events)) == in_order(rows_of(theirs.events))
+
+
+@FEW
+@given(log=logs(), least=st.integers(1, 3))
+def test_queries_of_too_few_people_vanish(log: SmallLog, least: int) -> None:
+    """As do those that found nothing, and those of strangers."""
+    expected = naive.asked_by_many(log, least)
+    if not expected:
+        with pytest.raises(BuildError, match="no query has events"):
+            observed(log, least)
+        return
+    assert [query.text for query in observed(log, least).queries] == expected
+
+
+def observed(log: SmallLog, least: int) -> Observations:
+    """Return what a model is made of."""
+    return observe(made(log), options(min_users=least))
+
+
+@FEW
+@given(log=logs().filter(lambda log: bool(naive.asked_by_many(log, 1))))
+def test_a_model_has_all_of_table_1(log: SmallLog) -> None:
+    """With all values, also those of nobody; the people are those of the table, and no others."""
+    seen = observed(log, 1)
+    by_name = {each.name: each for each in seen.attributes}
+    assert {*by_name} == {each.name for each in TABLE_1}
+    for entry in TABLE_1:
+        attribute = by_name[entry.name]
+        assert (attribute.title, attribute.scope) == (entry.title, entry.scope)
+        if entry.values:
+            assert attribute.values == ("unspecified", *entry.values)
+    people = {person["user"]: person for person in naive.users(log)}
+    for user, codes in zip(seen.users, seen.population.codes, strict=True):
+        words = tables_naive.words(codes, seen, 0)[: seen.population.persons]
+        known = [people[user][each.name] for each in seen.attributes[: len(words)]]
+        assert list(words) == [value or "unspecified" for value in known]
