@@ -69,7 +69,7 @@ const ANSWERS = {
   async gate({ address }, sender) {
     const own = isPage(sender, chrome.runtime, GATE);
     // A site may leave the list while a search of it is on its way here.
-    const known = own && ((await searching.found(address)) || rules?.led(address));
+    const known = own && ((await searching.found(address)) || (await rules?.led(address)));
     if (known && sender.tab) {
       await prepare(sender.tab.id, address);
     }
@@ -111,7 +111,9 @@ const ANSWERS = {
     if (!isPage(sender, chrome.runtime, POPUP) || typeof recipient !== "string") {
       return null;
     }
-    return { fault: await daemon.refuse(recipient) };
+    const fault = await daemon.refuse(recipient);
+    rules?.dropAll();
+    return { fault };
   },
 };
 
@@ -141,7 +143,7 @@ if (FIREFOX) {
 } else {
   chrome.webRequest.onBeforeRequest.addListener((request) => {
     const { tabId, url, method } = request;
-    if (isVisit(request) && method === "GET" && rules.led(url) && !rules.passes(tabId, url)) {
+    if (isVisit(request) && method === "GET" && !rules.passes(tabId, url)) {
       searching.begin(tabId, url);
     }
   }, PAGES);

@@ -57,6 +57,7 @@ export class Rules {
   /** Of each tab, the last one that no request has met: {address, ids, timer, unmet}. */
   #passes = new Map();
   #cleared;
+  #last;
   #led = "";
   #ever = new Set();
 
@@ -67,27 +68,33 @@ export class Rules {
   constructor(rules, gate) {
     this.#rules = rules;
     this.#gate = gate;
-    this.#cleared = this.#clear();
+    this.#last = this.#cleared = this.#clear();
   }
 
-  /** Lead the searches of these sites to the gate, and no others. */
-  async lead(sites) {
+  /** Lead the searches of these sites to the gate, and no others; one list after the other. */
+  lead(sites) {
+    this.#last = this.#last.then(() => this.#lead(sites)).catch(() => {});
+    return this.#last;
+  }
+
+  async #lead(sites) {
     const rules = sites.map((each, index) => gateRule(each, index + 1, this.#gate));
     const written = JSON.stringify(rules);
     if (written === this.#led) {
       return;
     }
-    this.#led = written;
     rules.forEach(({ condition }) => this.#ever.add(condition.regexFilter));
     const taken = await Promise.all(rules.map((each) => this.#takes(each)));
     const there = await this.#rules.getSessionRules();
     const removeRuleIds = there.map(({ id }) => id).filter((id) => id < FIRST_PASS);
     const addRules = rules.filter((_, index) => taken[index]);
     await this.#rules.updateSessionRules({ removeRuleIds, addRules });
+    this.#led = written;
   }
 
   /** Say whether an address was ever led to the gate. @param {string} address */
-  led(address) {
+  async led(address) {
+    await this.#cleared;
     return [...this.#ever].some((each) => new RegExp(each).test(address));
   }
 
@@ -131,6 +138,11 @@ export class Rules {
     }
   }
 
+  /** Take the rules of all tabs away. */
+  dropAll() {
+    [...this.#passes.keys()].forEach((tab) => this.drop(tab));
+  }
+
   #forget(tab) {
     const pass = this.#passes.get(tab);
     clearTimeout(pass?.timer);
@@ -138,9 +150,11 @@ export class Rules {
     return pass?.ids ?? [];
   }
 
-  /** Take away what an earlier life of the background left to pass. */
+  /** Take away what an earlier life of the background left to pass, and know what it led. */
   async #clear() {
     const there = await this.#rules.getSessionRules();
+    const led = there.filter(({ action }) => action.type === "redirect");
+    led.forEach(({ condition }) => this.#ever.add(condition.regexFilter));
     const removeRuleIds = there.map(({ id }) => id).filter((id) => id >= FIRST_PASS);
     await this.#rules.updateSessionRules({ removeRuleIds });
   }

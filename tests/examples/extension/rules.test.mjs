@@ -56,11 +56,48 @@ test("searches of the sites go by the gate, as pages that are asked for with GET
 
 test("what was ever led to the gate is known, and nothing else", async () => {
   const rules = new Rules(browser(), GATE);
-  assert.ok(!rules.led(ADDRESS));
+  assert.ok(!(await rules.led(ADDRESS)));
   await rules.lead([site("a.example")]);
   await rules.lead([]);
-  assert.ok(rules.led(ADDRESS));
-  assert.ok(!rules.led(search("b.example", "x")));
+  assert.ok(await rules.led(ADDRESS));
+  assert.ok(!(await rules.led(search("b.example", "x"))));
+});
+
+test("what an earlier life of the background led to the gate is known too", async () => {
+  const rules = new Rules(browser({ there: [gateRule(site("a.example"), 1, GATE)] }), GATE);
+  rules.lead([]);
+  assert.ok(await rules.led(ADDRESS));
+  assert.ok(!(await rules.led(search("b.example", "x"))));
+});
+
+test("of lists that come at once the last holds", async () => {
+  const here = browser();
+  const rules = new Rules(here, GATE);
+  await Promise.all(["a", "b", "c"].map((each) => rules.lead([site(`${each}.example`)])));
+  const [{ condition }, ...more] = here.rules.values();
+  assert.deepEqual(more, []);
+  assert.ok(new RegExp(condition.regexFilter).test(search("c.example", "x")));
+});
+
+test("a list that the browser did not take is written again", async () => {
+  let works = false;
+  const here = browser({ refuses: () => !works });
+  const rules = new Rules(here, GATE);
+  await rules.lead([site("a.example")]);
+  assert.equal(here.rules.size, 0);
+  works = true;
+  await rules.lead([site("a.example")]);
+  assert.deepEqual(kinds(here), ["redirect"]);
+});
+
+test("nothing that waits to pass outlives a refusal", async () => {
+  const here = browser();
+  const rules = new Rules(here, GATE);
+  await rules.pass({ tab: 5, address: ADDRESS, header: "one" });
+  await rules.pass({ tab: 6, address: ADDRESS, header: "two" });
+  rules.dropAll();
+  await settle();
+  assert.equal(here.rules.size, 0);
 });
 
 test("one address of one tab passes with its header, in one change", async () => {
@@ -145,7 +182,8 @@ test("an address whose rules are never met is let pass at last, without a header
 });
 
 test("what an earlier life of the background let pass is taken away first", async () => {
-  const [old, gate] = [{ id: 100_000, action: { type: "allow" } }, { id: 1, action: { type: "redirect" } }];
+  const old = { id: 100_000, action: { type: "allow" } };
+  const gate = gateRule(site("a.example"), 1, GATE);
   const here = browser({ there: [old, gate] });
   const rules = new Rules(here, GATE);
   await rules.pass({ tab: 5, address: ADDRESS, header: "h" });
