@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Error, Page, Worker, sync_playwright
+from playwright.sync_api import BrowserContext, Error, Page, Playwright, Worker, sync_playwright
 
 from agent.daemon.browsers.ids import HOST, KEY, chromium_id
 from agent.paths import Paths
@@ -13,6 +13,7 @@ from tests.browser.driver import Driver, Gone, until
 from tests.browser.installed import told
 
 PROGRAM = "/usr/bin/chromium"
+_RUNNING: list[Playwright] = []
 FLAGS = ("--disable-quic", "--disable-gpu", "--disable-background-networking")
 
 
@@ -114,6 +115,20 @@ class Chromium(Driver):
 
 
 @contextmanager
+def _playwright() -> Iterator[Playwright]:
+    """Yield the one Playwright that a thread can have, and end it after who came first."""
+    if _RUNNING:
+        yield _RUNNING[0]
+        return
+    with sync_playwright() as playwright:
+        _RUNNING.append(playwright)
+        try:
+            yield playwright
+        finally:
+            _RUNNING.clear()
+
+
+@contextmanager
 def chromium(folder: Path, places: Paths | None, *extensions: Path) -> Iterator[Chromium]:
     """Yield a Chromium with extensions in it and a folder for what it keeps.
 
@@ -122,7 +137,7 @@ def chromium(folder: Path, places: Paths | None, *extensions: Path) -> Iterator[
     if places is not None:
         told("chromium", folder / "NativeMessagingHosts" / f"{HOST}.json", places)
     loaded = [f"--load-extension={','.join(map(str, extensions))}"] if extensions else []
-    with sync_playwright() as playwright:
+    with _playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
             folder,
             executable_path=PROGRAM,

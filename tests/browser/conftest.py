@@ -1,21 +1,27 @@
 """Each browser starts once for all of these tests, and each test begins with it tidied."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 
 import pytest
 
 from tests.browser.world import BROWSERS, World, running
 
 
-@pytest.fixture(scope="package", params=BROWSERS)
-def started(request: pytest.FixtureRequest) -> Iterator[World]:
-    """Yield a browser, and end it before tests of other packages: Playwright keeps a loop."""
-    with running(request.param) as world:
-        yield world
+@pytest.fixture(scope="package")
+def started() -> Iterator[Callable[[str], World]]:
+    """Yield what starts a browser by its name, once; they end before other packages' tests.
+
+    Playwright keeps a loop for as long as it runs, where others could not start theirs.
+    """
+    with ExitStack() as stack:
+        yield cache(lambda name: stack.enter_context(running(name)))
 
 
-@pytest.fixture
-def world(started: World) -> World:
+@pytest.fixture(params=BROWSERS)
+def world(request: pytest.FixtureRequest, started: Callable[[str], World]) -> World:
     """Return a browser in which nothing was done yet."""
-    started.fresh()
-    return started
+    found = started(request.param)
+    found.fresh()
+    return found

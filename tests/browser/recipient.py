@@ -138,15 +138,13 @@ class Recipient:
         return self.heard(lambda each: each.query == query, count)
 
     def heard(self, holds: Callable[[Noted], bool], count: int = 1) -> list[Noted]:
-        """Return the requests of which something holds, once there are so many."""
+        """Return the requests of which something holds, once there are so many.
+
+        It waits for as long as more and more come.
+        """
         with self._came:
-            found: list[Noted] = []
-
-            def enough() -> bool:
-                found[:] = [each for each in self._noted if holds(each)]
-                return len(found) >= count
-
-            assert self._came.wait_for(enough, PATIENCE), f"only {found} came, of {self._noted}"
+            while len(found := [each for each in self._noted if holds(each)]) < count:
+                assert self._came.wait(PATIENCE), f"only {found} came, of {self._noted}"
             return found
 
 

@@ -106,6 +106,17 @@ def test_locked(world: World) -> None:
         reads(world, "reticent unlock")
 
 
+def test_what_was_told_is_gone_once_it_is_locked(world: World) -> None:
+    """The popup is no way past the lock."""
+    world.search("told before")
+    world.browser.says("1")
+    world.daemon.locked = True
+    with world.browser.popup():
+        whole = reads(world, "reticent unlock")
+        assert digest("told before") not in whole
+        assert "told before" not in whole
+
+
 def test_off(world: World) -> None:
     """It says how to start the daemon."""
     world.daemon.stop()
