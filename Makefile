@@ -15,9 +15,12 @@ demo: .venv/.base
 	@$(BIN)/reticent demo
 
 # By file, because a file's tests share what it starts. BLAS keeps to one thread in each of the
-# workers, and in what these start: more would wait for each other.
+# workers, and in what these start: more would wait for each other. The browsers come last and
+# alone: what one of them asks has to be decided within a second.
 test: .venv/.dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not browser' \
+	  --numprocesses $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -m browser tests/browser
 
 check: .venv/.dev
 	$(BIN)/ruff check .
