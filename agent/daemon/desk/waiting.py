@@ -19,13 +19,13 @@ Key = tuple[str, str, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The reviews, the one that was met longest ago first, and when prompts were granted.
+    """The reviews, the one that was met longest ago first, and when prompts were granted to which.
 
     ``last``: the highest number that a review had.
     """
 
     reviews: Mapping[Key, Review] = field(default_factory=dict)
-    prompts: tuple[datetime, ...] = ()
+    prompts: tuple[tuple[datetime, Key], ...] = ()
     last: int = 0
 
     def find(self, number: int) -> Review:
@@ -43,23 +43,25 @@ def queued(
     """Return what waits with one more review, or with the one that is like it refreshed.
 
     ``review``: its number and whether it is prompted do not matter; ``hourly``: prompts that may
-    be granted within an hour. Also returns the review if it is new, or a prompt from now on. What
-    was shown under a number never grows: an offer of other names, or with
-    another search, has a number of its own.
+    be granted within an hour, one of them to a recipient's offers. Also returns the review if it is
+    new, or a prompt from now on. What was shown under a number never grows: an offer of other
+    names, or with another search, has a number of its own.
     """
     key = _key(review)
     before = _shown_before(waiting.reviews.get(key), review)
-    prompts = tuple(each for each in waiting.prompts if now - each < HOUR)
-    granted = (before is None or not before.prompted) and len(prompts) < min(hourly, MOST_PROMPTS)
+    prompts = tuple((at, other) for at, other in waiting.prompts if now - at < HOUR)
+    had = before.prompted if before is not None else False
+    spent = review.kind == "offer" and any(other == key for _, other in prompts)
+    granted = not had and not spent and len(prompts) < min(hourly, MOST_PROMPTS)
     last = waiting.last + (before is None)
     review = changed(
         review,
         id=last if before is None else before.id,
-        prompted=granted or (before is not None and before.prompted),
+        prompted=granted or had,
     )
     reviews = {other: each for other, each in waiting.reviews.items() if other != key}
     reviews[key] = review
-    made = Waiting(_bounded(reviews), (*prompts, now) if granted else prompts, last)
+    made = Waiting(_bounded(reviews), (*prompts, (now, key)) if granted else prompts, last)
     return made, review if granted or before is None else None
 
 

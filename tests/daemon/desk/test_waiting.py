@@ -80,7 +80,7 @@ def test_what_waits_is_what_was_met_within_a_day(stream: list[Review], hourly: i
 def test_no_hour_has_more_prompts_than_the_policy_allows(stream: list[Review], hourly: int) -> None:
     """Whatever is asked, and each is told as new when it becomes one."""
     stream = sorted(stream, key=lambda each: each.at)
-    waiting, told = Waiting(), list[datetime]()
+    waiting, told = Waiting(), list[tuple[datetime, tuple[str, str, frozenset[str]]]]()
     for each in stream:
         waiting = expired(waiting, each.at)
         before = {one.id for one in waiting.reviews.values() if one.prompted}
@@ -89,12 +89,29 @@ def test_no_hour_has_more_prompts_than_the_policy_allows(stream: list[Review], h
         if prompted - before:
             assert new is not None
             assert prompted - before == {new.id}
-            told.append(each.at)
-        within = [at for at in told if each.at - at < HOUR]
+            told.append((each.at, alike(each)))
+        within = [what for at, what in told if each.at - at < HOUR]
         assert len(within) <= hourly
-        assert len(within) == hourly or alike(each) in {
-            alike(one) for one in waiting.reviews.values() if one.prompted
-        }
+        there = {alike(one) for one in waiting.reviews.values() if one.prompted}
+        assert len(within) == hourly or alike(each) in {*there, *within}
+
+
+def test_offers_that_change_all_the_time_leave_prompts_for_others() -> None:
+    """A recipient that makes up another list for each page is prompted once within an hour."""
+    waiting, prompts = Waiting(), 0
+    for number in range(6):
+        at = START + timedelta(minutes=number)
+        waiting, new = queued(waiting, review("a", [f"n{number}"], at, "offer"), 3, at)
+        assert new is not None
+        prompts += new.prompted
+    assert prompts == 1
+    waiting, new = queued(waiting, review("b", ["job"], at), 3, at)
+    assert new is not None
+    assert new.prompted
+    later = at + HOUR
+    _, new = queued(waiting, review("a", ["other"], later, "offer"), 3, later)
+    assert new is not None
+    assert new.prompted
 
 
 @pytest.mark.parametrize(("kind", "other"), [("ask", "offer"), ("offer", "ask")])
