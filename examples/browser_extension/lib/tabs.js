@@ -37,7 +37,7 @@ export class Tabs {
     this.paint(tab);
   }
 
-  /** @param {number} tab that is closed */
+  /** @param {number} tab */
   forget(tab) {
     this.#searches.delete(tab);
   }
@@ -45,6 +45,9 @@ export class Tabs {
   /** Write the badges again: the browser clears a tab's own whenever another page comes. */
   paintAll() {
     const { state } = this.#daemon;
+    if (state === "lock") {
+      this.#forgetTold();
+    }
     this.#write({}, state, WORDS[state] ?? "Reticent");
     for (const tab of this.#searches.keys()) {
       this.paint(tab);
@@ -57,6 +60,16 @@ export class Tabs {
     if (search) {
       const state = this.#daemon.state || (search.fault?.code === "too slow" ? "slow" : "");
       this.#write({ tabId: tab }, state || String(count(search)), WORDS[state] ?? told(search));
+    }
+  }
+
+  /** Forget what searches carried: who locks the vault wants nothing of it on the screen. */
+  #forgetTold() {
+    for (const [tab, { answer }] of this.#searches) {
+      if (answer && answer.code !== "locked") {
+        this.forget(tab);
+        this.#write({ tabId: tab }, null, "");
+      }
     }
   }
 

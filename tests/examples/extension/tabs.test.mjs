@@ -21,7 +21,7 @@ function action() {
     if (tabId === 404) {
       throw new Error("no such tab");
     }
-    map.set(tabId, text ?? title);
+    map.set(tabId, text === undefined ? title : text);
   };
   const shown = { setBadgeText: set(texts), setTitle: set(titles) };
   return { texts, titles, ...shown, setBadgeBackgroundColor: async () => {} };
@@ -45,11 +45,34 @@ test("a number for a search, and none for a tab without one", () => {
 test("what is wrong stands everywhere, and goes again", () => {
   const { shown, daemon, tabs } = made();
   tabs.note(1, search({ region: "x" }));
-  for (const state of ["lock", "off", "slow", ""]) {
+  for (const state of ["off", "slow", ""]) {
     daemon.state = state;
     tabs.paintAll();
     assert.deepEqual([...shown.texts.values()].sort(), [state || "1", state].sort());
   }
+});
+
+test("what a search carried is forgotten as the vault is locked", () => {
+  const { shown, daemon, tabs } = made();
+  tabs.note(1, search({ region: "x" }));
+  tabs.note(2, search({}, { code: "no daemon" }));
+  daemon.state = "lock";
+  tabs.paintAll();
+  assert.equal(tabs.last(1), null);
+  assert.equal(tabs.last(2).fault.code, "no daemon");
+  const locked = { ...search({}), answer: { code: "locked", attributes: {} } };
+  tabs.note(1, locked);
+  tabs.paintAll();
+  assert.equal(tabs.last(1), locked);
+  assert.equal(shown.texts.get(1), "lock");
+});
+
+test("a badge whose search is forgotten says what all say", () => {
+  const { shown, daemon, tabs } = made();
+  tabs.note(1, search({ region: "x" }));
+  daemon.state = "lock";
+  tabs.paintAll();
+  assert.deepEqual([shown.texts.get(1), shown.texts.get("all")], [null, "lock"]);
 });
 
 test("a search that took too long says so until the next", () => {
