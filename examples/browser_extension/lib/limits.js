@@ -12,4 +12,4 @@ export const LONGEST_SEARCH = 2000;
 export const LONGEST_NAME = 200;
 export const MOST_NAMES = 1024;
 export const MOST_SITES = 500; // a Chromium takes 1000 rules with expressions
-export const MOST_OFFERS = 1000; // in one life of the background
+export const MOST_OFFERS = 1000; // that are remembered, in one life of the background

@@ -26,7 +26,7 @@ export function offerOf({ url, method, responseHeaders = [] }) {
   return { recipient: parsed(url).hostname, names, search };
 }
 
-/** Makes each offer once. */
+/** Makes each offer once, as far as it remembers: no site takes the room of all others. */
 export class Offers {
   #daemon;
   #made = new Set();
@@ -44,10 +44,14 @@ export class Offers {
   async heard(response) {
     const offer = offerOf(response);
     const key = JSON.stringify(offer);
-    if (!offer || this.#made.has(key) || this.#made.size >= MOST_OFFERS) {
+    if (!offer || this.#made.has(key)) {
       return false;
     }
     this.#made.add(key);
+    if (this.#made.size > MOST_OFFERS) {
+      const [oldest] = this.#made;
+      this.#made.delete(oldest);
+    }
     const done = await this.#daemon.offer(offer);
     if (!done) {
       this.#made.delete(key);

@@ -7,6 +7,7 @@ import { module, search, site } from "./at.mjs";
 
 const { isPage, isVisit, listedPage } = await module("lib/senders.js");
 const { Offers } = await module("lib/offers.js");
+const { MOST_OFFERS } = await module("lib/limits.js");
 const { scriptOf } = await module("lib/scripts.js");
 const ID = "abc";
 const [GATE, POPUP] = ["chromium/gate.html", "popup/popup.html"];
@@ -80,4 +81,19 @@ test("an offer is made once, and again only where it failed", async () => {
   assert.equal(await offers.heard({ ...response, responseHeaders: header("gender") }), true);
   assert.equal(await offers.heard({ ...response, url: "https://a.example/other" }), false);
   assert.equal(made.length, 3);
+});
+
+test("a site that makes up offers leaves room for those of others", async () => {
+  const made = [];
+  const offers = new Offers({ offer: async ({ names }) => Boolean(made.push(names[0])) });
+  const response = (name, site) => ({
+    url: search(site, "x"),
+    method: "GET",
+    responseHeaders: [{ name: "accept-shared-attributes", value: name }],
+  });
+  for (let number = 0; number <= MOST_OFFERS; number += 1) {
+    await offers.heard(response(`n${number}`, "evil.example"));
+  }
+  assert.equal(await offers.heard(response("region", "a.example")), true);
+  assert.equal(await offers.heard(response("region", "a.example")), false);
 });
