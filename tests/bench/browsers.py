@@ -13,14 +13,13 @@ from agent.model.shipped import shipped_model
 from tests.bench.timing import at
 from tests.browser import chromium, firefox
 from tests.browser.driver import Driver, until
-from tests.browser.installed import EXTENSION
+from tests.browser.installed import EXTENSION, listing
 from tests.browser.recipient import SEARCH, Recipient
-from tests.daemon.whole_daemon import BALANCED, Live, living
+from tests.daemon.whole_daemon import Live, living
 
 CLICKS = 40
 WARMING = 3  # clicks before those that count
 HOST = "search"
-RULE = '\n[[rule]]\nrecipient = "search.localhost"\nsearch = "{search}"\n'
 CLICKED = """
 document.addEventListener('click', () => {
   sessionStorage.clicked = performance.timeOrigin + performance.now();
@@ -69,7 +68,7 @@ def figures() -> Iterator[str]:
     """Yield a line for each way in each browser, or that a browser is not here."""
     with Recipient() as recipient:
         search = recipient.url(HOST, SEARCH + "?q={query}")
-        with living(BALANCED + RULE.format(search=search)) as live:
+        with living(listing(search)) as live:
             for title, program, driven, ways in KINDS:
                 if not Path(program).exists():
                     yield f"{title}: not measured, as there is no {program}"

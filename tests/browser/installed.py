@@ -1,14 +1,15 @@
-"""What a browser needs to reach a socket: the relay's launcher, and the manifest that names it."""
+"""What a browser needs to ask a daemon: the relay, its manifest, and a site to ask about."""
 
 import os
 import signal
 import sys
-from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from agent.daemon.browsers.manifests import RELAY, Seen, install
 from agent.daemon.browsers.places import BROWSERS, Browser
 from agent.paths import Paths
+from tests.daemon.whole_daemon import BALANCED
 from tests.house.tree import ROOT
 
 EXTENSION = ROOT / "examples" / "browser_extension"
@@ -22,11 +23,6 @@ def browser(name: str) -> Browser:
 def told(name: str, manifest: Path, places: Paths) -> None:
     """Tell a browser, that looks for a manifest there, of the relay to a daemon's socket."""
     install([Seen(browser(name), manifest, "absent", mine=False)], places, sys.executable)
-
-
-def moved(places: Paths, folder: Path) -> Paths:
-    """Return paths whose data, and so the launcher, lie in another folder."""
-    return replace(places, data=folder)
 
 
 def relays(socket: Path) -> list[int]:
@@ -48,3 +44,9 @@ def _relays(process: Path, socket: Path) -> bool:
     except OSError:  # it has ended meanwhile, or is none
         return False
     return str(RELAY).encode() in words and str(socket).encode() in words
+
+
+def listing(search: str) -> str:
+    """Return a policy that has a site searched at an address."""
+    host = urlsplit(search).hostname
+    return f'{BALANCED}\n[[rule]]\nrecipient = "{host}"\nsearch = "{search}"\n'

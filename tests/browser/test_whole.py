@@ -11,19 +11,15 @@ from agent.cli.demo_story import PROFILE
 from agent.wire.keeping import Entry
 from agent.wire.reviews import Review, Verdict
 from tests.browser.driver import until
+from tests.browser.installed import listing
 from tests.browser.world import World
-from tests.daemon.whole_daemon import BALANCED, Live, furnish, started
+from tests.daemon.whole_daemon import Live, furnish, started
 
 pytestmark = pytest.mark.browser
 
 NAMES = ["dev_web", "int_javascript", "int_python", "region"]
 GIT = "version control"
 ALWAYS = Verdict(decided="approve", lasting="always")
-RULE = """
-[[rule]]
-recipient = "search.localhost"
-search = "{search}"
-"""
 
 
 @contextmanager
@@ -32,7 +28,7 @@ def real(world: World) -> Iterator[Live]:
     world.daemon.stop()
     search = world.recipient.url("search", "/search?q={query}")
     if not world.places.policy.exists():
-        furnish(world.places, BALANCED + RULE.format(search=search))
+        furnish(world.places, listing(search))
     with started(world.places) as live:
         live.unlock()
         world.learn()
