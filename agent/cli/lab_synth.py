@@ -13,7 +13,7 @@ from agent.cli.options import PATH, json_option, record
 from agent.cli.parameters import OneOf
 from agent.cli.progress import Progress
 from agent.errors import BuildError
-from agent.lab.synth.marginals import MIN_USERS, PEOPLE, QUERIES, TEXTS
+from agent.lab.synth.marginals import MIN_USERS, PEOPLE, QUERIES, SOURCE, TEXTS
 
 if TYPE_CHECKING:
     from agent.lab.synth.measure import Measured
@@ -28,6 +28,7 @@ class SynthFlags(TypedDict):
     out: Path
     times: str
     seed: int
+    uncounted: bool
     as_json: bool
 
 
@@ -48,6 +49,7 @@ class SynthFlags(TypedDict):
     metavar="N",
     help="Of chance.",
 )
+@click.option("--uncounted", is_flag=True, help="Do not count: at 100 times, that takes memory.")
 @json_option
 def synth(**flags: Unpack[SynthFlags]) -> None:
     """Write a synthetic search log into the folder OUT.
@@ -67,17 +69,15 @@ def synth(**flags: Unpack[SynthFlags]) -> None:
     with Progress() as progress:
         files = write_log(flags["out"], times, flags["seed"], progress)
         progress("counting what was written", 0.0)
-        found = measured(files)
+        found = None if flags["uncounted"] else measured(files)
     if flags["as_json"]:
         click.echo(record(_record(flags, found)))
         return
-    click.echo(
-        paragraph(f"Wrote a synthetic log to {flags['out']}: nobody searched for any of it.")
-    )
-    click.echo(table(_COLUMNS, [*_sizes(found, times), *_shares(found)]))
-    click.echo(
-        "Build a model of it with `reticent model build --log ... --people ... --sites ...`."
-    )
+    out = flags["out"]
+    click.echo(paragraph(f"Wrote a synthetic log to {out}: nobody searched for any of it."))
+    if found is not None:
+        click.echo(table(_COLUMNS, [*_sizes(found, times), *_shares(found)]))
+    click.echo(f"What is assumed stands in {out / SOURCE}.")
 
 
 def _sizes(found: Measured, times: int) -> list[tuple[str, str, str, str]]:
@@ -98,12 +98,16 @@ def _shares(found: Measured) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _record(flags: SynthFlags, found: Measured) -> dict[str, object]:
-    return {
+def _record(flags: SynthFlags, found: Measured | None) -> dict[str, object]:
+    written: dict[str, object] = {
         "synthetic": True,
         "folder": str(flags["out"]),
         "times": int(flags["times"]),
         "seed": flags["seed"],
+    }
+    if found is None:
+        return written
+    return written | {
         "people": found.people,
         "queries": found.queries,
         "texts": found.texts,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 PEOPLE, QUERIES, TEXTS = 9_523, 247_684, 914  # section 5
 MIN_USERS = 30  # of a query
+SOURCE = "SOURCE.md"  # beside a written log: that it is synthetic, and what is assumed
 FIRST_DAY, LAST_DAY = date(2005, 12, 1), date(2007, 1, 31)  # 14 months; the days are ours
 
 

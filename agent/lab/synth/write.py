@@ -14,15 +14,13 @@ from agent.errors import UsageError, reason
 from agent.files import replace_bytes, unfinished
 from agent.lab import synth
 from agent.lab.synth.block import block, world_of
-from agent.lab.synth.marginals import PEOPLE, QUERIES
+from agent.lab.synth.marginals import PEOPLE, QUERIES, SOURCE
 from agent.lab.synth.tables import SCHEMAS, log_table, people_table, sites_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.build.options import Progress
-
-SOURCE = "SOURCE.md"
 
 
 def write_log(folder: Path, times: int, seed: int, progress: Progress) -> LogFiles:
