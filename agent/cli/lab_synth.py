@@ -9,7 +9,7 @@ import click
 
 from agent.cli.interrupt import postponed
 from agent.cli.layout import Column, paragraph, table
-from agent.cli.options import PATH, json_option, record
+from agent.cli.options import PATH, json_option, record, seed_option
 from agent.cli.parameters import OneOf
 from agent.cli.progress import Progress
 from agent.errors import BuildError
@@ -41,14 +41,7 @@ class SynthFlags(TypedDict):
     show_default=True,
     help="How many times the paper's size.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Of chance.",
-)
+@seed_option
 @click.option("--uncounted", is_flag=True, help="Do not count: at 100 times, that takes memory.")
 @json_option
 def synth(**flags: Unpack[SynthFlags]) -> None:

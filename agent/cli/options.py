@@ -10,6 +10,14 @@ PATH = click.Path(path_type=Path)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Of chance.",
+)
 
 
 def record(message: object) -> str:
