@@ -10,6 +10,7 @@ import { UNUSED } from "../lib/limits.js";
 import { escaped, expression } from "../lib/sites.js";
 
 const [TO_GATE, PASS, CARRY] = [1, 2, 3]; // priorities: a header needs a higher one than `allow`
+const BY_GATE = 99_999; // what the gate lets pass where the background is silent: gate.js
 const FIRST_PASS = 100_000; // smaller numbers are of rules that lead to the gate
 const MOST_UNMET = 3; // times in a row that an address comes back to the gate, its rules not met
 const PAGE = { resourceTypes: ["main_frame"], requestMethods: ["get"] };
@@ -112,7 +113,7 @@ export class Rules {
     await this.#cleared;
     const last = this.#passes.get(pass.tab);
     const unmet = last?.address === pass.address ? last.unmet + 1 : 0;
-    const removeRuleIds = this.#forget(pass.tab);
+    const removeRuleIds = [BY_GATE, ...this.#forget(pass.tab)];
     const addRules = passRules({ ...pass, again: unmet >= MOST_UNMET }, this.#next);
     this.#next += addRules.length;
     const timer = setTimeout(() => this.drop(pass.tab), UNUSED);

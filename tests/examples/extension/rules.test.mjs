@@ -90,6 +90,17 @@ test("a list that the browser did not take is written again", async () => {
   assert.deepEqual(kinds(here), ["redirect"]);
 });
 
+test("what the gate let pass by itself is taken away with the next search", async () => {
+  const here = browser();
+  const rules = new Rules(here, GATE);
+  await rules.lead([site("a.example")]);
+  here.rules.set(99_999, { id: 99_999, action: { type: "allow" } });
+  await rules.pass({ tab: 5, address: ADDRESS, header: "h" });
+  assert.ok(!here.rules.has(99_999));
+  assert.deepEqual(kinds(here), ["redirect", "allow", "modifyHeaders"]);
+  rules.drop(5);
+});
+
 test("nothing that waits to pass outlives a refusal", async () => {
   const here = browser();
   const rules = new Rules(here, GATE);
