@@ -55,7 +55,7 @@ async def serve(service: Service, port: int) -> None:
             what = "is in use" if error.errno == errno.EADDRINUSE else f"is no use: {reason(error)}"
             raise UsageError(f"port {port} {what}", "choose another with --port") from error
         host, at, *_ = runner.addresses[0]
-        print(f"http://{host}:{at}/ until Ctrl-C; {service.asks}", flush=True)
+        print(f"http://{host}:{at}/ until Ctrl-C. {service.asks}", flush=True)
         await asyncio.Event().wait()
 
 
