@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import finalize
 
 import ibis
 
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
     from agent.build.options import LogFiles
 
+MEMORY = "2GB"  # what DuckDB takes beyond that, it puts on the disk
+
 
 class Log(NamedTuple):
     """The three tables on one backend: the columns of `schema`, NULL where nothing is known."""
@@ -26,13 +31,23 @@ class Log(NamedTuple):
 
 
 def open_log(files: LogFiles) -> Log:
-    """Return the tables of a search log, held by a DuckDB in memory, which may spill to the disk.
+    """Return the tables of a search log, held by a DuckDB that has MEMORY, and then the disk.
 
     Raises UsageError if there is no such file; BuildError if it is not a table, if a column is
     missing or unknown, or if a field is not what `schema` allows.
     """
-    connection = ibis.duckdb.connect()
+    connection = _spilling()
     return Log(*(_load(connection, name, path) for name, path in files._asdict().items()))
+
+
+def _spilling() -> ibis.BaseBackend:
+    """Return a DuckDB that has its own folder for what is too much for MEMORY, and leaves none."""
+    folder = mkdtemp(prefix="reticent-")  # which others cannot read
+    connection = ibis.duckdb.connect(
+        memory_limit=MEMORY, temp_directory=folder, preserve_insertion_order=False
+    )
+    finalize(connection, rmtree, folder, ignore_errors=True)
+    return connection
 
 
 def _load(connection: ibis.BaseBackend, name: str, path: Path) -> ibis.Table:

@@ -1,5 +1,6 @@
 """Files that are a search log, and files that are not."""
 
+import gc
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -164,6 +165,19 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no such file") as caught:
         open_log(files._replace(sites=tmp_path / "site.csv"))
     assert "sites.csv" in caught.value.hint
+
+
+def test_nothing_is_left_of_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What did not fit into memory goes with the tables."""
+    (tmp_path / "spilled").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "spilled"))
+    log = open_log(written(tmp_path))
+    (folder,) = (tmp_path / "spilled").iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert log.log.count().to_pyarrow().as_py() == 2
+    del log
+    gc.collect()
+    assert not folder.exists()
 
 
 def test_the_description_names_every_column_and_value() -> None:
