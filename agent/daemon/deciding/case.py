@@ -149,8 +149,8 @@ def _model(recipient: str, query: str, now: datetime, agent: Agent) -> Model:
 
 
 def _asked(ask: Ask, host: str, model: Model, now: datetime, agent: Agent) -> frozenset[str] | None:
-    """Return what the recipient can use of what the model has: what it says, or once offered."""
-    asked = agent.desk.offered(site_of(host), now) if ask.asked is None else ask.asked
+    """Return what the recipient can use of what the model has: what it says, or has offered."""
+    asked = agent.desk.usable(site_of(host), now) if ask.asked is None else ask.asked
     return None if asked is None else _usable(asked, model)
 
 

@@ -10,7 +10,7 @@ from agent.daemon.desk.offers import Offers
 from agent.daemon.desk.sites import Sites
 from agent.daemon.desk.steps import State, Step
 from agent.daemon.desk.verdicts import denied_once, overlaid, used_up
-from agent.daemon.desk.waiting import expired, queued
+from agent.daemon.desk.waiting import expired, offered_names, queued
 from agent.decision.decision import Decision
 from agent.decision.terms import Terms
 from agent.wire.asking import Ask
@@ -57,6 +57,15 @@ class Intake:
         """
         approved = self._offers.find(site) if self._offers else None
         return approved.names_on(now.date()) if approved else None
+
+    def usable(self, site: str, now: datetime) -> frozenset[str] | None:
+        """Return what a recipient is known to be able to use, None where it has not said.
+
+        As was approved; before that, what it says in an offer that still waits: the policy may let
+        a site have facts that never offered, but none gets what it says it has no use for.
+        """
+        approved = self.offered(site, now)
+        return offered_names(self._current(now).waiting, site) if approved is None else approved
 
     def sites(self, now: datetime) -> list[Site]:
         """Return the searches that browsers may act on; without a vault the policy's alone."""

@@ -78,6 +78,12 @@ def removed(waiting: Waiting, number: int) -> Waiting:
     return replace(waiting, reviews=left)
 
 
+def offered_names(waiting: Waiting, recipient: str) -> frozenset[str] | None:
+    """Return what an offer that waits says its recipient can use, None where none waits."""
+    review = waiting.reviews.get(("offer", recipient, frozenset()))
+    return None if review is None else frozenset(review.names)
+
+
 def settled(waiting: Waiting, number: int, names: frozenset[str]) -> Waiting:
     """Return what waits, a review without these names, or gone if it has no others."""
     review = waiting.find(number)

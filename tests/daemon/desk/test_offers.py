@@ -45,6 +45,22 @@ def test_an_offer_waits_and_is_remembered_in_the_vault(office: Office) -> None:
     assert office.path.read_text() == TEXT
 
 
+def test_a_site_gets_nothing_that_it_says_it_cannot_use(office: Office) -> None:
+    """As soon as it says so; it gets no more by it, and the last word it gave counts."""
+    desk = office.desk
+    desk.opened(Memory())
+    assert desk.usable("a.example", office.now) is None
+    for names in (["age", "job"], ["age"]):
+        new = desk.offer("a.example", "a.example", names, office.now)
+        assert desk.usable("a.example", office.now) == frozenset(names)
+    assert desk.usable("b.example", office.now) is None
+    assert new is not None
+    office.say(new, "approve")
+    assert desk.usable("a.example", office.now) == AGE
+    assert desk.offer("a.example", "a.example", ["age", "job"], office.now) is not None
+    assert desk.usable("a.example", office.now) == AGE
+
+
 @given(
     names=st.sets(st.sampled_from(NAMES), min_size=1),
     days=st.integers(1, 3),
