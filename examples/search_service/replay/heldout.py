@@ -63,7 +63,7 @@ def halves(users: Path, events: Path, progress: Progress) -> tuple[Model, HeldOu
         from agent.build.read import open_tables
     except ModuleNotFoundError as error:
         what = f"building a model needs {error.name}, which is not installed"
-        raise BuildError(what, "pip install 'reticent[build]'") from error
+        raise BuildError(what, "`make test` installs it, or pip install '.[build]'") from error
     progress("reading", 0.0)
     source = open_tables(users, events)
     one = BuildOptions(users=users, events=events, half="A", id="half")

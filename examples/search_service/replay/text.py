@@ -120,6 +120,11 @@ def frontier_text(found: Mapping[Way, Figures]) -> str:
 
 def _verdict(report: Report) -> str:
     """Return which presets reach the target, and with which lambdas it can be."""
+    if all(figures.kept is None for figures in report.ways.values()):
+        return (
+            "With so few people and requests the best ranking may gain nothing, so that nobody can "
+            "say which share of it is kept: replay more of them."
+        )
     presets = [way.preset for way in _reaching(report.ways)]
     on, off = (
         [f"{way.trade_off:g}" for way in _reaching(report.frontier) if way.limits is limits]
