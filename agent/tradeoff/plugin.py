@@ -57,9 +57,15 @@ class PlugIn:
         """Return U(A) in bits."""
         if not mask:
             return 0.0
-        counts, labels = self._counts(mask)
         # summed in the order of the rows: the same for every path that leads to the set
-        return self.limit - float(_entropies(counts + self._pull)[labels].mean())
+        return self.limit - float(self._entropy_left(mask).mean())
+
+    def removed(self, mask: int, rows: NDArray[np.intp]) -> Floats:
+        """Return the bits that the answer to A removes for each of these rows; U is their mean.
+
+        A row is scored against the counts of all rows: so may a sample be (paper 4.2, 7.1).
+        """
+        return self.limit - self._entropy_left(mask)[rows]
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
@@ -85,6 +91,11 @@ class PlugIn:
     def forget(self) -> None:
         """Drop remembered partitions; the answers stay the same."""
         self._groups.dense.forget()
+
+    def _entropy_left(self, mask: int) -> Floats:
+        """Return H(P(.|g)) of each row's group, in bits."""
+        counts, labels = self._counts(mask)
+        return _entropies(counts + self._pull)[labels]
 
     def _counts(self, mask: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return c(g, x), shape (groups, K), and each row's group."""

@@ -86,7 +86,7 @@ class MeanUtility:
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return the mean U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
         each_query = [each.extensions(mask, attributes) for each in self._utilities]
-        return [self._mean(values) for values in zip(*each_query, strict=True)]
+        return [self._mean([each[i] for each in each_query]) for i in range(len(attributes))]
 
     def ceiling(self, mask: int) -> float:
         """Return a bound on the mean U of every subset of A, in bits."""

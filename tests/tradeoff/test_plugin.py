@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.check import all_pairs, submodularity
+from agent.tradeoff.plugin import PlugIn
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Utility, query_utility
@@ -31,6 +32,17 @@ def test_it_is_the_sum_over_groups_of_larger_tables(world: World, shrinkage: flo
     for mask in (world.everything, world.everything >> 1):
         expected = naive.plugin(world.rows, mask, shrinkage)
         assert utility.value(mask) == pytest.approx(expected, abs=1e-9)
+
+
+@given(rich_worlds(), st.just(0.0) | SHRINKAGES)
+def test_it_is_the_mean_of_what_its_rows_lose(world: World, shrinkage: float) -> None:
+    """So that a sample of rows estimates it, whichever rows these are."""
+    utility = PlugIn.of(world.rows, world.cards, shrinkage)
+    rows = np.arange(len(world.rows.user))
+    for mask in (0, 1, world.everything):
+        removed = utility.removed(mask, rows)
+        assert removed.mean() == pytest.approx(utility.value(mask), abs=1e-12)
+        assert utility.removed(mask, rows[::-2]).tolist() == removed[::-2].tolist()
 
 
 @given(rich_worlds())

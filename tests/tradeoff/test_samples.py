@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.samples import cost_samples, utility_samples
+from agent.tradeoff.samples import cost_error, cost_samples, utility_error, utility_samples
 
 ERRORS = st.floats(1e-3, 10)
 DELTAS = st.floats(1e-6, 1, exclude_max=True)
@@ -88,3 +88,25 @@ def test_so_many_samples_suffice(two_sided: bool) -> None:
     off = means - entropies @ chances
     missed = np.mean(np.abs(off) > error) if two_sided else np.mean(off > error)
     assert 0 < missed <= delta
+
+
+@given(st.integers(2, 10_000), st.integers(1, 10**6), DELTAS, st.booleans())
+def test_the_error_of_a_sample_is_the_lemma_turned_round(
+    intents: int, samples: int, delta: float, two_sided: bool
+) -> None:
+    """So many rows are enough for it, and one less is not enough for a little less."""
+    for width, error in (
+        (intents, utility_error(intents, samples, delta, two_sided=two_sided)),
+        (2, cost_error(samples, delta, two_sided=two_sided)),
+    ):
+        if error > 0:
+            needed = utility_samples(width, error, delta, two_sided=two_sided)
+            assert needed == pytest.approx(samples, rel=1e-9, abs=1)
+            assert utility_samples(width, error * 0.99, delta, two_sided=two_sided) >= needed
+
+
+@pytest.mark.parametrize(("intents", "samples", "delta"), [(0, 9, 0.1), (2, 0, 0.1), (2, 9, 1.0)])
+def test_an_error_has_the_ranges_of_the_lemma(intents: int, samples: int, delta: float) -> None:
+    """No intents, no rows, and no doubt at all are refused."""
+    with pytest.raises(ValueError, match=r"intent|row|delta"):
+        utility_error(intents, samples, delta)
