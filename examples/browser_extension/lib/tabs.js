@@ -5,6 +5,7 @@ const WORDS = {
   off: "Reticent does not run: searches carry nothing",
   slow: "Reticent took too long: the search went on without it",
 };
+const NO_HOST = "This browser finds no Reticent: searches carry nothing";
 const GREY = "#5b6670";
 
 /**
@@ -18,7 +19,7 @@ export class Tabs {
 
   /**
    * @param {object} action the browser's, which has badges
-   * @param {{state: string}} daemon
+   * @param {{state: string, fault: {code: string} | null}} daemon
    */
   constructor(action, daemon) {
     this.#action = action;
@@ -48,7 +49,7 @@ export class Tabs {
     if (state === "lock") {
       this.#forgetTold();
     }
-    this.#write({}, state, WORDS[state] ?? "Reticent");
+    this.#write({}, state, this.#wrong(state) ?? "Reticent");
     for (const tab of this.#searches.keys()) {
       this.paint(tab);
     }
@@ -59,7 +60,7 @@ export class Tabs {
     const search = this.last(tab);
     if (search) {
       const state = this.#daemon.state || (search.fault?.code === "too slow" ? "slow" : "");
-      this.#write({ tabId: tab }, state || String(count(search)), WORDS[state] ?? told(search));
+      this.#write({ tabId: tab }, state || String(count(search)), this.#wrong(state) ?? told(search));
     }
   }
 
@@ -71,6 +72,10 @@ export class Tabs {
         this.#write({ tabId: tab }, null, "");
       }
     }
+  }
+
+  #wrong(state) {
+    return state === "off" && this.#daemon.fault?.code === "no host" ? NO_HOST : WORDS[state];
   }
 
   #write(where, text, title) {

@@ -3,6 +3,10 @@
 const STATES = {
   lock: { text: "Reticent is locked. Searches carry nothing.", hint: "reticent unlock" },
   off: { text: "Reticent does not run. Searches carry nothing.", hint: "reticent daemon" },
+  "no host": {
+    text: "This browser finds no Reticent. Searches carry nothing.",
+    hint: "reticent browser install",
+  },
   slow: { text: "Reticent took too long. A search goes on without it.", hint: "reticent status" },
 };
 const CODES = {
@@ -71,9 +75,8 @@ export function counted(number, what) {
 }
 
 function stateOf(state, fault) {
-  const words = Object.hasOwn(STATES, state) ? STATES[state] : null;
-  const hint = state === "off" && fault?.code === "no host" ? "reticent browser install" : null;
-  return words && { ...words, hint: hint ?? words.hint };
+  const key = state === "off" && fault?.code === "no host" ? fault.code : state;
+  return Object.hasOwn(STATES, key) ? STATES[key] : null;
 }
 
 function headline({ answer, fault }) {

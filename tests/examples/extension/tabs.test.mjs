@@ -52,6 +52,17 @@ test("what is wrong stands everywhere, and goes again", () => {
   }
 });
 
+test("a browser that finds no relay says so, and not that nothing runs", () => {
+  const { shown, daemon, tabs } = made();
+  tabs.note(1, search({}, { code: "no host" }));
+  for (const [code, words] of [["no host", /finds no Reticent/], ["no daemon", /does not run/]]) {
+    Object.assign(daemon, { state: "off", fault: { code } });
+    tabs.paintAll();
+    assert.deepEqual([...shown.texts.values()], ["off", "off"]);
+    [...shown.titles.values()].forEach((each) => assert.match(each, words));
+  }
+});
+
 test("what a search carried is forgotten as the vault is locked", () => {
   const { shown, daemon, tabs } = made();
   tabs.note(1, search({ region: "x" }));

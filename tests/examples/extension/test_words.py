@@ -95,19 +95,21 @@ def test_each_reason_why_something_leaves_is_in_words(modules: Modules, reason: 
 
 
 @pytest.mark.parametrize(
-    ("state", "fault", "hint"),
+    ("state", "fault", "words", "hint"),
     [
-        ("lock", None, "reticent unlock"),
-        ("off", {**OFF, "code": "no daemon"}, "reticent daemon"),
-        ("off", OFF, "reticent browser install"),
-        ("slow", {**OFF, "code": "too slow"}, "reticent status"),
+        ("lock", None, "is locked", "reticent unlock"),
+        ("off", {**OFF, "code": "no daemon"}, "does not run", "reticent daemon"),
+        ("off", OFF, "This browser finds no Reticent", "reticent browser install"),
+        ("slow", {**OFF, "code": "too slow"}, "took too long", "reticent status"),
     ],
 )
 def test_what_is_wrong_and_what_to_run(
-    modules: Modules, state: str, fault: object, hint: str
+    modules: Modules, state: str, fault: object, words: str, hint: str
 ) -> None:
-    """Always a command."""
-    assert page(modules, None, state, fault)["state"]["hint"] == hint
+    """Always a command; a relay that the browser does not find is no daemon that does not run."""
+    shown = page(modules, None, state, fault)["state"]
+    assert words in shown["text"]
+    assert shown["hint"] == hint
 
 
 def test_without_a_search(modules: Modules) -> None:
