@@ -49,5 +49,5 @@ clean:
 
 .venv/.dev: .venv/.base
 	@echo "make: installing what builds and tests need into .venv, once"
-	@$(INSTALL) --editable '.[build,dev,keyring]'
+	@$(INSTALL) --editable '.[build,dev,keyring,lab]'
 	@touch $@

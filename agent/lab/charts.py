@@ -1,0 +1,94 @@
+"""What a study found, ready to be drawn and written: numbers and words, and nothing that draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Style = Literal["line", "points", "steps", "bars"]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One curve, or one colour of points or bars.
+
+    ``x``, ``y``: as many numbers each; ``low``, ``high``: of an interval around each y, or empty;
+    ``names``: of the points, or empty. ValueError where the lengths differ.
+    """
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    style: Style = "line"
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for each in (self.y, self.low or self.y, self.high or self.y, self.names or self.y):
+            if len(each) != len(self.x):
+                message = f"{self.label!r} has {len(self.x)} places and {len(each)} numbers"
+                raise ValueError(message)
+        if bool(self.low) != bool(self.high):
+            message = f"{self.label!r} has an interval with one end"
+            raise ValueError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A point that is pointed out, with a word beside it."""
+
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One pair of axes; ``ticks``: the names of x = 0, 1, 2 and so on, or empty."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    marks: tuple[Mark, ...] = ()
+    ticks: tuple[str, ...] = ()
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One figure: ``name`` is that of its files, ``note`` the line below that says of what it is.
+
+    What is synthetic says so in the note.
+    """
+
+    name: str
+    title: str
+    note: str
+    panels: tuple[Panel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A published result beside ours.
+
+    ``place``: where it was published; ``same``: whether ours has the same shape, None where that
+    cannot be said; ``why``: why not, or under which rule it is called the same.
+    """
+
+    place: str
+    published: str
+    ours: str
+    same: bool | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A figure with what it shows: claims set beside ours, and sentences."""
+
+    chart: Chart
+    claims: tuple[Claim, ...] = ()
+    text: tuple[str, ...] = ()

@@ -1,0 +1,113 @@
+"""A chart as matplotlib draws it: PNG and SVG, the same bytes for the same chart."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from math import ceil
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from agent.lab.charts import Chart, Panel, Series
+
+WIDE, HIGH = 7.2, 4.4  # inches, of one panel
+COLUMNS = 2
+DPI = 110
+BARS = 0.8  # of the room that one place has
+STYLE: Any = {
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 11,
+    "figure.titlesize": 13,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "reticent",
+}
+
+
+def drawn(chart: Chart) -> dict[str, bytes]:
+    """Return a chart as the content of two files, by their ending: png and svg."""
+    with mpl.rc_context(STYLE):
+        figure = _figure(chart)
+        return {
+            "png": _bytes(figure, "png", {"Software": None}),
+            "svg": _bytes(figure, "svg", {"Date": None, "Creator": None}),
+        }
+
+
+def _figure(chart: Chart) -> Figure:
+    columns = min(COLUMNS, len(chart.panels))
+    rows = ceil(len(chart.panels) / columns)
+    figure = Figure(figsize=(WIDE * columns, HIGH * rows), dpi=DPI, layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.suptitle(chart.title)
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, panel in zip(grid, chart.panels, strict=False):
+        _draw(axes, panel)
+    for axes in grid[len(chart.panels) :]:
+        axes.set_axis_off()
+    figure.supxlabel(fill(chart.note, 95 * columns), fontsize=7, color="0.35")
+    return figure
+
+
+def _draw(axes: Axes, panel: Panel) -> None:
+    axes.set_title(panel.title)
+    axes.set_xlabel(panel.x_label)
+    axes.set_ylabel(panel.y_label)
+    if panel.log_x:
+        axes.set_xscale("log")
+    if panel.log_y:
+        axes.set_yscale("log")
+    bars = [each for each in panel.series if each.style == "bars"]
+    for number, each in enumerate(panel.series):
+        place = (bars.index(each), len(bars)) if each.style == "bars" else (0, 1)
+        _series(axes, each, f"C{number % 10}", place)
+    for mark in panel.marks:
+        axes.plot(mark.x, mark.y, "o", color="black", markersize=5, zorder=5)
+        axes.annotate(mark.text, (mark.x, mark.y), (6, -12), textcoords="offset points")
+    if panel.ticks:
+        slanted = len(panel.ticks) > 5 or max(map(len, panel.ticks)) > 12  # noqa: PLR2004
+        axes.set_xticks(range(len(panel.ticks)), panel.ticks)
+        axes.tick_params("x", rotation=90 if slanted else 0, labelsize=8)
+    if len(panel.series) > 1:
+        axes.legend(fontsize=8)
+
+
+def _series(axes: Axes, series: Series, colour: str, place: tuple[int, int]) -> None:
+    """Draw one series; ``place``: which of how many bars at one place it is."""
+    number, among = place
+    x = [at + (number - (among - 1) / 2) * BARS / among for at in series.x]
+    if series.style == "bars":
+        axes.bar(x, series.y, BARS / among, label=series.label, color=colour)
+    elif series.style == "points":
+        axes.plot(x, series.y, "o", label=series.label, color=colour, markersize=4)
+    else:
+        steps = "steps-post" if series.style == "steps" else "default"
+        many = len(x) > 60  # noqa: PLR2004
+        axes.plot(
+            *(x, series.y, "-" if many else ".-"),
+            label=series.label,
+            color=colour,
+            drawstyle=steps,
+            linewidth=1.4,
+        )
+    if series.low and series.style == "line":
+        axes.fill_between(x, series.low, series.high, color=colour, alpha=0.18, linewidth=0)
+    elif series.low:
+        axes.vlines(x, series.low, series.high, color="0.3", linewidth=1)
+
+
+def _bytes(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
+    file = BytesIO()
+    figure.savefig(file, format=kind, metadata=metadata)
+    return file.getvalue()

@@ -1,0 +1,105 @@
+"""Files that open, numbers that come back, and a page that names every figure."""
+
+import csv
+from io import StringIO
+from pathlib import Path
+from struct import unpack
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from agent.errors import UsageError
+from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
+from agent.lab.drawing.draw import drawn
+from agent.lab.drawing.numbers import HEADER, numbers
+from agent.lab.drawing.write import REPORT, write_report
+
+LINE = Series("line", (0.0, 1.0), (1.0, 0.1), low=(0.5, 0.05), high=(1.5, 0.2), names=("a", "b"))
+BARS = (
+    Series("one", (0.0, 1.0), (1.0, 2.0), "bars", low=(0.9, 1.9), high=(1.1, 2.1)),
+    Series("two", (0.0, 1.0), (2.0, 1.0), "bars"),
+)
+PANELS = (
+    Panel(
+        "lines", "x", "y", (LINE, Series("dots", (0.5,), (0.3,), "points")), (Mark(1, 0.1, "m"),)
+    ),
+    Panel("bars", "", "bits", BARS, ticks=("left", "a name that is long")),
+    Panel("steps", "x", "y", (Series("s", (1.0, 10.0), (1.0, 5.0), "steps"),), (), (), True, True),
+)
+CHART = Chart("fig-made", "A made figure", "Data: synthetic", PANELS)
+CLAIMS = (
+    Claim("7.1", "it rises", "it falls | slowly", same=False, why="the data"),
+    Claim("7.2", "it bends", "it bends", same=True, why="by rule"),
+    Claim("7.3", "an order", "another", same=None, why="no shape"),
+)
+
+
+def test_a_chart_is_a_picture_of_its_size_and_a_text_that_parses() -> None:
+    """PNG says its width in its header; SVG is XML, and holds the words of the chart."""
+    files = drawn(CHART)
+    assert files["png"][:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = unpack(">II", files["png"][16:24])
+    assert (width, height) == (1584, 968)
+    root = ET.fromstring(files["svg"])  # noqa: S314 - we wrote it ourselves
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    words = " ".join(root.itertext())
+    for word in ("A made figure", "Data: synthetic", "lines", "bars", "a name that is long"):
+        assert word in words
+
+
+def test_the_same_chart_is_the_same_bytes() -> None:
+    """No date, and no chance in the names inside."""
+    assert drawn(CHART) == drawn(CHART)
+
+
+def test_the_numbers_are_those_that_are_drawn() -> None:
+    """A row for each point; what has no name or interval leaves it empty."""
+    rows = list(csv.DictReader(StringIO(numbers(CHART))))
+    assert tuple(rows[0]) == HEADER
+    assert len(rows) == sum(len(each.x) for panel in PANELS for each in panel.series)
+    first = rows[0]
+    assert (first["series"], first["name"], float(first["y"])) == ("line", "a", 1.0)
+    assert (float(first["low"]), float(first["high"])) == (0.5, 1.5)
+    assert [row["name"] for row in rows if row["series"] == "two"] == [*PANELS[1].ticks]
+    assert [row["low"] for row in rows if row["series"] == "two"] == ["", ""]
+
+
+def test_the_page_names_every_figure_and_says_why(tmp_path: Path) -> None:
+    """Each picture lies where the page says, and a bar in a sentence breaks no table."""
+    other = Chart("fig-other", "Another", "Data: synthetic", PANELS[:1])
+    page = write_report(
+        "A study", ("It begins.",), (Finding(CHART, CLAIMS, ("Why.",)), Finding(other)), tmp_path
+    )
+    text = page.read_text()
+    assert page == tmp_path / REPORT
+    for name in ("fig-made", "fig-other"):
+        for ending in ("png", "svg", "csv"):
+            assert (tmp_path / f"{name}.{ending}").stat().st_size > 0
+            assert f"({name}.{ending})" in text
+    assert "same shape here: 1; with another: 1" in text
+    for row in ("| no | the data |", "| yes | by rule |", "| cannot be said | no shape |"):
+        assert row in text
+    assert "it falls \\| slowly" in text
+    assert {"# A study", "It begins.", "Why."} <= {*text.splitlines()}
+
+
+def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+    """In a sentence, with a way out."""
+    with pytest.raises(UsageError):
+        write_report("A study", (), (Finding(CHART),), tmp_path / "missing")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"y": (1.0,)},
+        {"low": (1.0,), "high": (1.0, 2.0)},
+        {"names": ("a",)},
+        {"low": (1.0, 2.0)},
+    ],
+)
+def test_a_series_has_as_many_numbers_as_places(wrong: dict[str, tuple[float, ...]]) -> None:
+    """And an interval has two ends."""
+    values = {"x": (0.0, 1.0), "y": (1.0, 2.0), **wrong}
+    with pytest.raises(ValueError, match=r"numbers|one end"):
+        Series("wrong", **values)  # type: ignore[arg-type]
