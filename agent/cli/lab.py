@@ -12,6 +12,9 @@ class LabCommands(Commands):
     """The studies; each is in a module of its own."""
 
     deferred: ClassVar[Mapping[str, Deferred]] = {
+        "paper": Deferred(
+            "agent.cli.lab_paper", "Draw the paper's results, from a model or a log."
+        ),
         "synth": Deferred("agent.cli.lab_synth", "Write a synthetic log of the paper's size."),
     }
 

@@ -1,0 +1,126 @@
+"""`reticent lab paper`: the paper's results on a model, as figures beside what was published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
+import click
+
+from agent.cli.interrupt import postponed
+from agent.cli.layout import paragraph
+from agent.cli.options import PATH, json_option, record
+from agent.cli.progress import Progress
+from agent.errors import BuildError, UsageError
+from agent.lab.paper.options import Options
+from agent.lab.paper.published import SAMPLES, TRADE_OFF
+from agent.model.shipped import shipped_model
+
+if TYPE_CHECKING:
+    from agent.lab.paper.places import Places
+
+
+class PaperFlags(TypedDict):
+    """The options of `reticent lab paper`, as click hands them over."""
+
+    model: Path | None
+    survey: bool
+    log: Path | None
+    out: Path
+    trade_off: float
+    samples: int
+    seed: int
+    processes: int
+    as_json: bool
+
+
+@click.command()
+@click.option("--model", type=PATH, metavar="M", help="A model file.")
+@click.option("--survey", is_flag=True, help="The model that comes with reticent; the default.")
+@click.option("--log", type=PATH, metavar="DIR", help="A log, as of `reticent lab synth`.")
+@click.option("--out", required=True, type=PATH, metavar="DIR", help="Where to write.")
+@click.option(
+    *("--lambda", "trade_off"),
+    type=click.FloatRange(min=0, max=1e9),
+    default=TRADE_OFF,
+    show_default=True,
+    help="Of the calibrated objective.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1, max=1_000_000),
+    default=SAMPLES,
+    show_default=True,
+    metavar="N",
+    help="Rows, and people, in a sample.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Of chance.",
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1, max=2),
+    default=2,
+    show_default=True,
+    help="One, or one per estimator.",
+)
+@json_option
+def paper(**flags: Unpack[PaperFlags]) -> None:
+    """Draw the results of Krause and Horvitz (2010), section 7, from a model or a log.
+
+    Writes each figure as PNG, SVG and CSV, and report.md, which sets what was published beside
+    what is found here. Takes minutes. Needs the extra `lab`, and --log the extra `build` too.
+    """
+    if sum([flags["model"] is not None, flags["survey"], flags["log"] is not None]) > 1:
+        raise UsageError("the figures are of one thing", "give --model, --survey or --log")
+    try:
+        with postponed():
+            from agent.lab.drawing.write import write_report
+            from agent.lab.paper.study import Material, study
+    except ModuleNotFoundError as error:
+        what = f"drawing figures needs {error.name}, which is not installed"
+        raise BuildError(what, "pip install 'reticent[lab]'") from error
+    folder = _folder(flags["out"])
+    options = Options(trade_off=flags["trade_off"], samples=flags["samples"], seed=flags["seed"])
+    with Progress() as progress:
+        material = Material(*_material(flags, folder, progress))
+        found = study(material, options, flags["processes"], progress)
+        progress("drawing", 1.0)
+        page = write_report(found.title, found.intro, found.findings, folder)
+    claims = [claim for finding in found.findings for claim in finding.claims]
+    same = sum(claim.same is True for claim in claims)
+    other = sum(claim.same is False for claim in claims)
+    if flags["as_json"]:
+        figures = [finding.chart.name for finding in found.findings]
+        click.echo(record({"report": str(page), "figures": figures, "same": same, "other": other}))
+        return
+    click.echo(
+        paragraph(
+            f"Wrote {page} and {len(found.findings)} figures. Of the published results, {same} "
+            f"have the same shape here, and {other} another; the report says why."
+        )
+    )
+
+
+def _folder(path: Path) -> Path:
+    """Return the folder to write to, made if it is missing."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        hint = "choose a folder that can be made, or written to"
+        raise UsageError("the figures cannot be written here", hint, str(path)) from error
+    return path
+
+
+def _material(flags: PaperFlags, folder: Path, progress: Progress) -> tuple[Path, Places | None]:
+    """Return the file of the model, and of a log, which is built here, the places too."""
+    if flags["log"] is not None:
+        from agent.lab.paper.logged import logged
+
+        return logged(flags["log"], folder, progress)
+    return flags["model"] or shipped_model(), None

@@ -1,0 +1,110 @@
+"""Fig. 8a: the trade-off curve over lambda, and its knee."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
+from agent.lab.paper import published
+from agent.tradeoff import curve as tradeoff
+from agent.tradeoff.search import search
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agent.lab.paper.subject import Subject
+    from agent.tradeoff.curve import Point
+
+MOST, LEAST = 0.7, 0.1  # of utility and cost without any price: near the most, and near none
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The sets that LLS chooses, in ascending lambda.
+
+    ``knee``: the index of the point farthest above the chord of the normalised curve, or None;
+    ``sizes``: how many attributes each set has.
+    """
+
+    points: tuple[Point, ...]
+    knee: int | None
+    sizes: tuple[int, ...]
+
+
+def curve_of(subject: Subject, present: float) -> Curve:
+    """Return the curve over the grid of lambdas, ``present`` among them (paper 7.2)."""
+
+    def choose(trade_off: float) -> tradeoff.Chosen:
+        objective = subject.objective(trade_off)
+        result = search(objective, "lls")
+        objective.forget()
+        return tradeoff.Chosen(result.mask, objective.parts(result.mask), result.proof)
+
+    points = tradeoff.curve(choose, tradeoff.grid(present))
+    sizes = tuple(each.mask.bit_count() for each in points)
+    return Curve(points, tradeoff.knee(points), sizes)
+
+
+def finding(curves: Mapping[str, Curve], note: str) -> Finding:
+    """Return Fig. 8a; ``curves``: by estimator, the paper's first."""
+    panels = tuple(_panel(name, each) for name, each in curves.items())
+    chart = Chart("fig-08a-curve", "Fig. 8a: the trade-off curve over λ", note, panels)
+    claims = [claim for name, each in curves.items() for claim in _claims(name, each)]
+    rule = (
+        "The knee is the point farthest above the chord of the curve, with cost and utility scaled "
+        "to [0, 1] and without points that another beats (Satopaa et al. 2011, unsmoothed)."
+    )
+    return Finding(chart, tuple(claims), (rule,))
+
+
+def _panel(name: str, curve: Curve) -> Panel:
+    points = sorted(curve.points, key=lambda each: (each.cost, each.worth))
+    series = Series(
+        "sets chosen by LLS",
+        tuple(each.cost for each in points),
+        tuple(each.worth for each in points),
+        names=tuple(f"λ = {each.least:g}" for each in points),
+    )
+    marks: tuple[Mark, ...] = ()
+    if curve.knee is not None:
+        knee = curve.points[curve.knee]
+        marks = (Mark(knee.cost, knee.worth, f"knee, λ {_range(knee)}"),)
+    labels = ("identifiability (maxprob) above that of nothing", "utility less sensitivity, bits")
+    return Panel(f"estimator {name}", *labels, (series,), marks)
+
+
+def _range(point: Point) -> str:
+    if point.least == point.most:
+        return f"= {point.least:.3g}"
+    return f"from {point.least:.3g} to {point.most:.3g}"
+
+
+def _claims(name: str, curve: Curve) -> list[Claim]:
+    if curve.knee is None:
+        return [
+            Claim("7.2", "a prominent knee", f"{name}: none", same=False, why="no point is above")
+        ]
+    knee = curve.points[curve.knee]
+    low, high = published.KNEE
+    most = max(each.worth for each in curve.points)
+    dearest = max(each.cost for each in curve.points)
+    worth, cost = knee.worth / most, knee.cost / dearest
+    return [
+        Claim(
+            "7.2",
+            f"the knee is at {low:g} ≤ λ ≤ {high:g}",
+            f"{name}: λ {_range(knee)}, {curve.sizes[curve.knee]} attributes",
+            knee.least <= high and knee.most >= low,
+            "same where the ranges meet; λ is bits per unit of identifiability, so that it grows "
+            f"and falls with the bits there are to win: {most:.3g} here, "
+            f"{published.UTILITY_BITS} there",
+        ),
+        Claim(
+            "7.2",
+            "at the knee, near-maximal utility at near-minimum cost",
+            f"{name}: {worth:.0%} of the utility, {cost:.1%} of the cost of the dearest set",
+            worth >= MOST and cost <= LEAST,
+            f"same where at least {MOST:.0%} and at most {LEAST:.0%}",
+        ),
+    ]

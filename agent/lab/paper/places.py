@@ -1,0 +1,123 @@
+"""Where the people of a log ask from, and what telling that would bring and cost.
+
+A log has no addresses. It has what a reverse look-up of them gave, so that the zip code stands for
+the whole address, and the city for the first half of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.sets import singleton
+from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.utility import MeanUtility, query_utility
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import ibis
+    from numpy.typing import NDArray
+
+    from agent.build.log.read import Log
+    from agent.build.tables import Source
+    from agent.model.model import Model
+
+    Codes = NDArray[np.uint32]
+
+COLUMNS: Mapping[str, str] = {  # precision, as the survey asked of it, and the log's column
+    "region": "region",
+    "country": "country",
+    "city": "city",
+    "zip code": "zip",
+}
+UNKNOWN = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """By precision, coarsest first: I less I of nothing (``maxprob``), and U in bits.
+
+    The place of a person is where most of their pages were opened from; that of nobody is unknown.
+    Utility is by the model's own estimator.
+    """
+
+    costs: Mapping[str, float]
+    utilities: Mapping[str, float]
+
+
+def places_of(log: Log, source: Source, model: Model) -> Places:
+    """Return what each precision of a place costs and brings, for the people of a log."""
+    users = log.people.select("user").order_by("user").to_pyarrow()["user"].to_pylist()
+    place = {user: number for number, user in enumerate(users)}
+    columns = [
+        _coded(_usual(log.people if name == "region" else log.log, name), place)
+        for name in COLUMNS.values()
+    ]
+    codes = np.stack(columns, axis=1)
+    cards = [int(each.max()) + 1 for each in columns]
+    crowd = Crowd(Population(codes), cards)
+    before = crowd.identifiability(0, "maxprob", 1)
+    utility = _utility(source, model, (codes, cards), place)
+    sets = {name: singleton(number) for number, name in enumerate(COLUMNS)}
+    return Places(
+        {name: crowd.identifiability(each, "maxprob", 1) - before for name, each in sets.items()},
+        {name: utility.value(each) for name, each in sets.items()},
+    )
+
+
+def _usual(table: ibis.Table, name: str) -> dict[str, str]:
+    """Return each person's most frequent value of a column; of equals the first by characters."""
+    known = table.filter(table[name].notnull())
+    counted = known.group_by("user", value=known[name]).aggregate(rows=known.count()).to_pyarrow()
+    users, values, rows = (counted[each].to_pylist() for each in ("user", "value", "rows"))
+    found: dict[str, str] = {}
+    for _, value, user in sorted(zip((-each for each in rows), values, users, strict=True)):
+        found.setdefault(user, value)
+    return found
+
+
+def _coded(usual: Mapping[str, str], place: Mapping[str, int]) -> Codes:
+    """Return a code per person, 0 for those of whom nothing is known."""
+    numbers = {value: code for code, value in enumerate(sorted({*usual.values()}), UNKNOWN + 1)}
+    codes = np.full(len(place), UNKNOWN, dtype=np.uint32)
+    for user, value in usual.items():
+        if user in place:
+            codes[place[user]] = numbers[value]
+    return codes
+
+
+def _utility(
+    source: Source,
+    model: Model,
+    people: tuple[Codes, Sequence[int]],
+    place: Mapping[str, int],
+) -> MeanUtility:
+    """Return the mean utility of places over the queries of the model."""
+    codes, cards = people
+    events = source.events.select("user", "query", "intent")
+    table = events.filter(events.intent.notnull() & events["query"].notnull()).to_pyarrow()
+    rows: dict[str, list[tuple[int, str]]] = {each.text: [] for each in model.queries}
+    columns = (table[name].to_pylist() for name in ("user", "query", "intent"))
+    for user, query, intent in zip(*columns, strict=True):
+        if query in rows and user in place:
+            rows[query].append((place[user], intent))
+    utilities = [
+        query_utility(_rows(rows[each.text], codes), cards, model.estimator, each.shrinkage)
+        for each in model.queries
+    ]
+    return MeanUtility(utilities, model.tables.query_weights)
+
+
+def _rows(pairs: Sequence[tuple[int, str]], codes: Codes) -> QueryRows:
+    """Return the rows of a query, of person and intent; no request attributes."""
+    persons, user = np.unique([person for person, _ in pairs], return_inverse=True)
+    names, intent = np.unique([wanted for _, wanted in pairs], return_inverse=True)
+    nothing = np.zeros((len(pairs), 0), np.uint8)
+    return QueryRows(
+        user.astype(np.intp), intent.astype(np.intp), codes[persons], nothing, len(names)
+    )

@@ -1,0 +1,50 @@
+"""Fig. 8a: dominance, the knee of a made curve, and what the page says of it."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.lab.paper import curve as figure
+from agent.tradeoff.curve import Point, beaten, knee
+from agent.tradeoff.objective import Parts
+from agent.tradeoff.search import search
+from tests.lab.paper.made import made_subject
+
+
+def point(trade_off: float, cost: float, worth: float) -> Point:
+    """Return a point with a set of its own."""
+    parts = Parts(worth, cost, 0.0, 0.0, worth - trade_off * cost)
+    return Point(trade_off, trade_off, int(trade_off * 64), parts, "none")
+
+
+@given(st.integers(0, 9), st.floats(0.1, 50))
+def test_no_set_on_the_curve_is_better_than_the_best(seed: int, present: float) -> None:
+    """Nor worse than a third of it at its own lambda; the knee is one that no other set beats."""
+    subject = made_subject(seed, "plugin")
+    found = figure.curve_of(subject, present)
+    for each in found.points:
+        best = search(subject.objective(each.least), "exhaustive").value
+        assert best / 3 <= each.parts.objective <= best + 1e-9
+    assert found.points[-1].mask == 0
+    assert found.sizes == tuple(each.mask.bit_count() for each in found.points)
+    assert found.knee is not None
+    assert not beaten(found.points)[found.knee]
+
+
+def test_the_knee_of_a_made_curve_is_found_and_said() -> None:
+    """Four fifths of the utility for a twentieth of the cost, at lambda 4."""
+    points = (point(0.5, 1.0, 2.0), point(4.0, 0.05, 1.6), point(64.0, 0.0, 0.0))
+    made = figure.Curve(points, knee(points), (3, 2, 0))
+    assert made.knee == 1
+    finding = figure.finding({"plugin": made}, "made")
+    assert [each.same for each in finding.claims] == [True, True]
+    (mark,) = finding.chart.panels[0].marks
+    assert (mark.x, mark.y) == (0.05, 1.6)
+
+
+def test_a_knee_elsewhere_is_another_shape() -> None:
+    """Where lambda is far from the paper's, and where there is no knee at all."""
+    points = (point(0.5, 1.0, 2.0), point(50.0, 0.5, 1.9), point(64.0, 0.0, 0.0))
+    finding = figure.finding({"plugin": figure.Curve(points, 1, (3, 2, 0))}, "made")
+    assert [each.same for each in finding.claims] == [False, False]
+    finding = figure.finding({"plugin": figure.Curve(points[:1], None, (3,))}, "made")
+    assert [each.same for each in finding.claims] == [False]

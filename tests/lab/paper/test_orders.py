@@ -1,0 +1,103 @@
+"""Figs. 6, 7, 9 and 10: laws of what is measured along an order."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.lab.paper import calibrated_order, cost_order, utility_order
+from agent.lab.paper.along import Along, measured, reached, steps
+from agent.lab.paper.subject import Subject, cost_alone, fresh, unsmoothed
+from agent.tradeoff.losses import METRICS, Metric
+from agent.tradeoff.utility import Estimator
+from tests.lab.paper.made import NAMES, made_model, made_subject
+
+SEEDS = st.integers(0, 9)
+ESTIMATORS: tuple[Estimator, ...] = ("plugin", "louo")
+
+
+def masks(subject: Subject, order: Along) -> list[int]:
+    """Return the sets along an order."""
+    indexes = [subject.model.index(name) for name in order.names]
+    return [sum(1 << each for each in indexes[:n]) for n in range(1, len(indexes) + 1)]
+
+
+@given(SEEDS)
+def test_without_a_prior_utility_never_falls(seed: int) -> None:
+    """The plug-in at beta 0 is monotone, so its order is too, and has every attribute once."""
+    order = utility_order.utility_order(unsmoothed(made_subject(seed, "louo")))
+    curve = order.curve(utility_order.BITS)
+    assert sorted(order.names) == sorted(NAMES)
+    assert all(gain >= -1e-9 for gain in steps(curve))
+
+
+@given(SEEDS, st.sampled_from(ESTIMATORS))
+def test_utility_along_the_order_is_that_of_its_sets(seed: int, estimator: Estimator) -> None:
+    """Weighed over the queries; the first is the best single attribute."""
+    subject = made_subject(seed, estimator)
+    order = utility_order.utility_order(subject)
+    curve, weights = order.curve(utility_order.BITS), subject.model.tables.query_weights
+    for mask, bits in zip(masks(subject, order), curve, strict=True):
+        values = [each.value(mask) for each in subject.utilities]
+        assert bits == pytest.approx(values @ weights / weights.sum(), abs=1e-9)
+    singles = [subject.utility_alone().utility(1 << each) for each in range(len(NAMES))]
+    assert curve[0] == max(singles)
+
+
+@given(SEEDS)
+def test_cost_grows_along_its_order_and_ends_with_everything(seed: int) -> None:
+    """Maxprob never falls; each step is the cheapest there is."""
+    model = made_model(seed)
+    order = cost_order.cost_order(model, 5)
+    subject = made_subject(seed, "louo")
+    cost = cost_alone(model)
+    assert {name for name, _ in order.curves} == {*cost_order.METRICS}
+    curve = order.curve("maxprob")
+    assert all(gain >= -1e-12 for gain in steps(curve))
+    for place, mask in enumerate(masks(subject, order)):
+        others = [each for each in range(len(NAMES)) if not mask >> each & 1]
+        before = mask & ~(1 << model.index(order.names[place]))
+        dearer = [cost.identifiability_cost(before | 1 << each) for each in others]
+        assert all(curve[place] <= each + 1e-12 for each in dearer)
+    crowd = fresh(subject).crowd
+    for name, values in order.curves:
+        metric: Metric = next(each for each in METRICS if each == name)
+        whole = crowd.identifiability((1 << len(NAMES)) - 1, metric, 5)
+        assert values[-1] == pytest.approx(whole - crowd.identifiability(0, metric, 5))
+
+
+@given(SEEDS, st.sampled_from(ESTIMATORS), st.floats(0.1, 20))
+def test_the_calibrated_objective_is_utility_less_cost(
+    seed: int, estimator: Estimator, trade_off: float
+) -> None:
+    """At every step of its order."""
+    found = calibrated_order.calibrated_order(made_subject(seed, estimator), trade_off)
+    curves = dict(found.curves)
+    for value, utility, cost in zip(*curves.values(), strict=True):
+        assert value == pytest.approx(utility - cost, abs=1e-9)
+    assert [*curves] == [
+        calibrated_order.OBJECTIVE,
+        calibrated_order.UTILITY,
+        calibrated_order.COST,
+    ]
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=9))
+def test_steps_add_up_and_a_share_is_reached_where_it_is(values: list[float]) -> None:
+    """And never where nothing is above 0."""
+    assert sum(steps(tuple(values))) == pytest.approx(values[-1], abs=1e-9)
+    place = reached(tuple(values), 0.5)
+    assert (place == 0) == (max(values) <= 0)
+    if place:
+        assert values[place - 1] >= max(values) / 2
+        assert all(each < max(values) / 2 for each in values[: place - 1])
+
+
+def test_bumps_are_gains_that_grow() -> None:
+    """None on a concave curve; by hand on one that bends up again."""
+    assert utility_order.bumps((3.0, 5.0, 6.0, 6.0)) == 0
+    assert utility_order.bumps((1.0, 1.0, 4.0)) == pytest.approx(3 / 4)
+
+
+def test_an_order_is_measured_set_by_set() -> None:
+    """Sets of the first one, two and three."""
+    assert measured([2, 0, 1], float) == (4.0, 5.0, 7.0)
