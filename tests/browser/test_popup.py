@@ -46,7 +46,7 @@ def chosen(ask: Ask) -> Answer:
     ]
     return replace(
         plain,
-        attributes={**plain.attributes, "int_python": "yes"},
+        attributes={"int_python": "yes", **plain.attributes},
         unspecified=["gender"],
         summary=replace(plain.summary, because=because, waiting=3),
     )
@@ -61,6 +61,9 @@ def test_it_says_what_was_attached_and_why(world: World) -> None:
         whole = reads(world, "version control", "search.localhost", digest("version control"))
         for each in ("int_python", "yes", "gender", "0.125", "0.5", "1234", "3"):
             assert each in whole.replace(",", ""), each
+        assert "Told search.localhost:" in whole
+        assert "shares 1 attribute" not in whole  # an order, with another number
+        assert whole.index("int_python") > whole.index(digest("version control"))
 
 
 def test_it_says_that_nothing_was_attached(world: World) -> None:

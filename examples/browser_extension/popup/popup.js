@@ -13,6 +13,7 @@ function show({ state, search, sent, unset, facts }) {
   element("search").hidden = !search;
   element("query").textContent = search?.query;
   element("recipient").textContent = search?.recipient;
+  element("recipient").hidden = sent.length > 0; // then the headline names it
   element("headline").textContent = search?.headline;
   element("sent").replaceChildren(...sent.map(item));
   element("unset").replaceChildren(...unset.map(item));

@@ -38,7 +38,7 @@ const REASONS = {
  * @typedef {object} Page
  * @property {{text: string, hint: string} | null} state what is wrong, and what to run
  * @property {{recipient: string, query: string, headline: string} | null} search
- * @property {Row[]} sent
+ * @property {Row[]} sent those that help most first, as in `unset`
  * @property {Row[]} unset chosen, but not set: leaving them out says so
  * @property {string[]} facts
  */
@@ -50,13 +50,15 @@ const REASONS = {
  */
 export function page({ search, state, fault }) {
   const answer = search?.answer;
-  const why = new Map((answer?.summary?.because ?? []).map((each) => [each.name, whyOf(each)]));
-  const row = (name, value) => ({ name, value, why: why.get(name) ?? "" });
+  const because = new Map((answer?.summary?.because ?? []).map((each) => [each.name, each]));
+  const gain = ([name]) => because.get(name)?.gain_bits ?? -Infinity;
+  const row = ([name, value]) => ({ name, value, why: whyOf(because.get(name)) });
+  const rows = (pairs) => pairs.sort((one, other) => compared(gain(other), gain(one))).map(row);
   return {
     state: stateOf(state, fault),
     search: search && { ...search, headline: headline(search) },
-    sent: Object.entries(answer?.attributes ?? {}).map(([name, value]) => row(name, value)),
-    unset: (answer?.unspecified ?? []).map((name) => row(name, "not set")),
+    sent: rows(Object.entries(answer?.attributes ?? {})),
+    unset: rows((answer?.unspecified ?? []).map((name) => [name, "not set"])),
     facts: factsOf(answer?.summary),
   };
 }
@@ -79,10 +81,9 @@ function stateOf(state, fault) {
   return Object.hasOwn(STATES, key) ? STATES[key] : null;
 }
 
-function headline({ answer, fault }) {
-  const number = Object.keys(answer?.attributes ?? {}).length;
-  if (number > 0) {
-    return answer.summary?.headline ?? `It carried ${counted(number, "fact")}.`;
+function headline({ recipient, answer, fault }) {
+  if (Object.keys(answer?.attributes ?? {}).length > 0) {
+    return `Told ${recipient}:`;
   }
   if (answer?.unspecified?.length > 0) {
     return "It carried nothing: you have set none of what was chosen.";
@@ -92,7 +93,16 @@ function headline({ answer, fault }) {
   return `It carried nothing: ${why}.`;
 }
 
-function whyOf({ reason, gain_bits: gain, cost_bits: cost }) {
+/** Which of two numbers is smaller, as `sort` asks it. */
+function compared(one, other) {
+  return one === other ? 0 : one - other;
+}
+
+function whyOf(because) {
+  if (!because) {
+    return "";
+  }
+  const { reason, gain_bits: gain, cost_bits: cost } = because;
   const words = Object.hasOwn(REASONS, reason) ? REASONS[reason] : reason;
   const figures = gain === null || cost === null ? "" : `: ${bits(gain)} for ${bits(cost)}`;
   return `${words}${figures}`;

@@ -12,14 +12,13 @@ from agent.decision.decision import Reason
 from agent.wire.asking import Answer, Because, Code, Summary
 from tests.examples.extension.modules import Modules
 
-SENT = {"region": "west_europe", "int_python": "yes"}
 BECAUSE = [
     Because(name="region", reason="worth it", gain_bits=0.2149, cost_bits=0.02),
     Because(name="int_python", reason="always", gain_bits=None, cost_bits=None),
     Because(name="gender", reason="worth it", gain_bits=1.0, cost_bits=0.25),
 ]
 SUMMARY = Summary(
-    headline="Two facts.",
+    headline="Disclose two facts: 99 people look like you.",
     pool="a.example",
     model="m",
     utility_bits=0.3,
@@ -39,16 +38,24 @@ def page(modules: Modules, answer: Answer | None, state: str = "", fault: object
 
 
 def test_what_was_sent_and_why(modules: Modules) -> None:
-    """In the order of the answer, and what is not set apart."""
-    answer = Answer(code="answered", attributes=SENT, unspecified=["gender"], summary=SUMMARY)
+    """What helps most comes first, what is ruled last, and what is not set apart."""
+    sent = {"int_python": "yes", "age": "young", "region": "west_europe"}
+    more = Because(name="age", reason="worth it", gain_bits=0.1, cost_bits=0.02)
+    summary = replace(SUMMARY, because=[*BECAUSE, more])
+    answer = Answer(code="answered", attributes=sent, unspecified=["gender"], summary=summary)
     shown = page(modules, answer)
     assert shown["state"] is None
-    assert shown["search"]["headline"] == "Two facts."
+    assert shown["search"]["headline"] == "Told a.example:"
     assert shown["sent"] == [
         {
             "name": "region",
             "value": "west_europe",
             "why": "helps more than it tells: 0.215 bits for 0.02 bits",
+        },
+        {
+            "name": "age",
+            "value": "young",
+            "why": "helps more than it tells: 0.1 bits for 0.02 bits",
         },
         {"name": "int_python", "value": "yes", "why": "a rule of yours always sends it"},
     ]
@@ -63,6 +70,26 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
         "1,234 people would fit what a.example knows",
         "1 fact more waits for your word",
     ]
+
+
+@given(st.lists(st.none() | st.floats(0, 9), max_size=6))
+def test_what_helps_most_comes_first(modules: Modules, gains: list[float | None]) -> None:
+    """Of what is not set as well, and what has no figure last; of equals, as they were chosen."""
+    because = [
+        Because(name=f"n{number}", reason="worth it", gain_bits=gain, cost_bits=gain)
+        for number, gain in enumerate(gains)
+    ]
+    names = [each.name for each in because]
+    answer = Answer(
+        code="answered",
+        attributes=dict.fromkeys(names, "yes"),
+        unspecified=names,
+        summary=replace(SUMMARY, because=because),
+    )
+    shown = page(modules, answer)
+    wanted = sorted(because, key=lambda each: (each.gain_bits is None, -(each.gain_bits or 0)))
+    for rows in (shown["sent"], shown["unset"]):
+        assert [each["name"] for each in rows] == [each.name for each in wanted]
 
 
 @pytest.mark.parametrize("code", ["no daemon", "no host", "too slow", "too large", "withheld"])
