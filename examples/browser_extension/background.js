@@ -166,7 +166,10 @@ chrome.omnibox.onInputEntered.addListener(async (text) => {
   }
 });
 
-chrome.tabs.onUpdated.addListener((tab) => tabs.paint(tab));
+chrome.tabs.onUpdated.addListener((tab, { url }, { url: now }) => {
+  tabs.follow(tab, { moved: url, now });
+  tabs.paint(tab);
+});
 chrome.tabs.onRemoved.addListener((tab) => {
   tabs.forget(tab);
   searching.forget(tab);

@@ -84,6 +84,22 @@ def test_a_page_that_is_no_search(world: World) -> None:
         assert not world.browser.run(f"return !!({FIND % REFUSE})")
 
 
+@pytest.mark.parametrize("away", ["elsewhere", "about:blank"])
+def test_what_was_told_is_of_that_site_alone(world: World, away: str) -> None:
+    """Where the tab is gone from it, neither the badge nor the popup speak of it."""
+    world.search("left behind")
+    world.browser.says("1")
+    if away == "elsewhere":
+        world.visit(away)
+    else:
+        world.browser.go(away)
+    world.browser.says("")
+    with world.browser.popup():
+        assert "left behind" not in reads(world, "Nothing is known")
+    world.search("and back")
+    world.browser.says("1")
+
+
 def test_not_on_this_site(world: World) -> None:
     """The daemon hears of that site alone, and the next search there has no header."""
     world.listing("refused", "search")

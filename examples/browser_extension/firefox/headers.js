@@ -1,7 +1,7 @@
 /** Firefox holds a request until it is decided what it carries. */
 
 import { HEADER } from "../lib/header.js";
-import { parsed } from "../lib/sites.js";
+import { isOf } from "../lib/sites.js";
 
 const LOWER = HEADER.toLowerCase();
 
@@ -46,12 +46,7 @@ export class Held {
       return null;
     }
     const found = await this.#searching.found(url);
-    return found && (type === "main_frame" || isOwn(found.site, documentUrl)) ? found : null;
+    const own = found && (type === "main_frame" || isOf(found.site.recipient, documentUrl));
+    return own ? found : null;
   }
-}
-
-/** Say whether a page is of the site's recipient. */
-function isOwn({ recipient }, page) {
-  const host = parsed(page ?? "")?.hostname ?? "";
-  return host === recipient || host.endsWith(`.${recipient}`);
 }

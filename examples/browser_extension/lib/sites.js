@@ -108,6 +108,16 @@ export function addressOf(site, query) {
   return new URL(site.search.replace(HOLE, () => written)).href;
 }
 
+/**
+ * Say whether an address is of a recipient: of its host, or of one below it.
+ * @param {string} recipient
+ * @param {string | undefined} address
+ */
+export function isOf(recipient, address) {
+  const host = parsed(address ?? "")?.hostname ?? "";
+  return host === recipient || host.endsWith(`.${recipient}`);
+}
+
 /** @param {string} text @returns {URL | null} */
 export function parsed(text) {
   return URL.canParse(text) ? new URL(text) : null;

@@ -1,5 +1,7 @@
 /** What each tab's last search carried, and the badge that says so. */
 
+import { isOf, searchOf } from "./sites.js";
+
 const WORDS = {
   lock: "Reticent is locked: searches carry nothing",
   off: "Reticent does not run: searches carry nothing",
@@ -9,7 +11,8 @@ const NO_HOST = "This browser finds no Reticent: searches carry nothing";
 const GREY = "#5b6670";
 
 /**
- * @typedef {import("./daemon.js").Decided & {url: string}} Search
+ * @typedef {import("./daemon.js").Decided & {url: string, there?: boolean}} Search `there`: whether
+ *   the tab has been at its site since
  */
 
 export class Tabs {
@@ -19,7 +22,7 @@ export class Tabs {
 
   /**
    * @param {object} action the browser's, which has badges
-   * @param {{state: string, fault: {code: string} | null}} daemon
+   * @param {{state: string, fault: {code: string} | null, sites: readonly object[]}} daemon
    */
   constructor(action, daemon) {
     this.#action = action;
@@ -34,8 +37,30 @@ export class Tabs {
 
   /** Note what a tab's search carried. @param {number} tab @param {Search} search */
   note(tab, search) {
-    this.#searches.set(tab, search);
+    this.#searches.set(tab, { ...search, there: false });
     this.paint(tab);
+  }
+
+  /**
+   * Follow a tab: what its last search carried is of no page of another site, nor of another search.
+   *
+   * A search is noted before its page comes. Browsers hide the address of what is no page of the
+   * web, and may tell of the page that a tab is about to leave: `moved` says that one has come.
+   * @param {number} tab
+   * @param {{moved?: string, now?: string}} page `now`: the address that the tab shows
+   */
+  follow(tab, { moved, now }) {
+    const search = this.last(tab);
+    if (!search) {
+      return;
+    }
+    const web = /^https?:/.test(now ?? "");
+    const gone = web ? moved !== undefined && this.#isOther(search, now) : search.there;
+    if (gone) {
+      this.#leave(tab);
+    } else if (isOf(search.recipient, now)) {
+      search.there = true;
+    }
   }
 
   /** @param {number} tab */
@@ -68,10 +93,21 @@ export class Tabs {
   #forgetTold() {
     for (const [tab, { answer }] of this.#searches) {
       if (answer && answer.code !== "locked") {
-        this.forget(tab);
-        this.#write({ tabId: tab }, null, "");
+        this.#leave(tab);
       }
     }
+  }
+
+  /** Forget what a tab's search carried, and have its badge say what all say. */
+  #leave(tab) {
+    this.forget(tab);
+    this.#write({ tabId: tab }, null, "");
+  }
+
+  #isOther({ recipient, query }, address) {
+    const found = searchOf(this.#daemon.sites, address);
+    const same = !found || (found.site.recipient === recipient && found.query === query);
+    return !same || !isOf(recipient, address);
   }
 
   #wrong(state) {

@@ -3,13 +3,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { module } from "./at.mjs";
+import { module, site, search as address } from "./at.mjs";
 
 const { Tabs } = await module("lib/tabs.js");
+const GATE = "chrome-extension://own/chromium/gate.html";
+const X = address("a.example", "x");
 const search = (attributes, fault = null) => ({
   recipient: "a.example",
   query: "x",
-  url: "https://a.example/search?q=x",
+  url: X,
   answer: fault ? null : { code: "answered", attributes },
   fault,
 });
@@ -28,7 +30,8 @@ function action() {
 }
 
 function made() {
-  const [shown, daemon] = [action(), { state: "" }];
+  const sites = [site("a.example"), site("b.example")];
+  const [shown, daemon] = [action(), { state: "", fault: null, sites }];
   return { shown, daemon, tabs: new Tabs(shown, daemon) };
 }
 
@@ -74,7 +77,7 @@ test("what a search carried is forgotten as the vault is locked", () => {
   const locked = { ...search({}), answer: { code: "locked", attributes: {} } };
   tabs.note(1, locked);
   tabs.paintAll();
-  assert.equal(tabs.last(1), locked);
+  assert.equal(tabs.last(1).answer, locked.answer);
   assert.equal(shown.texts.get(1), "lock");
 });
 
@@ -84,6 +87,41 @@ test("a badge whose search is forgotten says what all say", () => {
   daemon.state = "lock";
   tabs.paintAll();
   assert.deepEqual([shown.texts.get(1), shown.texts.get("all")], [null, "lock"]);
+});
+
+for (const [name, pages, kept] of [
+  ["its own page", [X], true],
+  ["a part of it", [X, `${X}#here`], true],
+  ["more of the same search", [X, `${X}&page=2`], true],
+  ["another page of its site", [X, "https://www.a.example/result"], true],
+  ["a search there that was not asked about", [X, address("a.example", "y")], false],
+  ["another site", [X, "https://c.example/"], false],
+  ["another site that is listed", [X, address("b.example", "x")], false],
+  ["a site of a like name", [X, "https://ba.example/"], false],
+  ["a site that the search is sent on to", ["https://c.example/"], false],
+  ["no page of the web", [X, undefined], false],
+  ["no page of the web yet", [undefined], true],
+  ["a page of the browser", [X, "chrome://version/"], false],
+  ["the gate, and then its page", [`${GATE}#${X}`, X], true],
+]) {
+  test(`what a search carried is ${kept ? "kept" : "forgotten"} at ${name}`, () => {
+    const { shown, tabs } = made();
+    tabs.note(1, search({ region: "x" }));
+    tabs.note(2, search({ region: "x" }));
+    pages.forEach((now) => tabs.follow(1, { moved: now, now }));
+    assert.equal(tabs.last(1) !== null, kept);
+    assert.equal(shown.texts.get(1), kept ? "1" : null);
+    assert.equal(shown.texts.get(2), "1");
+  });
+}
+
+test("what is said of the page before the search's is not of the search", () => {
+  const { tabs } = made();
+  for (const now of ["https://c.example/", address("a.example", "before"), undefined]) {
+    tabs.note(1, search({ region: "x" }));
+    tabs.follow(1, { now });
+    assert.equal(tabs.last(1).query, "x");
+  }
 });
 
 test("a search that took too long says so until the next", () => {
