@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from agent.lab.charts import Chart, Panel, Series
 
-WIDE, HIGH = 7.2, 4.4  # inches, of one panel
-COLUMNS = 2
+WIDE, HIGH = 6.8, 4.4  # inches, of one panel
+COLUMNS = 3
 DPI = 110
 BARS = 0.8  # of the room that one place has
 STYLE: Any = {
@@ -56,7 +56,7 @@ def _figure(chart: Chart) -> Figure:
         _draw(axes, panel)
     for axes in grid[len(chart.panels) :]:
         axes.set_axis_off()
-    figure.supxlabel(fill(chart.note, 95 * columns), fontsize=7, color="0.35")
+    figure.supxlabel(fill(chart.note, 90 * columns), fontsize=7, color="0.35")
     return figure
 
 

@@ -24,12 +24,14 @@ class Curve:
     """The sets that LLS chooses, in ascending lambda.
 
     ``knee``: the index of the point farthest above the chord of the normalised curve, or None;
-    ``sizes``: how many attributes each set has.
+    ``sizes``: how many attributes each set has; ``whole``: what all attributes would cost, by
+    ``maxprob``, above nothing.
     """
 
     points: tuple[Point, ...]
     knee: int | None
     sizes: tuple[int, ...]
+    whole: float
 
 
 def curve_of(subject: Subject, present: float) -> Curve:
@@ -43,7 +45,9 @@ def curve_of(subject: Subject, present: float) -> Curve:
 
     points = tradeoff.curve(choose, tradeoff.grid(present))
     sizes = tuple(each.mask.bit_count() for each in points)
-    return Curve(points, tradeoff.knee(points), sizes)
+    everything = (1 << len(subject.names)) - 1
+    whole = subject.objective(present).identifiability_cost(everything)
+    return Curve(points, tradeoff.knee(points), sizes, whole)
 
 
 def finding(curves: Mapping[str, Curve], note: str) -> Finding:
@@ -88,8 +92,7 @@ def _claims(name: str, curve: Curve) -> list[Claim]:
     knee = curve.points[curve.knee]
     low, high = published.KNEE
     most = max(each.worth for each in curve.points)
-    dearest = max(each.cost for each in curve.points)
-    worth, cost = knee.worth / most, knee.cost / dearest
+    worth, cost = knee.worth / most, knee.cost / curve.whole
     return [
         Claim(
             "7.2",
@@ -103,7 +106,7 @@ def _claims(name: str, curve: Curve) -> list[Claim]:
         Claim(
             "7.2",
             "at the knee, near-maximal utility at near-minimum cost",
-            f"{name}: {worth:.0%} of the utility, {cost:.1%} of the cost of the dearest set",
+            f"{name}: {worth:.0%} of the utility, {cost:.1%} of the cost of all attributes",
             worth >= MOST and cost <= LEAST,
             f"same where at least {MOST:.0%} and at most {LEAST:.0%}",
         ),

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from agent.lab.paper.subject import Subject
 
 BITS = "utility, bits"
+UNSMOOTHED = "plugin, not smoothed"
+WHY = {
+    "plugin": "it falls as the prior takes back what groups of few people say; how much depends on "
+    "the prior's strength, which the paper does not state",
+    "louo": "it falls as attributes that add noise cost bits where one's own rows do not count",
+    UNSMOOTHED: "its level is that of knowing everybody by name, and far above what louo finds to "
+    "be true of others: a level alone is no sign of utility",
+}
 LEVEL = 0.95  # of the greatest utility: from there on it is called level
 BUMPY = 0.05  # of the greatest utility, in gains that grow: less is no bend
 
@@ -31,11 +39,11 @@ def utility_order(subject: Subject) -> Along:
 
 
 def bumps(values: Floats) -> float:
-    """Return by how much gains grow along an order, in sum, as a share of the greatest value.
+    """Return by how much gains grow on the way up, in sum, as a share of the greatest value.
 
-    It is 0 where returns diminish all along.
+    It is 0 where returns diminish until there. What comes after it does not count.
     """
-    gains = steps(values)
+    gains = steps(values[: values.index(max(values)) + 1]) if values else ()
     grown = sum(max(0.0, after - before) for before, after in pairwise(gains))
     return grown / max(values) if max(values, default=0.0) > 0 else 0.0
 
@@ -67,15 +75,14 @@ def _levels(name: str, order: Along) -> Claim:
     values, count = order.curve(BITS), len(order.names)
     here, there = reached(values, LEVEL), len(published.UTILITY_ORDER)
     same = here <= count / 2 and values[-1] >= LEVEL * max(values)
-    falls = f"{name} falls again after that: it charges attributes that add noise alone"
+    because = f"; {WHY[name]}" if name == UNSMOOTHED or not same else ""
     return Claim(
         "7.1",
         f"levels off at {published.UTILITY_BITS} bits after {there} of {published.ATTRIBUTES}",
         f"{name}: {LEVEL:.0%} of {max(values):.3f} bits after {here} of {count}, "
         f"{values[-1]:.3f} bits with all",
         same,
-        "same where half of the attributes bring 95 % of the most and the rest keeps it"
-        + ("" if values[-1] >= LEVEL * max(values) else f"; {falls}"),
+        f"same where half of the attributes bring 95 % of the most and the rest keeps it{because}",
     )
 
 
@@ -86,6 +93,6 @@ def _diminishes(name: str, order: Along) -> Claim:
         "returns diminish",
         f"{name}: gains that grow again add up to {share:.1%} of the greatest utility",
         share <= BUMPY,
-        f"same where that is at most {BUMPY:.0%}; only attributes that help each other make a "
-        "greedy gain grow, or noise on the way down",
+        f"same where that is at most {BUMPY:.0%}; gains grow again where attributes help each "
+        "other, as they do where groups are so small that chance decides",
     )

@@ -39,7 +39,7 @@ def test_a_chart_is_a_picture_of_its_size_and_a_text_that_parses() -> None:
     files = drawn(CHART)
     assert files["png"][:8] == b"\x89PNG\r\n\x1a\n"
     width, height = unpack(">II", files["png"][16:24])
-    assert (width, height) == (1584, 968)
+    assert (width, height) == (2244, 484)
     root = ET.fromstring(files["svg"])  # noqa: S314 - we wrote it ourselves
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     words = " ".join(root.itertext())

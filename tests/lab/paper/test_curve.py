@@ -33,7 +33,7 @@ def test_no_set_on_the_curve_is_better_than_the_best(seed: int, present: float) 
 def test_the_knee_of_a_made_curve_is_found_and_said() -> None:
     """Four fifths of the utility for a twentieth of the cost, at lambda 4."""
     points = (point(0.5, 1.0, 2.0), point(4.0, 0.05, 1.6), point(64.0, 0.0, 0.0))
-    made = figure.Curve(points, knee(points), (3, 2, 0))
+    made = figure.Curve(points, knee(points), (3, 2, 0), 1.0)
     assert made.knee == 1
     finding = figure.finding({"plugin": made}, "made")
     assert [each.same for each in finding.claims] == [True, True]
@@ -44,7 +44,7 @@ def test_the_knee_of_a_made_curve_is_found_and_said() -> None:
 def test_a_knee_elsewhere_is_another_shape() -> None:
     """Where lambda is far from the paper's, and where there is no knee at all."""
     points = (point(0.5, 1.0, 2.0), point(50.0, 0.5, 1.9), point(64.0, 0.0, 0.0))
-    finding = figure.finding({"plugin": figure.Curve(points, 1, (3, 2, 0))}, "made")
+    finding = figure.finding({"plugin": figure.Curve(points, 1, (3, 2, 0), 1.0)}, "made")
     assert [each.same for each in finding.claims] == [False, False]
-    finding = figure.finding({"plugin": figure.Curve(points[:1], None, (3,))}, "made")
+    finding = figure.finding({"plugin": figure.Curve(points[:1], None, (3,), 1.0)}, "made")
     assert [each.same for each in finding.claims] == [False]

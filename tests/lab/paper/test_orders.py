@@ -93,8 +93,9 @@ def test_steps_add_up_and_a_share_is_reached_where_it_is(values: list[float]) ->
 
 
 def test_bumps_are_gains_that_grow() -> None:
-    """None on a concave curve; by hand on one that bends up again."""
+    """None on a concave curve, whatever its way down; by hand on one that bends up again."""
     assert utility_order.bumps((3.0, 5.0, 6.0, 6.0)) == 0
+    assert utility_order.bumps((3.0, 5.0, 1.0, 0.5, 2.0)) == 0
     assert utility_order.bumps((1.0, 1.0, 4.0)) == pytest.approx(3 / 4)
 
 
