@@ -15,7 +15,7 @@ import { Relay } from "./lib/relay.js";
 import { Scripts } from "./lib/scripts.js";
 import { Searching } from "./lib/searching.js";
 import { isPage, isVisit, listedPage } from "./lib/senders.js";
-import { addressOf, expression, parsed } from "./lib/sites.js";
+import { addressOf, expression, isOf, parsed } from "./lib/sites.js";
 import { Tabs } from "./lib/tabs.js";
 
 const FIREFOX = chrome.runtime.getURL("").startsWith("moz-extension:");
@@ -99,12 +99,14 @@ const ANSWERS = {
     return true;
   },
 
-  async popup({ tab }, sender) {
+  async popup({ tab, address }, sender) {
     if (!isPage(sender, chrome.runtime, POPUP)) {
       return null;
     }
     await daemon.look();
-    return { search: tabs.last(tab), state: daemon.state, fault: daemon.fault };
+    const { state, fault } = daemon;
+    const refused = [...daemon.refused].find((each) => isOf(each, address)) ?? null;
+    return { search: tabs.last(tab), state, fault, refused };
   },
 
   async refuse({ recipient }, sender) {

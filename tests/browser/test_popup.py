@@ -110,11 +110,22 @@ def test_not_on_this_site(world: World) -> None:
         world.browser.run(f"({FIND % REFUSE}).click()")
         [refused] = world.daemon.heard(RelayedRefuse)
         assert refused.body.recipient == "refused.localhost"
+        gets_nothing(world)
     until(lambda: world.search("later", "refused").header is None, "a search without a header")
+    world.browser.says("")
+    with world.browser.popup():
+        gets_nothing(world)
     world.forget()
     assert world.search("then", "refused").header is None
     assert world.search("here").header == right("here")
     assert world.decided() == [("here", "search.localhost")]
+
+
+def gets_nothing(world: World) -> None:
+    """Wait until the popup says that the user refused the site, and how to take it back."""
+    whole = reads(world, "refused.localhost gets nothing: you said so", "reticent unblock refused")
+    assert "before" not in whole
+    assert not world.browser.run(f"return !!({FIND % REFUSE})")
 
 
 def test_locked(world: World) -> None:

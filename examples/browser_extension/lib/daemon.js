@@ -22,6 +22,8 @@ export class Daemon {
   /** @type {Fault | null} what is wrong where the state says so */ fault = null;
   /** @type {readonly Site[]} */ sites = [];
   /** Whether it wants to know which results are visited. */ clicks = false;
+  /** @type {Set<string>} recipients that are to get nothing, until they are listed again */
+  refused = new Set();
   /** Settled once it has answered, or could not. */ heard;
 
   #relay;
@@ -85,6 +87,7 @@ export class Daemon {
   async refuse(recipient) {
     const { fault } = await this.#relay.call("refuse", { recipient }, STATUS);
     if (fault === null) {
+      this.refused.add(recipient);
       this.sites = this.sites.filter((each) => each.recipient !== recipient);
       await this.look();
     }
@@ -97,6 +100,7 @@ export class Daemon {
     const taken = listed.filter((each) => each && typeof each === "object").map(siteOf);
     const all = new Map([...kept, ...taken.filter(Boolean)].map((each) => [keyOf(each), each]));
     this.sites = [...all.values()].slice(0, MOST_SITES);
+    this.sites.forEach(({ recipient }) => this.refused.delete(recipient));
   }
 
   /** Note how it is, and say whether that is another state. */

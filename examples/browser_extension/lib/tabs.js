@@ -22,7 +22,7 @@ export class Tabs {
 
   /**
    * @param {object} action the browser's, which has badges
-   * @param {{state: string, fault: {code: string} | null, sites: readonly object[]}} daemon
+   * @param {import("./daemon.js").Daemon} daemon
    */
   constructor(action, daemon) {
     this.#action = action;
@@ -42,7 +42,7 @@ export class Tabs {
   }
 
   /**
-   * Follow a tab: what its last search carried is of no page of another site, nor of another search.
+   * Follow a tab: what its last search carried is of no other site's page, nor of another search.
    *
    * A search is noted before its page comes. Browsers hide the address of what is no page of the
    * web, and may tell of the page that a tab is about to leave: `moved` says that one has come.
@@ -71,9 +71,7 @@ export class Tabs {
   /** Write the badges again: the browser clears a tab's own whenever another page comes. */
   paintAll() {
     const { state } = this.#daemon;
-    if (state === "lock") {
-      this.#forgetTold();
-    }
+    this.#forgetTold();
     this.#write({}, state, this.#wrong(state) ?? "Reticent");
     for (const tab of this.#searches.keys()) {
       this.paint(tab);
@@ -89,10 +87,15 @@ export class Tabs {
     }
   }
 
-  /** Forget what searches carried: who locks the vault wants nothing of it on the screen. */
+  /**
+   * Forget what is not to be on the screen: what searches carried, as the vault is locked, and what
+   * those did whose site is to get nothing.
+   */
   #forgetTold() {
-    for (const [tab, { answer }] of this.#searches) {
-      if (answer && answer.code !== "locked") {
+    const { state, refused } = this.#daemon;
+    for (const [tab, { answer, recipient }] of this.#searches) {
+      const hidden = state === "lock" && answer && answer.code !== "locked";
+      if (hidden || refused.has(recipient)) {
         this.#leave(tab);
       }
     }

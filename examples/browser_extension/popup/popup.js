@@ -5,11 +5,15 @@ import { page } from "./words.js";
 const element = (id) => document.getElementById(id);
 
 /** Show what there is to say, and hide what has nothing to say. */
-function show({ state, search, sent, unset, facts }) {
+function show({ state, word, search, sent, unset, facts }) {
   element("state").hidden = !state;
   element("state-text").textContent = state?.text;
   element("state-hint").textContent = state?.hint;
-  element("none").hidden = Boolean(search);
+  element("word").hidden = !word;
+  element("word-text").textContent = word?.text;
+  element("word-command").textContent = word?.command;
+  element("word-rest").textContent = word?.rest;
+  element("none").hidden = Boolean(search || word);
   element("search").hidden = !search;
   element("query").textContent = search?.query;
   element("recipient").textContent = search?.recipient;
@@ -39,17 +43,22 @@ function item({ name, value, why }) {
 async function refuse(recipient) {
   element("refuse").disabled = true;
   const told = await chrome.runtime.sendMessage({ kind: "refuse", recipient });
-  const done = told?.fault === null;
-  element("refuse").disabled = done;
-  element("refused").textContent = done
-    ? `${recipient} gets nothing any more, until you say otherwise in the review.`
-    : `That did not work: ${told?.fault?.what ?? "nobody answered"}.`;
+  if (told?.fault === null) {
+    await open();
+  } else {
+    element("refuse").disabled = false;
+    element("refused").textContent = `That did not work: ${told?.fault?.what ?? "nobody answered"}.`;
+  }
 }
 
 async function open() {
   const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
-  const told = await chrome.runtime.sendMessage({ kind: "popup", tab: tab?.id });
-  show(page(told ?? { search: null, state: "off", fault: null }));
+  const told = await chrome.runtime.sendMessage({
+    kind: "popup",
+    tab: tab?.id,
+    address: tab?.url,
+  });
+  show(page(told ?? { search: null, state: "off", fault: null, refused: null }));
 }
 
 if (window.top === window) {

@@ -37,6 +37,7 @@ const REASONS = {
  * @typedef {{name: string, value: string, why: string}} Row
  * @typedef {object} Page
  * @property {{text: string, hint: string} | null} state what is wrong, and what to run
+ * @property {{text: string, command: string, rest: string} | null} word of the tab's site
  * @property {{recipient: string, query: string, headline: string} | null} search
  * @property {Row[]} sent those that help most first, as in `unset`
  * @property {Row[]} unset chosen, but not set: leaving them out says so
@@ -45,10 +46,11 @@ const REASONS = {
 
 /**
  * What stands in the popup.
- * @param {{search: object | null, state: string, fault: object | null}} told by the background
+ * @param {{search: object | null, state: string, fault: object | null, refused: string | null}}
+ *   told by the background
  * @returns {Page}
  */
-export function page({ search, state, fault }) {
+export function page({ search, state, fault, refused }) {
   const answer = search?.answer;
   const because = new Map((answer?.summary?.because ?? []).map((each) => [each.name, each]));
   const gain = ([name]) => because.get(name)?.gain_bits ?? -Infinity;
@@ -56,6 +58,7 @@ export function page({ search, state, fault }) {
   const rows = (pairs) => pairs.sort((one, other) => compared(gain(other), gain(one))).map(row);
   return {
     state: stateOf(state, fault),
+    word: search ? null : wordOf(refused),
     search: search && { ...search, headline: headline(search) },
     sent: rows(Object.entries(answer?.attributes ?? {})),
     unset: rows((answer?.unspecified ?? []).map((name) => [name, "not set"])),
@@ -79,6 +82,14 @@ export function counted(number, what) {
 function stateOf(state, fault) {
   const key = state === "off" && fault?.code === "no host" ? fault.code : state;
   return Object.hasOwn(STATES, key) ? STATES[key] : null;
+}
+
+function wordOf(refused) {
+  if (!refused) {
+    return null;
+  }
+  const command = `reticent unblock ${refused}`;
+  return { text: `${refused} gets nothing: you said so.`, command, rest: "takes it back." };
 }
 
 function headline({ recipient, answer, fault }) {

@@ -100,10 +100,21 @@ test("what is refused is no site any more, also while it is locked", async () =>
   assert.equal(await daemon.refuse("a.example"), null);
   assert.deepEqual(line.calls[1], ["refuse", { recipient: "a.example" }]);
   assert.deepEqual(hosts(daemon), ["b.example"]);
+  assert.deepEqual([...daemon.refused], ["a.example"]);
+});
+
+test("what is listed again is refused no more", async () => {
+  const both = listed("a.example", "b.example");
+  const { daemon } = await started(status(both), null, status(listed("b.example")), status(both));
+  await daemon.refuse("a.example");
+  assert.deepEqual([...daemon.refused], ["a.example"]);
+  await daemon.look();
+  assert.deepEqual([...daemon.refused], []);
 });
 
 test("a refusal that failed says why, and changes nothing", async () => {
   const { daemon } = await started(status(listed("a.example")), { code: "locked" });
   assert.equal((await daemon.refuse("a.example")).code, "locked");
   assert.deepEqual(hosts(daemon), ["a.example"]);
+  assert.equal(daemon.refused.size, 0);
 });

@@ -31,7 +31,7 @@ function action() {
 
 function made() {
   const sites = [site("a.example"), site("b.example")];
-  const [shown, daemon] = [action(), { state: "", fault: null, sites }];
+  const [shown, daemon] = [action(), { state: "", fault: null, sites, refused: new Set() }];
   return { shown, daemon, tabs: new Tabs(shown, daemon) };
 }
 
@@ -79,6 +79,16 @@ test("what a search carried is forgotten as the vault is locked", () => {
   tabs.paintAll();
   assert.equal(tabs.last(1).answer, locked.answer);
   assert.equal(shown.texts.get(1), "lock");
+});
+
+test("what a search carried is forgotten in all tabs as its site is refused", () => {
+  const { shown, daemon, tabs } = made();
+  [1, 2].forEach((tab) => tabs.note(tab, search({ region: "x" })));
+  tabs.note(3, { ...search({}), recipient: "b.example" });
+  daemon.refused.add("a.example");
+  tabs.paintAll();
+  assert.deepEqual([1, 2, 3, "all"].map((tab) => shown.texts.get(tab)), [null, null, "0", ""]);
+  assert.deepEqual([tabs.last(1), tabs.last(2)], [null, null]);
 });
 
 test("a badge whose search is forgotten says what all say", () => {

@@ -33,7 +33,7 @@ def page(modules: Modules, answer: Answer | None, state: str = "", fault: object
     """Return what stands in the popup of a search."""
     said = None if answer is None else to_builtins(answer)
     search = {"recipient": "a.example", "query": "git", "answer": said, "fault": fault}
-    told = {"search": search, "state": state, "fault": fault}
+    told = {"search": search, "state": state, "fault": fault, "refused": None}
     return modules("popup/words.js", "page", told)
 
 
@@ -141,9 +141,24 @@ def test_what_is_wrong_and_what_to_run(
 
 def test_without_a_search(modules: Modules) -> None:
     """There is nothing but the state."""
-    told = {"search": None, "state": "", "fault": None}
-    shown = modules("popup/words.js", "page", told)
-    assert shown == {"state": None, "search": None, "sent": [], "unset": [], "facts": []}
+    nothing = {"search": None, "state": "", "fault": None, "refused": None}
+    shown = modules("popup/words.js", "page", nothing)
+    assert shown == {
+        "state": None,
+        "word": None,
+        "search": None,
+        "sent": [],
+        "unset": [],
+        "facts": [],
+    }
+
+
+def test_a_site_that_was_refused(modules: Modules) -> None:
+    """By whom, and the command that takes it back."""
+    told = {"search": None, "state": "", "fault": None, "refused": "a.example"}
+    word = modules("popup/words.js", "page", told)["word"]
+    assert word["text"] == "a.example gets nothing: you said so."
+    assert word["command"] == "reticent unblock a.example"
 
 
 @given(st.floats(0, 1e6))
