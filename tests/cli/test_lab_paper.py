@@ -27,6 +27,18 @@ def test_every_figure_is_written_and_listed(run: Run, village: Path, tmp_path: P
     assert page.count("Data: invented") >= len(FIGURES)
 
 
+def test_two_processes_find_what_one_finds(run: Run, village: Path, tmp_path: Path) -> None:
+    """Every number but the running times."""
+    for processes in ("1", "2"):
+        out = tmp_path / processes
+        asked = ("lab", "paper", "--model", village, "--out", out, "--samples", "50")
+        assert run(*asked, "--processes", processes).code == 0
+    for name in FIGURES:
+        if name != "fig-12-running":
+            one, two = (tmp_path / each / f"{name}.csv" for each in ("1", "2"))
+            assert one.read_bytes() == two.read_bytes()
+
+
 def test_what_is_said_in_the_terminal(run: Run, village: Path, tmp_path: Path) -> None:
     """Where the page is, in 80 columns."""
     page = run("lab", "paper", "--model", village, "--out", tmp_path, *ASK).out
