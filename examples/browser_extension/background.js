@@ -106,7 +106,7 @@ const ANSWERS = {
     await daemon.look();
     const { state, fault } = daemon;
     const refused = [...daemon.refused].find((each) => isOf(each, address)) ?? null;
-    return { search: tabs.last(tab), state, fault, refused };
+    return { search: tabs.last(tab), offered: tabs.offering(tab), state, fault, refused };
   },
 
   async refuse({ recipient }, sender) {
@@ -129,7 +129,9 @@ chrome.runtime.onMessage.addListener((message, sender, reply) => {
 
 chrome.webRequest.onResponseStarted.addListener(
   async (response) => {
-    if (isVisit(response) && (await offers.heard(response))) {
+    const offer = isVisit(response) && (await offers.heard(response));
+    if (offer) {
+      tabs.offered(response.tabId, offer.recipient);
       lookSoon();
     }
   },

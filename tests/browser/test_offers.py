@@ -29,6 +29,25 @@ def test_an_offer_is_made_once(world: World) -> None:
     assert (offer.names, offer.search) == (["region", "int_python"], template)
 
 
+def test_a_site_that_has_offered_says_so(world: World) -> None:
+    """Badge and popup name where that is answered, until the site is listed or left."""
+    world.recipient.accepts["asking"] = world.recipient.accepts["leaving"] = "region"
+    world.search("asked", "leaving")
+    world.browser.says("?")
+    world.visit("elsewhere")
+    world.browser.says("")
+    world.search("asked", "asking")
+    world.browser.says("?")
+    with world.browser.popup():
+        text = "return document.body.innerText"
+        words = "asking.localhost says which facts it could use: reticent pending"
+        until(lambda: words in str(world.browser.run(text)), words)
+        shown = "[...document.querySelectorAll('button')].some((each) => each.offsetParent)"
+        assert not world.browser.run(f"return {shown}")
+    world.daemon.sites = [world.site("asking"), world.site("search")]
+    world.browser.says("")
+
+
 def test_other_names_are_another_offer(world: World) -> None:
     """The user has not seen those."""
     for names in ("region", "region, gender"):

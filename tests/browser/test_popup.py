@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.wire.asking import Answer, Ask, Because
-from agent.wire.relaying import RelayedRefuse
+from agent.wire.relaying import RelayedOffer, RelayedRefuse
 from tests.browser.driver import until
 from tests.browser.recipient import digest, right
 from tests.browser.standin import answered, locked
@@ -111,7 +111,9 @@ def test_not_on_this_site(world: World) -> None:
         [refused] = world.daemon.heard(RelayedRefuse)
         assert refused.body.recipient == "refused.localhost"
         gets_nothing(world)
+    world.recipient.accepts["refused"] = "region"
     until(lambda: world.search("later", "refused").header is None, "a search without a header")
+    world.daemon.heard(RelayedOffer)
     world.browser.says("")
     with world.browser.popup():
         gets_nothing(world)

@@ -68,10 +68,14 @@ export class Daemon {
     return { recipient, query, answer: body, fault };
   }
 
-  /** Offer what a recipient can use. @returns {Promise<boolean>} whether it is known there now */
+  /**
+   * Offer what a recipient can use.
+   * @param {import("./offers.js").Offer} offer
+   * @returns {Promise<boolean | null>} whether the user is asked now; null where it was not told
+   */
   async offer(offer) {
-    const { fault } = await this.#relay.call("offer", offer, STATUS);
-    return fault === null;
+    const { body } = await this.#relay.call("offer", offer, STATUS);
+    return body && body.done === true;
   }
 
   /** Tell that a result was visited. @param {{query: string, host: string}} clicked */

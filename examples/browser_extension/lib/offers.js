@@ -7,10 +7,12 @@ import { parsed } from "./sites.js";
 const ACCEPT = "accept-shared-attributes";
 const USUAL = ["q", "query", "search", "s", "p", "text", "term", "keywords", "k", "wd"];
 
+/** @typedef {{recipient: string, names: string[], search: string}} Offer */
+
 /**
  * What a response offers; null where it offers nothing.
  * @param {{url: string, method: string, responseHeaders?: object[]}} response
- * @returns {{recipient: string, names: string[], search: string} | null}
+ * @returns {Offer | null}
  */
 export function offerOf({ url, method, responseHeaders = [] }) {
   const lines = responseHeaders.filter((each) => each.name.toLowerCase() === ACCEPT);
@@ -31,7 +33,7 @@ export class Offers {
   #daemon;
   #made = new Set();
 
-  /** @param {{offer: (offer: object) => Promise<boolean>}} daemon */
+  /** @param {{offer: (offer: Offer) => Promise<boolean | null>}} daemon */
   constructor(daemon) {
     this.#daemon = daemon;
   }
@@ -39,24 +41,24 @@ export class Offers {
   /**
    * Tell the daemon what a response offers, unless it was told.
    * @param {Parameters<typeof offerOf>[0]} response
-   * @returns {Promise<boolean>} whether it was told now
+   * @returns {Promise<Offer | null>} what the user is asked about now
    */
   async heard(response) {
     const offer = offerOf(response);
     const key = JSON.stringify(offer);
     if (!offer || this.#made.has(key)) {
-      return false;
+      return null;
     }
     this.#made.add(key);
     if (this.#made.size > MOST_OFFERS) {
       const [oldest] = this.#made;
       this.#made.delete(oldest);
     }
-    const done = await this.#daemon.offer(offer);
-    if (!done) {
+    const asked = await this.#daemon.offer(offer);
+    if (asked === null) {
       this.#made.delete(key);
     }
-    return done;
+    return asked ? offer : null;
   }
 }
 

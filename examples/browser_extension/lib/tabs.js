@@ -1,4 +1,4 @@
-/** What each tab's last search carried, and the badge that says so. */
+/** What each tab's last search carried or its site offered, and the badge that says so. */
 
 import { isOf, searchOf } from "./sites.js";
 
@@ -11,14 +11,15 @@ const NO_HOST = "This browser finds no Reticent: searches carry nothing";
 const GREY = "#5b6670";
 
 /**
- * @typedef {import("./daemon.js").Decided & {url: string, there?: boolean}} Search `there`: whether
- *   the tab has been at its site since
+ * @typedef {import("./daemon.js").Decided & {url: string}} Search
+ * @typedef {{recipient: string, search: Search | null, there: boolean}} Note `search`: null where
+ *   the site has offered; `there`: whether the tab has been at its site since
  */
 
 export class Tabs {
   #action;
   #daemon;
-  /** @type {Map<number, Search>} */ #searches = new Map();
+  /** @type {Map<number, Note>} */ #notes = new Map();
 
   /**
    * @param {object} action the browser's, which has badges
@@ -32,85 +33,110 @@ export class Tabs {
 
   /** @param {number} tab @returns {Search | null} */
   last(tab) {
-    return this.#searches.get(tab) ?? null;
+    return this.#notes.get(tab)?.search ?? null;
+  }
+
+  /** Who has offered in a tab, and waits. @param {number} tab @returns {string | null} */
+  offering(tab) {
+    const note = this.#notes.get(tab);
+    return note && !note.search ? note.recipient : null;
   }
 
   /** Note what a tab's search carried. @param {number} tab @param {Search} search */
   note(tab, search) {
-    this.#searches.set(tab, { ...search, there: false });
+    this.#notes.set(tab, { recipient: search.recipient, search, there: false });
     this.paint(tab);
   }
 
+  /** Note who has offered, unless that is settled. @param {number} tab @param {string} host */
+  offered(tab, host) {
+    if (!this.#isSettled(host)) {
+      this.#notes.set(tab, { recipient: host, search: null, there: false });
+      this.paint(tab);
+    }
+  }
+
   /**
-   * Follow a tab: what its last search carried is of no other site's page, nor of another search.
+   * Follow a tab: what is noted of it is of no other site's page, nor of another search.
    *
-   * A search is noted before its page comes. Browsers hide the address of what is no page of the
+   * It is noted before its page comes. Browsers hide the address of what is no page of the
    * web, and may tell of the page that a tab is about to leave: `moved` says that one has come.
    * @param {number} tab
    * @param {{moved?: string, now?: string}} page `now`: the address that the tab shows
    */
   follow(tab, { moved, now }) {
-    const search = this.last(tab);
-    if (!search) {
+    const note = this.#notes.get(tab);
+    if (!note) {
       return;
     }
     const web = /^https?:/.test(now ?? "");
-    const gone = web ? moved !== undefined && this.#isOther(search, now) : search.there;
+    const gone = web ? moved !== undefined && this.#isOther(note, now) : note.there;
     if (gone) {
       this.#leave(tab);
-    } else if (isOf(search.recipient, now)) {
-      search.there = true;
+    } else if (isOf(note.recipient, now)) {
+      note.there = true;
     }
   }
 
   /** @param {number} tab */
   forget(tab) {
-    this.#searches.delete(tab);
+    this.#notes.delete(tab);
   }
 
   /** Write the badges again: the browser clears a tab's own whenever another page comes. */
   paintAll() {
     const { state } = this.#daemon;
-    this.#forgetTold();
+    this.#forgetOld();
     this.#write({}, state, this.#wrong(state) ?? "Reticent");
-    for (const tab of this.#searches.keys()) {
+    for (const tab of this.#notes.keys()) {
       this.paint(tab);
     }
   }
 
   /** Write a tab's badge. @param {number} tab */
   paint(tab) {
-    const search = this.last(tab);
-    if (search) {
-      const state = this.#daemon.state || (search.fault?.code === "too slow" ? "slow" : "");
-      this.#write({ tabId: tab }, state || String(count(search)), this.#wrong(state) ?? told(search));
+    const note = this.#notes.get(tab);
+    if (note) {
+      const { search, recipient } = note;
+      const late = search?.fault?.code === "too slow" ? "slow" : "";
+      const state = this.#daemon.state || late;
+      const [text, title] = search ? [String(count(search)), told(search)] : ["?", asks(recipient)];
+      this.#write({ tabId: tab }, state || text, this.#wrong(state) ?? title);
     }
   }
 
   /**
    * Forget what is not to be on the screen: what searches carried, as the vault is locked, and what
-   * those did whose site is to get nothing.
+   * those did whose site is to get nothing; and who has offered, once that is settled.
    */
-  #forgetTold() {
+  #forgetOld() {
     const { state, refused } = this.#daemon;
-    for (const [tab, { answer, recipient }] of this.#searches) {
+    for (const [tab, { recipient, search }] of this.#notes) {
+      const answer = search?.answer;
       const hidden = state === "lock" && answer && answer.code !== "locked";
-      if (hidden || refused.has(recipient)) {
+      if (hidden || refused.has(recipient) || (!search && this.#isSettled(recipient))) {
         this.#leave(tab);
       }
     }
   }
 
-  /** Forget what a tab's search carried, and have its badge say what all say. */
+  /** Forget what is noted of a tab, and have its badge say what all say. */
   #leave(tab) {
     this.forget(tab);
     this.#write({ tabId: tab }, null, "");
   }
 
-  #isOther({ recipient, query }, address) {
-    const found = searchOf(this.#daemon.sites, address);
-    const same = !found || (found.site.recipient === recipient && found.query === query);
+  #isOther({ recipient, search }, address) {
+    const found = search && searchOf(this.#daemon.sites, address);
+    const same = !found || (found.site.recipient === recipient && found.query === search.query);
     return !same || !isOf(recipient, address);
+  }
+
+  /** Say whether a host is listed, or is to get nothing: it may offer again all the same. */
+  #isSettled(host) {
+    const { sites, refused } = this.#daemon;
+    const all = [...sites.map(({ recipient }) => recipient), ...refused];
+    return all.some((each) => isOf(each, `https://${host}/`));
   }
 
   #wrong(state) {
@@ -132,6 +158,10 @@ function told(search) {
   const number = count(search);
   const facts = number === 1 ? "1 fact" : `${number || "no"} facts`;
   return `Reticent: this search told ${search.recipient} ${facts}`;
+}
+
+function asks(recipient) {
+  return `${recipient} says which facts it could use: \`reticent pending\``;
 }
 
 /** A tab may be closed while its badge is written: then there is nothing to write. */

@@ -47,7 +47,8 @@ async function refuse(recipient) {
     await open();
   } else {
     element("refuse").disabled = false;
-    element("refused").textContent = `That did not work: ${told?.fault?.what ?? "nobody answered"}.`;
+    const why = told?.fault?.what ?? "nobody answered";
+    element("refused").textContent = `That did not work: ${why}.`;
   }
 }
 
@@ -58,7 +59,8 @@ async function open() {
     tab: tab?.id,
     address: tab?.url,
   });
-  show(page(told ?? { search: null, state: "off", fault: null, refused: null }));
+  const nobody = { search: null, state: "off", fault: null, offered: null, refused: null };
+  show(page(told ?? nobody));
 }
 
 if (window.top === window) {

@@ -46,11 +46,15 @@ const REASONS = {
 
 /**
  * What stands in the popup.
- * @param {{search: object | null, state: string, fault: object | null, refused: string | null}}
- *   told by the background
+ * @param {object} told by the background
+ * @param {object | null} told.search
+ * @param {string} told.state
+ * @param {object | null} told.fault
+ * @param {string | null} told.offered the site that waits for the user's word
+ * @param {string | null} told.refused the site that is to get nothing
  * @returns {Page}
  */
-export function page({ search, state, fault, refused }) {
+export function page({ search, state, fault, offered, refused }) {
   const answer = search?.answer;
   const because = new Map((answer?.summary?.because ?? []).map((each) => [each.name, each]));
   const gain = ([name]) => because.get(name)?.gain_bits ?? -Infinity;
@@ -58,7 +62,7 @@ export function page({ search, state, fault, refused }) {
   const rows = (pairs) => pairs.sort((one, other) => compared(gain(other), gain(one))).map(row);
   return {
     state: stateOf(state, fault),
-    word: search ? null : wordOf(refused),
+    word: search ? null : wordOf(offered, refused),
     search: search && { ...search, headline: headline(search) },
     sent: rows(Object.entries(answer?.attributes ?? {})),
     unset: rows((answer?.unspecified ?? []).map((name) => [name, "not set"])),
@@ -84,7 +88,11 @@ function stateOf(state, fault) {
   return Object.hasOwn(STATES, key) ? STATES[key] : null;
 }
 
-function wordOf(refused) {
+function wordOf(offered, refused) {
+  if (offered) {
+    const text = `${offered} says which facts it could use:`;
+    return { text, command: "reticent pending", rest: "" };
+  }
   if (!refused) {
     return null;
   }

@@ -93,6 +93,18 @@ test("it asks for one recipient, and nothing too long", async () => {
   assert.equal(line.calls.length, 2);
 });
 
+for (const [said, asked] of [
+  [{ done: true }, true],
+  [{ done: false }, false],
+  [{ code: "no daemon" }, null],
+]) {
+  test(`whether the user is asked about an offer: ${asked}`, async () => {
+    const { daemon, line } = await started(status([]), said);
+    assert.equal(await daemon.offer({ recipient: "a.example" }), asked);
+    assert.deepEqual(line.calls[1], ["offer", { recipient: "a.example" }]);
+  });
+}
+
 test("what is refused is no site any more, also while it is locked", async () => {
   const both = listed("a.example", "b.example");
   const locked = status(listed(), { locked: true });

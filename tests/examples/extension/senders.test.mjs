@@ -6,8 +6,6 @@ import { test } from "node:test";
 import { module, search, site } from "./at.mjs";
 
 const { isPage, isVisit, listedPage } = await module("lib/senders.js");
-const { Offers } = await module("lib/offers.js");
-const { MOST_OFFERS } = await module("lib/limits.js");
 const { scriptOf } = await module("lib/scripts.js");
 const ID = "abc";
 const [GATE, POPUP] = ["chromium/gate.html", "popup/popup.html"];
@@ -65,35 +63,4 @@ test("the script is on the pages of one origin", () => {
   assert.equal(own, "http://127.0.0.1:8710/*");
   assert.deepEqual(scriptOf("http://127.0.0.1:8710", false).matches, ["http://127.0.0.1/*"]);
   assert.equal(scriptOf("https://a.example", true).persistAcrossSessions, false);
-});
-
-test("an offer is made once, and again only where it failed", async () => {
-  const made = [];
-  let works = false;
-  const offers = new Offers({ offer: async (offer) => Boolean(made.push(offer)) && works });
-  const header = (value) => [{ name: "accept-shared-attributes", value }];
-  const response = { url: search("a.example", "x"), method: "GET", responseHeaders: header("region") };
-  assert.equal(await offers.heard(response), false);
-  works = true;
-  assert.equal(await offers.heard(response), true);
-  assert.equal(await offers.heard({ ...response, url: search("a.example", "y") }), false);
-  assert.equal(made.length, 2);
-  assert.equal(await offers.heard({ ...response, responseHeaders: header("gender") }), true);
-  assert.equal(await offers.heard({ ...response, url: "https://a.example/other" }), false);
-  assert.equal(made.length, 3);
-});
-
-test("a site that makes up offers leaves room for those of others", async () => {
-  const made = [];
-  const offers = new Offers({ offer: async ({ names }) => Boolean(made.push(names[0])) });
-  const response = (name, site) => ({
-    url: search(site, "x"),
-    method: "GET",
-    responseHeaders: [{ name: "accept-shared-attributes", value: name }],
-  });
-  for (let number = 0; number <= MOST_OFFERS; number += 1) {
-    await offers.heard(response(`n${number}`, "evil.example"));
-  }
-  assert.equal(await offers.heard(response("region", "a.example")), true);
-  assert.equal(await offers.heard(response("region", "a.example")), false);
 });

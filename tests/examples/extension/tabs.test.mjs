@@ -77,7 +77,7 @@ test("what a search carried is forgotten as the vault is locked", () => {
   const locked = { ...search({}), answer: { code: "locked", attributes: {} } };
   tabs.note(1, locked);
   tabs.paintAll();
-  assert.equal(tabs.last(1).answer, locked.answer);
+  assert.equal(tabs.last(1), locked);
   assert.equal(shown.texts.get(1), "lock");
 });
 
@@ -132,6 +132,44 @@ test("what is said of the page before the search's is not of the search", () => 
     tabs.follow(1, { now });
     assert.equal(tabs.last(1).query, "x");
   }
+});
+
+test("a site that has offered says so, whatever is searched for there", () => {
+  const { shown, tabs } = made();
+  tabs.offered(1, "c.example");
+  assert.equal(tabs.offering(1), "c.example");
+  assert.equal(shown.texts.get(1), "?");
+  const words = "c.example says which facts it could use: `reticent pending`";
+  assert.equal(shown.titles.get(1), words);
+  for (const now of [address("c.example", "x"), address("c.example", "y")]) {
+    tabs.follow(1, { moved: now, now });
+    assert.equal(shown.texts.get(1), "?");
+  }
+  tabs.follow(1, { moved: X, now: X });
+  assert.deepEqual([tabs.offering(1), shown.texts.get(1)], [null, null]);
+});
+
+test("a site that has offered says so until it is listed, or refused", () => {
+  for (const listed of [true, false]) {
+    const { shown, daemon, tabs } = made();
+    tabs.offered(1, "www.c.example");
+    daemon.state = "lock";
+    tabs.paintAll();
+    assert.deepEqual([tabs.offering(1), shown.texts.get(1)], ["www.c.example", "lock"]);
+    listed ? daemon.sites.push(site("c.example")) : daemon.refused.add("www.c.example");
+    tabs.paintAll();
+    assert.deepEqual([tabs.offering(1), shown.texts.get(1)], [null, null]);
+  }
+});
+
+test("what a listed or refused site offers, and where there was a search, is no question", () => {
+  const { shown, daemon, tabs } = made();
+  daemon.refused.add("d.example");
+  ["a.example", "d.example", "www.d.example"].forEach((host) => tabs.offered(1, host));
+  assert.deepEqual([tabs.offering(1), shown.texts.size], [null, 0]);
+  tabs.offered(1, "c.example");
+  tabs.note(1, search({ region: "x" }));
+  assert.deepEqual([tabs.offering(1), shown.texts.get(1)], [null, "1"]);
 });
 
 test("a search that took too long says so until the next", () => {

@@ -27,14 +27,14 @@ SUMMARY = Summary(
     because=BECAUSE,
 )
 OFF = {"code": "no host", "what": "no relay", "hint": "install it"}
+NOTHING = {"search": None, "state": "", "fault": None, "offered": None, "refused": None}
 
 
 def page(modules: Modules, answer: Answer | None, state: str = "", fault: object = None) -> Any:  # noqa: ANN401  (JSON)
     """Return what stands in the popup of a search."""
     said = None if answer is None else to_builtins(answer)
     search = {"recipient": "a.example", "query": "git", "answer": said, "fault": fault}
-    told = {"search": search, "state": state, "fault": fault, "refused": None}
-    return modules("popup/words.js", "page", told)
+    return modules("popup/words.js", "page", {"search": search, "state": state, "fault": fault})
 
 
 def test_what_was_sent_and_why(modules: Modules) -> None:
@@ -141,8 +141,7 @@ def test_what_is_wrong_and_what_to_run(
 
 def test_without_a_search(modules: Modules) -> None:
     """There is nothing but the state."""
-    nothing = {"search": None, "state": "", "fault": None, "refused": None}
-    shown = modules("popup/words.js", "page", nothing)
+    shown = modules("popup/words.js", "page", NOTHING)
     assert shown == {
         "state": None,
         "word": None,
@@ -155,10 +154,16 @@ def test_without_a_search(modules: Modules) -> None:
 
 def test_a_site_that_was_refused(modules: Modules) -> None:
     """By whom, and the command that takes it back."""
-    told = {"search": None, "state": "", "fault": None, "refused": "a.example"}
-    word = modules("popup/words.js", "page", told)["word"]
+    word = modules("popup/words.js", "page", {**NOTHING, "refused": "a.example"})["word"]
     assert word["text"] == "a.example gets nothing: you said so."
     assert word["command"] == "reticent unblock a.example"
+
+
+def test_a_site_that_has_offered(modules: Modules) -> None:
+    """What it says, and where it is answered, which is not here."""
+    word = modules("popup/words.js", "page", {**NOTHING, "offered": "a.example"})["word"]
+    assert word["text"] == "a.example says which facts it could use:"
+    assert (word["command"], word["rest"]) == ("reticent pending", "")
 
 
 @given(st.floats(0, 1e6))
