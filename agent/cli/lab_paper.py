@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from agent.cli.interrupt import postponed
+from agent.cli.extras import extra
 from agent.cli.layout import paragraph
-from agent.cli.options import PATH, json_option, record
+from agent.cli.options import PATH, json_option, record, seed_option
 from agent.cli.progress import Progress
-from agent.errors import BuildError, UsageError
+from agent.errors import UsageError
 from agent.lab.paper.options import Options
 from agent.lab.paper.published import SAMPLES, TRADE_OFF
 from agent.model.shipped import shipped_model
@@ -54,14 +54,7 @@ class PaperFlags(TypedDict):
     metavar="N",
     help="Rows, and people, in a sample.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Of chance.",
-)
+@seed_option
 @click.option(
     "--processes",
     type=click.IntRange(min=1, max=2),
@@ -78,13 +71,9 @@ def paper(**flags: Unpack[PaperFlags]) -> None:
     """
     if sum([flags["model"] is not None, flags["survey"], flags["log"] is not None]) > 1:
         raise UsageError("the figures are of one thing", "give --model, --survey or --log")
-    try:
-        with postponed():
-            from agent.lab.drawing.write import write_report
-            from agent.lab.paper.study import Material, study
-    except ModuleNotFoundError as error:
-        what = f"drawing figures needs {error.name}, which is not installed"
-        raise BuildError(what, "pip install 'reticent[lab]'") from error
+    with extra("lab", "drawing figures"):
+        from agent.lab.drawing.write import write_report
+        from agent.lab.paper.study import Material, study
     folder = _folder(flags["out"])
     options = Options(trade_off=flags["trade_off"], samples=flags["samples"], seed=flags["seed"])
     with Progress() as progress:
@@ -120,7 +109,8 @@ def _folder(path: Path) -> Path:
 def _material(flags: PaperFlags, folder: Path, progress: Progress) -> tuple[Path, Places | None]:
     """Return the file of the model, and of a log, which is built here, the places too."""
     if flags["log"] is not None:
-        from agent.lab.paper.logged import logged
+        with extra("build", "building a model"):
+            from agent.lab.paper.logged import logged
 
         return logged(flags["log"], folder, progress)
     return flags["model"] or shipped_model(), None

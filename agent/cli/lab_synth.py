@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from agent.cli.interrupt import postponed
+from agent.cli.extras import extra
 from agent.cli.layout import Column, paragraph, table
 from agent.cli.options import PATH, json_option, record, seed_option
 from agent.cli.parameters import OneOf
 from agent.cli.progress import Progress
-from agent.errors import BuildError
 from agent.lab.synth.marginals import MIN_USERS, PEOPLE, QUERIES, SOURCE, TEXTS
 
 if TYPE_CHECKING:
@@ -51,13 +50,9 @@ def synth(**flags: Unpack[SynthFlags]) -> None:
     each is counted in what was written, and printed beside the paper's. SOURCE.md in OUT says
     what is assumed. Needs the extra `build`.
     """
-    try:
-        with postponed():
-            from agent.lab.synth.measure import measured
-            from agent.lab.synth.write import write_log
-    except ModuleNotFoundError as error:
-        what = f"writing a log needs {error.name}, which is not installed"
-        raise BuildError(what, "pip install 'reticent[build]'") from error
+    with extra("build", "writing a log"):
+        from agent.lab.synth.measure import measured
+        from agent.lab.synth.write import write_log
     times = int(flags["times"])
     with Progress() as progress:
         files = write_log(flags["out"], times, flags["seed"], progress)

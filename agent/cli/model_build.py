@@ -7,14 +7,15 @@ from typing import TypedDict, Unpack
 import click
 
 from agent.build.options import BuildOptions, Half
-from agent.cli.interrupt import postponed, uninterrupted
+from agent.cli.extras import extra
+from agent.cli.interrupt import uninterrupted
 from agent.cli.layout import paragraph
 from agent.cli.model_record import model_record
 from agent.cli.model_text import dropped, summary
 from agent.cli.options import PATH, json_option, record
 from agent.cli.parameters import OneOf, shrinkage
 from agent.cli.progress import Progress
-from agent.errors import BuildError, UsageError
+from agent.errors import UsageError
 from agent.model.file import SUFFIX, write
 from agent.tradeoff.utility import Estimator
 
@@ -98,12 +99,8 @@ def build(**flags: Unpack[BuildFlags]) -> None:
         source=flags["source"],
         licence=flags["licence"],
     )
-    try:
-        with postponed():
-            from agent.build.build import build_model
-    except ModuleNotFoundError as error:
-        what = f"building a model needs {error.name}, which is not installed"
-        raise BuildError(what, "pip install 'reticent[build]'") from error
+    with extra("build", "building a model"):
+        from agent.build.build import build_model
     with Progress() as progress:
         made = build_model(options, progress)
     with uninterrupted():

@@ -11,17 +11,15 @@ from multiprocessing import get_context
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from agent.lab.paper import (
-    calibrated_order,
-    curve,
-    heuristics,
-    running,
-    sampling,
-    shape,
-    utility_order,
-)
+from agent.lab.paper.calibrated_order import calibrated_order
+from agent.lab.paper.curve import curve_of
+from agent.lab.paper.heuristics import heuristics
 from agent.lab.paper.options import Options
+from agent.lab.paper.running import running
+from agent.lab.paper.sampling import utility_estimates
+from agent.lab.paper.shape import utility_shape
 from agent.lab.paper.subject import Subject, subject_of, unsmoothed
+from agent.lab.paper.utility_order import utility_order
 from agent.model.file import read
 from agent.tradeoff.utility import Estimator
 
@@ -34,35 +32,35 @@ Part = Callable[[Subject, Options], object]
 
 
 def _orders(subject: Subject, _: Options) -> object:
-    return utility_order.utility_order(subject)
+    return utility_order(subject)
 
 
 def _unsmoothed(subject: Subject, _: Options) -> object:
-    return utility_order.utility_order(unsmoothed(subject))
+    return utility_order(unsmoothed(subject))
 
 
 def _calibrated(subject: Subject, options: Options) -> object:
-    return calibrated_order.calibrated_order(subject, options.trade_off)
+    return calibrated_order(subject, options.trade_off)
 
 
 def _curve(subject: Subject, options: Options) -> object:
-    return curve.curve_of(subject, options.trade_off)
+    return curve_of(subject, options.trade_off)
 
 
 def _heuristics(subject: Subject, options: Options) -> object:
-    return heuristics.heuristics(subject, options.trade_off)
+    return heuristics(subject, options.trade_off)
 
 
 def _running(subject: Subject, options: Options) -> object:
-    return running.running(subject, options.trade_off, options.seed, time.process_time)
+    return running(subject, options.trade_off, options.seed, time.process_time)
 
 
 def _shape(subject: Subject, options: Options) -> object:
-    return shape.utility_shape(subject, options.seed)
+    return utility_shape(subject, options.seed)
 
 
 def _sampling(subject: Subject, options: Options) -> object:
-    return sampling.utility_estimates(subject, options)
+    return utility_estimates(subject, options)
 
 
 # What is computed under both estimators, and what the paper's alone has.

@@ -67,30 +67,22 @@ def _mean_gain(function: Callable[[int], float], triples: Sequence[Pair]) -> flo
 
 def finding(shapes: Sequence[Shape], note: str) -> Finding:
     """Return the figure: the share of triples that violate, and by how much, by function."""
-    places = tuple(float(each) for each in range(len(shapes)))
-    names = tuple(each.name for each in shapes)
     shares = tuple(each.violations.share for each in shapes)
     relative = tuple(
         each.violations.mean / each.mean_gain if each.mean_gain else 0.0 for each in shapes
     )
+    names = tuple(each.name for each in shapes)
     panels = (
-        Panel(
-            "triples that violate",
-            "",
-            "share of the triples",
-            (Series("share", places, shares, "bars"),),
-            ticks=names,
-        ),
-        Panel(
-            "by how much, where they do",
-            "",
-            "mean excess / mean gain",
-            (Series("excess", places, relative, "bars"),),
-            ticks=names,
-        ),
+        _bars("triples that violate", "share of the triples", names, shares),
+        _bars("by how much, where they do", "mean excess / mean gain", names, relative),
     )
     title = "Whether utility is submodular and cost supermodular"
     return Finding(Chart("fig-13-shape", title, note, panels), tuple(map(_claim, shapes)))
+
+
+def _bars(title: str, label: str, names: tuple[str, ...], values: tuple[float, ...]) -> Panel:
+    places = tuple(float(each) for each in range(len(names)))
+    return Panel(title, "", label, (Series(label, places, values, "bars"),), ticks=names)
 
 
 def _claim(shape: Shape) -> Claim:

@@ -1,0 +1,27 @@
+"""What an extra brings, and what is said where it is missing."""
+
+import pytest
+
+from agent.cli.extras import extra
+from agent.errors import BuildError
+
+
+def test_what_is_missing_is_named_with_its_extra() -> None:
+    """And how to get it."""
+    with pytest.raises(BuildError) as caught, extra("lab", "drawing figures"):
+        import no_such_library  # type: ignore[import-not-found]  # noqa: F401
+    assert caught.value.what == "drawing figures needs no_such_library, which is not installed"
+    assert caught.value.hint == "pip install 'reticent[lab]'"
+
+
+def test_what_is_there_is_imported() -> None:
+    """Nothing is said of it."""
+    with extra("lab", "drawing figures"):
+        import json
+    assert json.loads("1") == 1
+
+
+def test_another_mistake_is_not_hidden() -> None:
+    """It is no matter of what is installed."""
+    with pytest.raises(ZeroDivisionError), extra("lab", "drawing figures"):
+        _ = 1 / 0
