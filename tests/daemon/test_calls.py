@@ -194,16 +194,18 @@ def test_a_policy_is_told_of_where_one_was_written(
     assert opened.bus.kinds.count("policy") == 1 + (lasting == "always")
 
 
-def test_an_offer_is_taken_up_once_approved(opened: Home) -> None:
-    """Of it what a model has; from then on that is all that is asked."""
+def test_an_offer_is_taken_up(opened: Home) -> None:
+    """Of it what a model has: that is all that is asked, while it waits and once approved."""
+    assert opened.calls.explain(SHOP).disclosed != ["gender"]
     offer = Offer(recipient="https://www.shop.example/", names=["gender", "shoe_size"])
     assert not opened.calls.offer(Offer(recipient="a.example", names=["shoe_size"])).done
     assert opened.calls.offer(offer).done
     [review] = opened.calls.reviews()
     assert (review.kind, review.recipient, review.names) == ("offer", "shop.example", ["gender"])
-    assert opened.calls.explain(SHOP).disclosed != ["gender"]
+    assert opened.calls.explain(SHOP).disclosed == ["gender"]
     opened.calls.verdict(APPROVE, id=review.id)
     assert opened.calls.explain(SHOP).disclosed == ["gender"]
+    assert not opened.calls.offer(offer).done  # nothing of it waits any more
     opened.calls.lock()
     opened.unlock()
     assert opened.calls.explain(SHOP).disclosed == ["gender"]

@@ -40,7 +40,7 @@ class Ruling(Base):
         return Done()
 
     def offer(self, body: Offer) -> Done:
-        """Queue what a recipient says it can use, of what the models have; not done if nothing.
+        """Queue what a recipient says it can use, of what the models have; done if it waits.
 
         UsageError where the recipient is no host, or the search is not its own.
         """
@@ -50,11 +50,14 @@ class Ruling(Base):
         names = [name for name in body.names if name in known]
         if not names:
             return Done(done=False)
-        pool = agent.rules.in_force.pool_of(host)
-        review = agent.desk.offer(site_of(host), pool, names, now, search)
+        site, pool = site_of(host), agent.rules.in_force.pool_of(host)
+        review = agent.desk.offer(site, pool, names, now, search)
         if review is not None:
             agent.bus.publish("offer", review.id)
-        return Done()
+        waiting = (
+            each.kind == "offer" and each.recipient == site for each in agent.desk.reviews(now)
+        )
+        return Done(done=any(waiting))
 
     def refuse(self, body: Refuse) -> Done:
         """Write into the policy that a recipient gets nothing more."""
