@@ -6,18 +6,19 @@ from pathlib import Path
 import numpy as np
 
 from agent.build.observe import observe
-from agent.build.options import BuildOptions
+from agent.build.options import BuildOptions, TableFiles
 from agent.build.read import open_tables
 from agent.build.validate import Trial, validate
 
 DATA = Path(__file__).parents[2] / "examples" / "data" / "so2017"
+TABLES = TableFiles(DATA / "users.csv.gz", DATA / "events.csv.gz")
 SPLITS = 5
 
 
 def figures() -> Iterator[str]:
     """Yield the lines of this benchmark: the 2017 survey, half of the users held out, λ = 1."""
-    options = BuildOptions(users=DATA / "users.csv.gz", events=DATA / "events.csv.gz")
-    observations = observe(open_tables(options.users, options.events), options)
+    options = BuildOptions(users=TABLES.users, events=TABLES.events)
+    observations = observe(open_tables(*TABLES), options)
     means = []
     for split in range(SPLITS):
         key = f"split {split}".encode()

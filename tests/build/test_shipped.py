@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agent.build.observe import Observations, observe
-from agent.build.options import BuildOptions
+from agent.build.options import BuildOptions, TableFiles
 from agent.build.read import open_tables
 from agent.model.file import read
 from agent.model.model import Model
@@ -14,6 +14,7 @@ from tests.house.tree import ROOT
 
 pytestmark = QUIET
 DATA = ROOT / "examples" / "data" / "so2017"
+TABLES = TableFiles(DATA / "users.csv.gz", DATA / "events.csv.gz")
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +26,8 @@ def model() -> Model:
 @pytest.fixture(scope="module")
 def seen() -> Observations:
     """Return what the tables hold."""
-    options = BuildOptions(users=DATA / "users.csv.gz", events=DATA / "events.csv.gz")
-    return observe(open_tables(options.users, options.events), options)
+    options = BuildOptions(users=TABLES.users, events=TABLES.events)
+    return observe(open_tables(*TABLES), options)
 
 
 @QUIET
