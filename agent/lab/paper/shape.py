@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.tradeoff.check import Pair, Violations
 
 LARGEST = 10  # attributes in a set: a disclosure has few
-COST_TRIPLES, UTILITY_TRIPLES = 2000, 150
+COST_TRIPLES, UTILITY_TRIPLES = 2000, 60
 FEW = 0.05  # of the triples: so few may violate
 
 
