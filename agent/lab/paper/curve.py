@@ -97,7 +97,7 @@ def _claims(name: str, curve: Curve) -> list[Claim]:
         Claim(
             "7.2",
             f"the knee is at {low:g} ≤ λ ≤ {high:g}",
-            f"{name}: λ {_range(knee)}, {curve.sizes[curve.knee]} attributes",
+            f"{name}: λ {_range(knee)}, attributes: {curve.sizes[curve.knee]}",
             knee.least <= high and knee.most >= low,
             "same where the ranges meet; λ is bits per unit of identifiability, so that it grows "
             f"and falls with the bits there are to win: {most:.3g} here, "

@@ -75,7 +75,7 @@ def finding(scores: Mapping[str, tuple[Scored, ...]], trade_off: float, note: st
     chart = Chart("fig-11-heuristics", title, note, panels)
     claims = [claim for name, each in scores.items() for claim in _claims(name, each)]
     first = next(iter(scores.values()))
-    text = [f"{each.name}: {each.meaning} ({len(each.attributes)} attributes)." for each in first]
+    text = [f"{each.name}: {each.meaning} (attributes: {len(each.attributes)})." for each in first]
     best = "; ".join(f"{name}: {', '.join(each[0].attributes)}" for name, each in scores.items())
     text.append(f"The optimised sets are {best}. The paper's: {', '.join(published.BEST)}.")
     return Finding(chart, tuple(claims), (" ".join(text),))
@@ -99,10 +99,11 @@ def _claims(name: str, scores: tuple[Scored, ...]) -> list[Claim]:
         Claim(
             "7.3",
             "the optimised set has the best score, 0.83 bits",
-            f"{name}: {best.objective:.3f} bits with {len(best.attributes)} attributes; the best "
+            f"{name}: {best.objective:.3f} bits, attributes: {len(best.attributes)}; the best "
             f"heuristic has {max(each.objective for each in rest):.3f}",
             beaten,
-            "same where no heuristic is better",
+            "same where no heuristic is better"
+            + ("" if beaten else "; local search stops where no single attribute helps"),
         )
     ]
     return claims + [_score(name, each, best) for each in rest if each.name in published.SCORES]

@@ -10,6 +10,7 @@ from agent.build.log.source import source_of
 from agent.build.options import BuildOptions, LogFiles
 from agent.errors import UsageError
 from agent.lab.paper.places import Places, places_of
+from agent.lab.paper.published import SHRINKAGE
 from agent.lab.questions.defaults import (
     with_default_sensitivities,
     within_outcomes,
@@ -40,7 +41,13 @@ def logged(folder: Path, out: Path, progress: Callable[[str, float], None]) -> L
     paper's own sets allow. Raises UsageError and BuildError as a build does.
     """
     files = LogFiles(*(_file(folder, name) for name in LogFiles._fields))
-    options = BuildOptions(**files._asdict(), estimator="plugin", id="log", source=_source(folder))
+    options = BuildOptions(
+        **files._asdict(),
+        estimator="plugin",
+        shrinkage=SHRINKAGE,
+        id="log",
+        source=_source(folder),
+    )
     progress("reading", 0.0)
     log = open_log(files)
     source = source_of(log)

@@ -18,7 +18,7 @@ from agent.lab.paper.options import Options
 from agent.lab.paper.running import running
 from agent.lab.paper.sampling import utility_estimates
 from agent.lab.paper.shape import utility_shape
-from agent.lab.paper.subject import Subject, subject_of, unsmoothed
+from agent.lab.paper.subject import Subject, subject_of, with_chosen_prior
 from agent.lab.paper.utility_order import utility_order
 from agent.model.file import read
 from agent.tradeoff.utility import Estimator
@@ -35,8 +35,8 @@ def _orders(subject: Subject, _: Options) -> object:
     return utility_order(subject)
 
 
-def _unsmoothed(subject: Subject, _: Options) -> object:
-    return utility_order(unsmoothed(subject))
+def _chosen_prior(subject: Subject, _: Options) -> object:
+    return utility_order(with_chosen_prior(subject.model, "plugin"))
 
 
 def _calibrated(subject: Subject, options: Options) -> object:
@@ -75,7 +75,7 @@ PARTS: Mapping[str, Part] = MappingProxyType(
     }
 )
 PLUGIN_PARTS: Mapping[str, Part] = MappingProxyType(
-    {"unsmoothed order": _unsmoothed, "sampling": _sampling}
+    {"order, prior chosen": _chosen_prior, "sampling": _sampling}
 )
 
 
@@ -135,5 +135,6 @@ def _part(path: Path, task: Task, options: Options) -> object:
     key = (path, estimator)
     if key not in _subjects:
         _subjects.clear()
-        _subjects[key] = subject_of(read(path), estimator)
+        shrinkage = options.shrinkage if estimator == "plugin" else None
+        _subjects[key] = subject_of(read(path), estimator, shrinkage)
     return parts(estimator)[part](_subjects[key], options)

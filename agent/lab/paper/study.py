@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 _ESTIMATES = (
     "Utility is estimated in two ways: plugin, the paper's, with Dirichlet smoothing, and "
     "louo, which leaves out the user whose row is scored and is what reticent decides by. "
-    "The strength of the prior is chosen per query; the paper does not state its own."
+    "The paper does not state the strength of its prior; as its curve levels off, it is weak, and "
+    "here {shrinkage:g} rows. That of louo is chosen per query."
 )
 
 
@@ -72,7 +73,7 @@ def study(
         found[task] = value
         progress(f"{task[1]} ({task[0]})", number / many)
     findings = _findings(model, material.places, options, found)
-    return Study("The paper's results, here", _intro(model, material), findings)
+    return Study("The paper's results, here", _intro(model, material, options), findings)
 
 
 def _findings(
@@ -89,7 +90,8 @@ def _findings(
         sets = by["heuristics"]
         scored = heuristics.addresses(places, options.trade_off)
         sets[model.estimator] = (*sets[model.estimator], *scored)
-    orders = {**by["utility order"], utility_order.UNSMOOTHED: found["plugin", "unsmoothed order"]}
+    chosen = {utility_order.CHOSEN: found["plugin", "order, prior chosen"]}
+    orders = {**by["utility order"], **chosen}
     costs = cost_order.cost_order(model, options.k)
     subject = subject_of(model, model.estimator)
     shapes = (*by["shape"].values(), *shape.cost_shapes(model, options.k, options.seed))
@@ -114,7 +116,7 @@ def _calibration(places: Places | None, options: Options, note: str) -> tuple[Fi
     return (calibration.finding(calibration.calibrated(places.costs, options.seed), note),)
 
 
-def _intro(model: Model, material: Material) -> tuple[str, ...]:
+def _intro(model: Model, material: Material, options: Options) -> tuple[str, ...]:
     missing = (
         "Fig. 8b is missing, and of Fig. 11 the addresses: this model does not know where people "
         "ask from. A log does."
@@ -127,7 +129,7 @@ def _intro(model: Model, material: Material) -> tuple[str, ...]:
     return (
         "Krause and Horvitz, A Utility-Theoretic Approach to Privacy in Online Services (JAIR 39, "
         "2010), section 7. " + note_of(model),
-        _ESTIMATES,
+        _ESTIMATES.format(shrinkage=options.shrinkage),
         priced,
         *([missing] if material.places is None else []),
     )

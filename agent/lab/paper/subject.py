@@ -65,25 +65,29 @@ class Subject:
         return self._shared.given(self.crowd, _settings(none, 0.0))
 
 
-def subject_of(model: Model, estimator: Estimator) -> Subject:
+def subject_of(model: Model, estimator: Estimator, shrinkage: float | None = None) -> Subject:
     """Return a model under an estimator.
 
-    For the model's own, beta of each query is the model's; for the other it is chosen as a build
-    would choose it (DESIGN.md 2.1).
+    ``shrinkage``: beta of every query, in rows; by default the model's own where the estimator is,
+    else chosen per query.
     """
-    queries = range(len(model.queries))
     crowd = model.crowd()
+    if shrinkage is not None:
+        return _subject(model, estimator, (shrinkage,) * len(model.queries), crowd)
     if estimator == model.estimator:
-        betas = [model.queries[each].shrinkage for each in queries]
-    else:
-        betas = [fit(model.rows(each), crowd, estimator, None).shrinkage for each in queries]
+        betas = tuple(each.shrinkage for each in model.queries)
+        return _subject(model, estimator, betas, crowd)
+    return with_chosen_prior(model, estimator)
+
+
+def with_chosen_prior(model: Model, estimator: Estimator) -> Subject:
+    """Return a model under an estimator, beta chosen as a build would choose it (DESIGN.md 2.1)."""
+    crowd = model.crowd()
+    betas = (
+        fit(model.rows(each), crowd, estimator, None).shrinkage
+        for each in range(len(model.queries))
+    )
     return _subject(model, estimator, tuple(betas), crowd)
-
-
-def unsmoothed(subject: Subject) -> Subject:
-    """Return the plug-in estimate without a prior: monotone, and it believes every count."""
-    betas = (0.0,) * len(subject.shrinkages)
-    return _subject(subject.model, "plugin", betas, subject.crowd)
 
 
 def fresh(subject: Subject) -> Subject:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from agent.lab.paper.subject import Subject
 
 BITS = "utility, bits"
-UNSMOOTHED = "plugin, not smoothed"
+CHOSEN = "plugin, prior chosen"
 WHY = {
-    "plugin": "it falls as the prior takes back what groups of few people say; how much depends on "
-    "the prior's strength, which the paper does not state",
-    "louo": "it falls as attributes that add noise cost bits where one's own rows do not count",
-    UNSMOOTHED: "its level is that of knowing everybody by name, and far above what louo finds to "
+    "plugin": "it is near what knowing everybody by name gives, and far above what louo finds to "
     "be true of others: a level alone is no sign of utility",
+    "louo": "it falls as attributes that add noise cost bits where one's own rows do not count",
+    CHOSEN: "it falls as a prior of the strength that a build would choose takes back what groups "
+    "of few people say",
 }
 LEVEL = 0.95  # of the greatest utility: from there on it is called level
 BUMPY = 0.05  # of the greatest utility, in gains that grow: less is no bend
@@ -75,7 +75,7 @@ def _levels(name: str, order: Along) -> Claim:
     values, count = order.curve(BITS), len(order.names)
     here, there = reached(values, LEVEL), len(published.UTILITY_ORDER)
     same = here <= count / 2 and values[-1] >= LEVEL * max(values)
-    because = f"; {WHY[name]}" if name == UNSMOOTHED or not same else ""
+    because = f"; {WHY[name]}" if name == "plugin" or not same else ""
     return Claim(
         "7.1",
         f"levels off at {published.UTILITY_BITS} bits after {there} of {published.ATTRIBUTES}",

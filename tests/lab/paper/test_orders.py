@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agent.lab.paper import calibrated_order, cost_order, utility_order
 from agent.lab.paper.along import Along, measured, reached, steps
-from agent.lab.paper.subject import Subject, cost_alone, fresh, unsmoothed
+from agent.lab.paper.subject import Subject, cost_alone, fresh, subject_of
 from agent.tradeoff.losses import METRICS, Metric
 from agent.tradeoff.utility import Estimator
 from tests.lab.paper.made import NAMES, made_model, made_subject
@@ -24,7 +24,7 @@ def masks(subject: Subject, order: Along) -> list[int]:
 @given(SEEDS)
 def test_without_a_prior_utility_never_falls(seed: int) -> None:
     """The plug-in at beta 0 is monotone, so its order is too, and has every attribute once."""
-    order = utility_order.utility_order(unsmoothed(made_subject(seed, "louo")))
+    order = utility_order.utility_order(subject_of(made_model(seed), "plugin", 0.0))
     curve = order.curve(utility_order.BITS)
     assert sorted(order.names) == sorted(NAMES)
     assert all(gain >= -1e-9 for gain in steps(curve))
