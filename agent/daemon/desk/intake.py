@@ -10,7 +10,7 @@ from agent.daemon.desk.offers import Offers
 from agent.daemon.desk.sites import Sites
 from agent.daemon.desk.steps import State, Step
 from agent.daemon.desk.verdicts import denied_once, overlaid, used_up
-from agent.daemon.desk.waiting import expired, offered_names, queued
+from agent.daemon.desk.waiting import expired, forgotten, offered_names, queued
 from agent.decision.decision import Decision
 from agent.decision.terms import Terms
 from agent.wire.asking import Ask
@@ -47,6 +47,7 @@ class Intake:
         What waits stays.
         """
         self._offers = self._step = None
+        self._state = self._state._replace(waiting=forgotten(self._state.waiting))
         self._blocking.forget()
         self._sites.forget()
 

@@ -15,6 +15,7 @@ MOST = {"ask": 1000, "offer": 100}  # an offer may name a thousand attributes
 MOST_PROMPTS = 1000  # within an hour, whatever the policy says
 
 Key = tuple[str, str, frozenset[str]]
+NOBODY: Key = ("", "", frozenset())
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,13 @@ def expired(waiting: Waiting, now: datetime) -> Waiting:
     """Return what waits without what nothing has met for a day."""
     kept = {key: each for key, each in waiting.reviews.items() if now - each.at < EXPIRES}
     return waiting if len(kept) == len(waiting.reviews) else replace(waiting, reviews=kept)
+
+
+def forgotten(waiting: Waiting) -> Waiting:
+    """Return what waits, and of the prompts for what was settled no more than when they were."""
+    kept = waiting.reviews
+    prompts = tuple((at, key if key in kept else NOBODY) for at, key in waiting.prompts)
+    return replace(waiting, prompts=prompts)
 
 
 def removed(waiting: Waiting, number: int) -> Waiting:
