@@ -39,6 +39,9 @@ PREFERENCES: dict[str, object] = {
     "privacy.reduceTimerPrecision": False,
 }
 
+# How Firefox says that a page went away under a script: the last where its world had no room left.
+GOING = ("unloaded", "navigat", "actor", "evalInSandbox")
+
 
 class Firefox(Driver):
     """A Firefox that runs."""
@@ -60,7 +63,7 @@ class Firefox(Driver):
         try:
             return self._call("WebDriver:ExecuteScript", script=script, args=[], sandbox=None)
         except MarionetteError as error:
-            if "unloaded" in str(error) or "navigat" in str(error) or "actor" in str(error):
+            if any(each in str(error) for each in GOING):
                 raise Gone from error
             raise
 
