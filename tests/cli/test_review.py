@@ -15,7 +15,7 @@ from agent.tui.app import Review
 from agent.wire.client import Client
 from agent.wire.state import Status
 from tests.cli.conftest import Run
-from tests.daemon.whole_daemon import environment, home, living
+from tests.daemon.whole_daemon import end, environment, home, living
 from tests.house.tree import ROOT
 from tests.tui.terminal import terminal
 
@@ -65,17 +65,17 @@ def test_the_daemon_that_it_starts_outlives_it() -> None:
         with Client(places.control) as client:
             status = _answer(client)
             assert os.getsid(status.process) == status.process
-            client.call("shutdown")
+        end(places)
 
 
 def _answer(client: Client) -> Status:
     """Return how a daemon is that begins."""
-    end = time.monotonic() + PATIENCE
+    until = time.monotonic() + PATIENCE
     while True:
         try:
             found: Status = client.call("status")
         except DaemonError:
-            assert time.monotonic() < end
+            assert time.monotonic() < until
             time.sleep(0.02)
         else:
             return found

@@ -1,6 +1,7 @@
 """A daemon in a process of its own, over a home with a vault, the shipped model and a policy."""
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -128,6 +129,19 @@ def _answers(live: Live) -> bool:
         live.status()
         return True
     return False
+
+
+def end(places: Paths) -> None:
+    """End the daemon there, whoever started it, and wait until it has put away its things."""
+    with Client(places.control, PATIENCE) as client:
+        status: Status = client.call("status")
+        process = os.pidfd_open(status.process)
+        try:
+            client.call("shutdown")
+            ended, _, _ = select.select([process], [], [], PATIENCE)
+        finally:
+            os.close(process)
+    assert ended, "the daemon did not end"
 
 
 def furnish(places: Paths, policy: str = BALANCED) -> None:

@@ -11,7 +11,7 @@ from agent.wire.asking import Ask
 from agent.wire.client import Client
 from agent.wire.policing import RulesStatus
 from agent.wire.state import Status
-from tests.daemon.whole_daemon import home, living, started
+from tests.daemon.whole_daemon import end, home, living, started
 from tests.tui.terminal import terminal
 from tests.vault.worlds import PASSPHRASE
 
@@ -161,5 +161,4 @@ def ending(places: Paths) -> Iterator[None]:
     try:
         yield
     finally:
-        with Client(places.control) as client:
-            client.call("shutdown")
+        end(places)
