@@ -1,9 +1,10 @@
 """Many clients of one daemon at once, and what each of them was told."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -37,14 +38,14 @@ class Crowd:
     async def ask(self, clients: int, each: int, recipient: Callable[[int, int], str]) -> None:
         """Ask so many times in each of so many clients.
 
-        ``recipient``: of a client's request, by the numbers of both.
+        ``recipient``: of a client's request, by the numbers of both; called as it asks.
         """
         async with asyncio.TaskGroup() as group:
             for client in range(clients):
-                hosts = [recipient(client, number) for number in range(each)]
+                hosts = map(partial(recipient, client), range(each))
                 group.create_task(self._client(client, hosts))
 
-    async def _client(self, client: int, hosts: list[str]) -> None:
+    async def _client(self, client: int, hosts: Iterable[str]) -> None:
         names = None if self.asked is None else [*self.asked]
         try:
             async with asyncio.timeout(PATIENCE):
