@@ -54,10 +54,7 @@ class Ruling(Base):
         review = agent.desk.offer(site, pool, names, now, search)
         if review is not None:
             agent.bus.publish("offer", review.id)
-        waiting = (
-            each.kind == "offer" and each.recipient == site for each in agent.desk.reviews(now)
-        )
-        return Done(done=any(waiting))
+        return Done(done=agent.desk.waiting_offer(site, now) is not None)
 
     def refuse(self, body: Refuse) -> Done:
         """Write into the policy that a recipient gets nothing more."""

@@ -66,7 +66,11 @@ class Intake:
         a site have facts that never offered, but none gets what it says it has no use for.
         """
         approved = self.offered(site, now)
-        return offered_names(self._current(now).waiting, site) if approved is None else approved
+        return self.waiting_offer(site, now) if approved is None else approved
+
+    def waiting_offer(self, site: str, now: datetime) -> frozenset[str] | None:
+        """Return what a recipient says it can use in an offer that waits, None where none does."""
+        return offered_names(self._state.waiting, site, now)
 
     def sites(self, now: datetime) -> list[Site]:
         """Return the searches that browsers may act on; without a vault the policy's alone."""

@@ -86,10 +86,13 @@ def removed(waiting: Waiting, number: int) -> Waiting:
     return replace(waiting, reviews=left)
 
 
-def offered_names(waiting: Waiting, recipient: str) -> frozenset[str] | None:
-    """Return what an offer that waits says its recipient can use, None where none waits."""
+def offered_names(waiting: Waiting, recipient: str, now: datetime) -> frozenset[str] | None:
+    """Return what an offer that waits says its recipient can use, None where none waits.
+
+    Asked before every decision: it looks at no other review.
+    """
     review = waiting.reviews.get(("offer", recipient, frozenset()))
-    return None if review is None else frozenset(review.names)
+    return frozenset(review.names) if review and now - review.at < EXPIRES else None
 
 
 def settled(waiting: Waiting, number: int, names: frozenset[str]) -> Waiting:
