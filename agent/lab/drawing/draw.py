@@ -20,6 +20,8 @@ WIDE, HIGH = 6.8, 4.4  # inches, of one panel
 COLUMNS = 3
 DPI = 110
 BARS = 0.8  # of the room that one place has
+LEVEL, LONGEST = 5, 12  # so many names of places, of so many characters, fit side by side
+DOTTED = 60  # points of a curve, up to which each is seen
 STYLE: Any = {
     "axes.grid": True,
     "axes.spines.right": False,
@@ -76,7 +78,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
         axes.plot(mark.x, mark.y, "o", color="black", markersize=5, zorder=5)
         axes.annotate(mark.text, (mark.x, mark.y), (6, -12), textcoords="offset points")
     if panel.ticks:
-        slanted = len(panel.ticks) > 5 or max(map(len, panel.ticks)) > 12  # noqa: PLR2004
+        slanted = len(panel.ticks) > LEVEL or max(map(len, panel.ticks)) > LONGEST
         axes.set_xticks(range(len(panel.ticks)), panel.ticks)
         axes.tick_params("x", rotation=90 if slanted else 0, labelsize=8)
     if len(panel.series) > 1:
@@ -93,7 +95,7 @@ def _series(axes: Axes, series: Series, colour: str, place: tuple[int, int]) -> 
         axes.plot(x, series.y, "o", label=series.label, color=colour, markersize=4)
     else:
         steps = "steps-post" if series.style == "steps" else "default"
-        many = len(x) > 60  # noqa: PLR2004
+        many = len(x) > DOTTED
         axes.plot(
             *(x, series.y, "-" if many else ".-"),
             label=series.label,

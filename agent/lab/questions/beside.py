@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.lab.questions.asked import AGE, ATTRIBUTES, LOCATION, STORAGE, WILLING, Question
-from agent.lab.questions.defaults import PRICES, prices
+from agent.lab.questions.defaults import HALF, PRICES, prices
 from agent.lab.questions.mapping import MAPPED
 from agent.lab.questions.ratings import adults
 from agent.lab.questions.stated import DOUBLED_BITS, ORDERS, OUTCOMES, SHARES, Order, Outcome
@@ -81,7 +81,7 @@ def rates() -> tuple[Rate, ...]:
 def unwilling() -> dict[str, float]:
     """Return by label the shares who would share, where they are no majority as in 6.1."""
     shares = {label: adults().share(each.items, DOUBLED_LEVEL) for label, each in MAPPED.items()}
-    return {label: share for label, share in shares.items() if share <= 0.5}  # noqa: PLR2004  (half)
+    return {label: share for label, share in shares.items() if share <= HALF}
 
 
 def rankings() -> tuple[Ranking, ...]:

@@ -27,6 +27,7 @@ from agent.model.model import Model
 # rate relationship history 3 or below.
 PRICES = tuple(log2(factor) for factor in (1.25, 1.5, 2.0, 4.0))
 AS_ANSWERED = 1.0
+HALF = 0.5  # of the people
 
 
 class Price(NamedTuple):
@@ -44,8 +45,8 @@ def median_bits(known: Sequence[tuple[float, float]]) -> float | None:
     """
     bits, shares = 0.0, 0.0
     for next_bits, next_share in known:
-        if next_share >= 0.5:  # noqa: PLR2004  (half)
-            return bits + (next_bits - bits) * (0.5 - shares) / (next_share - shares)
+        if next_share >= HALF:
+            return bits + (next_bits - bits) * (HALF - shares) / (next_share - shares)
         bits, shares = next_bits, next_share
     return None
 

@@ -81,7 +81,7 @@ def _of_queries(events: ibis.Table, classified: ibis.Value) -> dict[str, ibis.Va
 
 
 def _share(holds: ibis.Value) -> ibis.Value:
-    return holds.fill_null(False).cast("int8").mean()  # noqa: FBT003
+    return holds.cast("int8").fill_null(0).mean()
 
 
 def _row(table: ibis.Table, values: dict[str, ibis.Value]) -> dict[str, float]:
