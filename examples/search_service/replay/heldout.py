@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agent.build.options import BuildOptions
-from agent.errors import BuildError
+from agent.cli.extras import extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,13 +57,10 @@ def halves(users: Path, events: Path, progress: Progress) -> tuple[Model, HeldOu
     UsageError where there is no such file; BuildError where the tables cannot make a model, or
     the extra `build` is not installed.
     """
-    try:
+    with extra("build", "building a model"):
         from agent.build.build import model_of
         from agent.build.observe import observe
         from agent.build.read import open_tables
-    except ModuleNotFoundError as error:
-        what = f"building a model needs {error.name}, which is not installed"
-        raise BuildError(what, "`make test` installs it, or pip install '.[build]'") from error
     progress("reading", 0.0)
     source = open_tables(users, events)
     one = BuildOptions(users=users, events=events, half="A", id="half")
