@@ -13,7 +13,7 @@ from agent.build.observe import observe
 from agent.build.options import TableFiles
 from agent.build.read import open_tables
 from agent.build.shrinkage import fit
-from agent.build.validate import MANY_ROWS, validate
+from agent.build.validate import MANY_ROWS, Validation, validate
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.crowd import Crowd
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from agent.build.options import BuildOptions, LogFiles, Progress
     from agent.build.queries import Observed
     from agent.build.tables import Source
-    from agent.build.validate import Validation
     from agent.model.model import Figure
     from agent.model.tables import Tables
 
@@ -76,13 +75,7 @@ def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model
     for query in seen.queries:
         summaries.append(_summary(query, crowd, options, pairs_too=pairs_too))
         progress("choosing the shrinkage", len(summaries) / len(seen.queries))
-    validation = validate(
-        seen,
-        VALIDATION_KEY,
-        options.estimator,
-        options.shrinkage,
-        lambda share: progress("validating", share),
-    )
+    validation = _validation(seen, options, progress)
     return Model(
         id=options.id,
         source=options.source,
@@ -93,6 +86,19 @@ def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model
         tables=_tables(seen, summaries, crowd),
         options=_stated(seen, options),
         validation=validation.figures(),
+    )
+
+
+def _validation(seen: Observations, options: BuildOptions, progress: Progress) -> Validation:
+    """Return what became of each query on the other half, of none where it is not wanted."""
+    if not options.validation:
+        return Validation((None,) * len(seen.queries))
+    return validate(
+        seen,
+        VALIDATION_KEY,
+        options.estimator,
+        options.shrinkage,
+        lambda share: progress("validating", share),
     )
 
 

@@ -45,11 +45,12 @@ class BuildOptions:
     """What a model is built from, and how; UsageError if one of these cannot be.
 
     ``users``, ``events``: two tables; ``log``, ``people``, ``sites``: a log instead; all of them
-    as csv, csv.gz or parquet; ``estimator``: of the utility;
-    ``shrinkage``: beta of every query, in rows, None to choose it per query; ``min_users``:
-    queries with fewer different users are dropped; ``half``: build from this half of the users
-    only; ``id``, ``source``, ``licence``: as the model will state them; ``titles``: of
-    attributes by name, for people; an attribute without one is called by its name.
+    as csv, csv.gz or parquet; ``estimator``: of the utility; ``shrinkage``: beta of every query,
+    in rows, None to choose it per query; ``min_users``: queries with fewer different users are
+    dropped; ``half``: build from this half of the users only; ``validation``: whether to score
+    each half by the other, which is most of the work; ``id``, ``source``, ``licence``: as the
+    model will state them; ``titles``: of attributes by name, for people; an attribute without one
+    is called by its name.
     """
 
     users: Path | None = None
@@ -61,6 +62,7 @@ class BuildOptions:
     shrinkage: float | None = None
     min_users: int = 30
     half: Half | None = None
+    validation: bool = True
     id: str = "model"
     source: str = ""
     licence: str = ""

@@ -1,6 +1,7 @@
 """A model of tables: whole, writable, and saying with what it was built."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,20 @@ def test_validation_finds_what_is_there_to_be_found() -> None:
         assert figure is not None
         assert figure == pytest.approx(1.0, abs=0.1)
     assert model.validation["attributes"] == 1.0
+
+
+def test_a_model_need_not_be_validated() -> None:
+    """Then it says nothing of what held-out users get, and all else is the same."""
+    users = [(str(i), "ab"[i % 2]) for i in range(40)]
+    events = [(user, "q", value) for user, value in users]
+    world = World((("user", "p0"), *users), (("user", "query", "intent"), *events))
+    whole, bare = built(world), built(world, validation=False)
+    assert whole.validation
+    assert not bare.validation
+    assert bare.queries == tuple(
+        replace(each, predicted_bits=None, heldout_bits=None) for each in whole.queries
+    )
+    assert bare == replace(whole, queries=bare.queries, validation={})
 
 
 def test_progress_is_told_in_order() -> None:

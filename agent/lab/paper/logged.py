@@ -40,11 +40,12 @@ def logged(folder: Path, out: Path, progress: Callable[[str, float], None]) -> L
     becomes the model's source. Attributes get the default sensitivities, at the scale that the
     paper's own sets allow. Raises UsageError and BuildError as a build does.
     """
-    files = LogFiles(*(_file(folder, name) for name in LogFiles._fields))
+    files = files_of(folder)
     options = BuildOptions(
         **files._asdict(),
         estimator="plugin",
         shrinkage=SHRINKAGE,
+        validation=False,  # no figure is of what held-out people get
         id="log",
         source=_source(folder),
     )
@@ -55,6 +56,11 @@ def logged(folder: Path, out: Path, progress: Callable[[str, float], None]) -> L
     made = model_of(source, options, progress)
     model = write(with_default_sensitivities(made, within_outcomes()), out / MODEL)
     return Logged(out / MODEL, places_of(log, source, model))
+
+
+def files_of(folder: Path) -> LogFiles:
+    """Return the tables of the log in a folder, whatever their form; UsageError if one is not."""
+    return LogFiles(*(_file(folder, name) for name in LogFiles._fields))
 
 
 def _file(folder: Path, name: str) -> Path:
