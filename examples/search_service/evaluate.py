@@ -16,16 +16,19 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.cli.extras import extra
 from agent.cli.progress import Progress
 from agent.errors import ReticentError, UsageError
+from agent.lab.attack.streams import drawn
+from agent.lab.attack.walk import Scene
+from agent.lab.attack.ways import Way
+from agent.lab.attack.workers import Run, traces
 from examples.search_service.attributes import asked_of
 from examples.search_service.replay.figures import Compared, figures
-from examples.search_service.replay.heldout import halves
+from examples.search_service.replay.lines import BEST, NOTHING, PLAIN, SHIPPED, Line
 from examples.search_service.replay.report import Report, Setting, record
-from examples.search_service.replay.strategies import BEST, NOTHING, PLAIN, SHIPPED, Way
-from examples.search_service.replay.streams import drawn
+from examples.search_service.replay.served import Served, Service
 from examples.search_service.replay.text import text
-from examples.search_service.replay.workers import Run, Scene, traces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,13 +37,11 @@ DATA = Path(__file__).parents[1] / "data" / "so2017"
 DESCRIPTION = "What Reticent gains and gives away, for people whom the model has not seen."
 MOST = 1_000_000  # of everything that is counted; so many days are still dates
 LAMBDAS = (1.0, 2.0, 5.12, 10.0, 20.0, 40.0, 60.0, 100.0, 200.0, 400.0)
-WAYS = (NOTHING, *SHIPPED, BEST, PLAIN)
+LINES = (NOTHING, *SHIPPED, BEST, PLAIN)
 FRONTIER = tuple(
-    Way(
-        name=f"lambda {each:g}, limits {'on' if limits else 'off'}",
-        telling="reticent",
-        trade_off=each,
-        limits=limits,
+    Line(
+        name := f"lambda {each:g}, limits {'on' if limits else 'off'}",
+        Way(name=name, preset="balanced", trade_off=each, limits=limits),
     )
     for limits in (True, False)
     for each in LAMBDAS
@@ -83,13 +84,22 @@ def main(arguments: Sequence[str]) -> int:
 
 def evaluated(options: Options, progress: Callable[[str, float], None]) -> Report:
     """Return what came of a replay; the same options give the same report."""
+    with extra("build", "building a model"):
+        from agent.lab.attack.heldout import halves
     model, others = halves(options.users, options.events, progress)
     asked = frozenset(attribute.name for attribute in asked_of(model))
-    scene = Scene(asked, others.codes, timedelta(days=1) / options.per_day)
+    scene = Scene(asked, timedelta(days=1) / options.per_day)
     people = drawn(others, options.people, options.requests, options.seed)
+    lines = (*LINES, *FRONTIER)
     run = Run(options.processes, progress)
-    found = traces(model, scene, (*WAYS, *FRONTIER), people, run)
-    all_ = figures(found, Compared(NOTHING, BEST, options.seed))
+    found = traces(model, scene, [line.way for line in lines], people, run)
+    service = Service.of(model, others.codes)
+    served: dict[Line, list[Served]] = {}
+    for line in lines:
+        progress("ranking", len(served) / len(lines))
+        pairs = zip(people, found[line.way], strict=True)
+        served[line] = [service.served(line, person, trace) for person, trace in pairs]
+    all_ = figures(served, Compared(NOTHING, BEST, options.seed))
     setting = Setting(
         model=model.population.people,
         others=len(others.codes),
@@ -103,8 +113,8 @@ def evaluated(options: Options, progress: Callable[[str, float], None]) -> Repor
     )
     return Report(
         setting=setting,
-        ways={way: all_[way] for way in WAYS},
-        frontier={way: all_[way] for way in FRONTIER},
+        ways={line: all_[line] for line in LINES},
+        frontier={line: all_[line] for line in FRONTIER},
     )
 
 

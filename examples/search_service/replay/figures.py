@@ -1,4 +1,4 @@
-"""What many people's traces say of a way: means over people, and how sure they are."""
+"""What many people's traces say of a line: means over people, and how sure they are."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from examples.search_service.replay.strategies import Way
-    from examples.search_service.replay.walk import Trace
+    from examples.search_service.replay.lines import Line
+    from examples.search_service.replay.served import Served
 
     Floats = NDArray[np.float64]
     Indexes = NDArray[np.intp]
@@ -34,7 +34,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one way brings and costs.
+    """What one line brings and costs.
 
     ``rank``: mean reciprocal rank of the chosen result; ``kept``: the share of the best ranking's
     gain over none, None where some resample has no such gain; ``told``: attributes a request;
@@ -61,44 +61,44 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Between which ways the gain lies that others keep a share of, and the seed of resampling."""
+    """Between which lines the gain lies that others keep a share of, and the seed of resampling."""
 
-    nothing: Way
-    best: Way
+    nothing: Line
+    best: Line
     seed: int
 
 
-def figures(traces: Mapping[Way, Sequence[Trace]], by: Compared) -> dict[Way, Figures]:
-    """Return the figures of each way; the traces are of the same people in the same order.
+def figures(traces: Mapping[Line, Sequence[Served]], by: Compared) -> dict[Line, Figures]:
+    """Return the figures of each line; the traces are of the same people in the same order.
 
-    People are resampled together for all ways, so that the intervals of shares are paired.
+    People are resampled together for all lines, so that the intervals of shares are paired.
     """
-    ranks = {way: _reciprocal(of) for way, of in traces.items()}
+    ranks = {line: _reciprocal(of) for line, of in traces.items()}
     people = len(ranks[by.nothing])
     even = np.full(people, 1 / people)
     drawn = np.random.default_rng(by.seed).multinomial(people, even, DRAWS)
     none, best = ranks[by.nothing], ranks[by.best]
     return {
-        way: Figures(
-            rank=_interval(ranks[way], drawn),
-            kept=_share(ranks[way] - none, best - none, drawn),
+        line: Figures(
+            rank=_interval(ranks[line], drawn),
+            kept=_share(ranks[line] - none, best - none, drawn),
             told=float(np.mean([each.told.mean() for each in of])),
             left=_left(of),
             many=_interval(_many(of), drawn),
         )
-        for way, of in traces.items()
+        for line, of in traces.items()
     }
 
 
-def _reciprocal(traces: Sequence[Trace]) -> Floats:
+def _reciprocal(traces: Sequence[Served]) -> Floats:
     return np.array([(1 / each.ranks).mean() for each in traces])
 
 
-def _many(traces: Sequence[Trace]) -> Floats:
+def _many(traces: Sequence[Served]) -> Floats:
     return np.array([float(each.left[-1].min() >= PEOPLE) for each in traces])
 
 
-def _left(traces: Sequence[Trace]) -> tuple[tuple[int, ...], ...]:
+def _left(traces: Sequence[Served]) -> tuple[tuple[int, ...], ...]:
     """Return for each population the numbers that at most such shares of the people stay below."""
     last = np.array([each.left[-1] for each in traces])
     found = np.quantile(last, QUANTILES, axis=0, method="inverted_cdf")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from examples.search_service.replay.figures import Figures
-    from examples.search_service.replay.strategies import Way
+    from examples.search_service.replay.lines import Line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +40,8 @@ class Report:
     """The figures of a replay: of the ways that are compared, and of the frontier over lambda."""
 
     setting: Setting
-    ways: Mapping[Way, Figures]
-    frontier: Mapping[Way, Figures]
+    ways: Mapping[Line, Figures]
+    frontier: Mapping[Line, Figures]
 
 
 def record(report: Report) -> str:
@@ -59,10 +59,11 @@ def record(report: Report) -> str:
     )
 
 
-def _line(way: Way, figures: Figures) -> dict[str, object]:
+def _line(line: Line, figures: Figures) -> dict[str, object]:
+    way = line.way
     return {
-        "name": way.name,
-        "preset": way.preset if way.telling == "reticent" else None,
+        "name": line.name,
+        "preset": way.preset,
         "lambda": way.trade_off,
         "limits": way.limits,
         "reciprocal_rank": figures.rank._asdict(),

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from examples.search_service.replay.figures import Figures, Interval
+    from examples.search_service.replay.lines import Line
     from examples.search_service.replay.report import Report
-    from examples.search_service.replay.strategies import Way
 
 INTRODUCTION = (
     "Each of {people} of the {others:,} people whom the model has not seen sends {requests} "
@@ -49,7 +49,7 @@ def text(report: Report) -> str:
     return "\n\n".join(parts)
 
 
-def served_text(found: Mapping[Way, Figures]) -> str:
+def served_text(found: Mapping[Line, Figures]) -> str:
     """Return how well each way is served, a line each."""
     columns = (
         Column("told"),
@@ -58,13 +58,13 @@ def served_text(found: Mapping[Way, Figures]) -> str:
         Column("attributes", right=True),
     )
     rows = [
-        [way.name, _ranged(each.rank), _kept(each.kept), f"{each.told:.2f}"]
-        for way, each in found.items()
+        [line.name, _ranged(each.rank), _kept(each.kept), f"{each.told:.2f}"]
+        for line, each in found.items()
     ]
     return table(columns, rows)
 
 
-def left_text(found: Mapping[Way, Figures]) -> str:
+def left_text(found: Mapping[Line, Figures]) -> str:
     """Return how many people are left of the model's and of the other half's, a line each."""
     shares = [f"{each:.0%}" for each in QUANTILES]
     columns = (
@@ -81,16 +81,16 @@ def left_text(found: Mapping[Way, Figures]) -> str:
     )
     rows = [
         [
-            way.name,
+            line.name,
             *(f"{number:,}" for numbers in each.left for number in numbers),
             f"{each.many.mean:.0%}",
         ]
-        for way, each in found.items()
+        for line, each in found.items()
     ]
     return table(columns, rows)
 
 
-def frontier_text(found: Mapping[Way, Figures]) -> str:
+def frontier_text(found: Mapping[Line, Figures]) -> str:
     """Return what each lambda brings and costs, a line each."""
     place = QUANTILES.index(round(1 - SHARE, 2))
     columns = (
@@ -105,15 +105,15 @@ def frontier_text(found: Mapping[Way, Figures]) -> str:
     )
     rows = [
         [
-            f"{way.trade_off:g}",
-            "on" if way.limits else "off",
+            f"{line.way.trade_off:g}",
+            "on" if line.way.limits else "off",
             _kept(figures.kept),
             f"{figures.told:.2f}",
             *(f"{numbers[place]:,}" for numbers in figures.left),
             f"{figures.many.mean:.0%}",
             "sure" if figures.surely else "yes" if figures.reached else "no",
         ]
-        for way, figures in found.items()
+        for line, figures in found.items()
     ]
     return table(columns, rows)
 
@@ -125,9 +125,13 @@ def _verdict(report: Report) -> str:
             "With so few people and requests the best ranking may gain nothing, so that nobody can "
             "say which share of it is kept: replay more of them."
         )
-    presets = [way.preset for way in _reaching(report.ways)]
+    presets = [str(each.way.preset) for each in _reaching(report.ways)]
     on, off = (
-        [f"{way.trade_off:g}" for way in _reaching(report.frontier) if way.limits is limits]
+        [
+            f"{each.way.trade_off:g}"
+            for each in _reaching(report.frontier)
+            if each.way.limits is limits
+        ]
         for limits in (True, False)
     )
     return (
@@ -136,8 +140,8 @@ def _verdict(report: Report) -> str:
     )
 
 
-def _reaching(found: Mapping[Way, Figures]) -> list[Way]:
-    return [way for way, each in found.items() if each.reached and way.telling == "reticent"]
+def _reaching(found: Mapping[Line, Figures]) -> list[Line]:
+    return [line for line, each in found.items() if each.reached and line.way.telling == "reticent"]
 
 
 def _listed(words: Sequence[str]) -> str:

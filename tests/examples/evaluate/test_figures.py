@@ -7,25 +7,25 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from examples.search_service.replay.figures import QUANTILES, Compared, figures
-from examples.search_service.replay.strategies import BEST, NOTHING, PLAIN, SHIPPED, Way
-from examples.search_service.replay.walk import Trace
+from examples.search_service.replay.lines import BEST, NOTHING, PLAIN, SHIPPED, Line
+from examples.search_service.replay.served import Served
 
 BY = Compared(NOTHING, BEST, seed=5)
 OURS = SHIPPED[0]
 counts = st.integers(0, 200)
 
 
-def trace(ranks: list[int], left: tuple[int, int] = (60, 60)) -> Trace:
+def trace(ranks: list[int], left: tuple[int, int] = (60, 60)) -> Served:
     """Return a trace with two attributes a request, and these people left after the last."""
     steps = len(ranks)
     told = np.full(steps, 2, dtype=np.int32)
-    return Trace(
+    return Served(
         np.array(ranks, dtype=np.int32), told, np.array([(999, 999)] * (steps - 1) + [left])
     )
 
 
 @st.composite
-def results(draw: st.DrawFn) -> dict[Way, list[Trace]]:
+def results(draw: st.DrawFn) -> dict[Line, list[Served]]:
     """Draw the traces of some people in three ways: the best ranking is never worse."""
     people = draw(st.integers(1, 30))
     worse = draw(arrays(np.int32, (people, 2), elements=st.integers(2, 9)))
@@ -39,19 +39,19 @@ def results(draw: st.DrawFn) -> dict[Way, list[Trace]]:
 
 
 @given(results())
-def test_the_best_keeps_all_and_nothing_none(traces: dict[Way, list[Trace]]) -> None:
+def test_the_best_keeps_all_and_nothing_none(traces: dict[Line, list[Served]]) -> None:
     """In every resample: that is what paired means."""
     found = figures(traces, BY)
-    for way, share in ((NOTHING, 0.0), (BEST, 1.0)):
-        assert found[way].kept == pytest.approx((share,) * 3)
-    kept, ranks = found[OURS].kept, {way: found[way].rank.mean for way in found}
+    for line, share in ((NOTHING, 0.0), (BEST, 1.0)):
+        assert found[line].kept == pytest.approx((share,) * 3)
+    kept, ranks = found[OURS].kept, {line: found[line].rank.mean for line in found}
     assert kept is not None
     gain = (ranks[OURS] - ranks[NOTHING]) / (ranks[BEST] - ranks[NOTHING])
     assert kept.mean == pytest.approx(gain)
 
 
 @given(results())
-def test_intervals_hold_their_means(traces: dict[Way, list[Trace]]) -> None:
+def test_intervals_hold_their_means(traces: dict[Line, list[Served]]) -> None:
     """And one person alone leaves nothing to resample."""
     for each in figures(traces, BY).values():
         assert each.rank.low <= each.rank.high
@@ -62,7 +62,7 @@ def test_intervals_hold_their_means(traces: dict[Way, list[Trace]]) -> None:
 
 
 @given(results())
-def test_quantiles_are_numbers_that_so_few_stay_below(traces: dict[Way, list[Trace]]) -> None:
+def test_quantiles_are_numbers_that_so_few_stay_below(traces: dict[Line, list[Served]]) -> None:
     """At most 5 % of the people have fewer people left; of a larger number that is not true."""
     for place, numbers in enumerate(figures(traces, BY)[OURS].left):
         last = np.array([each.left[-1, place] for each in traces[OURS]])

@@ -5,8 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from examples.search_service.replay.streams import drawn
-from tests.examples.evaluate.made import PEOPLE, others
+from agent.lab.attack.streams import drawn
+from tests.lab.attack.made import PEOPLE, others
 
 SEEDS = st.integers(0, 2**32)
 

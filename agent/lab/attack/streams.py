@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from examples.search_service.replay.heldout import HeldOut
+    from agent.lab.attack.heldout import HeldOut
 
 
 class Asked(NamedTuple):
@@ -19,8 +19,12 @@ class Asked(NamedTuple):
 
 
 class Person(NamedTuple):
-    """Somebody whom the model has not seen: the codes of the person attributes, and requests."""
+    """Somebody whom the model has not seen.
 
+    ``place``: among the held-out people; ``codes``: of the person attributes; ``requests``: sent.
+    """
+
+    place: int
     codes: tuple[int, ...]
     requests: tuple[Asked, ...]
 
@@ -45,4 +49,4 @@ def _person(held: HeldOut, person: int, requests: int, seed: int) -> Person:
         Asked(int(held.query[e]), int(held.intent[e]), tuple(held.request[e].tolist()))
         for e in places
     )
-    return Person(tuple(held.codes[person].tolist()), tuple(asked))
+    return Person(person, tuple(held.codes[person].tolist()), tuple(asked))

@@ -5,8 +5,8 @@ from collections import Counter
 from agent.build.build import model_of
 from agent.build.halves import HALF_KEY, in_half_a
 from agent.build.observe import observe
+from agent.lab.attack.heldout import HeldOut, held_out
 from agent.model.model import Model
-from examples.search_service.replay.heldout import HeldOut, held_out
 from tests.build.worlds import QUIET, World, options, source
 
 pytestmark = QUIET

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agent.build.options import BuildOptions
-from agent.cli.extras import extra
+from agent.build.build import model_of
+from agent.build.log.read import open_log
+from agent.build.log.source import source_of
+from agent.build.observe import observe
+from agent.build.options import BuildOptions, TableFiles
+from agent.build.read import open_tables
+from agent.lab.paper.logged import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from agent.build.observe import Observations
+    from agent.build.options import LogFiles
+    from agent.build.tables import Source
     from agent.model.model import Model
 
     Progress = Callable[[str, float], None]
@@ -54,16 +61,23 @@ class HeldOut:
 def halves(users: Path, events: Path, progress: Progress) -> tuple[Model, HeldOut]:
     """Return the model of one half of the users of two tables, and the people of the other.
 
-    UsageError where there is no such file; BuildError where the tables cannot make a model, or
-    the extra `build` is not installed.
+    UsageError where there is no such file; BuildError where the tables cannot make a model.
     """
-    with extra("build", "building a model"):
-        from agent.build.build import model_of
-        from agent.build.observe import observe
-        from agent.build.read import open_tables
     progress("reading", 0.0)
-    source = open_tables(users, events)
-    one = BuildOptions(users=users, events=events, half="A", id="half")
+    return _halves(open_tables(users, events), TableFiles(users, events), progress)
+
+
+def halves_of_log(folder: Path, progress: Progress) -> tuple[Model, HeldOut]:
+    """Return the same for the log, people and sites in a folder; errors as ``halves``."""
+    progress("reading", 0.0)
+    files = files_of(folder)
+    return _halves(source_of(open_log(files)), files, progress)
+
+
+def _halves(
+    source: Source, files: TableFiles | LogFiles, progress: Progress
+) -> tuple[Model, HeldOut]:
+    one = BuildOptions(**files._asdict(), half="A", id="half")
     model = model_of(source, one, progress)
     return model, held_out(observe(source, replace(one, half="B", min_users=1)), model)
 

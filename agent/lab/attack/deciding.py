@@ -1,0 +1,168 @@
+"""What is told with a request, in each way: the same, or what the agent decides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from agent.decision.decide import decide
+from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Terms
+from agent.decision.under import terms_under
+from agent.errors import UsageError
+from agent.lab.paper.groups import groups_of
+from policy.careful import careful
+from policy.load import preset
+from policy.match import Rulebook
+from policy.read import read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from datetime import date, datetime
+
+    from agent.lab.attack.streams import Person
+    from agent.lab.attack.walk import Scene
+    from agent.lab.attack.ways import Way
+    from agent.model.model import Model
+
+    Clock = Callable[[], float]
+
+
+class Question(NamedTuple):
+    """One request as it is decided: a query of the model, to whom, who knows what, and when."""
+
+    query: int
+    host: str
+    held: Knowledge
+    at: datetime
+
+
+class Chosen(NamedTuple):
+    """What is told, indexes of the model in the order chosen; seconds that choosing took."""
+
+    order: tuple[int, ...]
+    seconds: float
+
+
+class Strategy(Protocol):
+    """Chooses what is told."""
+
+    def chosen(self, question: Question, person: Person) -> Chosen:
+        """Return what one person's request carries."""
+        ...
+
+
+def strategy(way: Way, model: Model, scene: Scene, clock: Clock) -> Strategy:
+    """Return how a way chooses; ``clock``: in seconds.
+
+    Everything is all that the model has, asked for or not: no service can know more. UsageError
+    where the model has no such group of attributes.
+    """
+    names = [attribute.name for attribute in model.attributes]
+    asked = [
+        each for each in range(model.persons) if scene.asked is None or names[each] in scene.asked
+    ]
+    match way.telling:
+        case "reticent":
+            return Reticent(way, model, scene, clock)
+        case "random":
+            return AtRandom(tuple(asked), way.count, scene.seed)
+        case "nothing":
+            return Constant(())
+        case "everything":
+            return Constant(tuple(range(len(names))))
+    groups = {group.name: group.mask for group in groups_of(model)}
+    if way.telling not in groups:
+        hint = f"leave out the way {way.name!r}"
+        raise UsageError(f"the model has no {way.telling}", hint)
+    return Constant(tuple(each for each in asked if groups[way.telling] >> each & 1))
+
+
+class Constant:
+    """The same with every request."""
+
+    def __init__(self, order: tuple[int, ...]) -> None:
+        """Take what is told."""
+        self._chosen = Chosen(order, 0.0)
+
+    def chosen(self, question: Question, person: Person) -> Chosen:  # noqa: ARG002  (of the protocol)
+        """Return what is always told."""
+        return self._chosen
+
+
+class AtRandom:
+    """Attributes of the person drawn at random, the same with every request of a person."""
+
+    def __init__(self, among: tuple[int, ...], count: int, seed: int) -> None:
+        """Take from what to draw, and how many; all where there are fewer."""
+        self._among, self._count, self._seed = among, min(count, len(among)), seed
+
+    def chosen(self, question: Question, person: Person) -> Chosen:  # noqa: ARG002  (of the protocol)
+        """Return what was drawn for a person."""
+        generator = np.random.default_rng((self._seed, person.place))
+        drawn = generator.choice(len(self._among), self._count, replace=False).tolist()
+        return Chosen(tuple(sorted(self._among[each] for each in drawn)), 0.0)
+
+
+class Reticent:
+    """What the agent decides; each state that it decides in is decided once."""
+
+    def __init__(self, way: Way, model: Model, scene: Scene, clock: Clock) -> None:
+        """Take a preset and what is changed in it, and what is asked for."""
+        self._way, self._model, self._asked, self._clock = way, model, scene.asked, clock
+        self._names = [attribute.name for attribute in model.attributes]
+        self._places = {name: place for place, name in enumerate(self._names)}
+        self._rules = _rules(way, self._names)
+        self._terms: dict[tuple[str, int, date], tuple[int, Terms]] = {}
+        self._numbers: dict[Terms, int] = {}
+        self._decided: dict[Hashable, Chosen] = {}
+
+    def chosen(self, question: Question, person: Person) -> Chosen:
+        """Return what a request carries; of the person it looks only at what ``key`` has."""
+        number, terms = self._ruled(question)
+        key = self.key(question, person)
+        found = self._decided.get((number, question.query, key))
+        if found is None:
+            found = self._decided[number, question.query, key] = self._made(question, person, terms)
+        return found
+
+    def key(self, question: Question, person: Person) -> Hashable:
+        """Return all that a decision takes beside the query and what the policy rules."""
+        limits = self._ruled(question)[1].limits
+        held = question.held
+        if limits.new_per_week is None:
+            held = replace(held, recent=0)
+        return held, person.codes if limits.protect == "me" else None
+
+    def _made(self, question: Question, person: Person, terms: Terms) -> Chosen:
+        own = None
+        if terms.limits.protect == "me":
+            own = dict(zip(self._names[: self._model.persons], person.codes, strict=True))
+        request = Request(self._model.queries[question.query].text, question.host, self._asked)
+        start = self._clock()
+        decision = decide(request, terms, question.held, self._model, own)
+        seconds = self._clock() - start
+        return Chosen(tuple(self._places[name] for name in decision.disclosed), seconds)
+
+    def _ruled(self, question: Question) -> tuple[int, Terms]:
+        """Return the terms of a request, and a number that equal terms share."""
+        query, host, today = question.query, question.host, question.at.date()
+        found = self._terms.get((host, query, today))
+        if found is None:
+            terms = Terms()
+            if self._rules is not None:
+                text = self._model.queries[query].text
+                terms = terms_under(self._rules.match(host, text, today), self._model)
+            terms = self._way.changed(terms)
+            found = self._numbers.setdefault(terms, len(self._numbers)), terms
+            self._terms[host, query, today] = found
+        return found
+
+
+def _rules(way: Way, names: list[str]) -> Rulebook | None:
+    if way.preset is None:
+        return None
+    rules = read(f'preset = "{way.preset}"', way.preset, preset)
+    return Rulebook(careful(rules, names), names)

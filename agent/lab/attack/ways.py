@@ -1,0 +1,100 @@
+"""Ways to answer a request: what is told of all that could be, from nothing to everything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from agent.decision.terms import Limits
+
+if TYPE_CHECKING:
+    from agent.decision.terms import Terms
+    from agent.tradeoff.search import Algorithm
+    from policy.settings import Memory, Mode, Protect
+
+Telling = Literal["nothing", "everything", "demographics", "topics", "random", "reticent"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """One strategy; ``name``: what tables call it; ``telling``: what of, or who decides.
+
+    ``count``: how many attributes are told at random, the same of a person every time. Of what
+    Reticent decides: ``preset``: of the policy, None for none; ``answered``: whether the user says
+    yes to all that it asks about, else nobody answers and it is not told; ``limits``: whether the
+    preset's are kept; ``protect``: for whom; the rest in place of the preset's, None for those.
+    """
+
+    name: str
+    telling: Telling = "reticent"
+    count: int = 0
+    preset: str | None = None
+    answered: bool = False
+    limits: bool = True
+    protect: Protect | None = None
+    trade_off: float | None = None
+    mode: Mode | None = None
+    memory: Memory | None = None
+    algorithm: Algorithm | None = None
+
+    def changed(self, terms: Terms) -> Terms:
+        """Return the preset's terms as this way changes them."""
+        limits = terms.limits if self.limits else Limits()
+        if self.protect is not None:
+            limits = replace(limits, protect=self.protect)
+        asked = frozenset[str]() if self.answered else terms.ask
+        changes: dict[str, Any] = {
+            "trade_off": self.trade_off,
+            "mode": self.mode,
+            "memory": self.memory,
+            "algorithm": self.algorithm,
+        }
+        return replace(
+            terms,
+            limits=limits,
+            ask=frozenset(),
+            excluded=terms.excluded | asked,
+            **{name: value for name, value in changes.items() if value is not None},
+        )
+
+
+NOTHING = Way(name="nothing", telling="nothing")
+EVERYTHING = Way(name="everything", telling="everything")
+DEMOGRAPHICS = Way(name="all demographics", telling="demographics")
+TOPICS = Way(name="all topics", telling="topics")
+RANDOM = tuple(Way(name=f"{count} at random", telling="random", count=count) for count in (2, 4, 8))
+CONSTANT = (NOTHING, EVERYTHING, DEMOGRAPHICS, TOPICS, *RANDOM)
+"""What the user is told nothing of: the same with every request."""
+
+PRESETS = ("generous", "balanced", "strict")
+SHIPPED = tuple(Way(name=f"Reticent, {name}", preset=name) for name in PRESETS)
+ANSWERED = tuple(
+    Way(name=f"Reticent, {name}, yes to all", preset=name, answered=True) for name in PRESETS
+)
+OWN = tuple(
+    Way(name=f"Reticent, {name}, protects me", preset=name, protect="me") for name in PRESETS
+)
+EXACT = tuple(
+    Way(name=f"Reticent, {name}, exact", preset=name, algorithm="exact") for name in PRESETS
+)
+
+
+def _family(name: str, trade_offs: tuple[float, ...], **how: Any) -> tuple[Way, ...]:  # noqa: ANN401  (fields of a way)
+    return tuple(
+        Way(name=f"{name}, λ = {each:g}", answered=True, limits=False, trade_off=each, **how)
+        for each in trade_offs
+    )
+
+
+FORGETFUL = _family("without memory", (5.12, 20.0, 100.0, 400.0), memory="forgets")
+STANDING = _family("standing set", (2.0, 5.12, 20.0, 50.0, 100.0), mode="standing")
+LEDGER = _family("with the ledger", (5.12, 10.0, 20.0, 30.0, 40.0, 60.0, 100.0), preset="balanced")
+PAPERS = FORGETFUL[0]
+"""The paper's choice taken alone (9.5.2), at its own lambda: what utility is kept of."""
+
+FAMILIES: dict[str, tuple[Way, ...]] = {
+    "without memory": FORGETFUL,
+    "standing set": STANDING,
+    "with the ledger": LEDGER,
+}
+"""The lines of the frontier: no limits, everything may leave, each at several lambdas."""

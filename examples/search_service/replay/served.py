@@ -1,0 +1,81 @@
+"""How the search service serves people by what their requests carry, and who is left of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from agent.lab.attack.adversaries import left
+from agent.tradeoff.sets import members
+from agent.tradeoff.tables import UNSPECIFIED
+from examples.search_service.ranking import Ranker
+from examples.search_service.replay.plain import PlainRanker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from agent.lab.attack.streams import Asked, Person
+    from agent.lab.attack.walk import Trace
+    from agent.model.model import Model
+    from examples.search_service.replay.lines import Line
+
+    Table = NDArray[np.unsignedinteger]
+    Counts = NDArray[np.int32]
+
+
+class Served(NamedTuple):
+    """What came of each of T requests.
+
+    ``ranks``: int32, shape (T,), the place of the chosen result, from 1; ``told``: int32, shape
+    (T,), how many attributes were told; ``left``: int32, shape (T, populations), how many people
+    of each agree with all that was told until then.
+    """
+
+    ranks: Counts
+    told: Counts
+    left: Counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Service:
+    """Who ranks, and among whom a person is looked for.
+
+    ``names``: the attributes of the model; ``rankers``: by their name in a line; ``populations``:
+    unsigned, shape (people, P) each.
+    """
+
+    names: tuple[str, ...]
+    rankers: Mapping[str, Ranker]
+    populations: Sequence[Table]
+
+    @classmethod
+    def of(cls, model: Model, others: Table) -> Service:
+        """Return the service of a model; it looks for people in the model, and in others."""
+        names = tuple(attribute.name for attribute in model.attributes)
+        rankers = {"best": Ranker(model), "plain": PlainRanker(model)}
+        return cls(names, rankers, (model.population.codes, others))
+
+    def served(self, line: Line, person: Person, trace: Trace) -> Served:
+        """Return what comes of a person's requests, told as a line says."""
+        ranker, whole = self.rankers[line.ranking], line.way.telling == "everything"
+        ranks = []
+        for asked, sent in zip(person.requests, trace.sent, strict=True):
+            known = self._known(person, asked, sent)
+            if not whole:  # a value that is not specified is left out of the header
+                known = {name: code for name, code in known.items() if code != UNSPECIFIED}
+            ranks.append(ranker.rank(asked.query, known).rank(asked.intent))
+        told = [sent.bit_count() for sent in trace.sent]
+        people = [left(trace, person, codes) for codes in self.populations]
+        return Served(
+            np.array(ranks, dtype=np.int32),
+            np.array(told, dtype=np.int32),
+            np.stack(people, axis=1).astype(np.int32),
+        )
+
+    def _known(self, person: Person, asked: Asked, sent: int) -> dict[str, int]:
+        own = (*person.codes, *asked.request)
+        return {self.names[each]: own[each] for each in members(sent)}

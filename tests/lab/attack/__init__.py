@@ -1,0 +1,1 @@
+"""The attack on the agent, on small made models and tables."""

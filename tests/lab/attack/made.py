@@ -1,0 +1,57 @@
+"""A small model, people it has not seen, and what they asked."""
+
+from functools import cache
+
+import numpy as np
+
+from agent.lab.attack.heldout import HeldOut
+from agent.lab.attack.walk import Scene, Trace, Walker
+from agent.lab.attack.ways import Way
+from agent.model.model import Model
+from tests.decision.made import made_model
+
+PEOPLE = 80
+
+
+@cache
+def model() -> Model:
+    """Return a model of 80 people with four attributes, and one of the request."""
+    return made_model(1, PEOPLE)
+
+
+@cache
+def others() -> HeldOut:
+    """Return 80 other people, and what they asked: no text, but the rows of another model."""
+    other = made_model(2, PEOPLE)
+    rows = [other.rows(query) for query in range(len(other.queries))]
+    user = np.concatenate([each.user for each in rows])
+    query = np.repeat(np.arange(len(rows)), [len(each.user) for each in rows])
+    order = np.argsort(user, kind="stable")
+    return HeldOut(
+        codes=other.population.codes,
+        starts=np.searchsorted(user[order], np.arange(PEOPLE + 1)),
+        query=query[order],
+        intent=np.concatenate([each.intent for each in rows])[order],
+        request=np.concatenate([each.request for each in rows])[order],
+        unranked=0,
+    )
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all attributes."""
+    return tuple(attribute.name for attribute in model().attributes)
+
+
+def still() -> float:
+    """Return the time on a clock that stands."""
+    return 0.0
+
+
+def walker(way: Way, scene: Scene | None = None) -> Walker:
+    """Return who walks in one way, and has walked for nobody yet."""
+    return Walker(way, model(), scene or Scene(), still)
+
+
+def same(one: Trace, other: Trace) -> bool:
+    """Say whether two traces are, but for the time that they took."""
+    return (one.sent, one.held) == (other.sent, other.held)

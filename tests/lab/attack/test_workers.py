@@ -1,0 +1,27 @@
+"""Many people in many ways, by one process or several."""
+
+import pytest
+
+from agent.lab.attack.streams import drawn
+from agent.lab.attack.walk import Scene
+from agent.lab.attack.ways import EVERYTHING, NOTHING, OWN, RANDOM, SHIPPED
+from agent.lab.attack.workers import AT_ONCE, Run, traces
+from tests.lab.attack.made import model, others, same, walker
+
+WAYS = (NOTHING, SHIPPED[1], OWN[0], RANDOM[0], EVERYTHING)
+PEOPLE = drawn(others(), AT_ONCE + 3, 4, seed=1)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_traces_are_those_of_each_person_alone(processes: int) -> None:
+    """In the order of the people, whoever walked before; and progress ends where all is done."""
+    told: list[float] = []
+    run = Run(processes, lambda _what, share: told.append(share))
+    found = traces(model(), Scene(), (*WAYS, SHIPPED[1]), PEOPLE, run)
+    assert found.keys() == set(WAYS)
+    for way in WAYS:
+        alone = [walker(way).walk(person) for person in PEOPLE]
+        assert len(found[way]) == len(PEOPLE)
+        assert all(map(same, found[way], alone))
+    assert told == sorted(told)
+    assert told[-1] == 1.0
