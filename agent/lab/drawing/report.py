@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from agent.lab.charts import Claim, Finding
 
 HEAD = ("| section | published | here | same shape | why |", "| --- | --- | --- | --- | --- |")
+OVERVIEW = ("| figure | same | another | cannot be said |", "| --- | --- | --- | --- |")
 WORDS = {True: "yes", False: "no", None: "cannot be said"}
 
 
@@ -18,13 +19,32 @@ def report(title: str, intro: Sequence[str], findings: Sequence[Finding]) -> str
     lines = [f"# {title}", ""]
     for each in intro:
         lines += [each, ""]
-    claims = [claim for finding in findings for claim in finding.claims]
-    same = sum(claim.same is True for claim in claims)
-    other = sum(claim.same is False for claim in claims)
-    lines += [f"Published results with the same shape here: {same}; with another: {other}.", ""]
+    lines += _overview([each for each in findings if each.claims])
     for finding in findings:
         lines += _section(finding)
     return "\n".join(lines)
+
+
+def _overview(findings: Sequence[Finding]) -> list[str]:
+    """Return how many published results each figure has here, and how many it has not."""
+    if not findings:
+        return []
+    counts = [
+        [sum(each.same is same for each in finding.claims) for same in WORDS]
+        for finding in findings
+    ]
+    same, other, _ = (sum(column) for column in zip(*counts, strict=True))
+    rows = [
+        f"| {finding.chart.title} | {' | '.join(map(str, row))} |"
+        for finding, row in zip(findings, counts, strict=True)
+    ]
+    return [
+        f"Published results with the same shape here: {same}; with another: {other}.",
+        "",
+        *OVERVIEW,
+        *rows,
+        "",
+    ]
 
 
 def _section(finding: Finding) -> list[str]:

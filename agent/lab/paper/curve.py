@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
-from agent.lab.paper import published
+from agent.lab.paper import caveats, published
 from agent.tradeoff import curve as tradeoff
 from agent.tradeoff.search import search
 
@@ -59,7 +59,7 @@ def finding(curves: Mapping[str, Curve], note: str) -> Finding:
         "The knee is the point farthest above the chord of the curve, with cost and utility scaled "
         "to [0, 1] and without points that another beats (Satopaa et al. 2011, unsmoothed)."
     )
-    return Finding(chart, tuple(claims), (rule,))
+    return Finding(chart, tuple(claims), (rule, caveats.WHOLE_COST))
 
 
 def _panel(name: str, curve: Curve) -> Panel:
@@ -93,6 +93,7 @@ def _claims(name: str, curve: Curve) -> list[Claim]:
     low, high = published.KNEE
     most = max(each.worth for each in curve.points)
     worth, cost = knee.worth / most, knee.cost / curve.whole
+    dearest = max(each.cost for each in curve.points)
     return [
         Claim(
             "7.2",
@@ -106,8 +107,9 @@ def _claims(name: str, curve: Curve) -> list[Claim]:
         Claim(
             "7.2",
             "at the knee, near-maximal utility at near-minimum cost",
-            f"{name}: {worth:.0%} of the utility, {cost:.1%} of the cost of all attributes",
+            f"{name}: {worth:.0%} of the utility, {cost:.1%} of the cost of all attributes, "
+            f"{knee.cost / dearest:.1%} of that of the dearest set here",
             worth >= MOST and cost <= LEAST,
-            f"same where at least {MOST:.0%} and at most {LEAST:.0%}",
+            f"same where at least {MOST:.0%}, and at most {LEAST:.0%} of that of all attributes",
         ),
     ]

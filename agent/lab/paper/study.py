@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent.lab.paper import (
     calibrated_order,
     calibration,
+    caveats,
     cost_order,
     curve,
     heuristics,
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
     from agent.model.model import Model
 
 _ESTIMATES = (
-    "Utility is estimated in two ways: plugin, the paper's, with Dirichlet smoothing, and "
-    "louo, which leaves out the user whose row is scored and is what reticent decides by. "
-    "The paper does not state the strength of its prior; as its curve levels off, it is weak, and "
-    "here {shrinkage:g} rows. That of louo is chosen per query."
+    "Utility is estimated in two ways: plugin, the paper's, with Dirichlet smoothing by a prior of "
+    "{shrinkage:g} rows, and louo, which leaves out the user whose row is scored and is what "
+    "reticent decides by, with a prior chosen per query. The paper does not state its prior: "
+    "Fig. 6 says how that of plugin was chosen."
 )
 
 
@@ -73,7 +74,12 @@ def study(
         found[task] = value
         progress(f"{task[1]} ({task[0]})", number / many)
     findings = _findings(model, material.places, options, found)
-    return Study("The paper's results, here", _intro(model, material, options), findings)
+    intro = (*_intro(model, material, options), shape.sentence(_utility_shapes(found)))
+    return Study("The paper's results, here", intro, findings)
+
+
+def _utility_shapes(found: Mapping[Task, Any]) -> tuple[shape.Shape, ...]:
+    return tuple(found[each, "shape"] for each in ESTIMATORS)
 
 
 def _findings(
@@ -94,10 +100,10 @@ def _findings(
     orders = {**by["utility order"], **chosen}
     costs = cost_order.cost_order(model, options.k)
     subject = subject_of(model, model.estimator)
-    shapes = (*by["shape"].values(), *shape.cost_shapes(model, options.k, options.seed))
+    shapes = (*_utility_shapes(found), *shape.cost_shapes(model, options.k, options.seed))
     estimates = (found["plugin", "sampling"], *sampling.cost_estimates(subject, options))
     return (
-        utility_order.finding(orders, note),
+        utility_order.finding(orders, note, options.shrinkage, fitted=caveats.is_synthetic(model)),
         cost_order.cost_finding(costs, note),
         curve.finding(by["curve"], note),
         *_calibration(places, options, note),
@@ -129,6 +135,8 @@ def _intro(model: Model, material: Material, options: Options) -> tuple[str, ...
     return (
         "Krause and Horvitz, A Utility-Theoretic Approach to Privacy in Online Services (JAIR 39, "
         "2010), section 7. " + note_of(model),
+        *([caveats.SYNTHETIC] if caveats.is_synthetic(model) else []),
+        caveats.RULES,
         _ESTIMATES.format(shrinkage=options.shrinkage),
         priced,
         *([missing] if material.places is None else []),

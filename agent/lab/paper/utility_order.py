@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.lab.charts import Chart, Claim, Finding
-from agent.lab.paper import published
+from agent.lab.paper import caveats, published
 from agent.lab.paper.along import Along, Floats, measured, panel, reached, steps
 from agent.tradeoff.search import greedy_order
 
@@ -43,19 +44,31 @@ def bumps(values: Floats) -> float:
 
     It is 0 where returns diminish until there. What comes after it does not count.
     """
-    gains = steps(values[: values.index(max(values)) + 1]) if values else ()
-    grown = sum(max(0.0, after - before) for before, after in pairwise(gains))
-    return grown / max(values) if max(values, default=0.0) > 0 else 0.0
+    most = max(values, default=0.0)
+    return regrown(values[: values.index(most) + 1]) / most if most > 0 else 0.0
 
 
-def finding(orders: Mapping[str, Along], note: str) -> Finding:
-    """Return Fig. 6; ``orders``: by estimator, the paper's first."""
+def regrown(values: Floats) -> float:
+    """Return by how much gains grow along an order, in sum."""
+    return sum(max(0.0, after - before) for before, after in pairwise(steps(values)))
+
+
+def finding(orders: Mapping[str, Along], note: str, shrinkage: float, *, fitted: bool) -> Finding:
+    """Return Fig. 6; ``orders``: by estimator, the paper's first.
+
+    ``shrinkage``: of the paper's, in rows; ``fitted``: whether the data was made to have its level.
+    """
     panels = tuple(
         panel(each, (f"estimator {name}", BITS), [(reached(each.curve(BITS), LEVEL), "95 %")])
         for name, each in orders.items()
     )
     chart = Chart("fig-06-utility", "Fig. 6: utility along the greedy order", note, panels)
-    claims = [_levels(name, each) for name, each in orders.items()]
+    claims = [
+        replace(claim, same=None, why=f"fitted; {claim.why}")
+        if fitted and name == "plugin"
+        else claim
+        for name, claim in ((name, _levels(name, each)) for name, each in orders.items())
+    ]
     claims += [_diminishes(name, each) for name, each in orders.items()]
     first = next(iter(orders.values()))
     claims.append(
@@ -67,7 +80,8 @@ def finding(orders: Mapping[str, Along], note: str) -> Finding:
             "which attributes help depends on the data; an order is no shape",
         )
     )
-    return Finding(chart, tuple(claims))
+    told = (caveats.prior(shrinkage), *([caveats.FITTED] if fitted else []), caveats.UP_ONLY)
+    return Finding(chart, tuple(claims), told)
 
 
 def _levels(name: str, order: Along) -> Claim:
@@ -87,12 +101,14 @@ def _levels(name: str, order: Along) -> Claim:
 
 
 def _diminishes(name: str, order: Along) -> Claim:
-    share = bumps(order.curve(BITS))
+    values = order.curve(BITS)
+    share, everywhere = bumps(values), regrown(values) / max(values) if max(values) > 0 else 0.0
     return Claim(
         "7.1",
         "returns diminish",
-        f"{name}: gains that grow again add up to {share:.1%} of the greatest utility",
+        f"{name}: gains that grow again add up to {share:.1%} of the greatest utility on the way "
+        f"up, and to {everywhere:.1%} along the whole order",
         share <= BUMPY,
-        f"same where that is at most {BUMPY:.0%}; gains grow again where attributes help each "
-        "other, as they do where groups are so small that chance decides",
+        f"same where they are at most {BUMPY:.0%} on the way up; gains grow again where "
+        "attributes help each other, as they do where groups are so small that chance decides",
     )

@@ -77,6 +77,8 @@ def test_the_page_names_every_figure_and_says_why(tmp_path: Path) -> None:
             assert (tmp_path / f"{name}.{ending}").stat().st_size > 0
             assert f"({name}.{ending})" in text
     assert "same shape here: 1; with another: 1" in text
+    assert "| A made figure | 1 | 1 | 1 |" in text
+    assert "| Another |" not in text  # nothing was published of it
     for row in ("| no | the data |", "| yes | by rule |", "| cannot be said | no shape |"):
         assert row in text
     assert "it falls \\| slowly" in text

@@ -99,6 +99,26 @@ def test_bumps_are_gains_that_grow() -> None:
     assert utility_order.bumps((1.0, 1.0, 4.0)) == pytest.approx(3 / 4)
 
 
+@pytest.mark.parametrize("fitted", [True, False])
+def test_a_level_that_was_fitted_is_no_evidence(*, fitted: bool) -> None:
+    """It is not counted as the same shape, and the page says that it is fitted, and only then."""
+    level = Along(("a", "b", "c"), ((utility_order.BITS, (1.9, 1.92, 1.92)),))
+    orders = {"plugin": level, "louo": level}
+    page = utility_order.finding(orders, "made", 0.25, fitted=fitted)
+    (plugin, louo), text = page.claims[:2], " ".join(page.text)
+    assert (plugin.same, louo.same) == (None if fitted else True, True)
+    assert ("no evidence" in text) == fitted
+    assert "0.25 rows, was chosen after" in text
+
+
+def test_the_rule_that_was_given_up_is_shown_too() -> None:
+    """A curve that falls and rises again diminishes on the way up, and not along the whole."""
+    order = Along(("a", "b", "c"), ((utility_order.BITS, (4.0, 2.0, 3.0)),))
+    claim = utility_order.finding({"louo": order}, "made", 0.1, fitted=False).claims[1]
+    assert claim.same is True
+    assert "0.0% of the greatest utility on the way up, and to 75.0% along" in claim.ours
+
+
 def test_an_order_is_measured_set_by_set() -> None:
     """Sets of the first one, two and three."""
     assert measured([2, 0, 1], float) == (4.0, 5.0, 7.0)

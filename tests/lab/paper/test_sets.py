@@ -13,6 +13,7 @@ from agent.lab.paper import heuristics, running, shape
 from agent.lab.paper.groups import STATISTICS, groups_of
 from agent.lab.paper.places import Places
 from agent.model.attributes import Attribute
+from agent.tradeoff.check import Violations
 from agent.tradeoff.sets import members
 from tests.lab.paper.made import NAMES, made_model, made_subject
 
@@ -64,6 +65,47 @@ def test_addresses_stand_beside_the_groups() -> None:
     assert half.objective == pytest.approx(0.2)
 
 
+def scored(name: str, utility: float, cost: float) -> heuristics.Scored:
+    """Return a set of which only what it brings and costs is known."""
+    return heuristics.Scored(name, (), utility, cost, utility - cost, cost, "made")
+
+
+PAPERS = (
+    scored("optimised", 1.4, 0.57),
+    scored("search statistics", 0.8, 0.23),
+    scored("demographics", 0.95, 0.65),
+    scored("topics", 1.3, 3.03),
+    scored("whole address", 1.8, 4.0),
+    scored("half address", 1.5, 3.0),
+)
+
+
+def test_the_papers_own_numbers_have_the_papers_shape() -> None:
+    """Every claim of Fig. 11; and each has its number on the page."""
+    page = heuristics.finding({"plugin": PAPERS}, 5.12, "made")
+    assert [each.same for each in page.claims] == [True] * 7
+    said = " ".join(each.published for each in page.claims)
+    for each in ("0.83", "1.4", "0.57", "0.8", "0.3", "0.95", "-1.73"):
+        assert each in said
+
+
+@pytest.mark.parametrize(
+    ("place", "changed", "other"),
+    [
+        (1, scored("search statistics", 0.8, 0.6), {4}),  # 0.2 bits: below demographics
+        (3, scored("topics", 1.3, 1.2), {3}),  # above 0
+        (4, scored("whole address", 0.5, 0.5), {5}),  # cheaper than the optimised
+    ],
+)
+def test_a_set_that_fares_otherwise_is_another_shape(
+    place: int, changed: heuristics.Scored, other: set[int]
+) -> None:
+    """Of its own claim, or of the order of scores."""
+    scores = (*PAPERS[:place], changed, *PAPERS[place + 1 :])
+    claims = heuristics.finding({"plugin": scores}, 5.12, "made").claims
+    assert {n for n, each in enumerate(claims) if each.same is False} == other
+
+
 def test_running_times_are_the_clocks() -> None:
     """A clock that ticks once per look gives every run one second."""
     ticks = count()
@@ -88,6 +130,25 @@ def test_every_metric_is_measured_on_the_same_triples(seed: int, chance: int) ->
     assert [each.same for each in found.claims] == [
         each.violations.share <= shape.FEW for each in shapes
     ]
+
+
+@given(st.integers(1, 500), st.data())
+def test_the_interval_of_a_share_holds_it(many: int, data: st.DataObject) -> None:
+    """It stays within 0 and 1, turns over with the share, and shrinks as more is seen."""
+    some = data.draw(st.integers(0, many))
+    low, high = shape.interval(some, many)
+    assert 0 <= low <= some / many <= high <= 1
+    other_low, other_high = shape.interval(many - some, many)
+    assert (low, high) == pytest.approx((1 - other_high, 1 - other_low))
+    wide_low, wide_high = shape.interval(4 * some, 4 * many)
+    assert wide_high - wide_low < high - low
+    assert shape.interval(0, 0) == (0.0, 1.0)
+
+
+def test_what_violates_is_said_in_a_sentence() -> None:
+    """As the run finds it, by estimator."""
+    found = shape.Shape("U, louo", Violations(60, 15, 0.1, 0.01), 0.2)
+    assert "25% of the triples under louo" in shape.sentence([found])
 
 
 def test_the_shape_of_utility_is_that_of_the_estimator() -> None:
