@@ -13,7 +13,7 @@ About = Literal["attribute", "request", "recipient", "daemon"]
 
 Disclose = Literal["always", "auto", "ask", "never"]
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
-Mode = Literal["dynamic", "standing"]
+Mode = Literal["dynamic", "standing", "planned"]
 Algorithm = Literal["lls", "ls", "greedy", "exact", "exhaustive"]
 Protect = Literal["everyone", "me"]
 Unknown = Literal["standing", "nothing"]
@@ -121,7 +121,7 @@ _TABLE = (
         Mode,
         "",
         "request",
-        "Decide for each query, or once for all.",
+        "Decide for each query, once for all, or by a plan for all that is to come.",
         default="dynamic",
     ),
     Setting("algorithm", Algorithm, "", "request", "How the best set is searched.", default="lls"),

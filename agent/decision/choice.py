@@ -1,8 +1,9 @@
-"""Which set is chosen: anew for each query, or once for all of them."""
+"""Which set is chosen: anew for each query, once for all of them, or as part of a plan."""
 
 from dataclasses import replace
 from typing import NamedTuple
 
+from agent.decision.planned import Plan, planned, uses_of
 from agent.decision.request import Knowledge, Request
 from agent.decision.settings import Case, case_of
 from agent.decision.terms import Terms
@@ -14,14 +15,16 @@ from agent.tradeoff.exact import EXHAUSTIVE
 from agent.tradeoff.objective import Objective
 from agent.tradeoff.probe import SetFunction
 from agent.tradeoff.search import Result, search
-from agent.tradeoff.sets import members, singleton
+from agent.tradeoff.sets import members, singleton, union
+from policy.settings import Mode
 
 
 class Choice(NamedTuple):
     """The chosen set and its attributes in order, the objective, and the search's result.
 
     ``standing``: the set was chosen for all queries, before anything was known; ``pending``: what
-    is worth adding and waits for the user, in the order chosen.
+    is worth adding and waits for the user, in the order chosen; ``plan``: of which the set is a
+    part, if it is.
     """
 
     mask: int
@@ -30,12 +33,25 @@ class Choice(NamedTuple):
     result: Result
     standing: bool = False
     pending: tuple[int, ...] = ()
+    plan: Plan | None = None
+
+    @property
+    def mode(self) -> Mode:
+        """How it was chosen, which need not be what the terms say."""
+        if self.plan is not None:
+            return "planned"
+        return "standing" if self.standing else "dynamic"
 
 
 def choice_of(case: Case, request: Request, match: Match, terms: Terms, model: Model) -> Choice:
-    """Return the best set for the query that was meant, or the standing one where terms say so."""
+    """Return the best set for the query that was meant, or what terms say in place of it.
+
+    Nothing is planned for a recipient that forgets: what it is told serves one request only.
+    """
     if match.query is None or terms.mode == "standing":
         return choose_standing(case, request, terms, model)
+    if terms.mode == "planned" and terms.memory == "remembers":
+        return choose_planned(case, match.query, terms, model)
     return choose(case, match.query, terms, model)
 
 
@@ -83,6 +99,49 @@ def choose_standing(case: Case, request: Request, terms: Terms, model: Model) ->
         result = replace(result, proof="none", bound=None)
     choice = Choice(mask, order, objective, result, standing=True)
     return choice._replace(pending=_waiting(choice, case, terms))
+
+
+def choose_planned(case: Case, query: int, terms: Terms, model: Model) -> Choice:
+    """Return the best part, for this query, of what the recipient is to hold in the end.
+
+    Attributes of the request are no lasting knowledge: they are chosen beside that, at what they
+    cost now.
+    """
+    uses = uses_of(query, model)
+    objective = Objective(uses, case.crowd, case.settings)
+    base, _ = forced(objective, case.forced)
+    plan = planned(case, query, model, base)
+    order = uses.best(base, plan.portfolio.mask & case.free, objective.feasible)
+    mask = base | union(order)
+    order += _requested(objective, mask, case.free & ~case.crowd.persons, terms)
+    mask |= union(order)
+    evaluations = plan.portfolio.evaluations
+    result = Result(
+        mask, (*members(base), *order), objective.value(mask), evaluations, 0, "none", None
+    )
+    objective.survey(mask, [*members(objective.candidates)])
+    choice = Choice(mask, result.order, objective, result, plan=plan)
+    return choice._replace(pending=_waiting_for_plan(choice, case, query, terms, model))
+
+
+def _requested(objective: Objective, mask: int, options: int, terms: Terms) -> tuple[int, ...]:
+    """Return which of the attributes of the request are worth adding to a set."""
+    return _search(Beside(objective, mask, options), terms).order if options else ()
+
+
+def _waiting_for_plan(
+    choice: Choice, case: Case, query: int, terms: Terms, model: Model
+) -> tuple[int, ...]:
+    """Return what waits for the user, would be in the plan with a yes, and helps this query."""
+    if not case.asked:
+        return ()
+    base, objective = union(case.forced) & choice.mask, choice.objective
+    wider = planned(replace(case, free=case.free | case.asked), query, model, base)
+    options = wider.portfolio.mask & case.asked
+    order = uses_of(query, model).best(choice.mask, options, objective.feasible)
+    with_them = choice.mask | union(order)
+    more = _requested(objective, with_them, case.asked & ~case.crowd.persons, terms)
+    return (*order, *more)
 
 
 def _standing(request: Request, terms: Terms, model: Model) -> Choice:

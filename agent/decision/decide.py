@@ -31,6 +31,7 @@ def decide(
         return _decide(request, match, terms, case_of(request, terms, knowledge, model, own), model)
     capped = terms.limits.new_per_week is not None
     held = knowledge if capped else replace(knowledge, recent=0)  # what else might matter
+    held = held if terms.mode == "planned" else replace(held, heard=())
     key = (decide, match.query, request.asked, terms, held)
     decision = model.remember(
         key,
@@ -50,15 +51,14 @@ def _decide(request: Request, match: Match, terms: Terms, case: Case, model: Mod
         request=request,
         terms=terms,
         status=case.status,
-        mode="standing" if choice.standing else "dynamic",
+        mode=choice.mode,
         match=match,
         matched_query=None if match.query is None else model.queries[match.query].text,
         disclosed=_names(choice.order, model),
         figures=figures_of(choice.objective, choice.mask, case, terms),
         evidence=_evidence(choice.result, case),
         candidates=tuple(
-            candidate(case, choice, index, attribute.name)
-            for index, attribute in enumerate(model.attributes)
+            candidate(case, choice, index, model) for index in range(len(model.attributes))
         ),
         guarded=_guarded(case, choice, model),
         pending=_pending(choice, case, terms, model),

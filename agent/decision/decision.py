@@ -24,6 +24,9 @@ Reason = Literal[
     "waits for you",
     "in the standing set",
     "not in the standing set",
+    "in the plan",
+    "planned for other requests",
+    "not in the plan",
     "known to the recipient",
     "costs more than it helps",
     "would break a limit",
@@ -43,7 +46,8 @@ class Candidate:
 
     ``gain_bits``: the utility it adds to the rest of the set (or would add); ``cost_bits``: what
     it adds to the cost, in bits; both None where it never was a candidate. ``limit``: the limit
-    that it would break, by its key in a policy.
+    that it would break, by its key in a policy; ``serves``: the known queries that the plan has
+    it for, those asked most first.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Candidate:
     gain_bits: float | None = None
     cost_bits: float | None = None
     limit: str | None = None
+    serves: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

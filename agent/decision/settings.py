@@ -21,7 +21,8 @@ class Case:
     """One request, ready to be decided: the people left, the demands, and who is out already.
 
     ``free``: the attributes to choose from, as a mask; ``forced``: those that always leave, in
-    ascending order; ``asked``: those that wait for the user, a mask.
+    ascending order; ``asked``: those that wait for the user, a mask; ``heard``: the queries that
+    the recipient was sent something with, and how often, as far as it remembers.
     """
 
     crowd: Crowd
@@ -31,6 +32,7 @@ class Case:
     free: int
     forced: tuple[int, ...]
     asked: int
+    heard: tuple[tuple[int, int], ...] = ()
 
 
 def case_of(
@@ -60,7 +62,9 @@ def case_of(
     )
     forced = tuple(each for each in range(len(model.attributes)) if always >> each & 1)
     status = _status(crowd, limits)
-    return Case(crowd, settings, barred, status, open_ & ~always & ~asked, forced, asked)
+    free = open_ & ~always & ~asked
+    heard = _heard(knowledge, terms, model)
+    return Case(crowd, settings, barred, status, free, forced, asked, heard)
 
 
 def _status(crowd: Crowd, limits: Limits) -> Status:
@@ -88,6 +92,14 @@ def _known(knowledge: Knowledge, terms: Terms, model: Model) -> list[tuple[int, 
     if len({index for index, _ in pairs}) < len(pairs):
         raise UsageError("an attribute is known with two values", "give each attribute once")
     return pairs if terms.memory == "remembers" else []
+
+
+def _heard(knowledge: Knowledge, terms: Terms, model: Model) -> tuple[tuple[int, int], ...]:
+    for query, times in knowledge.heard:
+        if not 0 <= query < len(model.queries) or times < 1:
+            hint = f"the model has {len(model.queries)} queries, and each is heard once or more"
+            raise UsageError(f"query {query} cannot be heard {times} times", hint)
+    return knowledge.heard if terms.memory == "remembers" else ()
 
 
 def _person(name: str, model: Model) -> int:

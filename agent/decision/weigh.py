@@ -7,8 +7,6 @@ and like the decision it looks at no value that was not disclosed (DESIGN.md 2.6
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from agent.decision.choice import objective_of
 from agent.decision.decide import figures_of
 from agent.decision.decision import Decision, Figures
@@ -21,9 +19,7 @@ from agent.model.model import Model
 from agent.tradeoff.crowd import COMBINATIONS
 from agent.tradeoff.objective import Objective
 from agent.tradeoff.sets import members, singleton, union
-from agent.tradeoff.utility import MeanUtility
-
-UNHEARD_OF = MeanUtility((), np.zeros(0))  # of a query that is not known: 0 for every set
+from agent.tradeoff.utility import HELPS_NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +155,6 @@ def _scales(decision: Decision, case: Case, model: Model) -> _Scales:
     objective = (
         objective_of(case, None if terms.mode == "standing" else query, model)
         if informed
-        else Objective(UNHEARD_OF, case.crowd, case.settings)
+        else Objective(HELPS_NOTHING, case.crowd, case.settings)
     )
     return _Scales(case, terms, model, objective, informed)

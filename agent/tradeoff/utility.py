@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Protocol
 
+import numpy as np
+
 from agent.tradeoff.louo import LeaveOneUserOut
 from agent.tradeoff.plugin import PlugIn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from agent.tradeoff.tables import QueryRows
@@ -104,3 +105,6 @@ class MeanUtility:
 
     def _mean(self, values: Sequence[float]) -> float:
         return float(sum(w * v for w, v in zip(self._weights, values, strict=True)))
+
+
+HELPS_NOTHING = MeanUtility((), np.zeros(0))  # 0 for every set: of what is only priced

@@ -29,6 +29,10 @@ TERMS = {
     "risk": Terms(trade_off=0.1, limits=Limits(max_risk=0.2)),
     "guarded": Terms(trade_off=0.1, guards=(("job", 1.0),)),
     "standing": Terms(trade_off=0.05, mode="standing", limits=Limits(k=2)),
+    "planned": Terms(trade_off=0.05, mode="planned", limits=Limits(k=2)),
+    "planned and guarded": Terms(
+        trade_off=0.05, mode="planned", guards=(("job", 0.1),), limits=Limits(per_request=2)
+    ),
     "log-maxprob": Terms(trade_off=0.01, metric="log-maxprob"),
 }
 
@@ -43,6 +47,8 @@ def transcript(person: Person, terms: Terms, model: Model) -> list[Step]:
         codes = {name: values[name] for name in decision.disclosed}
         steps.append((decision.status, decision.disclosed, tuple(codes.values())))
         known = known.learns({name: code for name, code in codes.items() if name != "hours"})
+        if codes:
+            known = known.hears(model.match(request.query).query)
     return steps
 
 

@@ -16,7 +16,7 @@ events = []
 def run():
     for limits in (Limits(), Limits(k=2), Limits(max_risk=0.5)):
         for algorithm in ("lls", "ls", "greedy", "exact", "exhaustive"):
-            for mode in ("dynamic", "standing"):
+            for mode in ("dynamic", "standing", "planned"):
                 terms = Terms(trade_off=weight, limits=limits, algorithm=algorithm, mode=mode)
                 decide(Request("python today"), terms, Knowledge(), model)
                 decide(Request("nothing known"), terms, Knowledge((("age", 1),)), model)

@@ -59,7 +59,7 @@ OF_RECIPIENTS: Mapping[str, st.SearchStrategy[Any]] = {
 }
 UNORDERED: Mapping[str, st.SearchStrategy[Any]] = {
     "cost": st.sampled_from(["maxprob", "log-maxprob", "k-anonymity", "entropy"]),
-    "mode": st.sampled_from(["dynamic", "standing"]),
+    "mode": st.sampled_from(["dynamic", "standing", "planned"]),
     "algorithm": st.sampled_from(["lls", "ls", "greedy", "exact", "exhaustive"]),
     "protect": st.sampled_from(["everyone", "me"]),
     "model": st.sampled_from(["so2017", "other-1.0"]),

@@ -1,0 +1,273 @@
+"""A portfolio: what a recipient is told once, to serve all that it is going to be asked.
+
+A person attribute that was disclosed is known for good: it costs once, and helps with every later
+query. So a set is weighed for all queries at once, each of which uses the subset that helps it
+most. This goes beyond the paper (9.5.1 has one set for all queries, 9.5.2 one for each).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from agent.tradeoff.passes import ROUNDING
+from agent.tradeoff.sets import members, singleton, union
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from agent.tradeoff.utility import Utility
+
+    Floats = NDArray[np.float64]
+
+KEPT = 2_000  # sets of a query, some hundred bytes each; then the memory starts afresh
+
+
+class Priced(Protocol):
+    """What a portfolio costs, and which ones may be had."""
+
+    def cost(self, mask: int) -> float:
+        """Return what telling these attributes costs, in bits."""
+        ...
+
+    def cost_floor(self, mask: int) -> float:
+        """Return a bound, in bits, that the cost of no superset goes below."""
+        ...
+
+    def feasible(self, mask: int) -> bool:
+        """Say whether a recipient may hold all of these."""
+        ...
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to price; the answers stay the same."""
+        ...
+
+
+class Uses:
+    """The utility of one query, remembered for the sets near those that plans came to."""
+
+    def __init__(
+        self, utility: Callable[[], Utility], attributes: int, computed: Mapping[int, float]
+    ) -> None:
+        """Take the utility, how many attributes there are, and U of some sets, by mask."""
+        self._utility, self._size, self._computed = utility, attributes, computed
+        self.limit, self.monotone = utility().limit, utility().monotone
+        self._forget()
+
+    def value(self, mask: int) -> float:
+        """Return U(A) in bits."""
+        if mask in self._values:
+            return self._values[mask]
+        if mask in self._computed:
+            return self._computed[mask]
+        for each in members(mask):
+            rest = mask ^ singleton(each)
+            if self._done.get(rest, 0) >> each & 1:
+                return float(self._rows[rest][each])
+        found = self._values[mask] = self._utility().value(mask)
+        return found
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        row = self.beside(mask, union(attributes))
+        return [float(row[each]) for each in attributes]
+
+    def ceiling(self, mask: int) -> float:
+        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
+        return self._utility().ceiling(mask)
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
+        self._utility().focus(mask)
+
+    def forget(self) -> None:
+        """Drop what was prepared, not what was computed; the answers stay the same."""
+        self._utility().forget()
+
+    def beside(self, mask: int, wanted: int) -> Floats:
+        """Return U(A u {V}) in bits, float64 by attribute, for each V of ``wanted`` at least.
+
+        None of them is in A. The array is not to be written to.
+        """
+        if mask not in self._rows:
+            if len(self._rows) >= KEPT:
+                self._forget()
+            self._rows[mask], self._done[mask] = np.full(self._size, np.nan), 0
+        row, missing = self._rows[mask], wanted & ~self._done[mask]
+        if missing:
+            new = [*members(missing)]
+            given = [self._computed.get(mask | singleton(each)) for each in new]
+            known = None not in given
+            row[new] = given if known else self._utility().extensions(mask, new)
+            self._done[mask] |= missing
+        return row
+
+    def best(self, start: int, options: int, allowed: Callable[[int], bool]) -> tuple[int, ...]:
+        """Return what to add to a set, the best first, until nothing allowed adds any utility."""
+        mask, level, order = start, self.value(start), list[int]()
+        while rest := options & ~mask:
+            row = self.beside(mask, rest)
+            better = [(-row[each], each) for each in members(rest) if row[each] > level + ROUNDING]
+            found = next((each for _, each in sorted(better) if allowed(mask | 1 << each)), None)
+            if found is None:
+                break
+            mask, level = mask | singleton(found), float(row[found])
+            order.append(found)
+        return tuple(order)
+
+    def _forget(self) -> None:
+        self._values: dict[int, float] = {0: 0.0}
+        self._rows: dict[int, Floats] = {}
+        self._done: dict[int, int] = {}
+
+
+class Demand(NamedTuple):
+    """A query, and the share of all requests that are expected to be this one."""
+
+    uses: Uses
+    weight: float
+
+
+class Scope(NamedTuple):
+    """What there is to plan with, as masks.
+
+    ``held``: told already, and free to use again; ``free``: may be told; ``fixed``: in every
+    answer; ``most``: how many attributes an answer may have, None for any number.
+    """
+
+    held: int
+    free: int
+    fixed: int = 0
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Portfolio:
+    """What a recipient is to hold in the end.
+
+    ``mask``: the set, with what is held; ``order``: what was added, in the order chosen; ``uses``:
+    by demand, the subset that it uses; ``refused``: what would be worth adding and breaks a limit,
+    a mask; ``value``: mean bits of help less the cost; ``evaluations``: how many sets were priced.
+    """
+
+    mask: int
+    order: tuple[int, ...]
+    uses: tuple[int, ...]
+    refused: int
+    value: float
+    evaluations: int
+
+
+def plan(demands: Sequence[Demand], priced: Priced, scope: Scope) -> Portfolio:
+    """Return a portfolio P with a large value: the mean of U_q over what q uses of P, less C(P).
+
+    From what is held, the attribute that adds most is added while one adds anything (greedy). A
+    query uses a new attribute beside what it used before, where that helps it. P is feasible, if
+    what is held and fixed is, and never worth less than that.
+    """
+    growth, evaluations = _Growth(demands, scope), 0
+    while True:
+        found, refused, tried = _step(growth, priced, scope.free & ~growth.mask)
+        evaluations += tried
+        if found is None:
+            break
+        if growth.known(found):
+            growth.add(found)
+    return Portfolio(
+        mask=growth.mask,
+        order=tuple(growth.order),
+        uses=tuple(growth.uses),
+        refused=refused,
+        value=float(growth.weights @ growth.bits) - priced.cost(growth.mask),
+        evaluations=evaluations,
+    )
+
+
+class _Growth:
+    """A portfolio on its way up: what each demand uses of it, and the bits that this brings.
+
+    The gain of an attribute for a demand is computed afresh only when it matters: until then what
+    it gained beside less stands for it, as it would bound it if U were submodular. Which gains are
+    at hand depends on this plan alone, never on what was computed for others.
+    """
+
+    def __init__(self, demands: Sequence[Demand], scope: Scope) -> None:
+        self.mask, self.order = scope.held | scope.fixed, list[int]()
+        self.weights = np.array([each.weight for each in demands], dtype=np.float64)
+        self._demands, self._scope = demands, scope
+        self.uses = [self._first_use(each.uses) for each in demands]
+        pairs = [*zip(demands, self.uses, strict=True)]
+        self.bits = np.array([each.uses.value(use) for each, use in pairs])
+        singles = [each.uses.beside(0, scope.free) for each in demands]
+        self._gains = np.maximum(np.nan_to_num(np.array(singles)), 0.0)
+        self._fresh = np.array([[not use] * self._gains.shape[-1] for use in self.uses])
+        for place in range(len(demands)):
+            self._close(place)
+
+    def gains(self, options: list[int]) -> Floats:
+        """Return the mean bits that each of these adds, float64, as far as is known."""
+        gains: Floats = self.weights @ self._gains[:, options]
+        return gains
+
+    def known(self, attribute: int) -> bool:
+        """Say whether the gain of an attribute is known; make it known for the next time."""
+        stale = np.flatnonzero(~self._fresh[:, attribute] & (self._gains[:, attribute] > 0))
+        for place in stale.tolist():
+            row = self._demands[place].uses.beside(self.uses[place], singleton(attribute))
+            self._gains[place, attribute] = max(0.0, row[attribute] - self.bits[place])
+            self._fresh[place, attribute] = True
+        return not len(stale)
+
+    def add(self, attribute: int) -> None:
+        """Add an attribute, which every demand uses that it helps."""
+        self.mask |= singleton(attribute)
+        self.order.append(attribute)
+        for place in np.flatnonzero(self._gains[:, attribute] > ROUNDING).tolist():
+            self.uses[place] |= singleton(attribute)
+            self.bits[place] = self._demands[place].uses.value(self.uses[place])
+            self._fresh[place] = False
+            self._close(place)
+
+    def _first_use(self, uses: Uses) -> int:
+        fixed = self._scope.fixed
+        return fixed | union(uses.best(fixed, self._scope.held & ~fixed, self._has_room))
+
+    def _has_room(self, mask: int) -> bool:
+        most = self._scope.most
+        return most is None or mask.bit_count() <= most
+
+    def _close(self, place: int) -> None:
+        """Let a demand whose answer is full gain nothing more."""
+        if not self._has_room(self.uses[place] << 1 | 1):
+            self._gains[place] = 0.0
+
+
+def _step(growth: _Growth, priced: Priced, open_: int) -> tuple[int | None, int, int]:
+    """Return the best attribute to add, None for none; what limits refuse; and how many priced.
+
+    An attribute whose gain is below what another is worth is not priced: costs only grow.
+    """
+    options, base = [*members(open_)], priced.cost(growth.mask)
+    if not options:
+        return None, 0, 0
+    priced.focus(growth.mask)
+    gains = growth.gains(options)
+    saving = base - priced.cost_floor(growth.mask)
+    found, worth, refused, tried = None, ROUNDING, 0, 0
+    for place in np.argsort(-gains, kind="stable").tolist():
+        if gains[place] + saving < worth:
+            break
+        each, tried = options[place], tried + 1
+        with_it = growth.mask | singleton(each)
+        level = float(gains[place]) - (priced.cost(with_it) - base)
+        if level < worth or (level == worth and (found is None or found < each)):
+            continue
+        if priced.feasible(with_it):
+            found, worth = each, level
+        else:
+            refused |= singleton(each)
+    return found, refused, tried
