@@ -1,0 +1,1 @@
+"""Services that foretell what somebody wants from what a request carries: three, to choose from."""
