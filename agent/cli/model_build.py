@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
 import click
 
@@ -16,9 +16,16 @@ from agent.cli.options import PATH, json_option, record
 from agent.cli.parameters import OneOf, shrinkage
 from agent.cli.progress import Progress
 from agent.errors import UsageError
+from agent.lab.questions.defaults import (
+    AS_ANSWERED,
+    with_default_sensitivities,
+    within_outcomes,
+)
 from agent.model.file import SUFFIX, write
+from agent.model.model import Model
 from agent.tradeoff.utility import Estimator
 
+Sensitivities = Literal["scaled", "as-answered", "none"]
 MAX_NAME = 240  # bytes; while it is written, a file has a longer name
 
 
@@ -35,6 +42,7 @@ class BuildFlags(TypedDict):
     shrinkage: float | None
     min_users: int
     half: Half | None
+    sensitivities: Sensitivities | None
     id: str | None
     source: str
     licence: str
@@ -72,6 +80,11 @@ class BuildFlags(TypedDict):
     help="Drop queries of fewer users.",
 )
 @click.option("--half", type=OneOf(["A", "B"]), help="Build from one half of the users only.")
+@click.option(
+    "--sensitivities",
+    type=OneOf(["scaled", "as-answered", "none"]),
+    help="Of attributes, by default: from two surveys, or none. With --log scaled, else none.",
+)
 @click.option("--id", metavar="NAME", help="Name of the model. By default that of the file.")
 @click.option("--source", default="", metavar="TEXT", help="Where the data comes from.")
 @click.option("--licence", default="", metavar="TEXT", help="On which terms.")
@@ -81,7 +94,8 @@ def build(**flags: Unpack[BuildFlags]) -> None:
 
     Users: a column user, and one per attribute of the person. Events: columns user, query,
     intent, and one per attribute that is set anew for every request. The three tables of a log
-    are described in agent/build/FORMAT_LOG.md. Needs the extra `build`.
+    are described in agent/build/FORMAT_LOG.md, and where sensitivities come from in
+    agent/lab/questions/SOURCES.md. Needs the extra `build`.
     """
     out = flags["out"]
     _check_place(out)
@@ -103,6 +117,7 @@ def build(**flags: Unpack[BuildFlags]) -> None:
         from agent.build.build import build_model
     with Progress() as progress:
         made = build_model(options, progress)
+    made = _priced(made, flags["sensitivities"] or ("none" if options.log is None else "scaled"))
     with uninterrupted():
         built = write(made, out)
     if flags["as_json"]:
@@ -112,7 +127,20 @@ def build(**flags: Unpack[BuildFlags]) -> None:
     left = dropped(built)
     if left:
         click.echo(paragraph(f"Dropped from the tables: {left}."))
+    priced = sum(each.sensitivity > 0 for each in built.attributes)
+    if priced:
+        what = f"{priced} attributes have a default sensitivity from two surveys"
+        click.echo(paragraph(f"{what}; `--sensitivities none` leaves them without."))
     click.echo(f"Look at it with `reticent model info {out}`.")
+
+
+def _priced(model: Model, which: Sensitivities) -> Model:
+    """Return a model with the default sensitivities that are wanted."""
+    if which == "none":
+        return model
+    return with_default_sensitivities(
+        model, within_outcomes() if which == "scaled" else AS_ANSWERED
+    )
 
 
 def _check_place(out: Path) -> None:

@@ -107,4 +107,5 @@ def _query(query: Query) -> tuple[str, ...]:
 
 def _attribute(attribute: Attribute) -> tuple[str, ...]:
     values = ", ".join(attribute.values[1:]) or "none"
-    return attribute.name, attribute.scope, f"{attribute.title}: {values}"
+    price = f", to bring {bits(attribute.sensitivity)} bits" if attribute.sensitivity else ""
+    return attribute.name, attribute.scope, f"{attribute.title}{price}: {values}"

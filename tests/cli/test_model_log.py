@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.lab.questions.defaults import default_sensitivities, within_outcomes
 from tests.cli.conftest import Run, builds
 from tests.house.tree import ROOT
 
@@ -29,7 +30,7 @@ def test_its_tables_are_those_that_the_script_invents(tmp_path: Path) -> None:
 @builds
 def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
     """From three tables to an answer: where they live decides the weather, age the shoes."""
-    built = run("model", "build", *files, "--json").record
+    built = run("model", "build", *files, "--sensitivities", "none", "--json").record
     assert (built["people"], len(built["queries"]), len(built["attributes"])) == (20, 3, 33)
     titles = {each["name"]: each["title"] for each in built["attributes"]}
     assert titles["daily"] == "asks once a day or more (AFRQ)"
@@ -37,6 +38,28 @@ def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
     for query, helpful in (("weather", "region"), ("shoes", "age_group"), ("map", "region")):
         record = run("decide", "--model", out, "--query", query, "--json").record
         assert record["disclose"] == [helpful]
+
+
+@builds
+def test_its_attributes_have_the_sensitivities_of_the_surveys(
+    run: Run, files: list[str | Path]
+) -> None:
+    """Scaled, as answered or none; the model says whose word they are, and `info` shows them."""
+
+    def bits(*asked: str) -> dict[str, float]:
+        built = run("model", "build", *files, *asked, "--json").record
+        return {each["name"]: each["sensitivity"] for each in built["attributes"]}
+
+    names, whole = [*bits()], bits("--sensitivities", "as-answered")
+    expected = default_sensitivities(names)
+    assert {name: each for name, each in whole.items() if each} == pytest.approx(expected)
+    assert not any(bits("--sensitivities", "none").values())
+    assert bits() == pytest.approx({n: each * within_outcomes() for n, each in whole.items()})
+    out = files[files.index("--out") + 1]
+    assert run("decide", "--model", out, "--query", "shoes", "--json").record["disclose"] == []
+    page = run("model", "info", out).out
+    assert "adults_2020" in page
+    assert "gender (DGDR), to bring 0.1" in " ".join(page.split())
 
 
 @pytest.mark.parametrize("missing", NAMES)

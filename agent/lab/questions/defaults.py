@@ -20,7 +20,7 @@ from agent.lab.questions.asked import WILLING
 from agent.lab.questions.mapping import MAPPED
 from agent.lab.questions.ratings import SOURCE, adults
 from agent.lab.questions.stated import DOUBLED_BITS, EXTREMES, OUTCOMES, SHARES
-from agent.model.model import Model
+from agent.model.model import Figure, Model
 
 # What each level of the second survey wants, which did not ask: the paper's four improvements
 # (6.3), in order. Its text bears this out: 54.4 % share DMTL for twice the performance, and 53.7 %
@@ -112,10 +112,18 @@ def default_sensitivities(names: Iterable[str], scale: float = AS_ANSWERED) -> d
 
 
 def with_default_sensitivities(model: Model, scale: float = AS_ANSWERED) -> Model:
-    """Return a model that states the defaults, without a digest, until it is written."""
+    """Return a model that states the defaults, without a digest, until it is written.
+
+    Its options say where they are from, and the scale.
+    """
     bits = default_sensitivities([each.name for each in model.attributes], scale)
     attributes = tuple(
         replace(each, sensitivity=bits.get(each.name, each.sensitivity))
         for each in model.attributes
     )
-    return replace(model, attributes=attributes, digest="")
+    options: dict[str, Figure] = {
+        **model.options,
+        "sensitivities": f"paper 6.1, {SOURCE}",
+        "sensitivity_scale": scale,
+    }
+    return replace(model, attributes=attributes, options=options, digest="")

@@ -127,6 +127,8 @@ def test_a_model_that_states_them() -> None:
     ]
     assert changed == [("gender", default_sensitivities(["gender"])["gender"])]
     assert found.digest == ""
+    assert found.options["sensitivity_scale"] == 1
+    assert "adults_2020" in str(found.options["sensitivities"])
 
 
 def test_where_the_two_surveys_meet() -> None:
