@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from agent.lab.attack.intervals import Resamples, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from agent.lab.attack.intervals import Interval
     from examples.search_service.replay.lines import Line
     from examples.search_service.replay.served import Served
 
     Floats = NDArray[np.float64]
-    Indexes = NDArray[np.intp]
 
 QUANTILES = (0.01, 0.05, 0.5)
-SURE = (0.025, 0.975)
-DRAWS = 2000
 KEPT, PEOPLE, SHARE = 0.6, 50, 0.95  # the target: of the gain, and people left for so many
-
-
-class Interval(NamedTuple):
-    """A mean over people, and between what it lies in 95 of 100 resamples of them."""
-
-    mean: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +66,15 @@ def figures(traces: Mapping[Line, Sequence[Served]], by: Compared) -> dict[Line,
     People are resampled together for all lines, so that the intervals of shares are paired.
     """
     ranks = {line: _reciprocal(of) for line, of in traces.items()}
-    people = len(ranks[by.nothing])
-    even = np.full(people, 1 / people)
-    drawn = np.random.default_rng(by.seed).multinomial(people, even, DRAWS)
+    resamples = Resamples(len(ranks[by.nothing]), by.seed)
     none, best = ranks[by.nothing], ranks[by.best]
     return {
         line: Figures(
-            rank=_interval(ranks[line], drawn),
-            kept=_share(ranks[line] - none, best - none, drawn),
+            rank=resamples.mean(ranks[line]),
+            kept=resamples.ratio(ranks[line] - none, best - none),
             told=float(np.mean([each.told.mean() for each in of])),
             left=_left(of),
-            many=_interval(_many(of), drawn),
+            many=resamples.mean(_many(of)),
         )
         for line, of in traces.items()
     }
@@ -101,21 +91,4 @@ def _many(traces: Sequence[Served]) -> Floats:
 def _left(traces: Sequence[Served]) -> tuple[tuple[int, ...], ...]:
     """Return for each population the numbers that at most such shares of the people stay below."""
     last = np.array([each.left[-1] for each in traces])
-    found = np.quantile(last, QUANTILES, axis=0, method="inverted_cdf")
-    return tuple(tuple(column) for column in found.T.astype(int).tolist())
-
-
-def _interval(values: Floats, drawn: Indexes) -> Interval:
-    return _between(float(values.mean()), drawn @ values / drawn[0].sum())
-
-
-def _share(gain: Floats, best: Floats, drawn: Indexes) -> Interval | None:
-    whole = drawn @ best
-    if best.mean() <= 0 or whole.min() <= 0:
-        return None
-    return _between(float(gain.mean() / best.mean()), drawn @ gain / whole)
-
-
-def _between(mean: float, resampled: Floats) -> Interval:
-    low, high = np.quantile(resampled, SURE)
-    return Interval(mean, float(low), float(high))
+    return tuple(tuple(int(quantile(line, each)) for each in QUANTILES) for line in last.T)
