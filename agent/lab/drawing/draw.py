@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from agent.lab.charts import Chart, Panel, Series
 
 WIDE, HIGH = 6.8, 4.4  # inches, of one panel
-COLUMNS = 3
+COLUMNS = 2  # more, and the words are too small on a page
 DPI = 110
 BARS = 0.8  # of the room that one place has
-LEVEL, LONGEST = 5, 12  # so many names of places, of so many characters, fit side by side
+LEVEL, LONGEST = 6, 14  # so many names of places, in lines of so many characters, fit side by side
+LETTER = 0.075  # inches that a letter of a name on its side takes from the height
 DOTTED = 60  # points of a curve, up to which each is seen
 STYLE: Any = {
+    "axes.axisbelow": True,
     "axes.grid": True,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -50,7 +52,8 @@ def drawn(chart: Chart) -> dict[str, bytes]:
 def _figure(chart: Chart) -> Figure:
     columns = min(COLUMNS, len(chart.panels))
     rows = ceil(len(chart.panels) / columns)
-    figure = Figure(figsize=(WIDE * columns, HIGH * rows), dpi=DPI, layout="constrained")
+    high = HIGH + LETTER * max(map(_on_its_side, chart.panels))
+    figure = Figure(figsize=(WIDE * columns, high * rows), dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(chart.title)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
@@ -58,7 +61,7 @@ def _figure(chart: Chart) -> Figure:
         _draw(axes, panel)
     for axes in grid[len(chart.panels) :]:
         axes.set_axis_off()
-    figure.supxlabel(fill(chart.note, 90 * columns), fontsize=7, color="0.35")
+    figure.supxlabel(fill(chart.note, 90 * columns), fontsize=8, color="0.35")
     return figure
 
 
@@ -78,11 +81,25 @@ def _draw(axes: Axes, panel: Panel) -> None:
         axes.plot(mark.x, mark.y, "o", color="black", markersize=5, zorder=5)
         axes.annotate(mark.text, (mark.x, mark.y), (6, -12), textcoords="offset points")
     if panel.ticks:
-        slanted = len(panel.ticks) > LEVEL or max(map(len, panel.ticks)) > LONGEST
-        axes.set_xticks(range(len(panel.ticks)), panel.ticks)
-        axes.tick_params("x", rotation=90 if slanted else 0, labelsize=8)
+        names = panel.ticks if _on_its_side(panel) else map(_in_lines, panel.ticks)
+        axes.set_xticks(range(len(panel.ticks)), list(names))
+        axes.tick_params("x", rotation=90 if _on_its_side(panel) else 0, labelsize=8)
+        if not panel.log_y and all(min(each.low or each.y) >= 0 for each in panel.series):
+            axes.set_ylim(bottom=0)
     if len(panel.series) > 1:
         axes.legend(fontsize=8)
+
+
+def _on_its_side(panel: Panel) -> int:
+    """Return how many letters the longest name of a place has if they stand upright, else 0."""
+    lines = [line for each in panel.ticks for line in _in_lines(each).splitlines()]
+    if len(panel.ticks) > LEVEL or max(map(len, lines), default=0) > LONGEST:
+        return max(map(len, panel.ticks))
+    return 0
+
+
+def _in_lines(name: str) -> str:
+    return fill(name, LONGEST, break_long_words=False, break_on_hyphens=False)
 
 
 def _series(axes: Axes, series: Series, colour: str, place: tuple[int, int]) -> None:

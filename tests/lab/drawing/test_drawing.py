@@ -38,13 +38,31 @@ def test_a_chart_is_a_picture_of_its_size_and_a_text_that_parses() -> None:
     """PNG says its width in its header; SVG is XML, and holds the words of the chart."""
     files = drawn(CHART)
     assert files["png"][:8] == b"\x89PNG\r\n\x1a\n"
-    width, height = unpack(">II", files["png"][16:24])
-    assert (width, height) == (2244, 484)
+    assert size(files["png"]) == (1496, 968)
     root = ET.fromstring(files["svg"])  # noqa: S314 - we wrote it ourselves
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
-    words = " ".join(root.itertext())
+    words = " ".join(" ".join(root.itertext()).split())
     for word in ("A made figure", "Data: synthetic", "lines", "bars", "a name that is long"):
         assert word in words
+
+
+def size(png: bytes) -> tuple[int, int]:
+    """Return the width and height that a picture states."""
+    width, height = unpack(">II", png[16:24])
+    return width, height
+
+
+def test_names_on_their_side_take_no_height_from_what_is_drawn() -> None:
+    """Many places with long names make the picture higher, by the longest; few do not."""
+    heights = []
+    for many, letters in ((3, 8), (20, 8), (20, 28)):
+        names = tuple("n" * letters for _ in range(many))
+        places = tuple(map(float, range(many)))
+        chart = Chart(
+            "fig-names", "", "", (Panel("", "", "", (Series("s", places, places),), (), names),)
+        )
+        heights.append(size(drawn(chart)["png"])[1])
+    assert heights[0] < heights[1] < heights[2]
 
 
 def test_the_same_chart_is_the_same_bytes() -> None:
