@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent.build.shrinkage import SHRINKAGES
 from agent.lab.paper import published
 
 if TYPE_CHECKING:
+    from agent.lab.charts import Claim
     from agent.model.model import Model
 
 RULES = (
@@ -26,6 +28,10 @@ FITTED = (
     "The level is fitted and is no evidence: the synthetic log is tuned so that the curve has the "
     f"paper's {published.UTILITY_BITS} bits at just this prior."
 )
+FITTED_SETS = (
+    "The utility of search statistics, and how far topics tell people apart, are fitted: the "
+    "synthetic log is tuned to the paper's. Their scores under plugin are no evidence."
+)
 UP_ONLY = (
     "Diminishing returns are looked for on the way up only, until the greatest utility. The first "
     "rule counted gains that grow along the whole order; it was given up after a first report."
@@ -39,6 +45,11 @@ WHOLE_COST = (
 def is_synthetic(model: Model) -> bool:
     """Say whether a model was built of data that calls itself synthetic."""
     return model.source.lower().startswith("synthetic")
+
+
+def doubted(claim: Claim) -> Claim:
+    """Return a claim about a number that was fitted: it is not counted."""
+    return replace(claim, same=None, why=f"fitted, and no evidence; {claim.why}")
 
 
 def prior(shrinkage: float) -> str:

@@ -20,6 +20,7 @@ from agent.lab.paper import (
 from agent.lab.paper.parts import ESTIMATORS, PARTS, computed, parts
 from agent.lab.paper.subject import subject_of
 from agent.model.file import read
+from agent.tradeoff.crowd import COMBINATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,7 +89,7 @@ def _findings(
     options: Options,
     found: Mapping[Task, Any],
 ) -> tuple[Finding, ...]:
-    note = note_of(model)
+    note, fitted = note_of(model), caveats.is_synthetic(model)
     by: dict[str, dict[str, Any]] = {
         part: {each: found[each, part] for each in ESTIMATORS} for part in PARTS
     }
@@ -103,13 +104,13 @@ def _findings(
     shapes = (*_utility_shapes(found), *shape.cost_shapes(model, options.k, options.seed))
     estimates = (found["plugin", "sampling"], *sampling.cost_estimates(subject, options))
     return (
-        utility_order.finding(orders, note, options.shrinkage, fitted=caveats.is_synthetic(model)),
+        utility_order.finding(orders, note, options.shrinkage, fitted=fitted),
         cost_order.cost_finding(costs, note),
         curve.finding(by["curve"], note),
         *_calibration(places, options, note),
         cost_order.metrics_finding(costs, note, options.k),
         calibrated_order.finding(by["calibrated order"], options.trade_off, note),
-        heuristics.finding(by["heuristics"], options.trade_off, note),
+        heuristics.finding(by["heuristics"], options.trade_off, note, fitted=fitted),
         running.finding(by["running"], note),
         shape.finding(shapes, note),
         sampling.finding(estimates, options.samples, note),
@@ -127,6 +128,11 @@ def _intro(model: Model, material: Material, options: Options) -> tuple[str, ...
         "Fig. 8b is missing, and of Fig. 11 the addresses: this model does not know where people "
         "ask from. A log does."
     )
+    requests = len(model.attributes) - model.persons
+    ordered = (
+        f"No order has more request attributes than give {COMBINATIONS} combinations of their "
+        f"values together, for larger sets are no candidates; the model has {requests}."
+    )
     count = sum(each.sensitivity > 0 for each in model.attributes)
     priced = (
         f"Attributes with a sensitivity of their own: {count} of {len(model.attributes)}; the "
@@ -139,6 +145,7 @@ def _intro(model: Model, material: Material, options: Options) -> tuple[str, ...
         caveats.RULES,
         _ESTIMATES.format(shrinkage=options.shrinkage),
         priced,
+        *([ordered] if requests else []),
         *([missing] if material.places is None else []),
     )
 

@@ -22,6 +22,10 @@ invented, and this is all of it:
   person's tastes, not the query. Topics of a person are known from these pages alone, for no other
   pages are in the log. Every 25th site is in no directory.
 - Employed people and students use the network of an employer or a school in working hours.
+- How much it depends on them is set with the paper's results in view. By its estimator, with a
+  prior of 0.1 rows, people's attributes bring about its 1.92 bits (Fig. 6), search statistics about
+  0.8, and topics tell people apart about as well as its score for them says (Fig. 11). These three
+  are fitted: to find them again is no evidence.
 - Ten or a hundred times the size is as many independent blocks of people with the same queries and
   sites.
 """

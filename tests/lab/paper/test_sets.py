@@ -82,11 +82,21 @@ PAPERS = (
 
 def test_the_papers_own_numbers_have_the_papers_shape() -> None:
     """Every claim of Fig. 11; and each has its number on the page."""
-    page = heuristics.finding({"plugin": PAPERS}, 5.12, "made")
+    page = heuristics.finding({"plugin": PAPERS}, 5.12, "made", fitted=False)
     assert [each.same for each in page.claims] == [True] * 7
     said = " ".join(each.published for each in page.claims)
     for each in ("0.83", "1.4", "0.57", "0.8", "0.3", "0.95", "-1.73"):
         assert each in said
+
+
+def test_what_was_fitted_is_not_counted_and_says_so() -> None:
+    """In a synthetic log two sets, by the paper's estimator alone."""
+    both = {"plugin": PAPERS, "louo": PAPERS}
+    page = heuristics.finding(both, 5.12, "made", fitted=True)
+    doubted = [each for each in page.claims if each.same is None]
+    assert [each.published.split(":")[0] for each in doubted] == [*heuristics.FITTED]
+    assert all(each.ours.startswith("plugin") and "no evidence" in each.why for each in doubted)
+    assert "no evidence" in page.text[1]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +112,7 @@ def test_a_set_that_fares_otherwise_is_another_shape(
 ) -> None:
     """Of its own claim, or of the order of scores."""
     scores = (*PAPERS[:place], changed, *PAPERS[place + 1 :])
-    claims = heuristics.finding({"plugin": scores}, 5.12, "made").claims
+    claims = heuristics.finding({"plugin": scores}, 5.12, "made", fitted=False).claims
     assert {n for n, each in enumerate(claims) if each.same is False} == other
 
 
