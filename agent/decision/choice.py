@@ -64,7 +64,7 @@ def choose(case: Case, query: int, terms: Terms, model: Model) -> Choice:
 def objective_of(case: Case, query: int | None, model: Model) -> Objective:
     """Return by what a set is chosen for a query; None: for the mean of all."""
     if query is not None:
-        utility, computed = model.utility(query), model.computed_utilities(query)
+        utility, computed = uses_of(query, model), model.computed_utilities(query)
         return Objective(utility, case.crowd, case.settings, computed)
     nobodys = replace(case.settings, own=None)  # what is remembered outlives the request
     shared = model.remember(

@@ -93,6 +93,23 @@ class Objective:
             and mask | singleton(each) not in self._utilities
             and self.feasible(mask | singleton(each))
         ]
+        self._learn(mask, new)
+
+    def look_around(self, mask: int) -> None:
+        """Make ready F(A ^ {V}) for every candidate V, feasible or not; the answers stay the same.
+
+        A survey leaves out what the search cannot choose; whoever says why it cannot asks for all.
+        """
+        self.focus(mask)
+        new = [
+            each
+            for each in members(self.candidates & ~mask & self._crowd.persons)
+            if mask | singleton(each) not in self._utilities
+        ]
+        self._learn(mask, new)
+
+    def _learn(self, mask: int, new: Sequence[int]) -> None:
+        """Compute U(A u {V}) for each V in ``new``, all of them at once."""
         for each, bits in zip(new, self._utility.extensions(mask, new), strict=True):
             self._utilities[mask | singleton(each)] = bits
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from agent.tradeoff.bounds import free_bound
 from agent.tradeoff.losses import METRICS, Metric
 from agent.tradeoff.objective import Objective
+from agent.tradeoff.portfolio import Uses
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.settings import Settings
 from tests.tradeoff import naive
@@ -52,6 +53,21 @@ def test_the_parts_add_up(objective: Objective) -> None:
         assert parts.objective == objective.value(mask)
         assert objective.value(mask) == objective.utility(mask) - objective.cost(mask)
         assert parts.utility == objective.utility(mask)
+
+
+@given(rich_worlds(requests=1, people=40), st.data())
+def test_looking_around_changes_no_answer(world: World, data: st.DataObject) -> None:
+    """Bit for bit, whether or not a utility that remembers is between."""
+    settings = data.draw(settings_for(world))
+    looked, plain = (world.utility("louo", 5.0) for _ in range(2))
+    remembering = Uses(lambda: looked, len(world.cards), {})
+    around = Objective(remembering, world.crowd(()), settings)
+    mask = data.draw(st.integers(0, world.everything)) & settings.candidates
+    around.look_around(mask)
+    alone = Objective(plain, world.crowd(()), settings)
+    for each in members(settings.candidates):
+        other = mask ^ singleton(each)
+        assert around.parts(other) == alone.parts(other)
 
 
 @given(objectives())
