@@ -13,6 +13,7 @@ from agent.daemon.deciding.answers import (
     unspecified,
 )
 from agent.daemon.deciding.case import Case, NothingError, case_of, decided
+from agent.daemon.deciding.expected import expected
 from agent.daemon.deciding.fitting import largest_values
 from agent.decision.alike import people_left
 from agent.decision.decision import Decision
@@ -50,6 +51,8 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
     number = _record(decision, values, left, case, now) if values else None  # vault
     agent.desk.answered(decision, case.ruling)  # desk: at the last, since nothing can fail now
     agent.rules.fired.note(case.ruling, now)  # policy: which of its rules decided
+    if _new(values, case):
+        agent.ahead.note(ask.recipient, expected(ask, now, agent))  # what it may get next
     return Answer(
         code=code_of(decision),
         attributes=specified(values),
@@ -97,10 +100,19 @@ def _revealed(decision: Decision, fresh: Values, case: Case) -> Values:
 
 def _people_left(values: Values, case: Case) -> int:
     """Return how many people agree with what the pool holds from now on."""
-    persons = person_codes(case.model)
-    codes = {name: persons[name][value] for name, value in values.items() if name in persons}
     before = case.known if case.terms.memory == "remembers" else Knowledge()
-    return people_left(before.learns(codes), case.model)
+    return people_left(before.learns(_lasting(values, case)), case.model)
+
+
+def _new(values: Values, case: Case) -> bool:
+    """Return whether the pool knows more than before of what lasts, or else."""
+    return case.known.learns(_lasting(values, case)).codes != case.known.codes
+
+
+def _lasting(values: Values, case: Case) -> Mapping[str, int]:
+    """Return the codes of the person attributes among these values."""
+    persons = person_codes(case.model)
+    return {name: persons[name][value] for name, value in values.items() if name in persons}
 
 
 def _record(decision: Decision, values: Values, left: int, case: Case, now: datetime) -> int:
