@@ -11,8 +11,9 @@ from agent.tradeoff import curve as tradeoff
 from agent.tradeoff.search import search
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from agent.lab.charts import Style
     from agent.lab.paper.subject import Subject
     from agent.tradeoff.curve import Point
 
@@ -63,19 +64,25 @@ def finding(curves: Mapping[str, Curve], note: str) -> Finding:
 
 
 def _panel(name: str, curve: Curve) -> Panel:
-    points = sorted(curve.points, key=lambda each: (each.cost, each.worth))
-    series = Series(
-        "sets chosen by LLS",
-        tuple(each.cost for each in points),
-        tuple(each.worth for each in points),
-        names=tuple(f"λ = {each.least:g}" for each in points),
-    )
+    pairs = zip(curve.points, tradeoff.beaten(curve.points), strict=True)
+    ordered = sorted(pairs, key=lambda each: (each[0].cost, each[0].worth))
+    series = [
+        _series("sets chosen by LLS", "line", [point for point, out in ordered if not out]),
+        _series("chosen, and beaten by another", "points", [each for each, out in ordered if out]),
+    ]
     marks: tuple[Mark, ...] = ()
     if curve.knee is not None:
         knee = curve.points[curve.knee]
         marks = (Mark(knee.cost, knee.worth, f"knee, λ {_range(knee)}"),)
     labels = ("identifiability (maxprob) above that of nothing", "utility less sensitivity, bits")
-    return Panel(f"estimator {name}", *labels, (series,), marks)
+    return Panel(f"estimator {name}", *labels, tuple(each for each in series if each.x), marks)
+
+
+def _series(label: str, style: Style, points: Sequence[Point]) -> Series:
+    costs, worths = tuple(each.cost for each in points), tuple(each.worth for each in points)
+    return Series(
+        label, costs, worths, style, names=tuple(f"λ = {each.least:g}" for each in points)
+    )
 
 
 def _range(point: Point) -> str:

@@ -41,6 +41,15 @@ def test_the_knee_of_a_made_curve_is_found_and_said() -> None:
     assert (mark.x, mark.y) == (0.05, 1.6)
 
 
+def test_a_set_that_another_beats_is_no_part_of_the_line() -> None:
+    """It is drawn, and the line goes up with the cost all the same."""
+    points = (point(0.5, 1.0, 2.0), point(1.0, 0.5, 1.0), point(4.0, 0.05, 1.6))
+    finding = figure.finding({"plugin": figure.Curve(points, 2, (3, 3, 2), 1.0)}, "made")
+    line, others = finding.chart.panels[0].series
+    assert (line.x, line.y) == ((0.05, 1.0), (1.6, 2.0))
+    assert (others.x, others.y, others.names) == ((0.5,), (1.0,), ("λ = 1",))
+
+
 def test_a_knee_elsewhere_is_another_shape() -> None:
     """Where lambda is far from the paper's, and where there is no knee at all."""
     points = (point(0.5, 1.0, 2.0), point(50.0, 0.5, 1.9), point(64.0, 0.0, 0.0))
