@@ -6,7 +6,7 @@ from agent.decision.choice import Choice, choice_of
 from agent.decision.decision import Decision, Evidence, Figures, Guarded, Pending, Status
 from agent.decision.reasons import candidate
 from agent.decision.request import Knowledge, Request
-from agent.decision.settings import Case, Own, case_of
+from agent.decision.settings import Case, Own, case_of, relevant
 from agent.decision.terms import Terms
 from agent.model.lookup import Match
 from agent.model.model import Model
@@ -29,10 +29,7 @@ def decide(
     match = model.match(request.query)
     if terms.limits.protect == "me":
         return _decide(request, match, terms, case_of(request, terms, knowledge, model, own), model)
-    capped = terms.limits.new_per_week is not None
-    held = knowledge if capped else replace(knowledge, recent=0)  # what else might matter
-    held = held if terms.mode == "planned" else replace(held, heard=())
-    key = (decide, match.query, request.asked, terms, held)
+    key = (decide, match.query, request.asked, terms, relevant(knowledge, terms))
     decision = model.remember(
         key,
         lambda: _decide(request, match, terms, case_of(request, terms, knowledge, model), model),
@@ -46,7 +43,7 @@ def _decide(request: Request, match: Match, terms: Terms, case: Case, model: Mod
     if match.query is None and terms.unknown_queries == "nothing":
         return _silent(request, match, terms, case, "unknown query")
     choice = choice_of(case, request, match, terms, model)
-    choice.objective.focus(choice.mask)
+    choice.objective.look_around(choice.mask)
     decision = Decision(
         request=request,
         terms=terms,

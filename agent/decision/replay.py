@@ -1,14 +1,17 @@
 """Requests of the past under another policy: a parallel world beside the actual one. Pure."""
 
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from agent.decision.alike import people_left
 from agent.decision.compared import Compared, Outcome, Shares, mean
 from agent.decision.decide import decide
 from agent.decision.decision import Decision
-from agent.decision.knowledge import Told, knowledge_of
+from agent.decision.knowledge import LATEST, Told, knowledge_of
 from agent.decision.past import Codes, Past, Worlds
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
@@ -17,6 +20,7 @@ from agent.model.model import Model
 from agent.tradeoff.sets import union
 from policy.careful import careful
 from policy.groups import Pools
+from policy.hosts import site_of
 from policy.match import Rulebook
 from policy.rules import Policy
 
@@ -81,11 +85,19 @@ class _Memory:
     def __init__(self, pools: Callable[[str], str]) -> None:
         self._pools = pools
         self._events: dict[str, list[Told]] = {}
+        self._heard: dict[str, dict[str, deque[int]]] = {}  # by pool and site
 
     def knowledge(self, case: _Case) -> Knowledge:
         """Return what the recipient of a request holds before it."""
         pool = self._pools(case.host)
-        return knowledge_of(self._events.get(pool, ()), pool, self._pools, case.past.at)
+        held = knowledge_of(self._events.get(pool, ()), pool, self._pools, case.past.at)
+        heard = Counter(chain.from_iterable(self._heard.get(pool, {}).values()))
+        return replace(held, heard=tuple(sorted(heard.items())))
+
+    def hear(self, case: _Case, query: int) -> None:
+        """Note that something was sent with a query of the model."""
+        sites = self._heard.setdefault(self._pools(case.host), {})
+        sites.setdefault(site_of(case.host), deque(maxlen=LATEST)).append(query)
 
     def tell(self, case: _Case, codes: Codes) -> Knowledge:
         """Tell the recipient values of the person, and return what it holds from then on."""
@@ -108,6 +120,8 @@ def _answers(
         own = {name: row[name] if code is None else code for name, code in known.items()}
         decision = _decided(case, told.knowledge(case), own, model)
         sent = {name: own[name] for name in decision.disclosed if name in own}
+        if decision.disclosed and decision.match.query is not None:
+            told.hear(case, decision.match.query)
         seen = own if case.protects_me else sent
         expected = not guesses.isdisjoint(seen)
         yield _Answer(decision, people_left(told.tell(case, sent), model), expected)

@@ -1,7 +1,7 @@
 """From names to indexes: terms, knowledge and model as the mathematics wants them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.decision.decision import Reason, Status
 from agent.decision.request import Knowledge, Request
@@ -33,6 +33,16 @@ class Case:
     forced: tuple[int, ...]
     asked: int
     heard: tuple[tuple[int, int], ...] = ()
+
+
+def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
+    """Return what of it a decision under these terms depends on, the same for all else."""
+    capped, planned = terms.limits.new_per_week is not None, terms.mode == "planned"
+    return replace(
+        knowledge,
+        recent=knowledge.recent if capped else 0,
+        heard=knowledge.heard if planned else (),
+    )
 
 
 def case_of(

@@ -1,7 +1,9 @@
 """What recipients hold, from what the ledger says they were told. Pure."""
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 
 from agent.decision.request import Knowledge
 from agent.errors import UsageError
@@ -9,6 +11,8 @@ from agent.model.model import Model
 from agent.model.persons import person_codes
 from agent.vault.facts import Fact, Pool, PoolOf
 from agent.vault.ledger import Ledger
+
+NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
 def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> Mapping[str, Fact]:
@@ -19,11 +23,15 @@ def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> Mapping[str, Fact]:
     return dict(sorted(ledger.facts.pool(pool, pool_of).held.items()))
 
 
-def knowledge_in(found: Pool, model: Model, now: datetime) -> Knowledge:
+def knowledge_in(
+    found: Pool, model: Model, now: datetime, heard: Mapping[str, int] = NOTHING
+) -> Knowledge:
     """Return the facts of a pool in the codes of a model, as decision.knowledge.knowledge_of would.
 
-    What is no person attribute of the model is left out of ``codes``, and counts in ``recent`` all
-    the same. UsageError where the pool holds a value that the model does not have.
+    ``heard``: the latest queries of the pool, and how often each came (`Ledger.heard`). What is no
+    person attribute of the model is left out of ``codes``, and counts in ``recent`` all the same;
+    a query that it does not know is left out. UsageError where the pool holds a value that the
+    model does not have.
     """
     attributes = person_codes(model)
     pairs = [
@@ -31,7 +39,11 @@ def knowledge_in(found: Pool, model: Model, now: datetime) -> Knowledge:
         for name, fact in found.held.items()
         if name in attributes
     ]
-    return Knowledge(tuple(sorted(pairs)), found.recent(now))
+    times = Counter[int]()
+    for text, count in heard.items():
+        query = model.match(text).query
+        times.update({} if query is None else {query: count})
+    return Knowledge(tuple(sorted(pairs)), found.recent(now), tuple(sorted(times.items())))
 
 
 def holders(

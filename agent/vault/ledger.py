@@ -8,6 +8,7 @@ from typing import Protocol
 from agent.errors import UsageError
 from agent.vault.entry import MOST_SITES, Forgetting, Numbered, Record, decode, encode
 from agent.vault.facts import Facts, Pairs, site_of
+from agent.vault.heard import Heard
 from agent.vault.story import Story
 
 Rows = Iterable[tuple[int, bytes]]
@@ -43,6 +44,7 @@ class Ledger:
         """
         self._entries = entries
         self._facts = Facts()
+        self._heard = Heard()
         self._story = Story()
         self._sites: set[str] = set()
         for number, payload in entries.entries() if rows is None else rows:
@@ -58,6 +60,11 @@ class Ledger:
     def facts(self) -> Facts:
         """What recipients were told, folded from all entries and renewed at each append."""
         return self._facts
+
+    @property
+    def heard(self) -> Heard:
+        """What recipients were asked, renewed as well."""
+        return self._heard
 
     @property
     def story(self) -> Story:
@@ -120,6 +127,7 @@ class Ledger:
     def _take(self, number: int, record: Record, news: Pairs) -> None:
         """Fold an entry into what follows from all of them; ``news``: of its facts."""
         self._facts.add(number, record, news)
+        self._heard.add(number, record)
         self._story.add(number, record)
         self._sites.add(site_of(record.host))
 

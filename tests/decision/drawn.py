@@ -92,7 +92,7 @@ def worlds(draw: st.DrawFn, *, forced: bool = True, exact: bool = False) -> Worl
     how = {name: draw(st.sampled_from(HOW)) for name in NAMES}
     if not forced:
         how = {name: "auto" if each == "always" else each for name, each in how.items()}
-    modes = ["dynamic"] if exact else ["dynamic", "dynamic", "standing"]
+    modes = ["dynamic"] if exact else ["dynamic", "dynamic", "standing", "planned"]
     algorithms = ["exact", "exhaustive"] if exact else list(ALGORITHMS)
     person = st.sampled_from(NAMES[:PERSONS])
     weights = st.dictionaries(st.sampled_from(NAMES), st.floats(0, 0.3), max_size=1)
@@ -118,8 +118,11 @@ def worlds(draw: st.DrawFn, *, forced: bool = True, exact: bool = False) -> Worl
     asked = draw(rarely(st.frozensets(st.sampled_from(NAMES))))
     request = Request(draw(st.sampled_from(QUERIES)), asked=asked)
     held = draw(st.sets(person, max_size=2))
+    heard = draw(st.dictionaries(st.integers(0, 1), st.integers(1, 9)))
     known = Knowledge(
-        tuple(sorted((name, own.get(name, 0)) for name in held)), draw(st.integers(0, 4))
+        codes=tuple(sorted((name, own.get(name, 0)) for name in held)),
+        recent=draw(st.integers(0, 4)),
+        heard=tuple(sorted(heard.items())),
     )
     return World(model, request, terms, known, own)
 

@@ -47,7 +47,7 @@ def policies(draw: st.DrawFn, protect: Sequence[str] = ("everyone", "me")) -> Ru
     lines += [f"k = {draw(st.integers(1, 6))}"] if draw(st.booleans()) else []
     for cap in ("new_facts_per_week", "attributes_per_request"):
         lines += [f"{cap} = {draw(st.integers(0, 3))}"] if draw(st.booleans()) else []
-    lines.append(f'mode = "{draw(st.sampled_from(["dynamic", "standing"]))}"')
+    lines.append(f'mode = "{draw(st.sampled_from(["dynamic", "standing", "planned"]))}"')
     lines.append(f'memory = "{draw(st.sampled_from(["remembers", "forgets"]))}"')
     protected = draw(st.sampled_from(protect))
     lines.append(f'protect = "{protected}"')
@@ -109,7 +109,8 @@ def lived(
         decision = decide(request, terms_under(ruling, model), known, model, own)
         codes = tuple((name, person[name]) for name in decision.disclosed)
         lasting = tuple(pair for pair in codes if pair[0] in NAMES[:PERSONS])
-        events.append(Told(past.at, ruling.host, lasting))
+        query = decision.match.query if codes else None
+        events.append(Told(past.at, ruling.host, lasting, query))
         history.append(replace(past, disclosed=codes))
     return tuple(history)
 

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.knowledge import WEEK, Forgotten, Told, knowledge_of
+from agent.decision.knowledge import LATEST, WEEK, Forgotten, Told, knowledge_of
 from agent.decision.request import Knowledge
 
 NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)
 POOLS = {"a.test": "@ads", "www.b.test": "@ads", "shop.example": "shop.example"}
 SITES = ("a.test", "b.test", "shop.example")
 HOSTS = st.sampled_from(sorted(POOLS))
+QUERIES = st.none() | st.integers(0, 2)
 CODES = st.dictionaries(st.sampled_from(["age", "region", "job"]), st.integers(0, 2), max_size=3)
 Events = Sequence[Told | Forgotten]
 
@@ -27,7 +28,9 @@ def histories(draw: st.DrawFn) -> list[Told | Forgotten]:
     return [
         Forgotten(NOW + timedelta(hours=each), draw(st.frozensets(st.sampled_from(SITES))))
         if draw(st.integers(0, 5)) == 0
-        else Told(NOW + timedelta(hours=each), draw(HOSTS), tuple(draw(CODES).items()))
+        else Told(
+            NOW + timedelta(hours=each), draw(HOSTS), tuple(draw(CODES).items()), draw(QUERIES)
+        )
         for each in hours
     ]
 
@@ -111,15 +114,16 @@ def test_a_group_holds_what_its_members_hold(events: Events) -> None:
     assert all(any(each.get(name) == code for each in alone) for name, code in together.items())
 
 
-@given(histories(), CODES)
-def test_one_more_answer(events: Events, codes: dict[str, int]) -> None:
+@given(histories(), CODES, QUERIES)
+def test_one_more_answer(events: Events, codes: dict[str, int], query: int | None) -> None:
     """It adds what it says to what was held, and to what is recent what of it is new."""
     before = known(events)
-    after = known([*events, Told(NOW, "a.test", tuple(codes.items()))])
+    after = known([*events, Told(NOW, "a.test", tuple(codes.items()), query)])
+    assert after.heard == before.hears(query).heard
     assert after.codes == before.learns(codes).codes
     assert after.recent == before.recent + len(codes.items() - dict(before.codes).items())
-    again = known([*events, *[Told(NOW, "www.b.test", tuple(codes.items()))] * 2])
-    assert again == after
+    again = known([*events, *[Told(NOW, "www.b.test", tuple(codes.items()), query)] * 2])
+    assert again == after.hears(query)
 
 
 @given(histories())
@@ -127,7 +131,14 @@ def test_who_forgets_has_still_been_told(events: Events) -> None:
     """What the others were told is held, and the week's count stays."""
     after = known([*events, Forgotten(NOW, frozenset({"b.test", "shop.example"}))])
     rest = [each for each in events if not isinstance(each, Told) or each.host == "a.test"]
-    assert after == Knowledge(known(rest).codes, known(events).recent)
+    assert after == replace(known(rest), recent=known(events).recent)
+
+
+def test_only_the_latest_requests_of_a_site_are_heard() -> None:
+    """Of each site for itself."""
+    many = [Told(NOW, "a.test", (), place // LATEST) for place in range(2 * LATEST - 1)]
+    events = [Told(NOW, "www.b.test", (), 2), *many]
+    assert known(events).heard == ((0, 1), (1, LATEST - 1), (2, 1))
     after = known([*events, Forgotten(NOW, frozenset(SITES))])
     assert after == Knowledge(recent=known(events).recent)
 

@@ -85,6 +85,8 @@ POLICIES = {
     },
     "many rules": MANY_RULES,
     "forgetful": FORGETFUL,
+    "planned": f'mode = "planned"\n{MANY_RULES}',
+    "planned for these": f'preset = "generous"\nmode = "planned"\n{LOOSE}{ATTRIBUTES}',
 }
 
 

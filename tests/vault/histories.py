@@ -1,6 +1,7 @@
 """Generators of entries of the ledger, and the events that they stand for."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ GROUPINGS: tuple[dict[str, str], ...] = (
     {"a.example": "@ads", "c.example": "@shops", "d.example": "@shops"},
     dict.fromkeys(SITES, "@all"),
 )
+QUERIES = ("python today", "Python_Today", "restaurants")  # the last is none of a model's
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NAMED = TEXTS.filter(bool)
 # At a fixed offset: a time that a clock shows twice is equal to none in another zone.
@@ -33,7 +35,8 @@ TIMES = st.datetimes(timezones=st.timezones()).map(
 
 def knowledge(ledger: Ledger, pool: str, pool_of: PoolOf, model: Model, now: datetime) -> Knowledge:
     """Return what a pool holds by a ledger, in the codes of a model."""
-    return knowledge_in(ledger.facts.pool(pool, pool_of), model, now)
+    heard = ledger.heard.by(pool, pool_of)
+    return knowledge_in(ledger.facts.pool(pool, pool_of), model, now, heard)
 
 
 class Grouping:
@@ -83,7 +86,8 @@ def _event(draw: st.DrawFn, at: datetime) -> Record:
     if draw(st.integers(0, 6)) == 0:
         return forgotten(*draw(st.sets(st.sampled_from(SITES), min_size=1)), at=at)
     each = {name: st.sampled_from(values) for name, values in VALUES.items()}
-    return disclosed(at, host, **draw(st.fixed_dictionaries({}, optional=each)))
+    found = disclosed(at, host, **draw(st.fixed_dictionaries({}, optional=each)))
+    return replace(found, query=draw(st.sampled_from(QUERIES)))
 
 
 @st.composite
@@ -113,6 +117,11 @@ def events(history: Sequence[Record]) -> list[Told | Forgotten]:
     return [
         Forgotten(each.at, frozenset(each.sites))
         if isinstance(each, Forgetting)
-        else Told(each.at, each.host, tuple((n, VALUES[n].index(v)) for n, v in each.facts))
+        else Told(
+            at=each.at,
+            host=each.host,
+            codes=tuple((n, VALUES[n].index(v)) for n, v in each.facts),
+            query=0 if each.query in QUERIES[:-1] else None,
+        )
         for each in history
     ]

@@ -78,8 +78,9 @@ def test_before_an_entry_it_is_the_fold_over_those_before(
     number = data.draw(st.integers(1, len(history) + 1))
     for pool in {pools.of(host) for host in HOSTS}:
         found = ledger.facts.pool_before(number, pool, pools.of)
+        heard = ledger.heard.before(number, pool, pools.of)
         expected = knowledge_of(events(history[: number - 1]), pool, pools.of, NOW)
-        assert knowledge_in(found, MODEL, NOW) == expected
+        assert knowledge_in(found, MODEL, NOW, heard) == expected
         assert ledger_of(history[: number - 1]).facts.pool(pool, pools.of).held == found.held
 
 

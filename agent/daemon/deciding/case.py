@@ -15,7 +15,7 @@ from agent.errors import ModelError, UsageError
 from agent.model.model import Model
 from agent.vault.entry import Disclosure
 from agent.vault.facts import Pool, site_of
-from agent.vault.knowledge import knowledge_in
+from agent.vault.knowledge import NOTHING, knowledge_in
 from agent.vault.vault import Vault
 from agent.wire.asking import Ask, Code
 from policy.match import Ruling
@@ -57,8 +57,10 @@ def case_of(ask: Ask, now: datetime, agent: Agent) -> Case:
     """
     vault, model, ruling, terms = _ruled(ask.recipient, ask.query, now, agent)
     request = Request(ask.query, ruling.host, _asked(ask, ruling.host, model, now, agent))
-    pool = vault.ledger.facts.pool(ruling.pool, agent.rules.in_force.pool_of)
-    return Case(vault, model, ruling, request, terms, _known(pool, model, now))
+    pool_of, ledger = agent.rules.in_force.pool_of, vault.ledger
+    heard = ledger.heard.by(ruling.pool, pool_of) if terms.mode == "planned" else NOTHING
+    known = _known(ledger.facts.pool(ruling.pool, pool_of), model, now, heard)
+    return Case(vault, model, ruling, request, terms, known)
 
 
 def case_before(number: int, entry: Disclosure, now: datetime, agent: Agent) -> Case:
@@ -69,10 +71,13 @@ def case_before(number: int, entry: Disclosure, now: datetime, agent: Agent) -> 
     """
     vault, model, ruling, terms = _ruled(entry.host, entry.query, now, agent)
     asked = None if entry.asked is None else _usable(entry.asked, model)
-    pool_of = agent.rules.in_force.pool_of
-    pool = vault.ledger.facts.pool_before(number, ruling.pool, pool_of)
+    pool_of, ledger = agent.rules.in_force.pool_of, vault.ledger
+    planned = terms.mode == "planned"
+    heard = ledger.heard.before(number, ruling.pool, pool_of) if planned else NOTHING
+    pool = ledger.facts.pool_before(number, ruling.pool, pool_of)
     request = Request(entry.query, ruling.host, asked)
-    return Case(vault, model, ruling, request, terms, _known(pool, model, entry.at))
+    known = _known(pool, model, entry.at, heard)
+    return Case(vault, model, ruling, request, terms, known)
 
 
 def decided(case: Case) -> Decision:
@@ -130,9 +135,9 @@ def _ruled(recipient: str, query: str, now: datetime, agent: Agent) -> _Ruled:
     return _Ruled(vault, model, ruling, agent.desk.overlay(terms, ruling.pool))
 
 
-def _known(pool: Pool, model: Model, now: datetime) -> Knowledge:
+def _known(pool: Pool, model: Model, now: datetime, heard: Mapping[str, int]) -> Knowledge:
     try:
-        return knowledge_in(pool, model, now)
+        return knowledge_in(pool, model, now, heard)
     except UsageError as error:
         raise NothingError("unfit") from error
 

@@ -1,0 +1,90 @@
+"""What recipients were asked lately, as far as something left with it: what is planned for."""
+
+from array import array
+from bisect import bisect_left
+from collections import Counter, deque
+from collections.abc import Mapping
+
+from agent.decision.knowledge import LATEST
+from agent.model.memory import Recent
+from agent.vault.entry import Forgetting, Record
+from agent.vault.facts import VIEWS, PoolOf, site_of
+
+FORGOT = -1  # in place of a query
+
+
+class Heard:
+    """The queries of a ledger's entries, by site; what a site forgot it did not hear.
+
+    They stand in columns of numbers, for there is one for each entry, for good; a text is kept
+    once.
+    """
+
+    def __init__(self) -> None:
+        """Know of no entry."""
+        self._numbers, self._sites, self._queries = array("q"), array("l"), array("l")
+        self._places: dict[str, int] = {}  # of a site or a text in ``_names``
+        self._names: list[str] = []
+        self._latest: dict[str, deque[str]] = {}  # by site
+        self._views: Recent[PoolOf, _View] = Recent(VIEWS)
+
+    def add(self, number: int, record: Record) -> None:
+        """Take an entry, the next in the ledger."""
+        if isinstance(record, Forgetting):
+            for site in record.sites:
+                if site in self._latest:
+                    self._latest[site].clear()
+                    self._note(number, site, FORGOT)
+            return
+        site, place = site_of(record.host), self._place(record.query)
+        self._latest.setdefault(site, deque(maxlen=LATEST)).append(self._names[place])
+        self._note(number, site, place)
+
+    def by(self, pool: str, pool_of: PoolOf) -> Mapping[str, int]:
+        """Return the latest queries of a pool's sites and how often each came; see `LATEST`.
+
+        ``pool_of``: the pool of a host, the same for its whole site. The same function should be
+        given again: what was found for it is at hand.
+        """
+        view = self._views.get(pool_of, lambda: _View(pool_of))
+        return Counter(
+            text for site in view.sites(pool, self._latest) for text in self._latest[site]
+        )
+
+    def before(self, number: int, pool: str, pool_of: PoolOf) -> Mapping[str, int]:
+        """Return the same as it was before an entry of this number; folded anew each time."""
+        latest: dict[int, deque[int]] = {}
+        for at in range(bisect_left(self._numbers, number)):
+            site, query = self._sites[at], self._queries[at]
+            if query == FORGOT:
+                latest.pop(site, None)
+            elif pool_of(self._names[site]) == pool:
+                latest.setdefault(site, deque(maxlen=LATEST)).append(query)
+        return Counter(self._names[query] for queries in latest.values() for query in queries)
+
+    def _note(self, number: int, site: str, query: int) -> None:
+        self._numbers.append(number)
+        self._sites.append(self._place(site))
+        self._queries.append(query)
+
+    def _place(self, name: str) -> int:
+        found = self._places.setdefault(name, len(self._names))
+        if found == len(self._names):
+            self._names.append(name)
+        return found
+
+
+class _View:
+    """The sites of each pool under one grouping, as far as they were read."""
+
+    def __init__(self, pool_of: PoolOf) -> None:
+        self._pool_of = pool_of
+        self._sites: dict[str, list[str]] = {}
+        self._read = 0
+
+    def sites(self, pool: str, sites: Mapping[str, object]) -> list[str]:
+        """Return those of ``sites``, which only grow, that are in a pool."""
+        for site in [*sites][self._read :] if len(sites) > self._read else ():
+            self._sites.setdefault(self._pool_of(site), []).append(site)
+        self._read = len(sites)
+        return self._sites.get(pool, [])

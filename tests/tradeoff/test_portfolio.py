@@ -1,0 +1,226 @@
+"""A portfolio against all portfolios, and the laws of planning one."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from agent.tradeoff.objective import Objective
+from agent.tradeoff.portfolio import Demand, Portfolio, Scope, Uses, plan
+from agent.tradeoff.sets import members, singleton, subsets, union
+from agent.tradeoff.utility import HELPS_NOTHING, Utility
+from tests.tradeoff.doubles import Table, Tabulated, tabulate
+from tests.tradeoff.worlds import World, rich_worlds, settings_for
+
+ROUNDING = 1e-8  # bits
+MANY = settings(max_examples=200)
+
+
+class Given:
+    """The utility of one query, looked up by mask; it counts what it is asked."""
+
+    monotone = False
+
+    def __init__(self, table: Table) -> None:
+        """Take U by mask."""
+        self.table, self.limit, self.asked = table, max(table), 0
+
+    def value(self, mask: int) -> float:
+        """Return U."""
+        self.asked += 1
+        return self.table[mask]
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return U with each of these added."""
+        self.asked += 1
+        return [self.table[mask | singleton(each)] for each in attributes]
+
+    def ceiling(self, mask: int) -> float:
+        """Return the largest U of a subset."""
+        return max(self.table[each] for each in subsets(mask))
+
+    def focus(self, mask: int) -> None:
+        """Do nothing: a table needs no preparation."""
+
+    def forget(self) -> None:
+        """Do nothing."""
+
+
+class Drawn:
+    """Queries with tables, what a portfolio costs, and what there is to plan with."""
+
+    def __init__(
+        self, tables: Sequence[Table], weights: Sequence[float], prices: Tabulated
+    ) -> None:
+        """Take U by mask of each query, and the weight of each."""
+        self.tables, self.weights, self.prices = tables, weights, prices
+
+    def demands(self) -> list[Demand]:
+        """Return the queries with nothing remembered."""
+        return [
+            Demand(uses_of(Given(table)), weight)
+            for table, weight in zip(self.tables, self.weights, strict=True)
+        ]
+
+    def worth(self, mask: int, scope: Scope) -> float:
+        """Return what a portfolio is worth where each query uses the best subset there is."""
+        return sum(
+            weight * best_use(table, mask, scope)
+            for table, weight in zip(self.tables, self.weights, strict=True)
+        ) - self.prices.cost(mask)
+
+
+def uses_of(utility: Utility) -> Uses:
+    """Return the uses of a utility of five attributes at the most."""
+    return Uses(lambda: utility, 5, {})
+
+
+def best_use(table: Table, mask: int, scope: Scope) -> float:
+    """Return the largest U of what an answer may be."""
+    sets = (scope.fixed | each for each in subsets(mask & ~scope.fixed))
+    most = 9 if scope.most is None else max(scope.most, scope.fixed.bit_count())
+    return max(table[each] for each in sets if each.bit_count() <= most)
+
+
+def sums(bits: Sequence[float]) -> Table:
+    """Return a table in which each attribute adds its own bits."""
+    return tabulate(len(bits), lambda mask: sum(bits[each] for each in members(mask))).utilities
+
+
+@st.composite
+def drawn(draw: st.DrawFn, *, additive: bool = False) -> tuple[Drawn, Scope]:
+    """Draw queries and prices; ``additive``: every attribute counts for itself, greedy is exact."""
+    count = draw(st.integers(1, 5 if additive else 4))
+    everything = (1 << count) - 1
+    quarters = st.integers(-8, 16).map(lambda number: number / 4)
+    bits = st.lists(quarters, min_size=count if additive else everything, max_size=everything)
+    tables = []
+    for _ in range(draw(st.integers(1, 3))):
+        row = draw(bits)
+        tables.append(sums(row[:count]) if additive else (0.0, *row))
+    single = draw(st.lists(st.integers(0, 8), min_size=count, max_size=count))
+    steep = 0 if additive else draw(st.integers(0, 2))
+
+    def cost(mask: int) -> float:
+        held = mask.bit_count()
+        return (sum(single[i] for i in members(mask)) + steep * held * (held - 1)) / 4
+
+    prices = tabulate(count, lambda _: 0.0, cost)
+    held = draw(st.integers(0, everything)) & draw(st.integers(0, everything))
+    most = None if additive else draw(st.none() | st.integers(1, 3))
+    free = everything if additive else held | draw(st.integers(0, everything))
+    forbidden = [] if additive else draw(st.lists(st.integers(1, everything), max_size=2))
+    allowed = tuple(
+        not any(each & mask == each and each & ~held for each in forbidden)
+        for mask in range(everything + 1)
+    )
+    weights = [1 / len(tables)] * len(tables)
+    return Drawn(tables, weights, replace(prices, allowed=allowed)), Scope(held, free, 0, most)
+
+
+def planned(world: Drawn, scope: Scope) -> Portfolio:
+    """Return the plan, made with nothing remembered."""
+    return plan(world.demands(), world.prices, scope)
+
+
+@MANY
+@given(drawn(additive=True))
+def test_where_greedy_is_exact_it_is_the_best_of_all(case: tuple[Drawn, Scope]) -> None:
+    """Where each attribute counts for itself, in every query and in the cost."""
+    world, scope = case
+    found = planned(world, scope)
+    best = max(world.worth(scope.held | each, scope) for each in subsets(scope.free))
+    assert found.value == pytest.approx(best, abs=ROUNDING)
+    assert world.worth(found.mask, scope) == pytest.approx(best, abs=ROUNDING)
+
+
+@MANY
+@given(drawn())
+def test_what_it_says_of_itself_is_true(case: tuple[Drawn, Scope]) -> None:
+    """Each query uses a part of it, within the cap; and its value is theirs less its cost."""
+    world, scope = case
+    found = planned(world, scope)
+    assert found.mask == scope.held | union(found.order)
+    assert union(found.order) & ~scope.free & ~scope.held == 0
+    used = [table[use] for table, use in zip(world.tables, found.uses, strict=True)]
+    total = sum(w * bits for w, bits in zip(world.weights, used, strict=True))
+    assert found.value == pytest.approx(total - world.prices.cost(found.mask))
+    for use in found.uses:
+        assert use & ~found.mask == 0
+        assert scope.most is None or use.bit_count() <= scope.most
+    assert found.value <= world.worth(found.mask, scope) + ROUNDING
+
+
+@MANY
+@given(drawn())
+def test_limits_hold_and_it_is_never_worse_than_nothing(case: tuple[Drawn, Scope]) -> None:
+    """Than to use what is held, as `best` would; what is refused would break a limit."""
+    world, scope = case
+    found = planned(world, scope)
+    assert world.prices.feasible(found.mask)
+    nothing = planned(world, scope._replace(free=scope.held))
+    assert nothing.mask == scope.held
+    assert found.value >= nothing.value - ROUNDING
+    for each in members(found.refused):
+        assert not world.prices.feasible(found.mask | singleton(each))
+
+
+@MANY
+@given(drawn(), st.data())
+def test_what_is_remembered_changes_nothing(case: tuple[Drawn, Scope], data: st.DataObject) -> None:
+    """Whatever was planned before with the same queries, the plan is that of a fresh start."""
+    world, scope = case
+    demands = world.demands()
+    for _ in range(2):
+        other = data.draw(st.integers(0, scope.free)) & scope.free
+        plan(demands, world.prices, Scope(other, scope.free))
+    assert plan(demands, world.prices, scope) == planned(world, scope)
+
+
+@MANY
+@given(drawn())
+def test_beyond_any_price_nothing_new_is_planned(case: tuple[Drawn, Scope]) -> None:
+    """Where every attribute costs more than all queries could gain."""
+    world, scope = case
+    dear = tuple(cost + 1000 * mask.bit_count() for mask, cost in enumerate(world.prices.costs))
+    dearer = Drawn(world.tables, world.weights, replace(world.prices, costs=dear))
+    found = planned(dearer, scope)
+    assert found.mask == scope.held
+    assert found.order == ()
+
+
+@MANY
+@given(drawn())
+def test_the_uses_of_a_query_are_its_utility(case: tuple[Drawn, Scope]) -> None:
+    """Looked up once, and the same however it is asked."""
+    world, _ = case
+    given_, everything = Given(world.tables[0]), len(world.tables[0]) - 1
+    uses = uses_of(given_)
+    for mask in range(everything + 1):
+        row = uses.beside(mask, everything & ~mask)
+        assert [row[each] for each in members(everything & ~mask)] == [
+            given_.table[mask | singleton(each)] for each in members(everything & ~mask)
+        ]
+    asked = given_.asked
+    assert [uses.value(mask) for mask in range(everything + 1)] == [*given_.table]
+    assert given_.asked == asked
+
+
+@settings(max_examples=60)
+@given(rich_worlds(requests=0), st.data())
+def test_real_portfolios_keep_their_limits(world: World, data: st.DataObject) -> None:
+    """With the utility and the crowd that decide, and for a lambda without end nothing is new."""
+    crowd, demanded = world.crowd(), data.draw(settings_for(world))
+    assume(demanded.own is None)
+    uses = Uses(world.utility, len(world.cards), {})
+    scope = Scope(0, demanded.candidates, 0, demanded.most)
+    prices = Objective(HELPS_NOTHING, crowd, replace(demanded, most=None))
+    found = plan([Demand(uses, 1.0)], prices, scope)
+    assert prices.feasible(found.mask)
+    assert found.value >= -ROUNDING
+    dear = replace(demanded, most=None, trade_off=1e12, metric="maxprob")
+    costly = plan([Demand(uses, 1.0)], Objective(HELPS_NOTHING, crowd, dear), scope)
+    before = crowd.identifiability(0, "maxprob", 1)
+    assert crowd.identifiability(costly.mask, "maxprob", 1) == pytest.approx(before)
