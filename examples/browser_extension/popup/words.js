@@ -133,6 +133,6 @@ function factsOf(summary) {
   }
   const left = `${counted(summary.people_left, "person")} would fit what ${summary.pool} knows`;
   const wait = summary.waiting === 1 ? "waits" : "wait";
-  const waiting = `${counted(summary.waiting, "fact")} more ${wait} for your word`;
+  const waiting = `${counted(summary.waiting, "more fact")} ${wait} for your word`;
   return summary.waiting > 0 ? [left, waiting] : [left];
 }

@@ -68,7 +68,7 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
     ]
     assert shown["facts"] == [
         "1,234 people would fit what a.example knows",
-        "1 fact more waits for your word",
+        "1 more fact waits for your word",
     ]
 
 
