@@ -90,7 +90,9 @@ def remove(*, browser: Sequence[str], as_json: bool) -> None:
     if as_json:
         click.echo(record({"removed": gone}))
     elif gone:
-        _say(["Removed, also for a browser that runs once it ends:", *(f"  {each}" for each in gone)])
+        _say(
+            ["Removed; a browser that runs has it until it ends:", *(f"  {each}" for each in gone)]
+        )
     else:
         click.echo("No browser was told of this relay, so there was nothing to remove.")
 

@@ -65,7 +65,7 @@ def test_removing_some_leaves_the_others_their_relay(run: Run, used: Path) -> No
     assert paths().relay.exists()
     last = run("browser", "remove")
     said, *gone = last.out.splitlines()
-    assert said == "Removed, also for a browser that runs once it ends:"
+    assert said == "Removed; a browser that runs has it until it ends:"
     assert gone == [f"  {used / CHROMIUM}", f"  {paths().relay}"]
     assert manifests(used) == []
     assert not paths().relay.exists()
