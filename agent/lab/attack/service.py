@@ -29,7 +29,7 @@ Kind = Literal["smoothed counts", "factored, tempered", "logistic"]
 QUERIES, FOLDS, COPIES = 25, 2, 3  # judged by so many; each row is learnt so many times
 PULL = 20.0  # beta, in rows, where a model was built without
 WORDS = {
-    "smoothed counts": "the model's β times {:g}",
+    "smoothed counts": "β = {:g} times the model's",
     "factored, tempered": "t = n^-{:g}, n attributes told",
     "logistic": "inverse penalty {:g} / β",
 }
@@ -49,7 +49,7 @@ class Recipe:
 
 
 RECIPES: tuple[Recipe, ...] = (
-    *(Recipe("smoothed counts", each) for each in (1.0, 3.0)),
+    *(Recipe("smoothed counts", each) for each in (8.0, 16.0)),
     *(Recipe("factored, tempered", each) for each in (0.0, 0.3, 0.4, 0.5)),
     *(Recipe("logistic", each) for each in (2.0, 6.0)),
 )

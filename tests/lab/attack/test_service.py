@@ -14,6 +14,7 @@ from agent.lab.attack.services.practice import practised
 from agent.model.model import Model
 from agent.tradeoff.columns import row_columns
 from agent.tradeoff.sets import members
+from agent.tradeoff.utility import query_utility
 from tests.lab.paper.made import CARDS, made_model
 
 KINDS = tuple({each.kind: each for each in RECIPES}.values())
@@ -76,15 +77,20 @@ def test_what_is_heard() -> None:
 
 
 def test_counts_are_those_of_the_rows_that_agree() -> None:
-    """By the formula, row by row."""
+    """By the formula, from the rows that agree in the more useful of two to those in both."""
     model = made_model(2)
     rows, columns = model.rows(0), row_columns(model.rows(0), model.cards)
-    service = Service(model, Recipe("smoothed counts", 1.0), 1)
+    service = Service(model, Recipe("smoothed counts", 4.0), 1)
+    alone = query_utility(rows, model.cards, "louo", 20.0).extensions(0, [0, 2])
+    assert min(alone) > 0
+    order = (0, 2) if alone[0] > alone[1] else (2, 0)
     for one, other in product(range(CARDS[0]), range(CARDS[2])):
         said = heard(np.array([[one, 0, other, 0, 0]], np.uint8), [0b101])
-        agree = (columns.column(0).codes == one) & (columns.column(2).codes == other)
-        counts = np.bincount(rows.intent[agree], minlength=3)
-        expected = (counts + 5.0 * prior(rows)) / (counts.sum() + 5.0)
+        expected, agree = prior(rows), np.ones(len(rows.intent), dtype=bool)
+        for each in order:
+            agree &= columns.column(each).codes == {0: one, 2: other}[each]
+            counts = np.bincount(rows.intent[agree], minlength=3)
+            expected = (counts + 20 * expected) / (counts.sum() + 20)
         assert 2 ** service.scores(0, said)[0] * prior(rows) == pytest.approx(expected)
 
 
