@@ -16,10 +16,13 @@ PERSONS = 4
 NAMES = ("age", "region", "gender", "job", "hours")
 
 
-def made_model(seed: int, people: int = 40, queries: int = 2) -> Model:
-    """Return a model of random people whose intents depend on two of their attributes."""
+def made_model(seed: int, people: int = 40, queries: int = 2, rare: float = 1.0) -> Model:
+    """Return a model of random people whose intents depend on two of their attributes.
+
+    ``rare``: how much rarer the last value of each attribute of a person is than the others.
+    """
     rng = np.random.default_rng(seed)
-    columns = [rng.integers(0, card, people, dtype=np.uint8) for card in CARDS[:PERSONS]]
+    columns = [_column(rng, card, people, rare) for card in CARDS[:PERSONS]]
     codes = np.stack(columns, axis=1)
     rows = [_rows(rng, codes) for _ in range(queries)]
     counts = rng.integers(1, 9, (people, 2), dtype=np.uint8)
@@ -33,6 +36,14 @@ def made_model(seed: int, people: int = 40, queries: int = 2) -> Model:
         queries=tuple(_query(number, each) for number, each in enumerate(rows)),
         tables=gather(population, rows, np.ones(queries), _singles(population, rows)),
     )
+
+
+def _column(rng: np.random.Generator, card: int, people: int, rare: float) -> NDArray[np.uint8]:
+    codes = rng.integers(0, card, people, dtype=np.uint8)
+    if rare == 1.0:
+        return codes
+    last = codes == card - 1
+    return np.where(last & (rng.random(people) >= rare), codes - 1, codes).astype(np.uint8)
 
 
 def _rows(rng: np.random.Generator, codes: NDArray[np.uint8]) -> QueryRows:

@@ -9,6 +9,7 @@ import numpy as np
 
 from agent.decision.decide import decide
 from agent.decision.request import Knowledge, Request
+from agent.decision.settings import relevant
 from agent.decision.terms import Terms
 from agent.decision.under import terms_under
 from agent.errors import UsageError
@@ -53,6 +54,10 @@ class Strategy(Protocol):
         """Return what one person's request carries."""
         ...
 
+    def plans(self, question: Question) -> bool:
+        """Say whether choosing depends on what the recipient was asked before."""
+        ...
+
 
 def strategy(way: Way, model: Model, scene: Scene, clock: Clock) -> Strategy:
     """Return how a way chooses; ``clock``: in seconds.
@@ -91,6 +96,10 @@ class Constant:
         """Return what is always told."""
         return self._chosen
 
+    def plans(self, question: Question) -> bool:  # noqa: ARG002  (of the protocol)
+        """Say that it does not."""
+        return False
+
 
 class AtRandom:
     """Attributes of the person drawn at random, the same with every request of a person."""
@@ -104,6 +113,10 @@ class AtRandom:
         generator = np.random.default_rng((self._seed, person.place))
         drawn = generator.choice(len(self._among), self._count, replace=False).tolist()
         return Chosen(tuple(sorted(self._among[each] for each in drawn)), 0.0)
+
+    def plans(self, question: Question) -> bool:  # noqa: ARG002  (of the protocol)
+        """Say that it does not."""
+        return False
 
 
 class Reticent:
@@ -120,21 +133,25 @@ class Reticent:
         self._decided: dict[Hashable, Chosen] = {}
 
     def chosen(self, question: Question, person: Person) -> Chosen:
-        """Return what a request carries; of the person it looks only at what ``key`` has."""
+        """Return what a request carries; it reads a person's codes only where it protects them."""
         number, terms = self._ruled(question)
-        key = self.key(question, person)
-        found = self._decided.get((number, question.query, key))
+        held = relevant(question.held, terms)
+        if terms.memory == "forgets":  # as if it knew nothing, each time
+            held = replace(held, codes=(), heard=())
+        own = person.codes if self.reads_own(question) else None
+        key = number, question.query, held, own
+        found = self._decided.get(key)
         if found is None:
-            found = self._decided[number, question.query, key] = self._made(question, person, terms)
+            found = self._decided[key] = self._made(question, person, terms)
         return found
 
-    def key(self, question: Question, person: Person) -> Hashable:
-        """Return all that a decision takes beside the query and what the policy rules."""
-        limits = self._ruled(question)[1].limits
-        held = question.held
-        if limits.new_per_week is None:
-            held = replace(held, recent=0)
-        return held, person.codes if limits.protect == "me" else None
+    def plans(self, question: Question) -> bool:
+        """Say whether a plan is made, for which queries that were asked count."""
+        return self._ruled(question)[1].mode == "planned"
+
+    def reads_own(self, question: Question) -> bool:
+        """Say whether limits are kept for this user, whose own codes a decision then takes."""
+        return self._ruled(question)[1].limits.protect == "me"
 
     def _made(self, question: Question, person: Person, terms: Terms) -> Chosen:
         own = None

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.decision.knowledge import Told, knowledge_of
-from agent.tradeoff.sets import singleton
+from agent.tradeoff.sets import union
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from agent.decision.request import Knowledge
+    from agent.lab.attack.deciding import Question
 
 GROUP = "@recipients"
 
@@ -42,19 +43,25 @@ class Memory:
         pool = self._pool(host)
         return knowledge_of(self._events.get(pool, ()), pool, self._pool, now)
 
-    def tell(self, host: str, order: Sequence[int], at: datetime) -> None:
-        """Tell a host these attributes of the model; those of the request are not remembered."""
-        pool, lasting = self._pool(host), [each for each in order if each < len(self._names)]
-        known = {name for event in self._events.get(pool, ()) for name, _ in event.codes}
+    def tell(self, question: Question, order: Sequence[int], *, counted: bool) -> None:
+        """Tell the recipient of a request these attributes of the model.
+
+        Those of the request are not remembered. ``counted``: whether the agent counts what it was
+        asked; only then the events of the fold are as many as the requests.
+        """
+        host, pool = question.host, self._pool(question.host)
+        known = question.held.names
+        lasting = [each for each in order if each < len(self._names)]
         new = sorted(
             (self._names[each], int(self._codes[each]))
             for each in lasting
             if self._names[each] not in known
         )
-        if new:  # what is known already changes no fold
-            self._events.setdefault(pool, []).append(Told(at, host, tuple(new)))
-        for each in lasting:
-            self._held[host] = self.held(host) | singleton(each)
+        if new or (counted and order):  # what is known already changes no fold but the counts
+            query = question.query if counted else None
+            told = Told(question.at, host, tuple(new), query)
+            self._events.setdefault(pool, []).append(told)
+        self._held[host] = self.held(host) | union(lasting)
 
     def _pool(self, host: str) -> str:
         return GROUP if self._grouped else host

@@ -75,7 +75,7 @@ class Walker:
             host = self._hosts[number % len(self._hosts)]
             question = Question(asked.query, host, memory.knowledge(host, at), at)
             chosen = self._strategy.chosen(question, person)
-            memory.tell(host, chosen.order, at)
+            memory.tell(question, chosen.order, counted=self._strategy.plans(question))
             sent.append(union(chosen.order))
             held.append(memory.held(host))
             seconds.append(chosen.seconds)

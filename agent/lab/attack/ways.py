@@ -86,9 +86,10 @@ def _family(name: str, trade_offs: tuple[float, ...], **how: Any) -> tuple[Way, 
     )
 
 
-FORGETFUL = _family("without memory", (5.12, 20.0, 100.0, 400.0), memory="forgets")
+FORGETFUL = _family("without memory", (5.12, 20.0, 100.0, 400.0), mode="dynamic", memory="forgets")
 STANDING = _family("standing set", (2.0, 5.12, 20.0, 50.0, 100.0), mode="standing")
 LEDGER = _family("with the ledger", (5.12, 10.0, 20.0, 30.0, 40.0, 60.0, 100.0), preset="balanced")
+PLANNED = _family("planned", (2.0, 5.12, 10.0, 20.0, 40.0), preset="balanced", mode="planned")
 PAPERS = FORGETFUL[0]
 """The paper's choice taken alone (9.5.2), at its own lambda: what utility is kept of."""
 
@@ -96,5 +97,6 @@ FAMILIES: dict[str, tuple[Way, ...]] = {
     "without memory": FORGETFUL,
     "standing set": STANDING,
     "with the ledger": LEDGER,
+    "planned": PLANNED,
 }
 """The lines of the frontier: no limits, everything may leave, each at several lambdas."""
