@@ -62,6 +62,7 @@ def _attribute(candidate: Candidate, decision: Decision) -> dict[str, Any]:
         "reason": candidate.reason,
         "because": _because(because(decision, "disclose", candidate.name)),
         "limit": candidate.limit,
+        "serves": [*candidate.serves],
     }
 
 

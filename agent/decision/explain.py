@@ -10,6 +10,8 @@ from policy.fields import shown
 from policy.match import Verdict
 
 FEW = 12  # attributes that are named one by one
+NAMED = 3  # queries that are named, of those that an attribute is planned for
+PLANNED = ("in the plan", "planned for other requests")
 
 
 class Explanation(NamedTuple):
@@ -21,7 +23,7 @@ class Explanation(NamedTuple):
 
 def explain(decision: Decision) -> Explanation:
     """Return a decision in sentences that are true to what is proven of it."""
-    lines = [*_nearest(decision), *_pending(decision), *_withheld(decision)]
+    lines = [*_nearest(decision), *_pending(decision), *_planned(decision), *_withheld(decision)]
     lines += [*_figures(decision), *_because(decision)]
     return Explanation(headline(decision), tuple(lines))
 
@@ -57,6 +59,20 @@ def _pending(decision: Decision) -> list[tuple[str, str]]:
     left = people(pending.figures.people_left)
     would = f"with it {bits(more, signed=True)} bits, and about {left} people left"
     return [("waits for you", f"{listed(pending.names)}: {would}")]
+
+
+def _planned(decision: Decision) -> list[tuple[str, str]]:
+    """Return what the recipient is to hold that it does not, and for which queries."""
+    new = [each for each in decision.candidates if each.reason in PLANNED]
+    said = [f"{each.name} for {_few(each.serves)}" for each in new]
+    return [("plan", "; ".join(said))] if said else []
+
+
+def _few(queries: tuple[str, ...]) -> str:
+    """Return the first queries, and how many more there are."""
+    more = len(queries) - NAMED
+    first = [repr(each) for each in queries[:NAMED]]
+    return listed([*first, f"{more} more"] if more > 0 else first)
 
 
 def _withheld(decision: Decision) -> list[tuple[str, str]]:

@@ -62,6 +62,8 @@ def proven(decision: Decision) -> str:
         if quality is None:
             return f"nothing for this request: the set was chosen {BEFOREHAND}"
         return f"{BEFOREHAND}: {quality}"
+    if decision.mode == "planned":
+        return "nothing: a plan grows fact by fact, and how good the best one is was not computed"
     return f"no bound: {_why_unproven(decision)}" if quality is None else quality
 
 
@@ -74,6 +76,8 @@ def settled(terms: Terms) -> str:
     """Return what the search itself makes sure of."""
     if terms.mode == "standing":
         return "chosen once for all queries, before anything was known"
+    if terms.mode == "planned" and terms.memory == "remembers":
+        return "no single addition improves the plan"
     if terms.algorithm == "exhaustive":
         return "every set was tried"
     move = "addition" if terms.algorithm == "greedy" else "addition or removal"
@@ -143,6 +147,8 @@ def _why_nothing(decision: Decision) -> str:
     if limits:
         which = "the limit" if len(limits) == 1 else "the limits"
         return f"what would help enough would break {which} {listed(limits)}"
+    if decision.mode == "planned":
+        return "nothing helps here that is worth its cost in the long run"
     return "nothing helps more than it costs"
 
 

@@ -166,8 +166,8 @@ def plan(demands: Sequence[Demand], priced: Priced, scope: Scope) -> Portfolio:
     """Return a portfolio P with a large value: the mean of U_q over what q uses of P, less C(P).
 
     From what is held, the attribute that adds most is added while one adds anything (greedy). A
-    query uses a new attribute beside what it used before, where that helps it. P is feasible, if
-    what is held and fixed is, and never worth less than that.
+    query uses a new attribute beside what it used before, where that helps it and its answer is
+    not full. P is feasible, if what is held and fixed is, and never worth less than that.
     """
     growth, evaluations = _Growth(demands, scope), 0
     while True:

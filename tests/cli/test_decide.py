@@ -43,7 +43,16 @@ KEYS = {
     "pending": type(None),
     "because": dict,
 }
-ATTRIBUTE_KEYS = ("name", "disclosed", "gain_bits", "cost_bits", "reason", "because", "limit")
+ATTRIBUTE_KEYS = (
+    "name",
+    "disclosed",
+    "gain_bits",
+    "cost_bits",
+    "reason",
+    "because",
+    "limit",
+    "serves",
+)
 
 
 def test_the_object_has_these_keys_of_these_types(run: Run, village: Path) -> None:

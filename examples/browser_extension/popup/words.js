@@ -31,6 +31,7 @@ const REASONS = {
   always: "a rule of yours always sends it",
   "known to the recipient": "this site knows it already",
   "in the standing set": "one of those it always gets",
+  "in the plan": "helps more than it tells, with later searches too",
 };
 
 /**

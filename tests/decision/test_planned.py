@@ -1,0 +1,171 @@
+"""Planning ahead: what a recipient is to hold for all that it is going to be asked."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.decision.decide import decide
+from agent.decision.decision import Candidate, Decision
+from agent.decision.explain import explain
+from agent.decision.planned import PRIOR
+from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Limits, Terms
+from agent.decision.words import headline, proven, settled
+from agent.errors import UsageError
+from tests.cli.examples import PEOPLE, cli_model
+from tests.decision.drawn import World, worlds
+
+MODEL = cli_model()  # region decides about the weather, hobby about music
+PLANNED = Terms(mode="planned", trade_off=2.0)
+NOTHING = Knowledge()
+COAST = Knowledge((("region", 1),))
+ROUNDING = 1e-9
+OFTEN = 40  # times, which the model's own shares hardly change
+
+
+def planned(query: str = "weather", knowledge: Knowledge = NOTHING, **demands: object) -> Decision:
+    """Return a decision on the village by a plan."""
+    terms = replace(PLANNED, **demands)  # type: ignore[arg-type]  # of any field
+    return decide(Request(query), terms, knowledge, cli_model())
+
+
+def of(decision: Decision, name: str) -> Candidate:
+    """Return what is said of an attribute."""
+    return next(each for each in decision.candidates if each.name == name)
+
+
+def heard(**times: int) -> Knowledge:
+    """Return the knowledge of who holds nothing and was asked these queries so often."""
+    texts = [each.text for each in MODEL.queries]
+    return Knowledge(heard=tuple(sorted((texts.index(q), n) for q, n in times.items())))
+
+
+def test_each_request_carries_its_part_of_the_plan() -> None:
+    """What helps it most first; and it is said what each fact is planned for."""
+    weather, music = planned(), planned("music")
+    assert (weather.mode, weather.disclosed) == ("planned", ("region", "hobby"))
+    assert (music.mode, music.disclosed) == ("planned", ("hobby", "region"))
+    hobby = of(weather, "hobby")
+    assert (hobby.reason, hobby.serves) == ("in the plan", ("weather", "music"))
+    assert of(weather, "shoe_size").reason == "not in the plan"
+    plan = dict(explain(weather).lines)["plan"]
+    assert plan == "region for 'weather' and 'music'; hobby for 'weather' and 'music'"
+
+
+@given(worlds())
+def test_each_reason_is_true_of_the_plan(world: World) -> None:
+    """What is in it serves a query, and leaves where it helps this one."""
+    terms = replace(world.terms, mode="planned", memory="remembers")
+    no_hours = replace(terms, excluded=terms.excluded | {"hours"}, always=terms.always - {"hours"})
+    decision = world._replace(terms=no_hours).decided()
+    for each in decision.candidates:
+        planned_ = each.reason in ("in the plan", "planned for other requests")
+        assert not planned_ or each.serves
+        assert (each.reason == "in the plan") <= each.disclosed
+        if each.reason == "planned for other requests":
+            assert not each.disclosed
+            assert (each.gain_bits or 0.0) <= ROUNDING
+        if each.reason == "not in the plan":
+            assert not each.disclosed
+            assert each.serves == ()
+
+
+def test_what_was_asked_so_far_decides_what_is_worth_it() -> None:
+    """At a price between the two, the fact is told that helps with what is asked often."""
+    for often, other, fact in (("music", "weather", "hobby"), ("weather", "music", "region")):
+        known = heard(**{often: OFTEN})
+        assert planned(often, known, trade_off=5.12).disclosed == (fact,)
+        assert planned(other, known, trade_off=5.12).disclosed == (fact,)
+
+
+def test_what_is_held_is_used_again_at_no_cost() -> None:
+    """Also where nothing new would be worth its cost."""
+    decision = planned("weather", COAST, trade_off=1e6)
+    assert decision.disclosed == ("region",)
+    assert decision.figures.identifiability_cost == 0
+    assert of(decision, "region").reason == "known to the recipient"
+
+
+def test_a_limit_holds_for_the_whole_plan() -> None:
+    """It is named where it keeps something out that would be worth it."""
+    decision = planned("music", limits=Limits(k=PEOPLE // 3))
+    hobby = of(decision, "hobby")
+    assert decision.disclosed == ("region",)  # the other one alone would help this request more
+    assert (hobby.reason, hobby.limit) == ("would break a limit", "k")
+    capped = planned("music", limits=Limits(new_per_week=1))
+    assert capped.disclosed == ("region",)
+    assert of(capped, "hobby").limit == "new_facts_per_week"
+    known = Knowledge((("hobby", 1), ("region", 1)))
+    full = planned("music", known, limits=Limits(per_request=1))
+    assert full.disclosed == ("hobby",)  # of what is held, what helps this request most
+
+
+def test_what_waits_is_in_no_plan_before_a_yes() -> None:
+    """It is named where it would be planned and helps now."""
+    decision = planned(ask=frozenset({"region", "hobby"}))
+    assert decision.disclosed == ()
+    assert decision.pending is not None
+    assert decision.pending.names == ("region", "hobby")
+    assert of(decision, "hobby").reason == "waits for you"
+    dear = planned(ask=frozenset({"hobby"}), trade_off=5.12)
+    assert (dear.disclosed, dear.pending) == (("region",), None)
+
+
+def test_what_always_leaves_is_part_of_it() -> None:
+    """With every request."""
+    decision = planned("music", always=frozenset({"region"}))
+    assert decision.disclosed == ("region", "hobby")
+    assert of(decision, "region").reason == "always"
+
+
+def test_the_words_claim_no_more_than_a_plan_is() -> None:
+    """Of its quality nothing is proven."""
+    decision = planned()
+    assert settled(decision.terms) == "no single addition improves the plan"
+    assert proven(decision).startswith("nothing: a plan grows fact by fact")
+    assert headline(decision).startswith("Disclose region and hobby: ")
+    nothing = headline(planned(trade_off=1e6))
+    assert nothing.endswith("nothing helps here that is worth its cost in the long run.")
+
+
+def test_nothing_is_planned_for_who_forgets_or_for_an_unknown_query() -> None:
+    """What it is told serves one request; and the average query has its set."""
+    assert planned(memory="forgets").mode == "dynamic"
+    assert planned("knees", unknown_queries="standing").mode == "standing"
+    assert planned("knees").status == "unknown query"
+
+
+@given(worlds(), st.integers(1, 9))
+def test_what_was_heard_matters_to_a_plan_alone(world: World, times: int) -> None:
+    """Any other decision is the same, whatever the recipient was asked."""
+    before = world.decided()
+    after = world._replace(known=replace(world.known, heard=((0, times),))).decided()
+    if before.mode != "planned":
+        assert after == before
+
+
+@given(worlds())
+def test_a_plan_depends_on_its_state_alone(world: World) -> None:
+    """Not on what the model computed before."""
+    fresh = world._replace(model=replace(world.model))
+    assert fresh.decided() == world.decided()
+
+
+@pytest.mark.parametrize("wrong", [((2, 1),), ((-1, 1),), ((0, 0),)])
+def test_what_cannot_be_heard_is_refused(wrong: tuple[tuple[int, int], ...]) -> None:
+    """A query that the model lacks, and one that was heard less than once."""
+    with pytest.raises(UsageError, match="cannot be heard"):
+        planned(knowledge=Knowledge(heard=wrong))
+
+
+def test_the_models_shares_stand_for_what_is_still_to_come() -> None:
+    """They count as much as some requests, whatever their sum is."""
+    weights = MODEL.tables.query_weights
+    scaled = replace(MODEL, tables=replace(MODEL.tables, query_weights=weights * 7))
+    for knowledge in (Knowledge(), heard(music=int(PRIOR))):
+        one, other = (
+            decide(Request("music"), PLANNED, knowledge, model) for model in (MODEL, scaled)
+        )
+        assert one == other
