@@ -87,7 +87,7 @@ def _family(name: str, trade_offs: tuple[float, ...], **how: Any) -> tuple[Way, 
 
 
 FORGETFUL = _family("without memory", (5.12, 20.0, 100.0, 400.0), mode="dynamic", memory="forgets")
-STANDING = _family("standing set", (2.0, 5.12, 20.0, 50.0, 100.0), mode="standing")
+STANDING = _family("standing set", (0.5, 1.0, 2.0, 5.12, 20.0, 100.0), mode="standing")
 LEDGER = _family("with the ledger", (5.12, 10.0, 20.0, 30.0, 40.0, 60.0, 100.0), preset="balanced")
 PLANNED = _family("planned", (2.0, 5.12, 10.0, 20.0, 40.0), preset="balanced", mode="planned")
 PAPERS = FORGETFUL[0]

@@ -1,0 +1,64 @@
+"""The strategies that are compared."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.decision.terms import Limits, Terms
+from agent.lab.attack.ways import (
+    ANSWERED,
+    CONSTANT,
+    EXACT,
+    FAMILIES,
+    OWN,
+    PAPERS,
+    SHIPPED,
+    Way,
+)
+
+EVERY = (*CONSTANT, *SHIPPED, *ANSWERED, *OWN, *EXACT, *(w for f in FAMILIES.values() for w in f))
+names = st.frozensets(st.sampled_from(("gender", "race", "salary")))
+terms = st.builds(
+    Terms,
+    ask=names,
+    excluded=names,
+    trade_off=st.floats(0, 100),
+    limits=st.builds(Limits, k=st.integers(1, 50)),
+)
+
+
+def test_tables_tell_them_apart_by_name() -> None:
+    """And a dictionary by value."""
+    assert len({way.name for way in EVERY}) == len(set(EVERY)) == len(EVERY)
+
+
+def test_a_family_differs_in_lambda_alone() -> None:
+    """So that its points lie on one line: ascending, with no limits and the same candidates."""
+    for family in FAMILIES.values():
+        prices = [way.trade_off for way in family if way.trade_off is not None]
+        assert prices == sorted(set(prices))
+        assert len(prices) == len(family)
+        for way in family:
+            assert way.changed(Terms()).limits == Limits()
+            assert way.changed(Terms(ask=frozenset({"gender"}))).excluded == frozenset()
+    assert PAPERS.trade_off == 5.12
+
+
+@given(terms)
+def test_who_says_nothing_else_changes_nothing_else(terms: Terms) -> None:
+    """But that nobody answers: what would wait for the user does not leave."""
+    changed = Way(name="as it is").changed(terms)
+    assert changed.ask == frozenset()
+    assert changed.excluded == terms.excluded | terms.ask
+    assert (changed.trade_off, changed.limits) == (terms.trade_off, terms.limits)
+    answered = Way(name="yes", answered=True).changed(terms)
+    assert answered.excluded == terms.excluded
+
+
+@given(terms, st.floats(0, 100))
+def test_what_a_way_names_is_what_it_changes(terms: Terms, trade_off: float) -> None:
+    """The rest stays the preset's."""
+    way = Way(name="other", trade_off=trade_off, protect="me", memory="forgets", mode="standing")
+    changed = way.changed(terms)
+    assert (changed.trade_off, changed.memory, changed.mode) == (trade_off, "forgets", "standing")
+    assert (changed.limits.protect, changed.limits.k) == ("me", terms.limits.k)
+    assert changed.algorithm == terms.algorithm
