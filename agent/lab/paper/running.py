@@ -116,7 +116,7 @@ def _claims(name: str, run: Running) -> list[Claim]:
             f"{run.seconds_of(GREEDY):.1f} s to {greedy:.1f} s",
             eager / lazy >= slow / fast * 0.8,
             "same where evaluations shrink by at least four fifths of the paper's factor; seconds "
-            "shrink by less, as neighbours of a set are evaluated together here",
+            "may shrink by less, as neighbours of a set are evaluated together here",
         ),
         Claim(
             "7.3",
