@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
     from datetime import date, datetime
 
+    from agent.decision.decision import Decision
     from agent.lab.attack.streams import Person
     from agent.lab.attack.walk import Scene
     from agent.lab.attack.ways import Way
@@ -142,7 +143,7 @@ class Reticent:
         key = number, question.query, held, own
         found = self._decided.get(key)
         if found is None:
-            found = self._decided[key] = self._made(question, person, terms)
+            found = self._decided[key] = self._made(question, person)
         return found
 
     def plans(self, question: Question) -> bool:
@@ -153,13 +154,17 @@ class Reticent:
         """Say whether limits are kept for this user, whose own codes a decision then takes."""
         return self._ruled(question)[1].limits.protect == "me"
 
-    def _made(self, question: Question, person: Person, terms: Terms) -> Chosen:
-        own = None
-        if terms.limits.protect == "me":
+    def decision(self, question: Question, person: Person) -> Decision:
+        """Return the decision itself, made anew by the agent, with all that it says of it."""
+        terms, own = self._ruled(question)[1], None
+        if self.reads_own(question):
             own = dict(zip(self._names[: self._model.persons], person.codes, strict=True))
         request = Request(self._model.queries[question.query].text, question.host, self._asked)
+        return decide(request, terms, question.held, self._model, own)
+
+    def _made(self, question: Question, person: Person) -> Chosen:
         start = self._clock()
-        decision = decide(request, terms, question.held, self._model, own)
+        decision = self.decision(question, person)
         seconds = self._clock() - start
         return Chosen(tuple(self._places[name] for name in decision.disclosed), seconds)
 

@@ -1,4 +1,8 @@
-"""Ways to answer a request: what is told of all that could be, from nothing to everything."""
+"""Ways to answer a request: what is told of all that could be, from nothing to everything.
+
+None of them searches exactly: such a decision takes a second and more, a study of it would take
+hours. ``workers.comparisons`` sets it beside the default on a sample of decisions.
+"""
 
 from __future__ import annotations
 
@@ -73,9 +77,6 @@ ANSWERED = tuple(
 )
 OWN = tuple(
     Way(name=f"Reticent, {name}, protects me", preset=name, protect="me") for name in PRESETS
-)
-EXACT = tuple(
-    Way(name=f"Reticent, {name}, exact", preset=name, algorithm="exact") for name in PRESETS
 )
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from agent.lab.attack.absence import Inferred, Reasoner
+from agent.lab.attack.searched import Compared, Searcher
 from agent.lab.attack.walk import Trace, Walker
 from agent.model.file import SUFFIX, read, write
 
@@ -27,9 +29,10 @@ if TYPE_CHECKING:
     from agent.model.model import Model
 
     Task = tuple[Way, Sequence[Person]]
+    Work = Callable[[Way, Model], Callable[[Person], Any]]
     Codes = NDArray[np.unsignedinteger]
 
-AT_ONCE = 25  # people in a task
+AT_ONCE, SLOWLY = 25, 3  # people in a task
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -52,9 +55,8 @@ def traces(
 
     But for seconds they do not depend on how many processes there are.
     """
-    tasks = [(way, part) for way in dict.fromkeys(ways) for part in _parts(people)]
-    results = _worked(model, _Crew(scene), tasks, run, "sending requests")
-    return _by_way(tasks, results)
+    tasks = [(way, part) for way in dict.fromkeys(ways) for part in _parts(people, AT_ONCE)]
+    return _by_way(tasks, _worked(model, partial(_walking, scene), tasks, run, "sending requests"))
 
 
 def inferences(
@@ -69,13 +71,34 @@ def inferences(
     ``people``: who is looked for, all of them on the list, in ways that Reticent decides;
     ``listed``: unsigned, shape (N, P), their codes.
     """
-    tasks = [(way, part) for way, these in people.items() for part in _parts(these)]
-    results = _worked(model, _Crew(scene, listed), tasks, run, "reasoning about absence")
-    return _by_way(tasks, results)
+    tasks = [(way, part) for way, these in people.items() for part in _parts(these, AT_ONCE)]
+    work = partial(_reasoning, scene, listed)
+    return _by_way(tasks, _worked(model, work, tasks, run, "reasoning about absence"))
 
 
-def _parts(people: Sequence[Person]) -> list[Sequence[Person]]:
-    return [people[start : start + AT_ONCE] for start in range(0, len(people), AT_ONCE)]
+def comparisons(
+    model: Model, scene: Scene, way: Way, people: Sequence[Person], run: Run
+) -> list[Compared]:
+    """Return for each person's last request what exact search would choose, beside the way."""
+    tasks = [(way, part) for part in _parts(people, SLOWLY)]
+    results = _worked(model, partial(_searching, scene), tasks, run, "searching exactly")
+    return [each for found in results for each in found]
+
+
+def _walking(scene: Scene, way: Way, model: Model) -> Callable[[Person], Trace]:
+    return Walker(way, model, scene, perf_counter).walk
+
+
+def _reasoning(scene: Scene, listed: Codes, way: Way, model: Model) -> Callable[[Person], Inferred]:
+    return Reasoner(way, model, scene, listed).inferred
+
+
+def _searching(scene: Scene, way: Way, model: Model) -> Callable[[Person], Compared]:
+    return Searcher(way, model, scene, perf_counter).compared
+
+
+def _parts(people: Sequence[Person], size: int) -> list[Sequence[Person]]:
+    return [people[start : start + size] for start in range(0, len(people), size)]
 
 
 def _by_way(tasks: Sequence[Task], results: Iterable[list[Any]]) -> dict[Way, list[Any]]:
@@ -85,45 +108,36 @@ def _by_way(tasks: Sequence[Task], results: Iterable[list[Any]]) -> dict[Way, li
     return done
 
 
-class _Crew(NamedTuple):
-    """What is done for each person; ``listed``: on whom to reason, None to send requests."""
+class _Crew:
+    """Does one task after the other; what was decided in a way is kept until another comes."""
 
-    scene: Scene
-    listed: Codes | None = None
+    def __init__(self, model: Model, work: Work) -> None:
+        self._model, self._work = model, work
+        self._working: tuple[Way, Callable[[Person], Any]] | None = None
 
-    def hand(self, model: Model) -> Callable[[Task], list[Any]]:
-        """Return who does one task after the other; what is decided is kept until another way."""
-        working: dict[Way, Callable[[Person], Any]] = {}
-
-        def work(task: Task) -> list[Any]:
-            way, people = task
-            if way not in working:
-                working.clear()
-                working[way] = self._worker(way, model)
-            return [working[way](person) for person in people]
-
-        return work
-
-    def _worker(self, way: Way, model: Model) -> Callable[[Person], Any]:
-        if self.listed is None:
-            return Walker(way, model, self.scene, perf_counter).walk
-        return Reasoner(way, model, self.scene, self.listed).inferred
+    def done(self, task: Task) -> list[Any]:
+        """Return what comes of a task's people."""
+        way, people = task
+        if self._working is None or self._working[0] != way:
+            self._working = way, self._work(way, self._model)
+        return [self._working[1](person) for person in people]
 
 
 def _worked(
-    model: Model, crew: _Crew, tasks: Sequence[Task], run: Run, what: str
+    model: Model, work: Work, tasks: Sequence[Task], run: Run, what: str
 ) -> Iterator[list[Any]]:
     """Yield the results of the tasks in order, and report progress."""
-    shared = run.processes > 1
-    results = _shared(model, crew, tasks, run.processes) if shared else map(crew.hand(model), tasks)
+    results = (
+        map(_Crew(model, work).done, tasks)
+        if run.processes == 1
+        else _shared(model, work, tasks, run.processes)
+    )
     for number, found in enumerate(results, 1):
         run.progress(what, number / len(tasks))
         yield found
 
 
-def _shared(
-    model: Model, crew: _Crew, tasks: Sequence[Task], processes: int
-) -> Iterator[list[Any]]:
+def _shared(model: Model, work: Work, tasks: Sequence[Task], processes: int) -> Iterator[list[Any]]:
     """Yield the results of new processes: whoever has threads cannot be forked.
 
     A model's own memory cannot be sent, so each process reads the model.
@@ -133,17 +147,17 @@ def _shared(
         path = Path(folder) / f"half{SUFFIX}"
         write(model, path)
         with ProcessPoolExecutor(
-            processes, get_context("spawn"), initializer=_begin, initargs=(path, crew)
+            processes, get_context("spawn"), initializer=_begin, initargs=(path, work)
         ) as pool:
             yield from pool.map(_work, tasks)
 
 
-_hands: list[Callable[[Task], list[Any]]] = []  # of this process: one, once it has begun
+_crews: list[_Crew] = []  # of this process: one, once it has begun
 
 
-def _begin(path: Path, crew: _Crew) -> None:
-    _hands.append(crew.hand(read(path)))
+def _begin(path: Path, work: Work) -> None:
+    _crews.append(_Crew(read(path), work))
 
 
 def _work(task: Task) -> list[Any]:
-    return _hands[0](task)
+    return _crews[0].done(task)
