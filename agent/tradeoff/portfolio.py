@@ -8,6 +8,7 @@ most. This goes beyond the paper (9.5.1 has one set for all queries, 9.5.2 one f
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -55,8 +56,17 @@ class Uses:
     ) -> None:
         """Take the utility, how many attributes there are, and U of some sets, by mask."""
         self._utility, self._size, self._computed = utility, attributes, computed
-        self.limit, self.monotone = utility().limit, utility().monotone
         self._forget()
+
+    @cached_property
+    def limit(self) -> float:
+        """No set has more, in bits."""
+        return self._utility().limit
+
+    @cached_property
+    def monotone(self) -> bool:
+        """Whether a superset never has less."""
+        return self._utility().monotone
 
     def value(self, mask: int) -> float:
         """Return U(A) in bits."""
@@ -107,7 +117,10 @@ class Uses:
         return row
 
     def best(self, start: int, options: int, allowed: Callable[[int], bool]) -> tuple[int, ...]:
-        """Return what to add to a set, the best first, until nothing allowed adds any utility."""
+        """Return what to add to a set, the best first, until nothing allowed adds any utility.
+
+        What added none beside less is not tried again, as if U were submodular.
+        """
         mask, level, order = start, self.value(start), list[int]()
         while rest := options & ~mask:
             row = self.beside(mask, rest)
@@ -115,7 +128,11 @@ class Uses:
             found = next((each for _, each in sorted(better) if allowed(mask | 1 << each)), None)
             if found is None:
                 break
-            mask, level = mask | singleton(found), float(row[found])
+            mask, level, options = (
+                mask | singleton(found),
+                float(row[found]),
+                union(e for _, e in better),
+            )
             order.append(found)
         return tuple(order)
 

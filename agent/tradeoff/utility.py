@@ -22,11 +22,15 @@ Estimator = Literal["louo", "plugin"]
 class Utility(Protocol):
     """A utility as a set function, in bits; U of the empty set is 0."""
 
-    limit: float
-    """No set has more, in bits."""
+    @property
+    def limit(self) -> float:
+        """No set has more, in bits."""
+        ...
 
-    monotone: bool
-    """Whether a superset never has less (then Thm 4.5 holds at every set)."""
+    @property
+    def monotone(self) -> bool:
+        """Whether a superset never has less (then Thm 4.5 holds at every set)."""
+        ...
 
     def value(self, mask: int) -> float:
         """Return U(A) in bits."""
