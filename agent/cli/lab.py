@@ -12,6 +12,9 @@ class LabCommands(Commands):
     """The studies; each is in a module of its own."""
 
     deferred: ClassVar[Mapping[str, Deferred]] = {
+        "attack": Deferred(
+            "agent.cli.lab_attack", "Attack the agent, and weigh what it gives away."
+        ),
         "paper": Deferred(
             "agent.cli.lab_paper", "Draw the paper's results, from a model or a log."
         ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import click
 
 from agent.cli.extras import extra
+from agent.cli.folders import folder_for
 from agent.cli.layout import paragraph
 from agent.cli.options import PATH, json_option, record, seed_option
 from agent.cli.progress import Progress
@@ -74,7 +75,7 @@ def paper(**flags: Unpack[PaperFlags]) -> None:
     with extra("lab", "drawing figures"):
         from agent.lab.drawing.write import write_report
         from agent.lab.paper.study import Material, study
-    folder = _folder(flags["out"])
+    folder = folder_for(flags["out"])
     options = Options(trade_off=flags["trade_off"], samples=flags["samples"], seed=flags["seed"])
     with Progress() as progress:
         material = Material(*_material(flags, folder, progress))
@@ -94,16 +95,6 @@ def paper(**flags: Unpack[PaperFlags]) -> None:
             f"have the same shape here, and {other} another; the report says why."
         )
     )
-
-
-def _folder(path: Path) -> Path:
-    """Return the folder to write to, made if it is missing."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        hint = "choose a folder that can be made, or written to"
-        raise UsageError("the figures cannot be written here", hint, str(path)) from error
-    return path
 
 
 def _material(flags: PaperFlags, folder: Path, progress: Progress) -> tuple[Path, Places | None]:

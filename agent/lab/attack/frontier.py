@@ -10,9 +10,12 @@ import numpy as np
 from agent.lab.attack.intervals import between
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from agent.lab.attack.intervals import Interval, Resamples
+    from agent.lab.attack.outcome import Outcome
 
     Floats = NDArray[np.float64]
 
@@ -28,10 +31,18 @@ class Line:
     utility: Floats
     success: Floats
 
+    @classmethod
+    def of(cls, outcomes: Sequence[Outcome], step: int) -> Line:
+        """Return the line through what came of several ways after a step, by its place."""
+        return cls(
+            np.array([each.bits[:, step] for each in outcomes]),
+            np.array([each.success[:, step] for each in outcomes]),
+        )
+
     @property
     def means(self) -> tuple[Floats, Floats]:
-        """Utility and success of its points, float64, shape (points,) each."""
-        return self.utility.mean(axis=1), self.success.mean(axis=1)
+        """Utility and success of its points, float64, shape (1, points) each."""
+        return self.utility.mean(axis=1)[None], self.success.mean(axis=1)[None]
 
     @property
     def range(self) -> tuple[float, float]:
@@ -75,20 +86,30 @@ def ratio_at(line: Line, point: Line, resamples: Resamples) -> Ratio | None:
 
 def _ratio(line: Line, other: Line, utility: Floats, resamples: Resamples) -> Ratio:
     mean = float(utility.mean())
-    logs = [_log_at(*each.means, mean) for each in (line, other)]
+    logs = [_log_at(*each.means, np.array([mean])) for each in (line, other)]
     wanted = resamples.means(utility)
-    drawn = [_resampled(each, wanted, resamples) for each in (line, other)]
-    ratio = between(float(np.exp(logs[0] - logs[1])), np.exp(drawn[0] - drawn[1]))
+    drawn = [_log_at(*_drawn(each, resamples), wanted) for each in (line, other)]
+    ratio = between(float(np.exp(logs[0] - logs[1])[0]), np.exp(drawn[0] - drawn[1]))
     return Ratio(mean, ratio)
 
 
-def _resampled(line: Line, wanted: Floats, resamples: Resamples) -> Floats:
-    """Return the log success at the wanted utility of each resample, shape (DRAWS,)."""
-    utility, success = resamples.means(line.utility.T), resamples.means(line.success.T)
-    return np.array([_log_at(*each) for each in zip(utility, success, wanted, strict=True)])
+def _drawn(line: Line, resamples: Resamples) -> tuple[Floats, Floats]:
+    """Return utility and success of the points in each resample, shape (DRAWS, points) each."""
+    return resamples.means(line.utility.T), resamples.means(line.success.T)
 
 
-def _log_at(utility: Floats, success: Floats, wanted: float) -> float:
-    """Return log success by linear interpolation over utility; beyond the ends, that of the end."""
-    order = np.argsort(utility, kind="stable")
-    return float(np.interp(wanted, utility[order], np.log(success[order])))
+def _log_at(utility: Floats, success: Floats, wanted: Floats) -> Floats:
+    """Return log success by linear interpolation over utility; beyond the ends, that of the end.
+
+    ``utility``, ``success``: float64, shape (lines, points); ``wanted``: shape (lines,).
+    """
+    order = np.argsort(utility, axis=1, kind="stable")
+    x = np.take_along_axis(utility, order, axis=1)
+    y = np.log(np.take_along_axis(success, order, axis=1))
+    after = np.clip((x <= wanted[:, None]).sum(axis=1), 1, max(1, x.shape[1] - 1))
+    each, before = np.arange(len(x)), after - 1
+    after = np.minimum(after, x.shape[1] - 1)
+    width = x[each, after] - x[each, before]
+    way = np.divide(wanted - x[each, before], width, np.zeros(len(x)), where=width > 0)
+    found: Floats = y[each, before] + np.clip(way, 0, 1) * (y[each, after] - y[each, before])
+    return found

@@ -33,7 +33,13 @@ def write_report(
     title: str, intro: Sequence[str], findings: Sequence[Finding], folder: Path
 ) -> Path:
     """Write all charts of the findings, and the page; return where the page is. As above."""
-    for each in findings:
-        write_chart(each.chart, folder)
-    replace_bytes(report(title, intro, findings).encode(), folder / REPORT)
+    charts = [each.chart for each in findings]
+    return write_page(report(title, intro, findings), charts, folder)
+
+
+def write_page(text: str, charts: Sequence[Chart], folder: Path) -> Path:
+    """Write charts and a page about them; return where the page is. As above."""
+    for each in charts:
+        write_chart(each, folder)
+    replace_bytes(text.encode(), folder / REPORT)
     return folder / REPORT

@@ -47,7 +47,7 @@ def logged(folder: Path, out: Path, progress: Callable[[str, float], None]) -> L
         shrinkage=SHRINKAGE,
         validation=False,  # no figure is of what held-out people get
         id="log",
-        source=_source(folder),
+        source=stated_source(folder),
     )
     progress("reading", 0.0)
     log = open_log(files)
@@ -72,7 +72,7 @@ def _file(folder: Path, name: str) -> Path:
     raise UsageError(f"there is no table {name}", hint, str(folder))
 
 
-def _source(folder: Path) -> str:
+def stated_source(folder: Path) -> str:
     """Return the first heading of what is said of the source, or the name of the folder."""
     path = folder / SOURCE
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []

@@ -1,0 +1,138 @@
+"""The attack as figures: the frontier, and what happens as requests go on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.lab.attack.bars import EARLY, judged_at
+from agent.lab.attack.figures import figures
+from agent.lab.attack.intervals import Interval
+from agent.lab.attack.ways import ANSWERED, CONSTANT, FAMILIES, FORGETFUL, STANDING, Way
+from agent.lab.charts import Chart, Mark, Panel, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agent.lab.attack.figures import Figures
+    from agent.lab.attack.study import Study
+
+FRONTIER, REQUESTS = "attack-frontier", "attack-requests"
+UTILITY, SUCCESS = "utility realised, bits a request", "success of a single guess, %"
+FOLLOWED: tuple[Way, ...] = (FORGETFUL[0], FORGETFUL[2], STANDING[1], *ANSWERED)
+"""The ways that are followed from request to request."""
+
+
+class _Curve(NamedTuple):
+    """What one panel follows: its title, the label of y, and the figure; ``log``: of y."""
+
+    title: str
+    label: str
+    of: Callable[[Figures], Interval | float | None]
+    log: bool = False
+
+
+CURVES = (
+    _Curve("who is recognised", SUCCESS, lambda each: _percent(each.success), log=True),
+    _Curve("people left, at most 5 % have fewer", "people", lambda each: each.left[1], log=True),
+    _Curve("people left, half have fewer", "people", lambda each: each.left[2], log=True),
+    _Curve("what is gained", UTILITY, lambda each: each.bits),
+    _Curve("what a request carries", "attributes a request", lambda each: each.told),
+    _Curve("what is guarded", "bits towards its true value", lambda each: each.learned),
+)
+
+
+def charts(study: Study) -> tuple[Chart, ...]:
+    """Return the figures; each says in its note of what it is."""
+    note = note_of(study)
+    steps = sorted({judged_at(study, EARLY), len(study.steps) - 1})
+    frontier = tuple(_frontier(study, each) for each in steps)
+    ways = [each for each in FOLLOWED if each in study.outcomes]
+    followed = tuple(_followed(study, ways, each) for each in CURVES)
+    shown = tuple(each for each in followed if each.series)
+    return (
+        Chart(FRONTIER, "What is gained, and what it gives away", note, frontier),
+        Chart(REQUESTS, "As requests go on", note, shown),
+    )
+
+
+def note_of(study: Study) -> str:
+    """Return what the figures and the tables are of, and where the data comes from."""
+    material, options = study.material, study.options
+    return (
+        f"{_synthetic(material.source)}Data: {material.source}. Model of one half: "
+        f"{material.model.population.people:,} people. Of the {len(study.crowd.codes):,} people of "
+        f"the other half, {len(study.crowd.people):,} send {options.requests:,} requests each; the "
+        f"adversary's list is that half. Seed {options.seed}. Shaded, and in brackets: 95 % of "
+        "resamples of the people."
+    )
+
+
+def _synthetic(source: str) -> str:
+    return "SYNTHETIC: nobody asked any of this. " if "synthetic" in source.lower() else ""
+
+
+def _frontier(study: Study, step: int) -> Panel:
+    lines = [_line(study, name, ways, step) for name, ways in FAMILIES.items()]
+    presets = [(each, each.name.removeprefix("Reticent, ")) for each in ANSWERED]
+    points = _points(study, "presets, every question answered yes", presets, step)
+    fixed = [(each, each.name) for each in CONSTANT if each in study.outcomes]
+    others = _points(study, "the same with every request", fixed, step)
+    marks = tuple(
+        Mark(x, y, name)
+        for each in (points, others)
+        for x, y, name in zip(each.x, each.y, each.names, strict=True)
+    )
+    title = f"after {study.steps[step]} requests to one recipient that remembers"
+    return Panel(title, UTILITY, SUCCESS, (*lines, points, others), marks, log_y=True)
+
+
+def _line(study: Study, name: str, ways: Sequence[Way], step: int) -> Series:
+    found = [(figures(study.outcomes[each], step, study.resamples), each) for each in ways]
+    found.sort(key=lambda each: each[0].bits.mean)
+    success = [_percent(each.success) for each, _ in found]
+    return Series(
+        label=f"{name}, λ from {ways[0].trade_off:g} to {ways[-1].trade_off:g}",
+        x=tuple(each.bits.mean for each, _ in found),
+        y=tuple(each.mean for each in success),
+        low=tuple(each.low for each in success),
+        high=tuple(each.high for each in success),
+        names=tuple(f"λ = {way.trade_off:g}" for _, way in found),
+    )
+
+
+def _points(study: Study, label: str, named: Sequence[tuple[Way, str]], step: int) -> Series:
+    found = [figures(study.outcomes[way], step, study.resamples) for way, _ in named]
+    return Series(
+        label=label,
+        x=tuple(each.bits.mean for each in found),
+        y=tuple(100 * each.success.mean for each in found),
+        style="points",
+        names=tuple(name for _, name in named),
+    )
+
+
+def _followed(study: Study, ways: Sequence[Way], curve: _Curve) -> Panel:
+    lines = [_over_requests(study, way, curve) for way in ways]
+    drawn = tuple(each for each in lines if each is not None)
+    return Panel(curve.title, "requests", curve.label, drawn, log_x=True, log_y=curve.log)
+
+
+def _over_requests(study: Study, way: Way, curve: _Curve) -> Series | None:
+    """Return one way over the requests; None where there is no such figure."""
+    steps = range(len(study.steps))
+    found = [curve.of(figures(study.outcomes[way], each, study.resamples)) for each in steps]
+    values = [each for each in found if each is not None]
+    if len(values) < len(found):
+        return None
+    sure = [each for each in values if isinstance(each, Interval)]
+    return Series(
+        label=way.name,
+        x=tuple(float(each) for each in study.steps),
+        y=tuple(each.mean if isinstance(each, Interval) else float(each) for each in values),
+        low=tuple(each.low for each in sure),
+        high=tuple(each.high for each in sure),
+    )
+
+
+def _percent(found: Interval) -> Interval:
+    return Interval(*(100 * each for each in found))

@@ -1,0 +1,120 @@
+"""report.md of the attack: what it means first, then figures, tables, bars and definitions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agent.lab.attack.definitions import DEFINITIONS
+from agent.lab.attack.drawn import note_of
+from agent.lab.attack.figures import QUANTILES, Figures, figures
+from agent.lab.attack.meaning import meaning
+from agent.lab.attack.ways import ANSWERED
+from agent.lab.attack.words import NONE, milliseconds, number, percent, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.lab.attack.bars import Bar
+    from agent.lab.attack.study import Study
+    from agent.lab.attack.ways import Way
+    from agent.lab.charts import Chart
+
+TITLE = "What an attacker gains from watching Reticent"
+WORDS = {True: "met", False: "not met", None: "cannot be said"}
+LEFT = "/".join(f"{100 * each:g}" for each in QUANTILES)
+HEAD = (
+    *("told", "a guess succeeds", f"people left: {LEFT} %", "bits realised", "reciprocal rank"),
+    *("attributes", "guarded: bits, entropy", "ms"),
+)
+
+
+def page(study: Study, charts: Sequence[Chart], judged: Sequence[Bar]) -> str:
+    """Return the page in Markdown; the pictures lie beside it by name."""
+    note = note_of(study)
+    lines = [f"# {TITLE}", "", note, "", "## What this means", ""]
+    for each in meaning(study, judged):
+        lines += [each, ""]
+    for chart in charts:
+        lines += [f"## {chart.title}", "", f"![{chart.title}]({chart.name}.png)", ""]
+        lines += [f"{note} [SVG]({chart.name}.svg), [numbers]({chart.name}.csv)", ""]
+    return "\n".join(
+        [*lines, *_bars(study, judged), *_ways(study), *_others(study), *_services(study)]
+    )
+
+
+def _bars(study: Study, judged: Sequence[Bar]) -> list[str]:
+    rows = [(each.what, each.wanted, each.found, WORDS[each.met], each.by) for each in judged]
+    head = ("bar", "wanted", "found", "", "the end that counts is")
+    return ["## The bars", "", note_of(study), "", *table(head, rows), ""]
+
+
+def _ways(study: Study) -> list[str]:
+    last = len(study.steps) - 1
+    rows = [_row(study, way, last) for way in study.outcomes]
+    title = f"## Every strategy, after {study.steps[last]} requests"
+    numbers = "[All figures, after each number of requests](attack.csv)"
+    return [title, "", f"{note_of(study)} {numbers}", "", *table(HEAD, rows), ""]
+
+
+def _row(study: Study, way: Way, step: int) -> Sequence[str]:
+    found = figures(study.outcomes[way], step, study.resamples)
+    return (
+        way.name,
+        percent(found.success, 2),
+        " / ".join(f"{each:,}" for each in found.left),
+        number(found.bits),
+        f"{found.reciprocal.mean:.3f}",
+        f"{found.told:.2f}",
+        _guarded(found),
+        milliseconds(study.outcomes[way].seconds),
+    )
+
+
+def _guarded(found: Figures) -> str:
+    if found.learned is None or found.doubt is None:
+        return NONE
+    return f"{found.learned.mean:.2f}, {found.doubt.mean:.2f}"
+
+
+def _others(study: Study) -> list[str]:
+    """Return what other adversaries make of it."""
+    sides = [
+        (each.way.name, each.adversary, percent(study.resamples.mean(1 / each.left[:, -1]), 2))
+        for each in study.sides
+    ]
+    withheld = [
+        (way.name, f"{each.mean:.2f}", f"{each.most:.2f}", f"{each.people} on {each.listed}")
+        for way, each in study.reasoned.withheld.items()
+    ]
+    head = ("limits kept for the user alone", "bits, mean", "most", "people, on a list of")
+    return [
+        *("## Other adversaries", "", note_of(study), ""),
+        *(*table(("told", "an adversary who", "a guess succeeds"), sides), ""),
+        "What is left out tells, in bits: log2 of how many agree over how many would have sent it.",
+        *("", *table(head, withheld), "", _searched(study), ""),
+    ]
+
+
+def _searched(study: Study) -> str:
+    """Return what exact search would have changed."""
+    found = study.searched
+    seconds = np.mean([each.seconds for each in found], axis=0)
+    return (
+        f"Exact search, in {len(found)} states that streams came to under {ANSWERED[1].name}: the "
+        f"same set in {sum(each.same for each in found)}, {sum(each.proven for each in found)} of "
+        f"them proven best; it gains {np.mean([each.gained for each in found]):.4f} bits of F on "
+        f"average, {max(each.gained for each in found):.4f} at most, and takes {seconds[1]:.2f} "
+        f"seconds in place of {seconds[0]:.3f}."
+    )
+
+
+def _services(study: Study) -> list[str]:
+    rows = [
+        (each.recipe.kind, each.recipe.setting, f"{each.bits:.4f}", mark)
+        for each in study.trials
+        for mark in ["chosen" if each == study.service else ""]
+    ]
+    head = ("service", "with", "bits a request, unseen users", "")
+    return ["## Definitions", "", DEFINITIONS, "", *table(head, rows), ""]
