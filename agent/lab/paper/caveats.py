@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from agent.model.model import Model
 
 RULES = (
-    "Whether a shape is the paper's is decided by the rule in the last column. Two of the rules "
-    "were settled after a first report had been seen: that of diminishing returns (Fig. 6) and "
-    "that of the knee's cost (Fig. 8a). What the first rule gives stands beside them."
+    "Whether a shape is the paper's is decided by the rule in the last column. Three of the rules "
+    "were settled after a report had been seen: those of diminishing returns (Fig. 6) and of the "
+    "knee's cost (Fig. 8a), and that of the addresses (Fig. 11), which became stricter. What the "
+    "first rule gives stands beside them."
 )
 SYNTHETIC = (
     "**Synthetic.** Nobody searched for any of this: the log has the size and the published "

@@ -104,7 +104,7 @@ def test_what_was_fitted_is_not_counted_and_says_so() -> None:
     [
         (1, scored("search statistics", 0.8, 0.6), {4}),  # 0.2 bits: below demographics
         (3, scored("topics", 1.3, 1.2), {3}),  # above 0
-        (4, scored("whole address", 0.5, 0.5), {5}),  # cheaper than the optimised
+        (4, scored("whole address", 1.4, 0.8), {5}),  # better than search statistics
     ],
 )
 def test_a_set_that_fares_otherwise_is_another_shape(
