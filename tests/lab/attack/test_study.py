@@ -1,0 +1,149 @@
+"""The study as a whole, on a small model: what holds whatever the numbers are."""
+
+import csv
+import re
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from agent.lab.attack.bars import Bar, bars
+from agent.lab.attack.drawn import charts
+from agent.lab.attack.figures import figures
+from agent.lab.attack.numbers import numbers
+from agent.lab.attack.options import Options
+from agent.lab.attack.outcome import Outcome
+from agent.lab.attack.page import page
+from agent.lab.attack.study import Material, Study, known, study
+from agent.lab.attack.ways import ANSWERED, EVERYTHING, FAMILIES, NOTHING, PAPERS, SHIPPED
+from tests.lab.attack.made import model, others
+
+OPTIONS = Options(people=8, requests=7, seed=1, processes=1)
+SOURCE = "Synthetic: made for a test"
+
+
+@cache
+def made() -> Study:
+    """Return what comes of eight people and seven requests."""
+    return study(Material(model(), others(), SOURCE), OPTIONS, lambda *_: None)
+
+
+def fixed(utility: float, success: float, long: int = 200) -> Outcome:
+    """Return an outcome of eight people who are all alike, as after 100 requests too."""
+    steps = len(Options(requests=long).steps)
+    one = np.ones((8, steps))
+    left = np.full((8, steps), round(1 / success))
+    return Outcome(left, utility * one, one, one, one, one, 0.001)
+
+
+def judged(changed: dict[str, tuple[float, float]]) -> dict[str, Bar]:
+    """Return the bars where lines go from 1 to 2 bits, with such success at their ends."""
+    usual = dict.fromkeys(FAMILIES, (0.5, 0.5)) | changed
+    outcomes = {}
+    for name, ways in FAMILIES.items():
+        for way, at in zip(ways, np.linspace(1, 0, len(ways)).tolist(), strict=True):
+            low, high = usual[name]
+            outcomes[way] = fixed(1 + at, low * (high / low) ** at)
+    outcomes |= {way: fixed(1.5, 0.001) for way in (*ANSWERED, *SHIPPED)}
+    outcomes |= {way: each for way, each in made().outcomes.items() if way not in outcomes}
+    crowd = replace(made().crowd, steps=Options(requests=200).steps)
+    found = bars(replace(made(), outcomes=outcomes, crowd=crowd))
+    return {each.what: each for each in found}
+
+
+def test_nothing_told_is_nothing_learned() -> None:
+    """A guess is as good as blind, and nobody is served better."""
+    found = made().outcomes[NOTHING]
+    assert (found.left == len(others().codes)).all()
+    assert (found.bits == 0).all()
+    assert (found.told == 0).all()
+    assert np.nan_to_num(found.learned).max() == 0
+
+
+def test_nobody_is_left_whom_everything_rules_out() -> None:
+    """Every way leaves those whom everything leaves, and never more as requests go on."""
+    study, whole = made(), made().outcomes[EVERYTHING]
+    for found in study.outcomes.values():
+        assert (np.diff(found.left, axis=1) <= 0).all()
+        assert (found.left >= whole.left).all()
+        assert (found.left >= 1).all()
+
+
+def test_whoever_knows_more_guesses_better() -> None:
+    """Those who pool, or knew something before, are left with as many people at the most."""
+    assert known(model()).bit_count() > 0
+    for side in made().sides:
+        if side.adversary.startswith("knows"):
+            assert (side.left <= made().outcomes[side.way].left).all()
+        assert (side.left >= made().outcomes[EVERYTHING].left[:, -1:]).all()
+
+
+def test_absence_tells_nothing() -> None:
+    """With limits kept for everyone: compared for each person, request and preset."""
+    found = made().reasoned
+    assert found.equal == found.compared == 6 * 8 * 7
+    assert bars(made())[0].met is True
+
+
+def test_bars_of_more_requests_are_not_judged() -> None:
+    """Seven requests say nothing of fifty."""
+    assert [each.met for each in bars(made())[1:]] == [None] * (len(bars(made())) - 1)
+
+
+@pytest.mark.parametrize(("success", "met"), [((0.5 / 40,) * 2, True), ((0.5 / 20,) * 2, False)])
+def test_the_bar_against_forgetting(success: tuple[float, float], met: bool) -> None:
+    """A fortieth is met, a twentieth is not; and so at the worst utility alone."""
+    for family in ("with the ledger", "planned"):
+        found = judged({family: success})
+        what = f"{family} against without memory, at equal utility, after 50 requests"
+        assert found[what].met is met
+    worst = judged({"planned": (0.5 / 40, 0.5 / 20)})
+    assert worst["planned against without memory, at equal utility, after 50 requests"].met is False
+
+
+@pytest.mark.parametrize(("success", "met"), [(0.5, True), (0.25, True), (1.0, False)])
+def test_the_bar_against_the_standing_set(success: float, met: bool) -> None:
+    """As good is met, twice as much is not."""
+    found = judged({"planned": (success, success)})
+    assert found["planned against standing set, at equal utility, after 50 requests"].met is met
+
+
+def test_the_bars_of_balanced() -> None:
+    """One in a thousand, a thousand left, three quarters of what forgetting brings."""
+    found = judged({})
+    name = f"{ANSWERED[1].name}, after 100 requests: "
+    assert found[f"{name}a single guess succeeds"].met is True
+    assert found[f"{name}people with at least 50 left"].met is True
+    assert found[f"{name}utility kept of what {PAPERS.name} has"].met is False
+
+
+def test_what_is_synthetic_says_so_everywhere() -> None:
+    """Each figure, and each table."""
+    study = made()
+    for chart in charts(study):
+        assert chart.note.startswith("SYNTHETIC")
+    text = page(study, charts(study), bars(study))
+    for part in text.split("\n## ")[2:]:
+        assert "SYNTHETIC" in part or part.startswith("Definitions")
+
+
+def test_the_page_has_every_way_and_no_gap() -> None:
+    """What was found, in words first."""
+    study = made()
+    text = page(study, charts(study), bars(study))
+    assert text.index("What this means") < text.index("attack-frontier.png")
+    assert re.search(r"[{}]|\bnan\b|\binf\b", text) is None
+    for way in study.outcomes:
+        assert f"| {way.name} |" in text
+
+
+def test_every_number_is_in_the_table() -> None:
+    """A row for each way and step, as on the page."""
+    study = made()
+    rows = list(csv.DictReader(numbers(study).splitlines()))
+    assert len(rows) == len(study.outcomes) * len(study.steps)
+    last = figures(study.outcomes[PAPERS], len(study.steps) - 1, study.resamples)
+    row = next(each for each in rows if each["way"] == PAPERS.name and each["requests"] == "7")
+    assert float(row["success"]) == last.success.mean
+    assert float(row["bits_low"]) == last.bits.low
