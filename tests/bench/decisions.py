@@ -18,6 +18,7 @@ from tests.bench.plain import PlainObjective
 from tests.bench.timing import at, timed
 
 TERMS = Terms()
+PLANNING = 20  # people who plan
 
 
 def figures() -> Iterator[str]:
@@ -25,6 +26,7 @@ def figures() -> Iterator[str]:
     yield from _opening()
     model = read(shipped_model())
     yield from _fresh(model)
+    yield from _planned(model)
     yield from _plain(model)
 
 
@@ -59,6 +61,26 @@ def _fresh(model: Model) -> Iterator[str]:
         f"p99 {at(priced, 99)}"
     )
     yield f"the same request again: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: 0.1)"
+
+
+def _planned(model: Model) -> Iterator[str]:
+    """Time the decisions of people who ask one recipient, by a plan that each renews."""
+    first, new, again = list[float](), list[float](), list[float]()
+    for row in range(0, model.population.people, model.population.people // PLANNING):
+        terms = Terms(mode="planned", epsilon=EPSILON * (1 + row * 1e-9))  # nobody else's decision
+        first.append(timed(partial(_decide, model.queries[0].text, read(shipped_model()), terms)))
+        held = Knowledge()
+        for place in range(2 * len(model.queries)):
+            query = place % len(model.queries)
+            request = Request(model.queries[query].text)
+            time = timed(partial(decide, request, terms, held, model))
+            names = decide(request, terms, held, model).disclosed
+            told = {name: int(model.population.codes[row, model.index(name)]) for name in names}
+            (again if told.keys() <= held.names else new).append(time)
+            held = held.learns(told).hears(query) if told else held
+    yield f"the first plan of a new process: p50 {at(first, 50)} ms, p99 {at(first, 99)}"
+    yield f"a plan by which something new leaves: p50 {at(new, 50)} ms, p99 {at(new, 99)}"
+    yield f"a plan for one more request: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: 5)"
 
 
 def _plain(model: Model) -> Iterator[str]:

@@ -11,6 +11,7 @@ from agent.decision.decision import Candidate, Decision
 from agent.decision.explain import explain
 from agent.decision.planned import PRIOR
 from agent.decision.request import Knowledge, Request
+from agent.decision.settings import relevant
 from agent.decision.terms import Limits, Terms
 from agent.decision.words import headline, proven, settled
 from agent.errors import UsageError
@@ -144,6 +145,14 @@ def test_what_was_heard_matters_to_a_plan_alone(world: World, times: int) -> Non
     after = world._replace(known=replace(world.known, heard=((0, times),))).decided()
     if before.mode != "planned":
         assert after == before
+
+
+def test_what_a_plan_weighs_is_no_part_of_another_decision() -> None:
+    """So that a decision is remembered, whatever was asked since; caps alone need the week."""
+    known = Knowledge((("region", 1),), recent=2, heard=((0, 3),))
+    assert relevant(known, Terms()) == Knowledge((("region", 1),))
+    assert relevant(known, PLANNED) == replace(known, recent=0)
+    assert relevant(known, replace(PLANNED, limits=Limits(new_per_week=3))) == known
 
 
 @given(worlds())
