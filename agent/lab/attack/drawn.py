@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.lab.attack.bars import EARLY, judged_at
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from agent.lab.attack.study import Study
 
 FRONTIER, REQUESTS = "attack-frontier", "attack-requests"
+NEAR = 0.01  # bits; tenfold as a logarithm of success: points so near have one name
 UTILITY, SUCCESS = "utility realised, bits a request", "success of a single guess, %"
 FOLLOWED: tuple[Way, ...] = (FORGETFUL[0], FORGETFUL[2], STANDING[1], *ANSWERED)
 """The ways that are followed from request to request."""
@@ -59,7 +61,7 @@ def note_of(study: Study) -> str:
     """Return what the figures and the tables are of, and where the data comes from."""
     material, options = study.material, study.options
     return (
-        f"{_synthetic(material.source)}Data: {material.source}. Model of one half: "
+        f"{source_of(study)} Model of one half: "
         f"{material.model.population.people:,} people. Of the {len(study.crowd.codes):,} people of "
         f"the other half, {len(study.crowd.people):,} send {options.requests:,} requests each; the "
         f"adversary's list is that half. Seed {options.seed}. Shaded, and in brackets: 95 % of "
@@ -67,8 +69,11 @@ def note_of(study: Study) -> str:
     )
 
 
-def _synthetic(source: str) -> str:
-    return "SYNTHETIC: nobody asked any of this. " if "synthetic" in source.lower() else ""
+def source_of(study: Study) -> str:
+    """Return where the data comes from; what is synthetic says so first."""
+    source = study.material.source
+    made_up = "SYNTHETIC: nobody asked any of this. " if "synthetic" in source.lower() else ""
+    return f"{made_up}Data: {source}."
 
 
 def _frontier(study: Study, step: int) -> Panel:
@@ -77,11 +82,7 @@ def _frontier(study: Study, step: int) -> Panel:
     points = _points(study, "presets, every question answered yes", presets, step)
     fixed = [(each, each.name) for each in CONSTANT if each in study.outcomes]
     others = _points(study, "the same with every request", fixed, step)
-    marks = tuple(
-        Mark(x, y, name)
-        for each in (points, others)
-        for x, y, name in zip(each.x, each.y, each.names, strict=True)
-    )
+    marks = (*_marks(points), *_marks(others))
     title = f"after {study.steps[step]} requests to one recipient that remembers"
     return Panel(title, UTILITY, SUCCESS, (*lines, points, others), marks, log_y=True)
 
@@ -108,6 +109,16 @@ def _points(study: Study, label: str, named: Sequence[tuple[Way, str]], step: in
         y=tuple(100 * each.success.mean for each in found),
         style="points",
         names=tuple(name for _, name in named),
+    )
+
+
+def _marks(points: Series) -> tuple[Mark, ...]:
+    """Return the names of points; those that nearly coincide share a mark."""
+    shared: dict[tuple[float, float], list[tuple[float, float, str]]] = {}
+    for x, y, name in zip(points.x, points.y, points.names, strict=True):
+        shared.setdefault((round(x / NEAR), round(log(y) / NEAR / 10)), []).append((x, y, name))
+    return tuple(
+        Mark(*each[0][:2], ", ".join(name for *_, name in each)) for each in shared.values()
     )
 
 

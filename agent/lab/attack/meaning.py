@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent.lab.attack.study import Study
     from agent.lab.attack.ways import Way
 
+MANY = 10  # times, without a decimal
 SEEN = (
     "Somebody who knows how Reticent works, sees all that a site is told, and has a list of "
     "{listed:,} people with all their facts, guesses who you are. Before you say anything a guess "
@@ -56,7 +57,7 @@ def meaning(study: Study, judged: Sequence[Bar]) -> tuple[str, ...]:
             ours=chance(ours.success.mean),
             times=_times(forgets.success.mean / ours.success.mean),
             left=ours.left[1] - 1,
-            kept="a share that cannot be said" if kept is None else f"{kept.mean:.0%}",
+            kept="a share that cannot be said" if kept is None else f"{100 * kept.mean:.0f} %",
         ),
         ABSENCE.format(equal=study.reasoned.equal, compared=study.reasoned.compared),
         _met([each.met for each in judged]),
@@ -68,7 +69,9 @@ def _last(study: Study, way: Way) -> Figures:
 
 
 def _times(ratio: float) -> str:
-    return f"{ratio:.0f} times less often" if ratio >= 1 else f"{1 / ratio:.1f} times as often"
+    if ratio < 1:
+        return f"{1 / ratio:.1f} times as often"
+    return f"{ratio:.{0 if ratio >= MANY else 1}f} times less often"
 
 
 def _met(found: Sequence[bool | None]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agent.lab.attack.definitions import DEFINITIONS
-from agent.lab.attack.drawn import note_of
+from agent.lab.attack.drawn import note_of, source_of
 from agent.lab.attack.figures import QUANTILES, Figures, figures
 from agent.lab.attack.meaning import meaning
 from agent.lab.attack.ways import ANSWERED
@@ -38,7 +38,7 @@ def page(study: Study, charts: Sequence[Chart], judged: Sequence[Bar]) -> str:
         lines += [each, ""]
     for chart in charts:
         lines += [f"## {chart.title}", "", f"![{chart.title}]({chart.name}.png)", ""]
-        lines += [f"{note} [SVG]({chart.name}.svg), [numbers]({chart.name}.csv)", ""]
+        lines += [f"{source_of(study)} [SVG]({chart.name}.svg), [numbers]({chart.name}.csv)", ""]
     return "\n".join(
         [*lines, *_bars(study, judged), *_ways(study), *_others(study), *_services(study)]
     )
@@ -47,7 +47,7 @@ def page(study: Study, charts: Sequence[Chart], judged: Sequence[Bar]) -> str:
 def _bars(study: Study, judged: Sequence[Bar]) -> list[str]:
     rows = [(each.what, each.wanted, each.found, WORDS[each.met], each.by) for each in judged]
     head = ("bar", "wanted", "found", "", "the end that counts is")
-    return ["## The bars", "", note_of(study), "", *table(head, rows), ""]
+    return ["## The bars", "", source_of(study), "", *table(head, rows), ""]
 
 
 def _ways(study: Study) -> list[str]:
@@ -55,7 +55,7 @@ def _ways(study: Study) -> list[str]:
     rows = [_row(study, way, last) for way in study.outcomes]
     title = f"## Every strategy, after {study.steps[last]} requests"
     numbers = "[All figures, after each number of requests](attack.csv)"
-    return [title, "", f"{note_of(study)} {numbers}", "", *table(HEAD, rows), ""]
+    return [title, "", f"{source_of(study)} {numbers}", "", *table(HEAD, rows), ""]
 
 
 def _row(study: Study, way: Way, step: int) -> Sequence[str]:
@@ -90,7 +90,7 @@ def _others(study: Study) -> list[str]:
     ]
     head = ("limits kept for the user alone", "bits, mean", "most", "people, on a list of")
     return [
-        *("## Other adversaries", "", note_of(study), ""),
+        *("## Other adversaries", "", source_of(study), ""),
         *(*table(("told", "an adversary who", "a guess succeeds"), sides), ""),
         "What is left out tells, in bits: log2 of how many agree over how many would have sent it.",
         *("", *table(head, withheld), "", _searched(study), ""),

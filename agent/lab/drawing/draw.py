@@ -78,7 +78,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
         place = (bars.index(each), len(bars)) if each.style == "bars" else (0, 1)
         _series(axes, each, f"C{number % 10}", place)
     for mark in panel.marks:
-        axes.plot(mark.x, mark.y, "o", color="black", markersize=5, zorder=5)
+        axes.plot(mark.x, mark.y, "o", color="black", markersize=7, fillstyle="none", zorder=5)
         axes.annotate(mark.text, (mark.x, mark.y), (6, -12), textcoords="offset points")
     if panel.ticks:
         names = panel.ticks if _on_its_side(panel) else map(_in_lines, panel.ticks)
