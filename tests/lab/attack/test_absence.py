@@ -63,6 +63,12 @@ def agent_of(codes: tuple[int, ...], target: Person, way: Way) -> list[Sent]:
     return sent
 
 
+def everybodys(way: Way, target: Person) -> tuple[list[Sent], list[list[Sent]]]:
+    """Return what the target's agent sent, and what that of each person on the list would have."""
+    people = [tuple(row) for row in CODES.tolist()]
+    return agent_of(target.codes, target, way), [agent_of(each, target, way) for each in people]
+
+
 def inferred(way: Way, target: Person, scene: Scene | None = None) -> Inferred:
     """Return who is left of the list, by groups."""
     return Reasoner(way, model(), scene or Scene(), CODES).inferred(target)
@@ -72,9 +78,7 @@ def inferred(way: Way, target: Person, scene: Scene | None = None) -> Inferred:
 def test_absence_says_nothing_where_everyone_is_protected(way: Way) -> None:
     """Whose agent would produce it are those who agree: for each person and step, as sets."""
     for target in TARGETS[:2]:
-        mine = agent_of(target.codes, target, way)
-        all_ = [agent_of(tuple(row), target, way) for row in CODES.tolist()]
-        found = inferred(way, target)
+        found, mine, all_ = inferred(way, target), *everybodys(way, target)
         held: set[str] = set()
         for step, sent in enumerate(mine):
             held |= {*sent.order} & {*names()[:PERSONS]}
@@ -103,9 +107,7 @@ def test_the_law_above_is_about_people_who_tell_something() -> None:
 def test_groups_are_as_everybody_alone(way: Way) -> None:
     """Where limits are kept for the user: by groups the same as person by person."""
     for target in TARGETS[:2]:
-        mine = agent_of(target.codes, target, way)
-        all_ = [agent_of(tuple(row), target, way) for row in CODES.tolist()]
-        found = inferred(way, target)
+        found, mine, all_ = inferred(way, target), *everybodys(way, target)
         for step in range(REQUESTS):
             producing = sum(theirs[: step + 1] == mine[: step + 1] for theirs in all_)
             assert found.producing[step] == producing
