@@ -19,11 +19,13 @@ from agent.lab.attack.options import Options
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from click.decorators import FC
+
     from agent.lab.attack.bars import Bar
     from agent.lab.attack.study import Material
 
 PLAIN = Options()
-MANY = click.IntRange(min=1, max=1_000_000)
+MANY, CORES = 1_000_000, 64
 
 
 class AttackFlags(TypedDict):
@@ -40,35 +42,21 @@ class AttackFlags(TypedDict):
     as_json: bool
 
 
+def _counted(name: str, most: int, usual: int, text: str) -> Callable[[FC], FC]:
+    """Return an option that takes a number of something, at least one."""
+    kind = click.IntRange(min=1, max=most)
+    return click.option(name, type=kind, default=usual, show_default=True, metavar="N", help=text)
+
+
 @click.command()
 @click.option("--users", type=PATH, metavar="F", help="A row per user, as `model build` has it.")
 @click.option("--events", type=PATH, metavar="F", help="A row per request.")
 @click.option("--log", type=PATH, metavar="DIR", help="A log, as of `reticent lab synth`.")
 @click.option("--out", required=True, type=PATH, metavar="DIR", help="Where to write.")
-@click.option(
-    *("--people", "people"),
-    type=MANY,
-    default=PLAIN.people,
-    show_default=True,
-    metavar="N",
-    help="How many are attacked.",
-)
-@click.option(
-    *("--requests", "requests"),
-    type=MANY,
-    default=PLAIN.requests,
-    show_default=True,
-    metavar="N",
-    help="Of each of them.",
-)
+@_counted("--people", MANY, PLAIN.people, "How many are attacked.")
+@_counted("--requests", MANY, PLAIN.requests, "Of each of them.")
 @seed_option
-@click.option(
-    "--processes",
-    type=click.IntRange(min=1, max=64),
-    default=PLAIN.processes,
-    show_default=True,
-    help="At work at once.",
-)
+@_counted("--processes", CORES, PLAIN.processes, "At work at once.")
 @json_option
 def attack(**flags: Unpack[AttackFlags]) -> None:
     """Let an adversary watch the agent of people, and guess who they are.

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
     from agent.lab.attack.intervals import Interval
 
-TINY = 1e-4
 NONE = "-"
 
 
@@ -18,8 +17,12 @@ def percent(found: Interval | None, digits: int = 1) -> str:
     """Return shares as percentages."""
     if found is None:
         return NONE
-    mean, low, high = (f"{100 * each:.{digits}f}" for each in found)
-    return f"{mean} % [{low}, {high}]"
+    return _sure([f"{100 * each:.{digits}f}" for each in found], " %")
+
+
+def number(found: Interval, digits: int = 3) -> str:
+    """Return numbers."""
+    return _sure([f"{each:.{digits}f}" for each in found])
 
 
 def chance(value: float) -> str:
@@ -27,18 +30,9 @@ def chance(value: float) -> str:
     return f"{100 * value:.2g} %" if value < 1 / 10 else f"{100 * value:.0f} %"
 
 
-def number(found: Interval | None, digits: int = 3) -> str:
-    """Return numbers."""
-    if found is None:
-        return NONE
-    mean, low, high = (f"{each:.{digits}f}" for each in found)
-    return f"{mean} [{low}, {high}]"
-
-
 def multiple(found: Interval) -> str:
     """Return ratios, those below 1 as fractions."""
-    mean, low, high = (_fraction(each) for each in found)
-    return f"{mean} [{low}, {high}]"
+    return _sure([_fraction(each) for each in found])
 
 
 def milliseconds(seconds: float) -> str:
@@ -50,6 +44,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return a table in Markdown, line by line."""
     lines = [list(head), ["---"] * len(head), *map(list, rows)]
     return ["| " + " | ".join(each.replace("|", "\\|") for each in line) + " |" for line in lines]
+
+
+def _sure(texts: Sequence[str], unit: str = "") -> str:
+    mean, low, high = texts
+    return f"{mean}{unit} [{low}, {high}]"
 
 
 def _fraction(value: float) -> str:
