@@ -45,7 +45,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One pair of axes; ``ticks``: the names of x = 0, 1, 2 and so on, or empty."""
+    """One pair of axes; ``ticks``: the names of x = 0, 1, 2 and so on, or empty.
+
+    ``legend``: where it stands; inside it may cover the texts of marks.
+    """
 
     title: str
     x_label: str
@@ -55,6 +58,7 @@ class Panel:
     ticks: tuple[str, ...] = ()
     log_x: bool = False
     log_y: bool = False
+    legend: Literal["inside", "below"] = "inside"
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,8 @@ def _frontier(study: Study, step: int) -> Panel:
     others = _points(study, "the same with every request", fixed, step)
     marks = (*_marks(points), *_marks(others))
     title = f"after {study.steps[step]} requests to one recipient that remembers"
-    return Panel(title, UTILITY, SUCCESS, (*lines, points, others), marks, log_y=True)
+    series = (*lines, points, others)
+    return Panel(title, UTILITY, SUCCESS, series, marks, log_y=True, legend="below")
 
 
 def _line(study: Study, name: str, ways: Sequence[Way], step: int) -> Series:

@@ -37,7 +37,9 @@ ABSENCE = (
     "What it does not say gives nothing away: in {equal:,} of {compared:,} comparisons the people "
     "whose agent would have sent the same were exactly those who agree with what was said."
 )
-MET = "Of {bars} bars below, {met} are met and {missed} are not{unsaid}."
+MET = "Of {bars} bars below, {met} are met and {missed} are not{unsaid}.{few}"
+FEW = " {people} people leave wide intervals, of which the worse end counts: judge by {enough:,}."
+ENOUGH = 1000  # people of figures that are published
 
 
 def meaning(study: Study, judged: Sequence[Bar]) -> tuple[str, ...]:
@@ -60,7 +62,7 @@ def meaning(study: Study, judged: Sequence[Bar]) -> tuple[str, ...]:
             kept="a share that cannot be said" if kept is None else f"{100 * kept.mean:.0f} %",
         ),
         ABSENCE.format(equal=study.reasoned.equal, compared=study.reasoned.compared),
-        _met([each.met for each in judged]),
+        _met([each.met for each in judged], len(study.crowd.people)),
     )
 
 
@@ -74,9 +76,13 @@ def _times(ratio: float) -> str:
     return f"{ratio:.{0 if ratio >= MANY else 1}f} times less often"
 
 
-def _met(found: Sequence[bool | None]) -> str:
+def _met(found: Sequence[bool | None], people: int) -> str:
     unsaid = found.count(None)
     words = f", and of {unsaid} it cannot be said" if unsaid else ""
     return MET.format(
-        bars=len(found), met=found.count(True), missed=found.count(False), unsaid=words
+        bars=len(found),
+        met=found.count(True),
+        missed=found.count(False),
+        unsaid=words,
+        few=FEW.format(people=people, enough=ENOUGH) if people < ENOUGH else "",
     )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.unsignedinteger]
 
 EVERYONE = (*SHIPPED, *ANSWERED)
-FEW, SHORT, LISTED = 10, 20, 300  # people, requests, and names on the list where each is decided
+FEW, SHORT, LISTED = 8, 20, 1200  # people, requests, and names on the list where each is decided
 
 
 @dataclass(frozen=True, slots=True)

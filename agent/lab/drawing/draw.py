@@ -23,6 +23,10 @@ BARS = 0.8  # of the room that one place has
 LEVEL, LONGEST = 6, 14  # so many names of places, in lines of so many characters, fit side by side
 LETTER = 0.075  # inches that a letter of a name on its side takes from the height
 DOTTED = 60  # points of a curve, up to which each is seen
+LEGENDS: Any = {
+    "inside": {"loc": "best"},
+    "below": {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": 2},
+}
 STYLE: Any = {
     "axes.axisbelow": True,
     "axes.grid": True,
@@ -87,7 +91,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
         if not panel.log_y and all(min(each.low or each.y) >= 0 for each in panel.series):
             axes.set_ylim(bottom=0)
     if len(panel.series) > 1:
-        axes.legend(fontsize=8)
+        axes.legend(fontsize=8, **LEGENDS[panel.legend])
 
 
 def _on_its_side(panel: Panel) -> int:
