@@ -77,4 +77,6 @@ def stated_source(folder: Path) -> str:
     path = folder / SOURCE
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     heading = next((each.lstrip("# ").strip() for each in lines if each.startswith("#")), "")
-    return f"{heading}: {folder.name}" if heading else folder.name
+    if not heading:
+        return folder.name
+    return heading if folder.name in heading else f"{heading}: {folder.name}"
