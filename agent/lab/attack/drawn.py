@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent.lab.attack.bars import EARLY, judged_at
 from agent.lab.attack.figures import figures
 from agent.lab.attack.intervals import Interval
-from agent.lab.attack.ways import ANSWERED, CONSTANT, FAMILIES, FORGETFUL, STANDING, Way
+from agent.lab.attack.ways import (
+    ANSWERED,
+    CONSTANT,
+    FAMILIES,
+    FORGETFUL,
+    LEDGER,
+    PLANNED,
+    STANDING,
+    Way,
+)
 from agent.lab.charts import Chart, Mark, Panel, Series
 
 if TYPE_CHECKING:
@@ -20,7 +29,10 @@ if TYPE_CHECKING:
 FRONTIER, REQUESTS = "attack-frontier", "attack-requests"
 NEAR = 0.01  # bits; tenfold as a logarithm of success: points so near have one name
 UTILITY, SUCCESS = "utility realised, bits a request", "success of a single guess, %"
-FOLLOWED: tuple[Way, ...] = (FORGETFUL[0], FORGETFUL[2], STANDING[1], *ANSWERED)
+FOLLOWED: tuple[Way, ...] = (
+    *(FORGETFUL[0], FORGETFUL[2], STANDING[1], LEDGER[2], PLANNED[1]),
+    *ANSWERED,
+)
 """The ways that are followed from request to request."""
 
 
@@ -126,7 +138,12 @@ def _marks(points: Series) -> tuple[Mark, ...]:
 def _followed(study: Study, ways: Sequence[Way], curve: _Curve) -> Panel:
     lines = [_over_requests(study, way, curve) for way in ways]
     drawn = tuple(each for each in lines if each is not None)
-    return Panel(curve.title, "requests", curve.label, drawn, log_x=True, log_y=curve.log)
+    return Panel(
+        *(curve.title, "requests", curve.label, drawn),
+        log_x=True,
+        log_y=curve.log,
+        legend="below",
+    )
 
 
 def _over_requests(study: Study, way: Way, curve: _Curve) -> Series | None:
