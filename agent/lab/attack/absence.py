@@ -89,16 +89,16 @@ class Reasoner:
         self, order: Sequence[int], question: Question, person: Person, among: Rows
     ) -> Rows:
         """Return who would send these attributes, in this order, with the person's values."""
+        # Whoever would have sent other values need not be decided for.
+        for each in order:
+            if each < self._persons:
+                among = among[self._people[among, each] == person.codes[each]]
         said = [
             rows
             for rows in self._decided_alike(question, among)
             if self._agent.chosen(question, self._somebody(rows)).order == order
         ]
-        rows = np.sort(np.concatenate([np.zeros(0, np.intp), *said]))
-        for each in order:
-            if each < self._persons:
-                rows = rows[self._people[rows, each] == person.codes[each]]
-        return rows
+        return np.sort(np.concatenate([np.zeros(0, np.intp), *said]))
 
     def _decided_alike(self, question: Question, among: Rows) -> list[Rows]:
         """Return the rows in groups that share all that a decision takes."""

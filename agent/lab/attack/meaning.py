@@ -9,10 +9,11 @@ from agent.lab.attack.ways import ANSWERED, EVERYTHING, PAPERS
 from agent.lab.attack.words import chance
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from agent.lab.attack.bars import Bar
     from agent.lab.attack.figures import Figures
+    from agent.lab.attack.reasoned import Withheld
     from agent.lab.attack.study import Study
     from agent.lab.attack.ways import Way
 
@@ -37,6 +38,16 @@ ABSENCE = (
     "What it does not say gives nothing away: in {equal:,} of {compared:,} comparisons the people "
     "whose agent would have sent the same were exactly those who agree with what was said."
 )
+ALONE = (
+    "That is the price of limits that are kept for everyone who looks like you. Kept for you alone "
+    '(protect = "me", which no preset has), what you leave out {speaks}, among the few people with '
+    "the rarest facts, to whom it matters most."
+)
+SPEAKS = (
+    "speaks: under {way} {agreeing:,} people agreed with what somebody said, and {producing:,} "
+    "would have said it"
+)
+SILENT = "gave nothing away here either"
 MET = "Of {bars} bars below, {met} are met and {missed} are not{unsaid}.{few}"
 FEW = " {people} people leave wide intervals, of which the worse end counts: judge by {enough:,}."
 ENOUGH = 1000  # people of figures that are published
@@ -62,6 +73,7 @@ def meaning(study: Study, judged: Sequence[Bar]) -> tuple[str, ...]:
             kept="a share that cannot be said" if kept is None else f"{100 * kept.mean:.0f} %",
         ),
         ABSENCE.format(equal=study.reasoned.equal, compared=study.reasoned.compared),
+        _alone(study.reasoned.withheld),
         _met([each.met for each in judged], len(study.crowd.people)),
     )
 
@@ -74,6 +86,14 @@ def _times(ratio: float) -> str:
     if ratio < 1:
         return f"{1 / ratio:.1f} times as often"
     return f"{ratio:.{0 if ratio >= MANY else 1}f} times less often"
+
+
+def _alone(withheld: Mapping[Way, Withheld]) -> str:
+    way, most = max(withheld.items(), key=lambda each: each[1].bits.max())
+    words = SILENT
+    if most.bits.max() > 0:
+        words = SPEAKS.format(way=way.name, agreeing=most.agreeing, producing=most.producing)
+    return ALONE.format(speaks=words)
 
 
 def _met(found: Sequence[bool | None], people: int) -> str:

@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agent.lab.attack.definitions import DEFINITIONS
+from agent.lab.attack.definitions import DEFINITIONS, SETTLED
 from agent.lab.attack.drawn import note_of, source_of
 from agent.lab.attack.figures import QUANTILES, Figures, figures
 from agent.lab.attack.meaning import meaning
-from agent.lab.attack.ways import ANSWERED
+from agent.lab.attack.reasoned import SHORT
+from agent.lab.attack.ways import SINGLE
 from agent.lab.attack.words import NONE, milliseconds, number, percent, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.lab.attack.bars import Bar
+    from agent.lab.attack.service import Trial
     from agent.lab.attack.study import Study
     from agent.lab.attack.ways import Way
     from agent.lab.charts import Chart
@@ -85,28 +87,43 @@ def _others(study: Study) -> list[str]:
         for each in study.sides
     ]
     withheld = [
-        (way.name, f"{each.mean:.2f}", f"{each.most:.2f}", f"{each.people} on {each.listed}")
+        (
+            *(way.name, f"{each.bits.mean():.2f}", f"{each.bits.max():.2f}"),
+            *(f"{each.agreeing:,}", f"{each.producing:,}"),
+        )
         for way, each in study.reasoned.withheld.items()
     ]
-    head = ("limits kept for the user alone", "bits, mean", "most", "people, on a list of")
+    head = ("limits kept for the user alone", "bits, mean", "most", "there agree", "would send it")
     return [
         *("## Other adversaries", "", source_of(study), ""),
         *(*table(("told", "an adversary who", "a guess succeeds"), sides), ""),
-        "What is left out tells, in bits: log2 of how many agree over how many would have sent it.",
-        *("", *table(head, withheld), "", _searched(study), ""),
+        *(_absent(study), "", *table(head, withheld), "", _searched(study), ""),
     ]
+
+
+def _absent(study: Study) -> str:
+    """Return what is in the table of what absence gives."""
+    found = next(iter(study.reasoned.withheld.values()))
+    requests = min(SHORT, study.options.requests)
+    return (
+        "What is left out tells, in bits: log2 of how many agree over how many would have sent it. "
+        f"Of each preset for the {len(found.bits)} of {len(study.crowd.people):,} people to whom "
+        f"it leaves the fewest others, not people at random; after {requests} requests, on a list "
+        f"of {found.listed:,}."
+    )
 
 
 def _searched(study: Study) -> str:
     """Return what exact search would have changed."""
     found = study.searched
     seconds = np.mean([each.seconds for each in found], axis=0)
+    gained = [each.gained for each in found]
+    same, proven = (sum(getattr(each, name) for each in found) for name in ("same", "proven"))
     return (
-        f"Exact search, in {len(found)} states that streams came to under {ANSWERED[1].name}: the "
-        f"same set in {sum(each.same for each in found)}, {sum(each.proven for each in found)} of "
-        f"them proven best; it gains {np.mean([each.gained for each in found]):.4f} bits of F on "
-        f"average, {max(each.gained for each in found):.4f} at most, and takes {seconds[1]:.2f} "
-        f"seconds in place of {seconds[0]:.3f}."
+        f"Exact search makes no plans. In {len(found)} states that streams came to under "
+        f"{SINGLE.name}, it found the same set in {same}, {proven} of them proven best; it gains "
+        f"{np.mean(gained):.4f} bits of F on average, {max(gained):.4f} at most, and takes "
+        f"{seconds[1]:.2f} seconds in place of {seconds[0]:.3f}."
     )
 
 
@@ -117,4 +134,35 @@ def _services(study: Study) -> list[str]:
         for mark in ["chosen" if each == study.service else ""]
     ]
     head = ("service", "with", "bits a request, unseen users", "")
-    return ["## Definitions", "", DEFINITIONS, "", *table(head, rows), ""]
+    return [
+        *("## Definitions", "", source_of(study), "", _events(study), DEFINITIONS, ""),
+        *("## The service", "", source_of(study), "", SETTLED, "", _chosen(study), ""),
+        *(*table(head, rows), ""),
+    ]
+
+
+def _events(study: Study) -> str:
+    """Return how much of what people asked is in the streams."""
+    held = study.material.others
+    ranked = len(held.query)
+    return (
+        f"- **Requests.** Drawn from {ranked:,} of the {ranked + held.unranked:,} events of the "
+        "other half: in the others something was asked or chosen that the model does not have."
+    )
+
+
+def _chosen(study: Study) -> str:
+    """Return which service was chosen, and what the best of each other kind is worth."""
+    own = study.service
+    best: dict[str, Trial] = {}
+    for each in sorted(study.trials, key=lambda trial: trial.bits):
+        best[each.recipe.kind] = each
+    others = " and ".join(
+        f"{each.bits:.4f} of {kind} ({each.recipe.setting})"
+        for kind, each in best.items()
+        if kind != own.recipe.kind
+    )
+    return (
+        f"Of these, cross-validation over users of the training half chose {own.recipe.kind} "
+        f"({own.recipe.setting}): {own.bits:.4f} bits a request, against {others}."
+    )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from agent.lab.attack.absence import Inferred
+    from agent.lab.attack.outcome import Crowd, Outcome
     from agent.lab.attack.streams import Person
     from agent.lab.attack.ways import Way
     from agent.lab.attack.workers import Run
@@ -25,19 +26,20 @@ if TYPE_CHECKING:
     Codes = NDArray[np.unsignedinteger]
 
 EVERYONE = (*SHIPPED, *ANSWERED)
-FEW, SHORT, LISTED = 8, 20, 1200  # people, requests, and names on the list where each is decided
+FEW, SHORT, LISTED = 3, 20, 10_000  # people, requests, and names on the list where each is decided
 
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """What absence gives of people whose limits are kept for them alone, in bits.
+    """What absence gives of people whose limits are kept for them alone.
 
-    ``mean``, ``most``: over ``people`` after their last request, on a list of ``listed``.
+    ``bits``: of each of them after the last request, float64, shape (people,); ``agreeing`` and
+    ``producing``: how many are left of whom it gives most; ``listed``: names on the list.
     """
 
-    mean: float
-    most: float
-    people: int
+    bits: NDArray[np.float64]
+    agreeing: int
+    producing: int
     listed: int
 
 
@@ -55,17 +57,18 @@ class Reasoned:
     withheld: Mapping[Way, Withheld]
 
 
-def reasoned(model: Model, people: Sequence[Person], codes: Codes, run: Run) -> Reasoned:
-    """Return what was found; ``codes``: unsigned, shape (N, P), the list, with all the people.
+def reasoned(model: Model, crowd: Crowd, outcomes: Mapping[Way, Outcome], run: Run) -> Reasoned:
+    """Return what was found; ``outcomes``: of ANSWERED, for the crowd's people.
 
-    For the user alone everybody's decisions differ: there only FEW people are looked for, in their
-    first SHORT requests, on a list of LISTED.
+    For the user alone everybody's decisions differ: there only the FEW are looked for to whom the
+    same preset leaves the fewest others, in their first SHORT requests, on a list of LISTED.
     """
+    people, codes = crowd.people, crowd.codes
     everyone = inferences(model, Scene(), dict.fromkeys(EVERYONE, people), codes, run)
     same = np.concatenate([each.same for found in everyone.values() for each in found])
-    few = [each._replace(requests=each.requests[:SHORT]) for each in people[:FEW]]
-    listed = _list(few, codes)
-    mine = inferences(model, Scene(), dict.fromkeys(OWN, few), codes[listed], run)
+    rare = {own: _rarest(people, outcomes[way]) for own, way in zip(OWN, ANSWERED, strict=True)}
+    listed = _list([each for these in rare.values() for each in these], codes)
+    mine = inferences(model, Scene(), rare, codes[listed], run)
     return Reasoned(
         compared=len(same),
         equal=int(same.sum()),
@@ -73,13 +76,20 @@ def reasoned(model: Model, people: Sequence[Person], codes: Codes, run: Run) -> 
     )
 
 
+def _rarest(people: Sequence[Person], found: Outcome) -> list[Person]:
+    """Return those with whom the fewest agree in the end, in their first requests."""
+    places = np.argsort(found.left[:, -1], kind="stable")[:FEW].tolist()
+    return [people[each]._replace(requests=people[each].requests[:SHORT]) for each in places]
+
+
 def _list(people: Sequence[Person], codes: Codes) -> NDArray[np.intp]:
-    """Return whom a short list has: the people, and the first others."""
-    places = [each.place for each in people]
+    """Return whom a list has that may be shorter: the people, and the first others."""
+    places = np.unique([each.place for each in people])
     others = np.setdiff1d(np.arange(len(codes)), places)
     return np.array([*places, *others[: max(0, LISTED - len(places))]], dtype=np.intp)
 
 
 def _withheld(found: Sequence[Inferred], listed: int) -> Withheld:
     bits = np.array([each.bits[-1] for each in found])
-    return Withheld(float(bits.mean()), float(bits.max()), len(found), listed)
+    most = found[int(bits.argmax())]
+    return Withheld(bits, int(most.agreeing[-1]), int(most.producing[-1]), listed)

@@ -21,6 +21,7 @@ from agent.lab.attack.ways import (
     OWN,
     PAPERS,
     SHIPPED,
+    SINGLE,
     Way,
 )
 from agent.lab.attack.workers import Run, comparisons, traces
@@ -73,7 +74,7 @@ class Study:
     """What was found: outcomes by way, of the same people in the same order.
 
     ``trials``: what services were worth, ``service``: the one that was chosen; ``searched``: some
-    decisions of balanced beside those of exact search.
+    decisions of SINGLE beside those of exact search.
     """
 
     options: Options
@@ -119,8 +120,8 @@ def study(material: Material, options: Options, progress: Progress) -> Study:
         service=next(each for each in trials if each.recipe == service.recipe),
         outcomes=outcomes,
         sides=(*_knowing(crowd, sent, model), *_pooling(crowd, model, run)),
-        reasoned=reasoned(model, people, others.codes, run),
-        searched=tuple(comparisons(model, Scene(), ANSWERED[1], some, run)),
+        reasoned=reasoned(model, crowd, outcomes, run),
+        searched=tuple(comparisons(model, Scene(), SINGLE, some, run)),
         resamples=Resamples(len(people), options.seed),
     )
 

@@ -75,8 +75,16 @@ SHIPPED = tuple(Way(name=f"Reticent, {name}", preset=name) for name in PRESETS)
 ANSWERED = tuple(
     Way(name=f"Reticent, {name}, yes to all", preset=name, answered=True) for name in PRESETS
 )
+SINGLE = Way(
+    name="Reticent, balanced, yes to all, a request at a time",
+    preset="balanced",
+    answered=True,
+    mode="dynamic",
+)
+"""Not a strategy of the tables: what exact search, which makes no plans, is set beside."""
 OWN = tuple(
-    Way(name=f"Reticent, {name}, protects me", preset=name, protect="me") for name in PRESETS
+    Way(name=f"Reticent, {name}, yes to all, protects me", preset=name, answered=True, protect="me")
+    for name in PRESETS
 )
 
 
@@ -89,7 +97,12 @@ def _family(name: str, trade_offs: tuple[float, ...], **how: Any) -> tuple[Way, 
 
 FORGETFUL = _family("without memory", (5.12, 20.0, 100.0, 400.0), mode="dynamic", memory="forgets")
 STANDING = _family("standing set", (0.5, 1.0, 2.0, 5.12, 20.0, 100.0), mode="standing")
-LEDGER = _family("with the ledger", (5.12, 10.0, 20.0, 30.0, 40.0, 60.0, 100.0), preset="balanced")
+LEDGER = _family(
+    "with the ledger",
+    (5.12, 10.0, 20.0, 30.0, 40.0, 60.0, 100.0),
+    preset="balanced",
+    mode="dynamic",
+)
 PLANNED = _family("planned", (2.0, 5.12, 10.0, 20.0, 40.0), preset="balanced", mode="planned")
 PAPERS = FORGETFUL[0]
 """The paper's choice taken alone (9.5.2), at its own lambda: what utility is kept of."""

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from agent.lab.attack.searched import Searcher, cut
 from agent.lab.attack.streams import Person, drawn
 from agent.lab.attack.walk import Scene
-from agent.lab.attack.ways import ANSWERED, LEDGER, Way
+from agent.lab.attack.ways import LEDGER, SINGLE, Way
 from agent.lab.attack.workers import Run, comparisons
 from agent.tradeoff.search import EPSILON
 from tests.lab.attack.made import PEOPLE, model, others, still, walker
 
 EVERYBODY = drawn(others(), PEOPLE, 6, seed=5)
-WAYS = (*ANSWERED, *LEDGER)
+WAYS = (SINGLE, *LEDGER)
 streams = st.sampled_from(cut(EVERYBODY, 60, 1))
 
 
