@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from agent.lab.attack.adversaries import consistent
-from agent.lab.attack.deciding import Question, Reticent
+from agent.lab.attack.deciding import Question
 from agent.lab.attack.recipients import Memory, hosts_of
 from agent.lab.attack.streams import Person
 from agent.lab.attack.walk import FIRST
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from agent.lab.attack.deciding import Reticent
     from agent.lab.attack.walk import Scene
-    from agent.lab.attack.ways import Way
     from agent.model.model import Model
 
     Codes = NDArray[np.unsignedinteger]
@@ -51,14 +51,14 @@ class Inferred(NamedTuple):
 
 
 class Reasoner:
-    """Simulates the agent of everybody on a list, under one way that Reticent decides.
+    """Simulates the agent of everybody on a list, in one way that Reticent decides.
 
     Whoever is decided alike is decided once: those with the same of all that a decision takes.
     """
 
-    def __init__(self, way: Way, model: Model, scene: Scene, people: Codes) -> None:
+    def __init__(self, agent: Reticent, model: Model, scene: Scene, people: Codes) -> None:
         """Take the list: unsigned, shape (N, P), codes by person attribute."""
-        self._agent = Reticent(way, model, scene, lambda: 0.0)
+        self._agent = agent
         self._scene, self._people, self._persons = scene, people, model.persons
         self._names = [attribute.name for attribute in model.attributes[: model.persons]]
 

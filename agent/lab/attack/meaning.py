@@ -39,15 +39,14 @@ ABSENCE = (
     "whose agent would have sent the same were exactly those who agree with what was said."
 )
 ALONE = (
-    "That is the price of limits that are kept for everyone who looks like you. Kept for you alone "
-    '(protect = "me", which no preset has), what you leave out {speaks}, among the few people with '
-    "the rarest facts, to whom it matters most."
+    "For that, limits are kept for everyone who looks like you. Kept for you alone (protect = "
+    '"me", which no preset has), what you leave out {speaks}.'
 )
 SPEAKS = (
-    "speaks: under {way} {agreeing:,} people agreed with what somebody said, and {producing:,} "
-    "would have said it"
+    "speaks: with {way}, {agreeing:,} people agreed with what somebody with rare facts said, and "
+    "{producing:,} of them would have said it"
 )
-SILENT = "gave nothing away here either"
+SILENT = "gave nothing away here either, though it was looked for with the rarest facts"
 MET = "Of {bars} bars below, {met} are met and {missed} are not{unsaid}.{few}"
 FEW = " {people} people leave wide intervals, of which the worse end counts: judge by {enough:,}."
 ENOUGH = 1000  # people of figures that are published

@@ -12,7 +12,7 @@ from agent.lab.attack.ways import ANSWERED, OWN, SHIPPED
 from agent.lab.attack.workers import inferences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -57,15 +57,21 @@ class Reasoned:
     withheld: Mapping[Way, Withheld]
 
 
-def reasoned(model: Model, crowd: Crowd, outcomes: Mapping[Way, Outcome], run: Run) -> Reasoned:
+def reasoned(
+    model: Model,
+    crowd: Crowd,
+    outcomes: Mapping[Way, Outcome],
+    everyone: Iterable[Inferred],
+    run: Run,
+) -> Reasoned:
     """Return what was found; ``outcomes``: of ANSWERED, for the crowd's people.
 
+    ``everyone``: what was inferred of these, in ways of EVERYONE.
     For the user alone everybody's decisions differ: there only the FEW are looked for to whom the
     same preset leaves the fewest others, in their first SHORT requests, on a list of LISTED.
     """
     people, codes = crowd.people, crowd.codes
-    everyone = inferences(model, Scene(), dict.fromkeys(EVERYONE, people), codes, run)
-    same = np.concatenate([each.same for found in everyone.values() for each in found])
+    same = np.concatenate([each.same for each in everyone])
     rare = {own: _rarest(people, outcomes[way]) for own, way in zip(OWN, ANSWERED, strict=True)}
     listed = _list([each for these in rare.values() for each in these], codes)
     mine = inferences(model, Scene(), rare, codes[listed], run)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent.lab.attack.adversaries import knowing, pooled
 from agent.lab.attack.intervals import Resamples
 from agent.lab.attack.outcome import Crowd, Outcome, left_of, outcome
-from agent.lab.attack.reasoned import Reasoned, reasoned
+from agent.lab.attack.reasoned import EVERYONE, Reasoned, reasoned
 from agent.lab.attack.searched import Compared, cut
 from agent.lab.attack.service import Trial, chosen
 from agent.lab.attack.streams import drawn
@@ -24,7 +24,7 @@ from agent.lab.attack.ways import (
     SINGLE,
     Way,
 )
-from agent.lab.attack.workers import Run, comparisons, traces
+from agent.lab.attack.workers import Run, comparisons, traces, watched
 from agent.lab.paper.groups import groups_of
 from agent.tradeoff.sets import members, union
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from agent.lab.attack.absence import Inferred
     from agent.lab.attack.heldout import HeldOut
     from agent.lab.attack.options import Options
     from agent.lab.attack.walk import Trace
@@ -106,7 +107,7 @@ def study(material: Material, options: Options, progress: Progress) -> Study:
     people = drawn(others, options.people, options.requests, options.seed)
     crowd = Crowd(people, others.codes, _guarded(model), options.steps)
     run = Run(options.processes, progress)
-    sent = traces(model, Scene(seed=options.seed), ways_for(model), people, run)
+    sent, inferred = _sent(crowd, model, run, options.seed)
     outcomes = {}
     for number, (way, found) in enumerate(sent.items(), 1):
         outcomes[way] = outcome(crowd, found, service)
@@ -120,10 +121,22 @@ def study(material: Material, options: Options, progress: Progress) -> Study:
         service=next(each for each in trials if each.recipe == service.recipe),
         outcomes=outcomes,
         sides=(*_knowing(crowd, sent, model), *_pooling(crowd, model, run)),
-        reasoned=reasoned(model, crowd, outcomes, run),
+        reasoned=reasoned(model, crowd, outcomes, inferred, run),
         searched=tuple(comparisons(model, Scene(), SINGLE, some, run)),
         resamples=Resamples(len(people), options.seed),
     )
+
+
+def _sent(
+    crowd: Crowd, model: Model, run: Run, seed: int
+) -> tuple[dict[Way, list[Trace]], list[Inferred]]:
+    """Return the traces of all ways, and who is left for one who reasons about EVERYONE's."""
+    scene, ways = Scene(seed=seed), ways_for(model)
+    both = watched(model, scene, dict.fromkeys(EVERYONE, crowd.people), crowd.codes, run)
+    rest = traces(model, scene, [way for way in ways if way not in both], crowd.people, run)
+    found = {way: [trace for trace, _ in each] for way, each in both.items()} | rest
+    inferred = [each for pairs in both.values() for _, each in pairs]
+    return {way: found[way] for way in ways}, inferred
 
 
 def ways_for(model: Model) -> tuple[Way, ...]:

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agent.lab.attack.deciding import Question, strategy
+from agent.lab.attack.deciding import Question
 from agent.lab.attack.recipients import Memory, hosts_of
 from agent.tradeoff.sets import union
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
+    from agent.lab.attack.deciding import Strategy
     from agent.lab.attack.streams import Person
-    from agent.lab.attack.ways import Way
     from agent.model.model import Model
 
     Seconds = NDArray[np.float64]
@@ -60,9 +58,9 @@ class Trace(NamedTuple):
 class Walker:
     """Sends the requests of one person after the other, told in one way."""
 
-    def __init__(self, way: Way, model: Model, scene: Scene, clock: Callable[[], float]) -> None:
-        """Prepare a way; ``clock``: in seconds, for what decisions take."""
-        self._scene, self._strategy = scene, strategy(way, model, scene, clock)
+    def __init__(self, strategy: Strategy, model: Model, scene: Scene) -> None:
+        """Take who chooses what is told."""
+        self._scene, self._strategy = scene, strategy
         self._names = [attribute.name for attribute in model.attributes[: model.persons]]
         self._hosts = hosts_of(scene.recipients)
 

@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from agent.lab.attack.absence import Inferred, Reasoner
+from agent.lab.attack.deciding import Reticent, strategy
 from agent.lab.attack.searched import Compared, Searcher
 from agent.lab.attack.walk import Trace, Walker
 from agent.model.file import SUFFIX, read, write
@@ -59,6 +60,15 @@ def traces(
     return _by_way(tasks, _worked(model, partial(_walking, scene), tasks, run, "sending requests"))
 
 
+def watched(
+    model: Model, scene: Scene, people: Mapping[Way, Sequence[Person]], listed: Codes, run: Run
+) -> dict[Way, list[tuple[Trace, Inferred]]]:
+    """Return the traces as `traces`, each with who is left as `inferences`: decided once."""
+    work = partial(_watching, scene, listed)
+    tasks = [(way, part) for way, these in people.items() for part in _parts(these, AT_ONCE)]
+    return _by_way(tasks, _worked(model, work, tasks, run, "sending requests, and reasoning"))
+
+
 def inferences(
     model: Model,
     scene: Scene,
@@ -86,11 +96,20 @@ def comparisons(
 
 
 def _walking(scene: Scene, way: Way, model: Model) -> Callable[[Person], Trace]:
-    return Walker(way, model, scene, perf_counter).walk
+    return Walker(strategy(way, model, scene, perf_counter), model, scene).walk
+
+
+def _watching(
+    scene: Scene, listed: Codes, way: Way, model: Model
+) -> Callable[[Person], tuple[Trace, Inferred]]:
+    agent = Reticent(way, model, scene, perf_counter)
+    walker, reasoner = Walker(agent, model, scene), Reasoner(agent, model, scene, listed)
+    return lambda person: (walker.walk(person), reasoner.inferred(person))
 
 
 def _reasoning(scene: Scene, listed: Codes, way: Way, model: Model) -> Callable[[Person], Inferred]:
-    return Reasoner(way, model, scene, listed).inferred
+    agent = Reticent(way, model, scene, perf_counter)
+    return Reasoner(agent, model, scene, listed).inferred
 
 
 def _searching(scene: Scene, way: Way, model: Model) -> Callable[[Person], Compared]:

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 
+from agent.lab.attack.deciding import strategy
 from agent.lab.attack.heldout import HeldOut
 from agent.lab.attack.walk import Scene, Trace, Walker
 from agent.lab.attack.ways import Way
@@ -49,7 +50,8 @@ def still() -> float:
 
 def walker(way: Way, scene: Scene | None = None) -> Walker:
     """Return who walks in one way, and has walked for nobody yet."""
-    return Walker(way, model(), scene or Scene(), still)
+    scene = scene or Scene()
+    return Walker(strategy(way, model(), scene, still), model(), scene)
 
 
 def same(one: Trace, other: Trace) -> bool:

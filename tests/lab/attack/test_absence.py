@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from agent.decision.decide import decide
 from agent.decision.knowledge import Told, knowledge_of
@@ -12,14 +13,16 @@ from agent.decision.request import Request
 from agent.decision.terms import Terms
 from agent.decision.under import terms_under
 from agent.lab.attack.absence import Inferred, Reasoner
+from agent.lab.attack.deciding import Reticent
 from agent.lab.attack.streams import Person, drawn
 from agent.lab.attack.walk import FIRST, Scene
 from agent.lab.attack.ways import ANSWERED, PRESETS, SHIPPED, Way
+from agent.model.model import Model
 from policy.load import preset
 from policy.match import Rulebook
 from policy.read import read
 from tests.decision.made import PERSONS, made_model
-from tests.lab.attack.made import model, names, others
+from tests.lab.attack.made import model, names, others, still
 
 REQUESTS = 6
 TARGETS = drawn(others(), 4, REQUESTS, seed=7)
@@ -69,9 +72,17 @@ def everybodys(way: Way, target: Person) -> tuple[list[Sent], list[list[Sent]]]:
     return agent_of(target.codes, target, way), [agent_of(each, target, way) for each in people]
 
 
+def reasoner(
+    way: Way, of: Model, codes: NDArray[np.unsignedinteger], scene: Scene | None = None
+) -> Reasoner:
+    """Return who reasons about a list."""
+    scene = scene or Scene()
+    return Reasoner(Reticent(way, of, scene, still), of, scene, codes)
+
+
 def inferred(way: Way, target: Person, scene: Scene | None = None) -> Inferred:
     """Return who is left of the list, by groups."""
-    return Reasoner(way, model(), scene or Scene(), CODES).inferred(target)
+    return reasoner(way, model(), CODES, scene).inferred(target)
 
 
 @pytest.mark.parametrize("way", EVERYONE, ids=[way.name for way in EVERYONE])
@@ -119,13 +130,13 @@ def test_withholding_says_something_where_only_the_user_is_protected() -> None:
     rare = made_model(1, 120, rare=0.1)
     codes = rare.population.codes
     people = [Person(row, tuple(codes[row].tolist()), TARGETS[0].requests) for row in range(40)]
-    mine = Reasoner(MINE[0], rare, Scene(), codes)
+    mine = reasoner(MINE[0], rare, codes)
     found = [mine.inferred(person) for person in people]
     for each in found:
         assert (np.diff(each.producing) <= 0).all()
         assert (each.bits >= 0).all()
     assert any(each.bits[-1] > 0 for each in found)
-    everyones = Reasoner(replace(MINE[0], protect="everyone"), rare, Scene(), codes)
+    everyones = reasoner(replace(MINE[0], protect="everyone"), rare, codes)
     assert not any(everyones.inferred(person).bits.any() for person in people)
 
 

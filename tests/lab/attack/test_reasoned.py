@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agent.lab.attack.absence import Inferred
 from agent.lab.attack.bars import bars
 from agent.lab.attack.meaning import meaning
 from agent.lab.attack.outcome import Crowd, Outcome
@@ -15,6 +16,7 @@ from agent.lab.attack.workers import Run
 from tests.lab.attack.made import model, others
 from tests.lab.attack.test_study import made
 
+SAID = (Inferred(np.array([3, 2]), np.array([3, 1]), np.array([True, False])),) * 2
 QUIET = Run(1, lambda _what, _share: None)
 
 
@@ -29,11 +31,12 @@ def test_the_rarest_are_looked_for_on_the_whole_list() -> None:
     people, codes = drawn(others(), 6, SHORT + 2, 1), others().codes
     crowd = Crowd(people, codes, (), (SHORT + 2,))
     counts = [9, 2, 8, 1, 3, 9]
-    found = reasoned(model(), crowd, leaving(counts), QUIET)
+    found = reasoned(model(), crowd, leaving(counts), SAID, QUIET)
     rarest = tuple(
         people[each]._replace(requests=people[each].requests[:SHORT]) for each in (3, 1, 4)
     )
-    alone = reasoned(model(), replace(crowd, people=rarest), leaving([1, 2, 3]), QUIET)
+    alone = reasoned(model(), replace(crowd, people=rarest), leaving([1, 2, 3]), SAID, QUIET)
+    assert (found.compared, found.equal) == (4, 2)
     assert list(found.withheld) == list(OWN)
     for way, each in found.withheld.items():
         assert each.bits.tolist() == alone.withheld[way].bits.tolist()
