@@ -25,7 +25,7 @@ DEFINITIONS = """\
 - **Assumed.** Values do not change; the recipient links all requests of a person and remembers
   every value; the requests themselves, addresses and cookies tell nothing here, though in life
   they do; a person's requests are drawn from what that person answered or chose.
-- **Not charged.** Attributes of the request (the hour, the network) are told like others, and the
+- **Not charged.** Attributes of the request, such as the hour, are told like others, and the
   service uses them; but nobody is recognised by them, though values that repeat may reveal much."""
 
 SETTLED = """\
