@@ -22,7 +22,7 @@ class Case:
 
     ``free``: the attributes to choose from, as a mask; ``forced``: those that always leave, in
     ascending order; ``asked``: those that wait for the user, a mask; ``heard``: the queries that
-    the recipient was sent something with, and how often, as far as it remembers.
+    the recipient was sent something with, and roughly how often, as far as it remembers.
     """
 
     crowd: Crowd
@@ -41,7 +41,7 @@ def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
     return replace(
         knowledge,
         recent=knowledge.recent if capped else 0,
-        heard=knowledge.heard if planned else (),
+        heard=_roughly(knowledge.heard) if planned else (),
     )
 
 
@@ -109,7 +109,14 @@ def _heard(knowledge: Knowledge, terms: Terms, model: Model) -> tuple[tuple[int,
         if not 0 <= query < len(model.queries) or times < 1:
             hint = f"the model has {len(model.queries)} queries, and each is heard once or more"
             raise UsageError(f"query {query} cannot be heard {times} times", hint)
-    return knowledge.heard if terms.memory == "remembers" else ()
+    return _roughly(knowledge.heard) if terms.memory == "remembers" else ()
+
+
+def _roughly(heard: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """Return the times rounded down to powers of two: one time more seldom makes another plan."""
+    return tuple(
+        (query, times if times < 1 else 1 << times.bit_length() - 1) for query, times in heard
+    )
 
 
 def _person(name: str, model: Model) -> int:

@@ -149,10 +149,21 @@ def test_what_was_heard_matters_to_a_plan_alone(world: World, times: int) -> Non
 
 def test_what_a_plan_weighs_is_no_part_of_another_decision() -> None:
     """So that a decision is remembered, whatever was asked since; caps alone need the week."""
-    known = Knowledge((("region", 1),), recent=2, heard=((0, 3),))
+    known = Knowledge((("region", 1),), recent=2, heard=((0, 4),))
     assert relevant(known, Terms()) == Knowledge((("region", 1),))
     assert relevant(known, PLANNED) == replace(known, recent=0)
     assert relevant(known, replace(PLANNED, limits=Limits(new_per_week=3))) == known
+
+
+@given(worlds(), st.integers(0, 6), st.data())
+def test_one_time_more_seldom_makes_another_plan(
+    world: World, power: int, data: st.DataObject
+) -> None:
+    """What was heard counts as the power of two below: what is decided once serves for long."""
+    times = data.draw(st.integers(2**power, 2 ** (power + 1) - 1))
+    about, exactly = (replace(world.known, heard=((0, each),)) for each in (2**power, times))
+    assert relevant(exactly, world.terms) == relevant(about, world.terms)
+    assert world._replace(known=exactly).decided() == world._replace(known=about).decided()
 
 
 @given(worlds())
