@@ -18,6 +18,7 @@ from agent.daemon.deciding.fitting import largest_values
 from agent.decision.alike import people_left
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge
+from agent.decision.settings import relevant
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 from agent.model.persons import person_codes
@@ -51,7 +52,7 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
     number = _record(decision, values, left, case, now) if values else None  # vault
     agent.desk.answered(decision, case.ruling)  # desk: at the last, since nothing can fail now
     agent.rules.fired.note(case.ruling, now)  # policy: which of its rules decided
-    if _new(values, case):
+    if _matters(values, decision, case):
         agent.ahead.note(ask.recipient, expected(ask, now, agent))  # what it may get next
     return Answer(
         code=code_of(decision),
@@ -104,9 +105,12 @@ def _people_left(values: Values, case: Case) -> int:
     return people_left(before.learns(_lasting(values, case)), case.model)
 
 
-def _new(values: Values, case: Case) -> bool:
-    """Return whether the pool knows more than before of what lasts, or else."""
-    return case.known.learns(_lasting(values, case)).codes != case.known.codes
+def _matters(values: Values, decision: Decision, case: Case) -> bool:
+    """Return whether what the pool knows from now on changes what it is told next."""
+    after = case.known.learns(_lasting(values, case))
+    if values:
+        after = after.hears(decision.match.query)
+    return relevant(after, case.terms) != relevant(case.known, case.terms)
 
 
 def _lasting(values: Values, case: Case) -> Mapping[str, int]:
