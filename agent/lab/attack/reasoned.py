@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.unsignedinteger]
 
 EVERYONE = (*SHIPPED, *ANSWERED)
-FEW, SHORT, LISTED = 3, 20, 10_000  # people, requests, and names on the list where each is decided
+FEW, SHORT, LISTED = 3, 20, 4000  # people, requests, and names on the list where each is decided
 
 
 @dataclass(frozen=True, slots=True)

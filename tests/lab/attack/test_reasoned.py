@@ -26,7 +26,7 @@ def leaving(counts: list[int]) -> dict[Way, Outcome]:
     return dict.fromkeys(ANSWERED, Outcome(left, one, one, one, one, one, 0.001))
 
 
-def test_the_rarest_are_looked_for_on_the_whole_list() -> None:
+def test_the_rarest_are_looked_for() -> None:
     """Those left with the fewest, in their first requests: as if nobody else had been there."""
     people, codes = drawn(others(), 6, SHORT + 2, 1), others().codes
     crowd = Crowd(people, codes, (), (SHORT + 2,))
