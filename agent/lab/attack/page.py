@@ -145,6 +145,8 @@ def _events(study: Study) -> str:
     """Return how much of what people asked is in the streams."""
     held = study.material.others
     ranked = len(held.query)
+    if not held.unranked:
+        return f"- **Requests.** Drawn from all {ranked:,} events of the other half."
     return (
         f"- **Requests.** Drawn from {ranked:,} of the {ranked + held.unranked:,} events of the "
         "other half: in the others something was asked or chosen that the model does not have."
