@@ -68,7 +68,11 @@ def test_what_still_wins_is_said(run: Run, file: Path, village: Path) -> None:
         (["k=2.5"], "k: 2.5 is not a whole number from 1", "k is a whole number from 1"),
         (["lambda=nan"], "lambda: nan is not a number from 0", "lambda is a number from 0"),
         (["k=1\nrisk=1"], "k: '1\\nrisk=1' is not a whole number from 1", None),
-        (["mode=fast"], "mode: 'fast' is not one of dynamic, standing, planned", "write one of them"),
+        (
+            ["mode=fast"],
+            "mode: 'fast' is not one of dynamic, standing, planned",
+            "write one of them",
+        ),
         (["nothing=yes"], "nothing: 'yes' is not true or false", None),
         (["k=3", "k=4"], "KEY=VALUE gives k two values, 3 and 4", "give k once"),
         (["k=3", "--recipient", "advert"], "unknown group 'advert'", "did you mean 'adverts'?"),

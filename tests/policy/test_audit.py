@@ -181,7 +181,7 @@ CASES = {
         ],
     ),
     "as the preset": (
-        'preset = "strict"\nk = 50\n[attributes]\nsalary = "never"\n',
+        'preset = "strict"\nk = 100\n[attributes]\nsalary = "never"\n',
         [
             "2 k: repeats preset strict",
             "4 attributes.salary: repeats preset strict, attributes.salary",

@@ -196,7 +196,7 @@ class Account:
             found = [each.key for each in self.policy.groups[name]]
             assert len(found) == len(listed(members))
             for domain, written in zip(found, listed(members), strict=True):
-                assert written.lower().removeprefix("*.").endswith(domain)
+                assert written.lower().encode("idna").decode().removeprefix("*.").endswith(domain)
 
     def _attributes(self, _: str, given_: dict[str, Any]) -> None:
         for name, entry in given_.items():

@@ -134,7 +134,11 @@ def test_it_holds_at_once_and_what_wins_is_said(home: Home) -> None:
         (PolicyEdit(set={"k": 2.5}), "k: 2.5 is not a whole number from 1", "k is a whole"),
         (PolicyEdit(set={"k": "5"}), "k: '5' is not a whole number from 1", "5 without quotes"),
         (PolicyEdit(set={"k": True}), "k: true is not a whole number from 1", None),
-        (PolicyEdit(set={"mode": "fast"}), "mode: 'fast' is not one of dynamic, standing, planned", None),
+        (
+            PolicyEdit(set={"mode": "fast"}),
+            "mode: 'fast' is not one of dynamic, standing, planned",
+            None,
+        ),
         (PolicyEdit(set={"k": 3}, recipient="advert"), "unknown group 'advert'", "'adverts'?"),
         (PolicyEdit(set={"k": 3}, expires=date(2020, 1, 1)), "2020-01-01 is over", "later day"),
         (PolicyEdit(unset=["k"]), "does not set 'k' for exactly this", "policy show"),

@@ -14,6 +14,10 @@ from tests.tui.running import USUAL, Running, running
 
 POLICY = """\
 preset = "balanced"
+mode = "dynamic"
+lambda = 5.12
+k = 10
+risk = 0.1
 
 [attributes]
 region = "ask"
