@@ -57,7 +57,7 @@ def test_what_holds_is_shown_with_its_origin(asked: Run) -> None:
     assert (said.code, said.err, fits(said.out)) == (0, "", True)
     page = " ".join(said.out.split())
     assert "lambda 25 the top of the file, policy.toml:2" in page
-    assert "k 50 preset strict" in page
+    assert "k 100 preset strict" in page
     assert "cost maxprob the defaults" in page
     assert "auto: region from attributes.region, policy.toml:11" in page
     assert "ask: at_work from preset strict" in page

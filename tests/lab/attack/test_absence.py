@@ -30,8 +30,12 @@ CODES = others().codes
 PLANNED = tuple(
     Way(name=f"{name}, planned", preset=name, answered=True, mode="planned") for name in PRESETS
 )
-STANDING = Way(name="standing", preset="generous", answered=True, mode="standing")
-EVERYONE = (*SHIPPED, *ANSWERED, *PLANNED, STANDING)
+# Limits of presets are for more people than are made, and leave little that can be told.
+FREE = tuple(
+    Way(name=f"{mode}, no limits", preset="generous", answered=True, limits=False, mode=mode)
+    for mode in ("dynamic", "standing", "planned")
+)
+EVERYONE = (*SHIPPED, *ANSWERED, *PLANNED, *FREE)
 MINE = tuple(
     Way(name=f"{name}, me", preset=name, answered=True, trade_off=0.0, protect="me")
     for name in PRESETS
@@ -110,8 +114,9 @@ def test_absence_says_nothing_where_everyone_is_protected(way: Way) -> None:
 
 def test_the_law_above_is_about_people_who_tell_something() -> None:
     """Where nobody told anything it would hold of any agent."""
-    left = [inferred(way, target).producing[-1] for way in EVERYONE for target in TARGETS[:2]]
-    assert min(left) < len(CODES) / 4
+    for way in FREE:
+        left = [inferred(way, target).producing[-1] for target in TARGETS]
+        assert min(left) < len(CODES) / 2
 
 
 @pytest.mark.parametrize("way", MINE, ids=[way.name for way in MINE])

@@ -29,8 +29,9 @@ from agent.lab.questions.stated import MAJORITY, ORDERS, OUTCOMES, SHARES
 from tests.decision.made import made_model
 
 NAMES = [each.name for each in TABLE_1]
+BITS = st.integers(1, 500).map(lambda each: each / 100)  # so far apart that a line has a slope
 KNOWN = st.lists(
-    st.tuples(st.floats(0.01, 5), st.floats(0, 1)), min_size=1, max_size=5, unique_by=lambda x: x[0]
+    st.tuples(BITS, st.floats(0, 1)), min_size=1, max_size=5, unique_by=lambda x: x[0]
 ).map(lambda pairs: list(zip(*map(sorted, zip(*pairs, strict=True)), strict=True)))
 
 
