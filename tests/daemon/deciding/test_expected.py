@@ -1,6 +1,7 @@
 """Decisions made before they are asked for: the very ones, and nobody is told anything."""
 
 from collections.abc import Callable
+from unittest.mock import Mock
 
 import pytest
 
@@ -20,15 +21,10 @@ QUERIES = [query.text for query in MODEL.queries]
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Count:
     """Count the decisions that were not remembered."""
-    count = [0]
-
-    def noted(*arguments: object) -> object:
-        count[0] += 1
-        return choice_of(*arguments)  # type: ignore[arg-type]
-
+    noted = Mock(wraps=choice_of)
     monkeypatch.setattr("agent.decision.decide.choice_of", noted)
     MODEL.forget()
-    return lambda: count[0]
+    return lambda: noted.call_count
 
 
 def think(agent: Agent) -> int:
