@@ -88,22 +88,25 @@ OWN = tuple(
 )
 
 
-def _family(name: str, trade_offs: tuple[float, ...], **how: Any) -> tuple[Way, ...]:  # noqa: ANN401  (fields of a way)
+def _family(like: Way, *trade_offs: float) -> tuple[Way, ...]:
+    """Return a way at several lambdas: no limits, and everything may leave."""
+    free = replace(like, answered=True, limits=False)
     return tuple(
-        Way(name=f"{name}, λ = {each:g}", answered=True, limits=False, trade_off=each, **how)
-        for each in trade_offs
+        replace(free, name=f"{like.name}, λ = {each:g}", trade_off=each) for each in trade_offs
     )
 
 
-FORGETFUL = _family("without memory", (5.12, 20.0, 100.0, 400.0), mode="dynamic", memory="forgets")
-STANDING = _family("standing set", (0.5, 1.0, 2.0, 5.12, 20.0, 100.0), mode="standing")
-LEDGER = _family(
-    "with the ledger",
-    (5.12, 10.0, 20.0, 30.0, 40.0, 60.0, 100.0),
-    preset="balanced",
-    mode="dynamic",
+FORGETFUL = _family(
+    Way(name="without memory", mode="dynamic", memory="forgets"), 5.12, 20.0, 100.0, 400.0
 )
-PLANNED = _family("planned", (2.0, 5.12, 10.0, 20.0, 40.0), preset="balanced", mode="planned")
+STANDING = _family(Way(name="standing set", mode="standing"), 0.5, 1.0, 2.0, 5.12, 20.0, 100.0)
+LEDGER = _family(
+    Way(name="with the ledger", preset="balanced", mode="dynamic"),
+    *(5.12, 10.0, 20.0, 30.0, 40.0, 60.0, 100.0),
+)
+PLANNED = _family(
+    Way(name="planned", preset="balanced", mode="planned"), 2.0, 5.12, 10.0, 20.0, 40.0
+)
 PAPERS = FORGETFUL[0]
 """The paper's choice taken alone (9.5.2), at its own lambda: what utility is kept of."""
 
