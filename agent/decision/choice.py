@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from agent.decision.planned import Plan, planned, uses_of
+from agent.decision.planned import LEAST, Plan, planned, uses_of
 from agent.decision.request import Knowledge, Request
 from agent.decision.settings import Case, case_of
 from agent.decision.terms import Terms
@@ -111,7 +111,7 @@ def choose_planned(case: Case, query: int, terms: Terms, model: Model) -> Choice
     objective = Objective(uses, case.crowd, case.settings)
     base, _ = forced(objective, case.forced)
     plan = planned(case, query, model, base)
-    order = uses.best(base, plan.portfolio.mask & case.free, objective.feasible)
+    order = uses.best(base, plan.portfolio.mask & case.free, objective.feasible, LEAST)
     mask = base | union(order)
     order += _requested(objective, mask, case.free & ~case.crowd.persons, terms)
     mask |= union(order)
@@ -138,7 +138,7 @@ def _waiting_for_plan(
     base, objective = union(case.forced) & choice.mask, choice.objective
     wider = planned(replace(case, free=case.free | case.asked), query, model, base)
     options = wider.portfolio.mask & case.asked
-    order = uses_of(query, model).best(choice.mask, options, objective.feasible)
+    order = uses_of(query, model).best(choice.mask, options, objective.feasible, LEAST)
     with_them = choice.mask | union(order)
     more = _requested(objective, with_them, case.asked & ~case.crowd.persons, terms)
     return (*order, *more)

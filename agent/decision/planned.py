@@ -1,7 +1,8 @@
 """What a recipient is to hold for all that it will be asked, and what one query uses of it. Pure.
 
 The plan follows from the model, the terms, what the recipient holds and what it was asked so far,
-and so it is simulatable (DESIGN.md 2.6).
+and so it is simulatable (DESIGN.md 2.6). It is for what was asked, and not for what only may be:
+that can be told when it is asked for, and what was told cannot be taken back.
 """
 
 from dataclasses import replace
@@ -16,22 +17,24 @@ from agent.tradeoff.portfolio import Demand, Portfolio, Scope, Uses, plan
 from agent.tradeoff.utility import HELPS_NOTHING
 
 QUERIES = 24  # are planned for at the most; a model keeps the utilities of 32 at hand
-PRIOR = 10.0  # so many requests the model's own shares of the queries count for
+PRIOR = 30.0  # so many requests the model's own shares of the queries count for
+LEAST = 0.001  # bits that an attribute adds to an answer, and to the plan; less is noise
 
 
 class Plan(NamedTuple):
     """A portfolio, the queries that it is for, and by what it was priced.
 
-    ``portfolio.uses`` are those of ``queries``, which are indexes of the model.
+    ``shares``: of all requests that are expected, by query, an index of the model; the largest
+    first, as ``portfolio.uses`` are.
     """
 
     portfolio: Portfolio
-    queries: tuple[int, ...]
+    shares: dict[int, float]
     prices: Objective
 
     def serves(self, attribute: int) -> tuple[int, ...]:
         """Return the queries that use an attribute, those asked most first."""
-        uses = zip(self.queries, self.portfolio.uses, strict=True)
+        uses = zip(self.shares, self.portfolio.uses, strict=True)
         return tuple(query for query, use in uses if use >> attribute & 1)
 
 
@@ -45,10 +48,10 @@ def planned(case: Case, query: int, model: Model, fixed: int) -> Plan:
     settings, persons = case.settings, case.crowd.persons
     prices = Objective(HELPS_NOTHING, case.crowd, replace(settings, most=None))
     usable = case.free & persons
-    scope = Scope(case.crowd.known & usable, usable, fixed, settings.most)
-    demands = [Demand(uses_of(each, model), share) for each, share in shares]
+    scope = Scope(case.crowd.known & usable, usable, fixed, settings.most, LEAST)
+    demands = [Demand(uses_of(each, model), share) for each, share in shares.items()]
     found = plan(demands, prices, scope)
-    return Plan(found, tuple(each for each, _ in shares), prices)
+    return Plan(found, shares, prices)
 
 
 def uses_of(query: int, model: Model) -> Uses:
@@ -61,22 +64,19 @@ def uses_of(query: int, model: Model) -> Uses:
     )
 
 
-def _shares(case: Case, query: int, model: Model) -> list[tuple[int, float]]:
-    """Return the queries to plan for with their shares of the requests, the largest share first.
+def _shares(case: Case, query: int, model: Model) -> dict[int, float]:
+    """Return the queries to plan for with their shares of all requests, the largest share first.
 
-    They are this one, those that the recipient was asked, and the model's own, which stand for
-    all that may be asked. Where there are too many, those with small shares are left out.
+    They are this one and those that the recipient was asked. What else may be asked has its share
+    of the whole and no say: telling can wait until then, and cannot be taken back. Of too many,
+    those with small shares are left out.
     """
     asked = np.bincount([query], minlength=len(model.queries)).astype(np.float64)
     for each, times in case.heard:
         asked[each] += times
     usual = model.tables.query_weights.astype(np.float64)
-    likely = asked + PRIOR * usual / usual.sum()
-    order = [
-        query,
-        *(each for each in np.argsort(-likely, kind="stable").tolist() if each != query),
-    ]
-    chosen = sorted(order[:QUERIES], key=lambda each: (-likely[each], each))
-    weights = asked[chosen] / asked[chosen].sum() * asked.sum()
-    weights += PRIOR * usual[chosen] / usual[chosen].sum()
-    return [*zip(chosen, (weights / weights.sum()).tolist(), strict=True)]
+    shares = (asked + PRIOR * usual / usual.sum()) / (asked.sum() + PRIOR)
+    others = [each for each in np.flatnonzero(asked).tolist() if each != query]
+    others.sort(key=lambda each: (-shares[each], each))
+    chosen = sorted([query, *others[: QUERIES - 1]], key=lambda each: (-shares[each], each))
+    return {each: float(shares[each]) for each in chosen}

@@ -116,15 +116,18 @@ class Uses:
             self._done[mask] |= missing
         return row
 
-    def best(self, start: int, options: int, allowed: Callable[[int], bool]) -> tuple[int, ...]:
-        """Return what to add to a set, the best first, until nothing allowed adds any utility.
+    def best(
+        self, start: int, options: int, allowed: Callable[[int], bool], least: float = ROUNDING
+    ) -> tuple[int, ...]:
+        """Return what to add to a set, the best first, until nothing allowed adds much.
 
-        What added none beside less is not tried again, as if U were submodular.
+        What added no more than ``least`` bits beside less is not tried again, as if U were
+        submodular.
         """
         mask, level, order = start, self.value(start), list[int]()
         while rest := options & ~mask:
             row = self.beside(mask, rest)
-            better = [(-row[each], each) for each in members(rest) if row[each] > level + ROUNDING]
+            better = [(-row[each], each) for each in members(rest) if row[each] > level + least]
             found = next((each for _, each in sorted(better) if allowed(mask | 1 << each)), None)
             if found is None:
                 break
@@ -153,13 +156,15 @@ class Scope(NamedTuple):
     """What there is to plan with, as masks.
 
     ``held``: told already, and free to use again; ``free``: may be told; ``fixed``: in every
-    answer; ``most``: how many attributes an answer may have, None for any number.
+    answer; ``most``: how many attributes an answer may have, None for any number; ``least``: more
+    bits than that an attribute has to add to an answer to be used, and to the plan to be in it.
     """
 
     held: int
     free: int
     fixed: int = 0
     most: int | None = None
+    least: float = ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +187,13 @@ class Portfolio:
 def plan(demands: Sequence[Demand], priced: Priced, scope: Scope) -> Portfolio:
     """Return a portfolio P with a large value: the mean of U_q over what q uses of P, less C(P).
 
-    From what is held, the attribute that adds most is added while one adds anything (greedy). A
-    query uses a new attribute beside what it used before, where that helps it and its answer is
-    not full. P is feasible, if what is held and fixed is, and never worth less than that.
+    From what is held, the attribute that adds most is added while one adds enough (greedy). A
+    query uses a new attribute beside what it used before, where that helps it enough and its
+    answer is not full. P is feasible, if what is held and fixed is, and never worth less than that.
     """
     growth, evaluations = _Growth(demands, scope), 0
     while True:
-        found, refused, tried = _step(growth, priced, scope.free & ~growth.mask)
+        found, refused, tried = _step(growth, priced, scope)
         evaluations += tried
         if found is None:
             break
@@ -220,7 +225,7 @@ class _Growth:
         pairs = [*zip(demands, self.uses, strict=True)]
         self.bits = np.array([each.uses.value(use) for each, use in pairs])
         singles = [each.uses.beside(0, scope.free) for each in demands]
-        self._gains = np.maximum(np.nan_to_num(np.array(singles)), 0.0)
+        self._gains = self._counted(np.nan_to_num(np.array(singles)))
         self._fresh = np.array([[not use] * self._gains.shape[-1] for use in self.uses])
         for place in range(len(demands)):
             self._close(place)
@@ -235,7 +240,7 @@ class _Growth:
         stale = np.flatnonzero(~self._fresh[:, attribute] & (self._gains[:, attribute] > 0))
         for place in stale.tolist():
             row = self._demands[place].uses.beside(self.uses[place], singleton(attribute))
-            self._gains[place, attribute] = max(0.0, row[attribute] - self.bits[place])
+            self._gains[place, attribute] = self._counted(row[attribute] - self.bits[place])
             self._fresh[place, attribute] = True
         return not len(stale)
 
@@ -243,7 +248,7 @@ class _Growth:
         """Add an attribute, which every demand uses that it helps."""
         self.mask |= singleton(attribute)
         self.order.append(attribute)
-        for place in np.flatnonzero(self._gains[:, attribute] > ROUNDING).tolist():
+        for place in np.flatnonzero(self._gains[:, attribute]).tolist():
             self.uses[place] |= singleton(attribute)
             self.bits[place] = self._demands[place].uses.value(self.uses[place])
             self._fresh[place] = False
@@ -251,7 +256,12 @@ class _Growth:
 
     def _first_use(self, uses: Uses) -> int:
         fixed = self._scope.fixed
-        return fixed | union(uses.best(fixed, self._scope.held & ~fixed, self._has_room))
+        options, least = self._scope.held & ~fixed, self._scope.least
+        return fixed | union(uses.best(fixed, options, self._has_room, least))
+
+    def _counted(self, gains: Floats) -> Floats:
+        """Return the gains, 0 for those that are too small to be used."""
+        return np.where(gains > self._scope.least, gains, 0.0)
 
     def _has_room(self, mask: int) -> bool:
         most = self._scope.most
@@ -263,18 +273,18 @@ class _Growth:
             self._gains[place] = 0.0
 
 
-def _step(growth: _Growth, priced: Priced, open_: int) -> tuple[int | None, int, int]:
+def _step(growth: _Growth, priced: Priced, scope: Scope) -> tuple[int | None, int, int]:
     """Return the best attribute to add, None for none; what limits refuse; and how many priced.
 
     An attribute whose gain is below what another is worth is not priced: costs only grow.
     """
-    options, base = [*members(open_)], priced.cost(growth.mask)
+    options, base = [*members(scope.free & ~growth.mask)], priced.cost(growth.mask)
     if not options:
         return None, 0, 0
     priced.focus(growth.mask)
     gains = growth.gains(options)
     saving = base - priced.cost_floor(growth.mask)
-    found, worth, refused, tried = None, ROUNDING, 0, 0
+    found, worth, refused, tried = None, scope.least, 0, 0
     for place in np.argsort(-gains, kind="stable").tolist():
         if gains[place] + saving < worth:
             break

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from agent.decision.decide import decide
 from agent.decision.decision import Candidate, Decision
 from agent.decision.explain import explain
-from agent.decision.planned import PRIOR
+from agent.decision.planned import LEAST, PRIOR
+from agent.decision.planned import planned as planned_for
 from agent.decision.request import Knowledge, Request
-from agent.decision.settings import relevant
+from agent.decision.settings import case_of, relevant
 from agent.decision.terms import Limits, Terms
 from agent.decision.words import headline, proven, settled
 from agent.errors import UsageError
@@ -43,9 +44,12 @@ def heard(**times: int) -> Knowledge:
     return Knowledge(heard=tuple(sorted((texts.index(q), n) for q, n in times.items())))
 
 
+BOTH = heard(weather=8, music=8)
+
+
 def test_each_request_carries_its_part_of_the_plan() -> None:
     """What helps it most first; and it is said what each fact is planned for."""
-    weather, music = planned(), planned("music")
+    weather, music = planned("weather", BOTH), planned("music", BOTH)
     assert (weather.mode, weather.disclosed) == ("planned", ("region", "hobby"))
     assert (music.mode, music.disclosed) == ("planned", ("hobby", "region"))
     hobby = of(weather, "hobby")
@@ -53,6 +57,35 @@ def test_each_request_carries_its_part_of_the_plan() -> None:
     assert of(weather, "shoe_size").reason == "not in the plan"
     plan = dict(explain(weather).lines)["plan"]
     assert plan == "region for 'weather' and 'music'; hobby for 'weather' and 'music'"
+
+
+def test_what_was_never_asked_for_waits() -> None:
+    """Its share is a share of the whole, and nothing is told for its sake."""
+    weather, music = planned(), planned("music")
+    assert (weather.disclosed, music.disclosed) == (("region",), ("hobby",))
+    assert of(weather, "region").serves == ("weather",)
+    assert of(weather, "hobby").reason == "not in the plan"
+    assert planned("weather", heard(music=8)).disclosed == ("region", "hobby")
+
+
+@given(worlds(), st.integers(1, 9))
+def test_a_plan_is_for_what_was_asked(world: World, times: int) -> None:
+    """For nothing else; and the more often it was, the larger its share of all requests is."""
+    terms = replace(world.terms, memory="remembers", limits=Limits())
+    other = len(world.model.queries) - 1
+    seldom, often = (
+        planned_for(
+            case_of(world.request, terms, replace(world.known, heard=((0, each),)), world.model),
+            other,
+            world.model,
+            0,
+        ).shares
+        for each in (times, 4 * times)
+    )
+    assert set(seldom) == {0, other}
+    assert 0 < sum(seldom.values()) <= 1 + ROUNDING
+    assert often[0] >= seldom[0] - ROUNDING
+    assert (often[0] > seldom[0]) == (other > 0)
 
 
 @given(worlds())
@@ -67,7 +100,7 @@ def test_each_reason_is_true_of_the_plan(world: World) -> None:
         assert (each.reason == "in the plan") <= each.disclosed
         if each.reason == "planned for other requests":
             assert not each.disclosed
-            assert (each.gain_bits or 0.0) <= ROUNDING
+            assert (each.gain_bits or 0.0) <= LEAST + ROUNDING
         if each.reason == "not in the plan":
             assert not each.disclosed
             assert each.serves == ()
@@ -91,11 +124,11 @@ def test_what_is_held_is_used_again_at_no_cost() -> None:
 
 def test_a_limit_holds_for_the_whole_plan() -> None:
     """It is named where it keeps something out that would be worth it."""
-    decision = planned("music", limits=Limits(k=PEOPLE // 3))
+    decision = planned("music", BOTH, limits=Limits(k=PEOPLE // 3))
     hobby = of(decision, "hobby")
     assert decision.disclosed == ("region",)  # the other one alone would help this request more
     assert (hobby.reason, hobby.limit) == ("would break a limit", "k")
-    capped = planned("music", limits=Limits(new_per_week=1))
+    capped = planned("music", BOTH, limits=Limits(new_per_week=1))
     assert capped.disclosed == ("region",)
     assert of(capped, "hobby").limit == "new_facts_per_week"
     known = Knowledge((("hobby", 1), ("region", 1)))
@@ -105,12 +138,12 @@ def test_a_limit_holds_for_the_whole_plan() -> None:
 
 def test_what_waits_is_in_no_plan_before_a_yes() -> None:
     """It is named where it would be planned and helps now."""
-    decision = planned(ask=frozenset({"region", "hobby"}))
+    decision = planned("weather", BOTH, ask=frozenset({"region", "hobby"}))
     assert decision.disclosed == ()
     assert decision.pending is not None
     assert decision.pending.names == ("region", "hobby")
     assert of(decision, "hobby").reason == "waits for you"
-    dear = planned(ask=frozenset({"hobby"}), trade_off=5.12)
+    dear = planned("weather", BOTH, ask=frozenset({"hobby"}), trade_off=5.12)
     assert (dear.disclosed, dear.pending) == (("region",), None)
 
 
@@ -123,7 +156,7 @@ def test_what_always_leaves_is_part_of_it() -> None:
 
 def test_the_words_claim_no_more_than_a_plan_is() -> None:
     """Of its quality nothing is proven."""
-    decision = planned()
+    decision = planned("weather", BOTH)
     assert settled(decision.terms) == "no single addition improves the plan"
     assert proven(decision).startswith("nothing: a plan grows fact by fact")
     assert headline(decision).startswith("Disclose region and hobby: ")

@@ -10,6 +10,8 @@ from agent.lab.attack.ways import ANSWERED, PAPERS, SHIPPED
 from agent.lab.attack.words import multiple, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agent.lab.attack.frontier import Ratio
     from agent.lab.attack.study import Study
     from agent.lab.attack.ways import Way
@@ -78,6 +80,7 @@ def _against(study: Study, family: str, other: str, most: float) -> Bar:
     end = _counts(worst, most)
     low, high = found[0].utility, found[-1].utility
     words = f"{multiple(worst.ratio)} at worst, from {low:.3f} to {high:.3f} bits"
+    words += _where(found, most)
     by = f"{end / most:.2g} times the bar"
     met = end <= most if EARLY in study.steps else None
     return Bar(what, wanted, words, met, by)
@@ -86,6 +89,20 @@ def _against(study: Study, family: str, other: str, most: float) -> Bar:
 def _counts(found: Ratio, most: float) -> float:
     """Return the end that counts: where the bar is to be as good, what is surely worse is above."""
     return found.ratio.high if most < 1 else found.ratio.low
+
+
+def _where(found: Sequence[Ratio], most: float) -> str:
+    """Say where a bar is met that is not met everywhere: the longest stretch of utility."""
+    stretches: list[list[float]] = [[]]
+    for each in found:
+        if _counts(each, most) <= most:
+            stretches[-1].append(each.utility)
+        else:
+            stretches.append([])
+    longest = max(stretches, key=lambda each: each[-1] - each[0] if each else -1.0)
+    if not longest or len(longest) == len(found):
+        return ""
+    return f"; met from {longest[0]:.3f} to {longest[-1]:.3f}"
 
 
 def _balanced(study: Study, way: Way) -> list[Bar]:

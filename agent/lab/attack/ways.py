@@ -105,7 +105,7 @@ LEDGER = _family(
     *(5.12, 10.0, 20.0, 30.0, 40.0, 60.0, 100.0),
 )
 PLANNED = _family(
-    Way(name="planned", preset="balanced", mode="planned"), 2.0, 5.12, 10.0, 20.0, 40.0
+    Way(name="planned", preset="balanced", mode="planned"), 1.0, 2.0, 3.5, 5.12, 10.0, 20.0
 )
 PAPERS = FORGETFUL[0]
 """The paper's choice taken alone (9.5.2), at its own lambda: what utility is kept of."""
