@@ -5,7 +5,7 @@
  * to the daemon is open from the start, which also keeps a Chromium from ending this.
  */
 
-import { Rules } from "./chromium/rules.js";
+import { Rules, searchAt } from "./chromium/rules.js";
 import { Held } from "./firefox/headers.js";
 import { clickOf } from "./lib/clicks.js";
 import { Daemon } from "./lib/daemon.js";
@@ -48,6 +48,12 @@ async function prepare(tab, address) {
   if (header && carried === false) {
     tabs.note(tab, { ...tabs.last(tab), answer: null, fault: WITHHELD });
   }
+}
+
+/** Have a search go on from the gate in the navigation that it came in: no page of ours opens. */
+async function goOn(tab, address) {
+  await prepare(tab, address).catch(() => {}); // without rules it is led back, and the gate opens
+  return Response.redirect(address);
 }
 
 /** Look often for a while: the user may be about to approve what was offered. */
@@ -151,6 +157,13 @@ if (FIREFOX) {
       searching.begin(tabId, url);
     }
   }, PAGES);
+  self.addEventListener("fetch", (event) => {
+    const address = searchAt(event.request, chrome.runtime.getURL("") + GATE);
+    const tab = searching.tabOf(address);
+    if (tab !== null) {
+      event.respondWith(goOn(tab, address));
+    }
+  });
   chrome.webRequest.onSendHeaders.addListener(({ tabId }) => rules.drop(tabId), PAGES);
   chrome.webRequest.onErrorOccurred.addListener(({ tabId, url }) => rules.drop(tabId, url), PAGES);
 }

@@ -1,11 +1,16 @@
-/** Where a search waits until it is decided what it carries; it leaves to that search alone. */
+/**
+ * Where a search waits until it is decided what it carries; it leaves to that search alone.
+ *
+ * It opens as a page only where the background cannot tell which tab waits, or was not there to be
+ * asked: else a search goes on from here without (`goOn` in background.js).
+ */
 
 const NO_SEARCH = "This is no search that Reticent knows.";
 const LET_PASS = 99_999; // the number of the rule by which a search goes on without the background
 const PATIENCE = 2500; // longer than the background takes
 
 const { href } = location;
-const address = location.search ? "" : href.slice(href.indexOf("#") + 1);
+const address = href.slice(href.search(/[?#]/) + 1);
 
 /** Have the background decide: true once the search may go on, false where it is none. */
 async function decided() {

@@ -13,6 +13,7 @@ const [TO_GATE, PASS, CARRY] = [1, 2, 3]; // priorities: a header needs a higher
 const BY_GATE = 99_999; // what the gate lets pass where the background is silent: gate.js
 const FIRST_PASS = 100_000; // smaller numbers are of rules that lead to the gate
 const MOST_UNMET = 3; // times in a row that an address comes back to the gate, its rules not met
+const ASKS = "?"; // between the gate's address and the search's
 const PAGE = { resourceTypes: ["main_frame"], requestMethods: ["get"] };
 const EXACTLY = { isUrlFilterCaseSensitive: true };
 
@@ -23,9 +24,22 @@ const EXACTLY = { isUrlFilterCaseSensitive: true };
  * @param {string} gate its address
  */
 export function gateRule(site, id, gate) {
-  const redirect = { regexSubstitution: `${gate}#\\0` };
+  // In a query browsers write %27 for the ' that they leave in a path; behind # it stays.
+  const sign = site.start.includes("'") ? "#" : ASKS;
+  const redirect = { regexSubstitution: `${gate}${sign}\\0` };
   const condition = { ...PAGE, ...EXACTLY, regexFilter: expression(site) };
   return { id, priority: TO_GATE, action: { type: "redirect", redirect }, condition };
+}
+
+/**
+ * The search that was led to the gate, as it asks for that; null for any other request. What stands
+ * behind # is left to the gate's page: the browser would add it to where a redirect leads.
+ * @param {Request} request
+ * @param {string} gate where it lies
+ */
+export function searchAt({ url, mode, destination }, gate) {
+  const led = mode === "navigate" && destination === "document" && url.startsWith(gate + ASKS);
+  return led ? url.slice(gate.length + ASKS.length) : null;
 }
 
 /**

@@ -8,7 +8,10 @@ const FRESH = 2000; // milliseconds that an answer is kept for a search on its w
 export class Searching {
   #daemon;
   #tabs;
-  /** Of each tab, the search that is on its way to the gate: {recipient, query, at, decided}. */
+  /**
+   * Of each tab, the search that is on its way to the gate: {address, recipient, query, at,
+   * decided}; all but the address are of the one before, where that has given way to it.
+   */
   #ahead = new Map();
 
   /**
@@ -21,18 +24,26 @@ export class Searching {
   }
 
   /**
-   * Ask what a search carries while the gate is still loading; nothing, while one is asked about
+   * Ask what a search carries while it is on its way to the gate; nothing, while one is asked about
    * that has given way to it: what is asked about is recorded as told.
    * @param {number} tab
    * @param {string} address as the browser writes it
    */
   begin(tab, address) {
     const found = searchOf(this.#daemon.sites, address);
-    if (found && Date.now() - (this.#ahead.get(tab)?.at ?? 0) >= FRESH) {
-      const decided = this.#daemon.decide(found.site, found.query);
-      const { recipient } = found.site;
-      this.#ahead.set(tab, { recipient, query: found.query, at: Date.now(), decided });
+    if (found) {
+      this.#ahead.set(tab, { ...(fresh(this.#ahead.get(tab)) ?? this.#asked(found)), address });
     }
+  }
+
+  /**
+   * The tab whose search is on its way to the gate; null where that is none, or one of several.
+   * @param {string} address as the browser writes it
+   * @returns {number | null}
+   */
+  tabOf(address) {
+    const all = [...this.#ahead].filter(([, each]) => each.address === address && fresh(each));
+    return all.length === 1 ? all[0][0] : null;
   }
 
   /**
@@ -67,9 +78,19 @@ export class Searching {
     this.#ahead.delete(tab);
   }
 
+  #asked({ site, query }) {
+    const decided = this.#daemon.decide(site, query);
+    return { recipient: site.recipient, query, at: Date.now(), decided };
+  }
+
   #begun(tab) {
     const begun = this.#ahead.get(tab);
     this.#ahead.delete(tab);
-    return begun && Date.now() - begun.at < FRESH ? begun : null;
+    return fresh(begun);
   }
+}
+
+/** What was begun, unless that is too long ago. */
+function fresh(begun) {
+  return begun && Date.now() - begun.at < FRESH ? begun : null;
 }

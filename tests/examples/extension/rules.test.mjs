@@ -5,7 +5,8 @@ import { test } from "node:test";
 
 import { module, search, site } from "./at.mjs";
 
-const { Rules, gateRule, passRules } = await module("chromium/rules.js");
+const { Rules, gateRule, passRules, searchAt } = await module("chromium/rules.js");
+const { siteOf } = await module("lib/sites.js");
 const GATE = "chrome-extension://id/chromium/gate.html";
 const ADDRESS = search("a.example", "x");
 
@@ -43,7 +44,7 @@ test("searches of the sites go by the gate, as pages that are asked for with GET
     assert.deepEqual(condition.resourceTypes, ["main_frame"]);
     assert.deepEqual(condition.requestMethods, ["get"]);
     assert.equal(condition.isUrlFilterCaseSensitive, true);
-    assert.equal(action.redirect.regexSubstitution, `${GATE}#\\0`);
+    assert.equal(action.redirect.regexSubstitution, `${GATE}?\\0`);
   }
   const before = here.updates.length;
   await rules.lead([site("a.example"), site("too-much.example"), site("b.example")]);
@@ -53,6 +54,30 @@ test("searches of the sites go by the gate, as pages that are asked for with GET
   await rules.lead([]);
   assert.equal(here.rules.size, 0);
 });
+
+test("a path that a query would change is led behind #, where it stays as it is", () => {
+  const odd = siteOf({ recipient: "a.example", search: "https://a.example/it's?q={query}" });
+  assert.equal(gateRule(odd, 1, GATE).action.redirect.regexSubstitution, `${GATE}#\\0`);
+});
+
+const LED = { url: `${GATE}?${ADDRESS}#top`, mode: "navigate", destination: "document" };
+
+test("the search that a page was led to the gate for, as the browser writes it", () => {
+  assert.equal(searchAt(LED, GATE), `${ADDRESS}#top`);
+});
+
+for (const [name, more] of [
+  ["what is behind #", { url: `${GATE}#${ADDRESS}` }],
+  ["the gate alone", { url: GATE }],
+  ["another page", { url: `chrome-extension://id/popup/popup.html?${ADDRESS}` }],
+  ["a longer name", { url: `${GATE}x?${ADDRESS}` }],
+  ["a frame", { destination: "iframe" }],
+  ["what is fetched", { mode: "no-cors", destination: "" }],
+]) {
+  test(`no search: ${name}`, () => {
+    assert.equal(searchAt({ ...LED, ...more }, GATE), null);
+  });
+}
 
 test("what was ever led to the gate is known, and nothing else", async () => {
   const rules = new Rules(browser(), GATE);

@@ -55,6 +55,35 @@ test("what gives way to another search is the last to be begun until that has it
   assert.equal(await searching.headerFor(1, y), 'h="4"');
 });
 
+test("a search that is begun is of its tab, until it is taken, or gives way", async () => {
+  const { searching } = made();
+  const y = search("a.example", "y");
+  searching.begin(1, X);
+  assert.deepEqual([searching.tabOf(X), searching.tabOf(y), searching.tabOf(null)], [1, null, null]);
+  searching.begin(1, y);
+  assert.deepEqual([searching.tabOf(X), searching.tabOf(y)], [null, 1]);
+  await searching.headerFor(1, y);
+  assert.equal(searching.tabOf(y), null);
+});
+
+test("a search of two tabs is of neither, until one of them has it", async () => {
+  const { searching } = made();
+  [1, 2].forEach((tab) => searching.begin(tab, X));
+  assert.equal(searching.tabOf(X), null);
+  await searching.headerFor(2, X);
+  assert.equal(searching.tabOf(X), 1);
+  searching.forget(1);
+  assert.equal(searching.tabOf(X), null);
+});
+
+test("a search that was begun too long ago is nobody's", (context) => {
+  context.mock.timers.enable({ apis: ["Date"] });
+  const { searching } = made();
+  searching.begin(1, X);
+  context.mock.timers.tick(2000);
+  assert.equal(searching.tabOf(X), null);
+});
+
 test("what is forgotten is not taken", async () => {
   const { searching } = made();
   searching.begin(1, X);

@@ -1,0 +1,157 @@
+"""A search that waits until it is decided is the navigation that it would have been."""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from agent.wire.asking import Answer, Ask
+from agent.wire.relaying import RelayedDecide
+from tests.browser.driver import until
+from tests.browser.recipient import right
+from tests.browser.standin import LATE, answered, site
+from tests.browser.world import World
+
+pytestmark = pytest.mark.browser
+
+TIMES = 24
+STEP = 0.004  # seconds that the daemon takes longer each time
+COOKIES = "document.cookie = 'strict=1; SameSite=Strict'; document.cookie = 'lax=1; SameSite=Lax'"
+
+
+def longer(world: World) -> None:
+    """Have each answer take longer than the last: some as long as all that else is waited for."""
+    delays = iter([STEP * number for number in range(TIMES)])
+
+    def answer(ask: Ask) -> Answer:
+        time.sleep(next(delays))
+        return answered(ask)
+
+    world.daemon.answer = answer
+
+
+def lead(world: World, address: str) -> None:
+    """Follow a link to an address from another site."""
+    world.visit("elsewhere")
+    world.browser.run(f"document.querySelector('#link').href = {json.dumps(address)}")
+    world.browser.click("#link")
+
+
+def test_one_request_however_long_the_decision_takes(world: World) -> None:
+    """Whether it is there before the browser asks for it, or after, or meanwhile."""
+    longer(world)
+    queries = [f"longer {number}" for number in range(TIMES)]
+    for each in queries:
+        lead(world, world.recipient.search(each))
+        world.browser.shows(each)
+    came = [(each.query, each.header) for each in world.recipient.searches()]
+    assert came == [(each, right(each)) for each in queries]
+    assert [query for query, _ in world.decided()] == queries
+
+
+def test_back_and_forward_pass_through_searches(world: World) -> None:
+    """They stay where they are in the history of the tab, however often it comes by."""
+    world.visit("elsewhere")
+    world.search("first")
+    world.visit("result")
+    world.search("second")
+    length = world.browser.run("return history.length")
+    pages = ["result/", "first", "elsewhere/", "first", "result/", "second", "first", "second"]
+    for step, page in zip((-1, -1, -1, 1, 1, 1, -2, 2), pages, strict=True):
+        world.browser.tried(f"setTimeout(() => history.go({step}))")
+        world.browser.shows(page)
+        assert world.browser.run("return history.length") == length
+    world.browser.reload()
+    world.recipient.arrived("second", 4)
+    world.browser.shows("second")
+    assert world.browser.run("return history.length") == length
+    assert {each.header for each in world.recipient.searches()} == {right("first"), right("second")}
+
+
+def by_the_user(world: World, address: str) -> None:
+    """Begin a search, and type another address once it is asked about."""
+    begin(world, "")
+    world.daemon.heard(RelayedDecide)
+    world.browser.go(address)
+
+
+def by_the_page(world: World, address: str) -> None:
+    """Have a page begin a search, and go elsewhere."""
+    begin(world, f"location = {json.dumps(address)}")
+
+
+def begin(world: World, then: str) -> None:
+    """Go to a search, and do something else a moment later."""
+    address = json.dumps(world.recipient.search("given up"))
+    later = f"setTimeout(() => {{ {then} }}, 200)"
+    world.browser.run(f"setTimeout(() => location = {address}); {later}")
+
+
+@pytest.mark.parametrize("leave", [by_the_user, by_the_page])
+def test_a_tab_that_goes_elsewhere_meanwhile_is_not_taken_back(
+    world: World, leave: Callable[[World, str], None]
+) -> None:
+    """The search that it gave up never leaves."""
+    there = threading.Event()
+
+    def answer(ask: Ask) -> Answer:
+        there.wait(LATE)
+        return answered(ask)
+
+    world.daemon.answer = answer
+    world.visit("search")
+    leave(world, world.recipient.url("other", "/page"))
+    world.browser.shows("other/page")
+    there.set()
+    world.settled()
+    assert world.recipient.searches("given up") == []
+    world.browser.back()
+    world.browser.shows("other/page")
+
+
+def test_a_link_of_another_site_brings_no_strict_cookie(world: World) -> None:
+    """As it would without the extension; in a Chromium it has no `Referer` either."""
+    world.visit("search")
+    world.browser.run(COOKIES)
+    lead(world, world.recipient.search("led"))
+    [led] = world.recipient.arrived("led")
+    world.browser.shows("led")
+    assert (led.header, led.headers["cookie"]) == (right("led"), "lax=1")
+    assert ("referer" in led.headers) == (world.browser.name == "firefox")
+    assert world.search("typed").headers["cookie"] == "strict=1; lax=1"
+
+
+def test_a_search_with_a_sign_that_a_query_cannot_have(world: World) -> None:
+    """A Chromium's has to wait on the page of the gate."""
+    path = "/it's"
+    world.daemon.sites = [site("search.localhost", world.recipient.url("search", path))]
+    world.learn()
+    until(lambda: _odd(world, path) == right("odd"), "a header")
+
+
+def test_a_background_that_has_ended_begins_again(started: Callable[[str], World]) -> None:
+    """With the search, which has its own header or none, and is one request."""
+    world = started("chromium")
+    world.fresh()
+    world.visit("elsewhere")
+    page = world.browser.now()
+    session = page.context.new_cdp_session(page)
+    session.send("ServiceWorker.enable")
+    session.send("ServiceWorker.stopAllWorkers")
+    lead(world, world.recipient.search("begun again"))
+    world.browser.shows("begun again")
+    [came] = world.recipient.searches("begun again")
+    assert came.header in {None, right("begun again")}
+    until(world.attaches, "a header")
+    assert world.recipient.searches("begun again") == [came]
+
+
+def _odd(world: World, path: str) -> str | None:
+    """Search at a path, and return the header that came."""
+    world.recipient.forget()
+    world.browser.go(world.recipient.url("search", f"{path}?q=odd"))
+    world.browser.shows(f"search{path}")
+    [came] = world.recipient.arrived("odd")
+    return came.header
