@@ -163,7 +163,7 @@ def test_what_has_expired_counts_for_nothing(document: Document, asked: Asked) -
     ("text", "value", "name"),
     [
         ("lambda = 5", 5, "the top of the file"),
-        ('preset = "strict"', 20, "preset strict"),
+        ('preset = "strict"', 5, "preset strict"),
         ("", 5.12, "the defaults"),
         ('preset = "strict"\nlambda = 1', 1, "the top of the file"),
         ("lambda = 9\n" + rule("shop.example", 1), 1, "shop.example 1"),
