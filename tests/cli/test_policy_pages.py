@@ -20,7 +20,7 @@ def test_a_request_is_explained(asked: Run) -> None:
     assert (said.code, said.err, fits(said.out)) == (0, "", True)
     page = " ".join(said.out.split())
     assert "of 4 attributes, 2 may leave, 1 waits for you, 1 never leaves." in page
-    lost = "more specific than preset strict (20), the top of the file (line 2: 25)"
+    lost = "more specific than preset strict (5), the top of the file (line 2: 25)"
     assert f"lambda 30 rule 2 (line 23); {lost}; stricter than books (line 18: 3)" in page
     assert "ask, for 0.25 bits or more: hobby by attributes.hobby (line 12)" in page
     assert "guarded (weight 1): shoe_size guard by attributes.shoe_size (line 13)" in page

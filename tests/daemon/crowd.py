@@ -14,6 +14,7 @@ from agent.wire.asking import Answer, Ask
 SIMPLE = ("int_java", "int_python", "dev_web")  # decided in a millisecond, whatever is known
 QUERIES = ("editor", "version control", "framework used", "job site", "tabs or spaces")
 HEAD = "POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
+DECIDED = ("answered", "past a limit already")
 PATIENCE = 60.0  # seconds
 GONE = (ConnectionError, FileNotFoundError, asyncio.IncompleteReadError)
 
@@ -63,7 +64,7 @@ class Crowd:
         status, body = said
         answer = msgspec.json.decode(body, type=Answer) if status == 200 else None
         self.answers += 1
-        if answer is None or answer.code != "answered":
+        if answer is None or answer.code not in DECIDED:
             self.other.append(body)
         elif answer.id is not None:
             assert answer.id not in self.told

@@ -32,6 +32,7 @@ lock_after_minutes = 0
 [[rule]]
 recipient = "{TOLD.recipient}"
 nothing = false
+lambda = 1  # whatever a request that is one by accident has calibrated
 """
 ASKED = {"query": "editor", "recipient": "search.example", "asked": ["int_java", "region"]}
 PLACE = {"path": "in/no/folder/a.safetensors"}  # no absolute one: nothing is to be written

@@ -8,6 +8,8 @@ from tests.tui.running import LARGE, SMALL, USUAL, running
 from tests.tui.running import run as going
 from tests.tui.tradeoff.world import SHOP, drawn, opened
 
+NEW = "new.example"  # which holds nothing yet: what it holds is free at any lambda
+
 
 @pytest.mark.parametrize("size", [SMALL, USUAL, LARGE])
 def test_it_begins_with_the_latest_request_at_the_present_lambda(
@@ -50,7 +52,7 @@ def test_the_arrows_walk_along_the_curve(live: Live) -> None:
             assert "leaves      nothing" in shown.text()
             for _ in range(15):
                 await shown.pilot.press("right")
-            assert "the same from 0 to" in shown.text()
+            assert "(the same from 0" in shown.text()
 
     going(test())
 
@@ -112,10 +114,10 @@ def test_a_lambda_is_applied_to_a_recipient_or_to_everyone(live: Live) -> None:
     async def test() -> None:
         async with running(live.paths.control, LARGE) as shown:
             await opened(shown)
-            await shown.pilot.press("r", *SHOP, "enter")
+            await shown.pilot.press("r", *NEW, "enter")
             await drawn(shown)
             await shown.pilot.press("left", "a", "down", "enter")
-            await shown.until(lambda: f'recipient = "{SHOP}"\nlambda = ' in policy.read_text())
+            await shown.until(lambda: f'recipient = "{NEW}"\nlambda = ' in policy.read_text())
             await shown.until(lambda: "nothing changes" in shown.text())
             await shown.pilot.press("a")
             await shown.until(lambda: "there is nothing to apply" in shown.notes())
