@@ -28,7 +28,7 @@ REASONS = {
     "not in the standing set": "not in the set for all queries",
     "in the plan": "worth it for all that it is asked",
     "planned for other requests": "planned, for other requests",
-    "not in the plan": "costs more than it will help",
+    "not in the plan": "helps too seldom so far",
     "known to the recipient": "it knows this already",
     "costs more than it helps": "costs more than it helps",
     "would break a limit": "would break a limit",
