@@ -42,7 +42,7 @@ def test_an_open_vault_is_copied_by_the_daemon(run: Run, fake: FakeDaemon, folde
     ran = run("backup", "copy.db")
     assert (ran.code, ran.err) == (0, "")
     assert fake.calls[-1] == ("backup", {"body": Place(path=str(folder / "copy.db"))})
-    assert f"Wrote {folder}/copy.db." in ran.out.replace("\n", "")
+    assert f"Wrote{folder}/copy.db." in "".join(ran.out.split())
     assert run("backup", "copy.db", "--json").record == {"file": str(folder / "copy.db")}
 
 
