@@ -168,6 +168,18 @@ def test_limits_hold_and_it_is_never_worse_than_nothing(case: tuple[Drawn, Scope
 
 
 @MANY
+@given(drawn(), st.sampled_from([0.25, 0.5, 1.0]))
+def test_what_adds_too_little_is_left_out(case: tuple[Drawn, Scope], least: float) -> None:
+    """Whatever is planned makes the plan worth that much more, and each answer as well."""
+    world, scope = case
+    wanted = scope._replace(least=least)
+    found, nothing = (planned(world, each) for each in (wanted, wanted._replace(free=scope.held)))
+    assert found.value >= nothing.value + least * len(found.order) - ROUNDING
+    for table, use in zip(world.tables, found.uses, strict=True):
+        assert table[use] >= least * use.bit_count() - ROUNDING
+
+
+@MANY
 @given(drawn(), st.data())
 def test_what_is_remembered_changes_nothing(case: tuple[Drawn, Scope], data: st.DataObject) -> None:
     """Whatever was planned before with the same queries, the plan is that of a fresh start."""
