@@ -22,11 +22,10 @@ COOKIES = "document.cookie = 'strict=1; SameSite=Strict'; document.cookie = 'lax
 
 
 def longer(world: World) -> None:
-    """Have each answer take longer than the last: some as long as all that else is waited for."""
-    delays = iter([STEP * number for number in range(TIMES)])
+    """Have each answer take as many steps as its query ends with: some as long as all else does."""
 
     def answer(ask: Ask) -> Answer:
-        time.sleep(next(delays))
+        time.sleep(STEP * int(ask.query.rpartition(" ")[2]))
         return answered(ask)
 
     world.daemon.answer = answer
