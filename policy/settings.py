@@ -121,7 +121,7 @@ _TABLE = (
         Mode,
         "",
         "request",
-        "Decide for each query, once for all, or by a plan for all that is to come.",
+        "Decide for each query, once for all, or by a plan for all that is asked.",
         default="dynamic",
     ),
     Setting("algorithm", Algorithm, "", "request", "How the best set is searched.", default="lls"),

@@ -1,4 +1,4 @@
-"""What a recipient is to hold for all that it will be asked, and what one query uses of it. Pure.
+"""What a recipient is to hold for all that it is asked, and what one query uses of it. Pure.
 
 The plan follows from the model, the terms, what the recipient holds and what it was asked so far,
 and so it is simulatable (DESIGN.md 2.6). It is for what was asked, and not for what only may be:
