@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.daemon.ahead import Ahead
 from agent.daemon.desk.desk import Desk
 from agent.daemon.live.rules import Rules
 from agent.daemon.live.shelf import Shelf
@@ -54,7 +53,6 @@ class Agent:
         self.sources = parts.sources
         self.bus = parts.bus
         self.unrecorded = Unrecorded()
-        self.ahead = Ahead()
         self.vault = vault
         self.locks = 0
         self.trouble: VaultError | None = None
@@ -97,7 +95,6 @@ class Agent:
             ends.callback(self.bus.publish, "lock")
             ends.callback(site_of.cache_clear)
             ends.callback(self.unrecorded.clear)
-            ends.callback(self.ahead.clear)
             ends.callback(self.rules.forget)
             ends.callback(self.shelf.forget)
             ends.callback(vault.close)

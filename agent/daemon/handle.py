@@ -13,12 +13,10 @@ from agent.daemon.deciding.answers import (
     unspecified,
 )
 from agent.daemon.deciding.case import Case, NothingError, case_of, decided
-from agent.daemon.deciding.expected import expected
 from agent.daemon.deciding.fitting import largest_values
 from agent.decision.alike import people_left
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge
-from agent.decision.settings import relevant
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 from agent.model.persons import person_codes
@@ -52,8 +50,6 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
     number = _record(decision, values, left, case, now) if values else None  # vault
     agent.desk.answered(decision, case.ruling)  # desk: at the last, since nothing can fail now
     agent.rules.fired.note(case.ruling, now)  # policy: which of its rules decided
-    if _matters(values, decision, case):
-        agent.ahead.note(ask.recipient, expected(ask, now, agent))  # what it may get next
     return Answer(
         code=code_of(decision),
         attributes=specified(values),
@@ -101,22 +97,10 @@ def _revealed(decision: Decision, fresh: Values, case: Case) -> Values:
 
 def _people_left(values: Values, case: Case) -> int:
     """Return how many people agree with what the pool holds from now on."""
-    before = case.known if case.terms.memory == "remembers" else Knowledge()
-    return people_left(before.learns(_lasting(values, case)), case.model)
-
-
-def _matters(values: Values, decision: Decision, case: Case) -> bool:
-    """Return whether what the pool knows from now on changes what it is told next."""
-    after = case.known.learns(_lasting(values, case))
-    if values:
-        after = after.hears(decision.match.query)
-    return relevant(after, case.terms) != relevant(case.known, case.terms)
-
-
-def _lasting(values: Values, case: Case) -> Mapping[str, int]:
-    """Return the codes of the person attributes among these values."""
     persons = person_codes(case.model)
-    return {name: persons[name][value] for name, value in values.items() if name in persons}
+    codes = {name: persons[name][value] for name, value in values.items() if name in persons}
+    before = case.known if case.terms.memory == "remembers" else Knowledge()
+    return people_left(before.learns(codes), case.model)
 
 
 def _record(decision: Decision, values: Values, left: int, case: Case, now: datetime) -> int:

@@ -4,7 +4,6 @@ import os
 import signal
 from dataclasses import replace
 
-from agent.daemon.ahead import Ahead
 from agent.daemon.events import Bus
 from agent.daemon.process.inside import Inside
 from agent.paths import Paths
@@ -20,7 +19,7 @@ def fake_inside(_paths: Paths, _bus: Bus) -> Inside:
     def nothing() -> None:
         """Do nothing."""
 
-    return Inside(FakeCalls(), lambda: True, lambda: 15.0, nothing, nothing, nothing, Ahead())
+    return Inside(FakeCalls(), lambda: True, lambda: 15.0, nothing, nothing, nothing)
 
 
 def noting_inside(paths: Paths, bus: Bus) -> Inside:

@@ -7,14 +7,11 @@ from datetime import datetime
 
 from agent import __version__
 from agent.daemon.agent import Agent
-from agent.daemon.ahead import MOST
 from agent.daemon.calls.base import Base
-from agent.daemon.deciding.expected import expected
 from agent.daemon.process.opening import Opening, from_keyring, in_thread, keyring_accounts
 from agent.daemon.status import status_of
 from agent.vault.keys.secrets import Secret
 from agent.vault.vault import Vault
-from agent.wire.asking import Ask
 from agent.wire.state import Locked, Status, Unlock
 
 
@@ -81,12 +78,4 @@ class Locking(Base):
             self._agent.opened(vault, self._clock())
             on_failure.pop_all()
         self._agent.vault = vault
-        self._expect()
         self._agent.bus.publish("lock")
-
-    def _expect(self) -> None:
-        """Think about the sites on which browsers act, before their first searches."""
-        agent, now = self._agent, self._clock()
-        for site in agent.desk.sites(now)[:MOST]:
-            ask = Ask(query="", recipient=site.recipient)
-            agent.ahead.note(site.recipient, expected(ask, now, agent))

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agent.daemon.ahead import Ahead
 from agent.daemon.events import Bus
 from agent.paths import Paths
 
@@ -15,7 +14,7 @@ class Inside:
 
     ``locked``: whether the vault is; ``minutes``: after which it locks, 0 for never; ``lock``:
     closes it, and is no error where it is closed; ``reload``: reads policy and models again;
-    ``look``: does so where they have changed; ``ahead``: what there is to think about meanwhile.
+    ``look``: does so where they have changed.
     """
 
     calls: object
@@ -24,7 +23,6 @@ class Inside:
     lock: Callable[[], object]
     reload: Callable[[], object]
     look: Callable[[], object]
-    ahead: Ahead
 
 
 Build = Callable[[Paths, Bus], Inside]
@@ -57,6 +55,4 @@ def assembled(paths: Paths, bus: Bus) -> Inside:
         agent.look(now())
         calls.models()
 
-    return Inside(
-        calls, lambda: agent.vault is None, minutes, agent.lock, reload, look, agent.ahead
-    )
+    return Inside(calls, lambda: agent.vault is None, minutes, agent.lock, reload, look)

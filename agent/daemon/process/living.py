@@ -13,7 +13,7 @@ from agent.daemon.events import Bus
 from agent.daemon.process.autolock import EVERY, Autolock
 from agent.daemon.process.inside import Build, Inside, now
 from agent.daemon.process.lifetime import Lifetime
-from agent.daemon.process.log import LOG, kind_and_place
+from agent.daemon.process.log import LOG
 from agent.daemon.process.sockets import BACKLOG
 from agent.daemon.process.systemd import notify
 from agent.daemon.serving.listen import UNASKED, Admission, admission_of, admitted, bound
@@ -105,26 +105,14 @@ async def _live(parts: _Life, sites: list[_Site]) -> None:
 
 
 async def _until_over(parts: _Life) -> None:
-    """Wait for the end; a defect in what is done meanwhile is an end too, since it locks.
-
-    One in what is only thought about is none: whoever asks for it will get the error.
-    """
-    thinking = asyncio.create_task(parts.inside.ahead.think())
-    thinking.add_done_callback(_thought)
+    """Wait for the end; a defect in what is done meanwhile is an end too, since it locks."""
     looking = asyncio.create_task(_look(parts))
     waiting = asyncio.create_task(parts.life.until_over(parts.inside.reload))
     done, _ = await asyncio.wait({looking, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    for each in (thinking, looking, waiting):
+    for each in (looking, waiting):
         each.cancel()
     for each in done:
         each.result()
-
-
-def _thought(thinking: asyncio.Task[None]) -> None:
-    """Log where thinking met a defect."""
-    defect = None if thinking.cancelled() else thinking.exception()
-    if defect is not None:
-        LOG.error("thinking ahead failed: %s", kind_and_place(defect))
 
 
 async def _look(parts: _Life) -> None:
