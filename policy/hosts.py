@@ -39,6 +39,11 @@ def site_of(host: str) -> str:
     return host if _is_alone(host) else _registrable()(host) or host
 
 
+def load_suffixes() -> None:
+    """Load the list of public suffixes, which takes 40 ms, before anybody waits for it."""
+    _registrable()
+
+
 def suffixes(host: str) -> tuple[str, ...]:
     """Return a canonical host and all domains above it, longest first; of an address only it."""
     if _is_alone(host):
@@ -160,7 +165,7 @@ def _labels(key: str) -> int:
 
 @functools.cache
 def _registrable() -> Callable[[str], str | None]:
-    """Load the list of public suffixes, which takes 40 ms, when first asked."""
+    """Load the list of public suffixes, once."""
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList().privatesuffix

@@ -13,6 +13,7 @@ from agent.daemon.sources import Sources
 from agent.daemon.unrecorded import Unrecorded
 from agent.vault.facts import site_of
 from agent.vault.location import Location
+from policy.hosts import load_suffixes
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -63,7 +64,11 @@ class Agent:
             self.bus.publish("policy")
 
     def opened(self, vault: Vault, now: datetime) -> None:
-        """Hand the records of a vault to those who keep some there; VaultError where that fails."""
+        """Hand the records of a vault to those who keep some there; VaultError where that fails.
+
+        What the first request would wait for is loaded now, while somebody waits for the vault.
+        """
+        load_suffixes()
         self.trouble = None
         self.rules.fired.begin(now)
         self.desk.opened(vault.items)

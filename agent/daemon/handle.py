@@ -12,7 +12,7 @@ from agent.daemon.deciding.answers import (
     summary_of,
     unspecified,
 )
-from agent.daemon.deciding.case import Case, NothingError, case_of, decided
+from agent.daemon.deciding.case import Case, NothingError, case_of, decided_briefly
 from agent.daemon.deciding.fitting import largest_values
 from agent.decision.alike import people_left
 from agent.decision.decision import Decision
@@ -38,7 +38,7 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
     try:
         case = case_of(ask, now, agent)  # policy, desk, vault: the terms, and what is known
         fresh = _request_values(case.model, ask, now, agent)  # sources
-        decision = decided(case)  # decision: pure, and it never sees the profile
+        decision = decided_briefly(case)  # decision: pure, and it never sees the profile
     except NothingError as error:
         return nothing(error.code)
     _check_room(decision, case, now)  # vault: whatever the values are

@@ -119,7 +119,6 @@ def choose_planned(case: Case, query: int, terms: Terms, model: Model) -> Choice
     result = Result(
         mask, (*members(base), *order), objective.value(mask), evaluations, 0, "none", None
     )
-    objective.survey(mask, [*members(objective.candidates)])
     choice = Choice(mask, result.order, objective, result, plan=plan)
     return choice._replace(pending=_waiting_for_plan(choice, case, query, terms, model))
 

@@ -1,10 +1,11 @@
 """decide: one request, its terms, the recipient's knowledge and a model -> one decision."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from agent.decision.choice import Choice, choice_of
 from agent.decision.decision import Decision, Evidence, Figures, Guarded, Pending, Status
-from agent.decision.reasons import candidate
+from agent.decision.reasons import candidates_of
 from agent.decision.request import Knowledge, Request
 from agent.decision.settings import Case, Own, case_of, relevant
 from agent.decision.terms import Terms
@@ -13,6 +14,15 @@ from agent.model.model import Model
 from agent.tradeoff.objective import Objective
 from agent.tradeoff.search import Result
 from agent.tradeoff.sets import union
+
+
+class _Asked(NamedTuple):
+    """A request and its terms; ``brief``: whether only what is disclosed needs a reason."""
+
+    request: Request
+    match: Match
+    terms: Terms
+    brief: bool
 
 
 def decide(
@@ -26,24 +36,39 @@ def decide(
     recipient to whom at most one person is left nothing new. UsageError where terms or knowledge
     name what the model has not. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
     """
-    match = model.match(request.query)
+    asked = _Asked(request, model.match(request.query), terms, brief=False)
+    return _remembered(asked, knowledge, model, own)
+
+
+def decide_briefly(
+    request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: Own | None = None
+) -> Decision:
+    """Return the same decision sooner, with no candidate beside what is disclosed.
+
+    Where nothing is, it has them all: to say why takes a look at each.
+    """
+    asked = _Asked(request, model.match(request.query), terms, brief=True)
+    return _remembered(asked, knowledge, model, own)
+
+
+def _remembered(asked: _Asked, knowledge: Knowledge, model: Model, own: Own | None) -> Decision:
+    request, match, terms, brief = asked
     if terms.limits.protect == "me":
-        return _decide(request, match, terms, case_of(request, terms, knowledge, model, own), model)
-    key = (decide, match.query, request.asked, terms, relevant(knowledge, terms))
+        return _decide(asked, case_of(request, terms, knowledge, model, own), model)
+    key = (decide, match.query, request.asked, terms, relevant(knowledge, terms), brief)
     decision = model.remember(
-        key,
-        lambda: _decide(request, match, terms, case_of(request, terms, knowledge, model), model),
+        key, lambda: _decide(asked, case_of(request, terms, knowledge, model), model)
     )
     return replace(decision, request=request, match=match, terms=terms)
 
 
-def _decide(request: Request, match: Match, terms: Terms, case: Case, model: Model) -> Decision:
+def _decide(asked: _Asked, case: Case, model: Model) -> Decision:
+    request, match, terms, brief = asked
     if terms.nothing:
-        return _silent(request, match, terms, case, "blocked")
+        return _silent(asked, case, "blocked")
     if match.query is None and terms.unknown_queries == "nothing":
-        return _silent(request, match, terms, case, "unknown query")
+        return _silent(asked, case, "unknown query")
     choice = choice_of(case, request, match, terms, model)
-    choice.objective.look_around(choice.mask)
     decision = Decision(
         request=request,
         terms=terms,
@@ -54,9 +79,7 @@ def _decide(request: Request, match: Match, terms: Terms, case: Case, model: Mod
         disclosed=_names(choice.order, model),
         figures=figures_of(choice.objective, choice.mask, case, terms),
         evidence=_evidence(choice.result, case),
-        candidates=tuple(
-            candidate(case, choice, index, model) for index in range(len(model.attributes))
-        ),
+        candidates=candidates_of(case, choice, model, brief=brief),
         guarded=_guarded(case, choice, model),
         pending=_pending(choice, case, terms, model),
     )
@@ -64,8 +87,9 @@ def _decide(request: Request, match: Match, terms: Terms, case: Case, model: Mod
     return decision
 
 
-def _silent(request: Request, match: Match, terms: Terms, case: Case, status: Status) -> Decision:
+def _silent(asked: _Asked, case: Case, status: Status) -> Decision:
     """Return the decision to send nothing, without a look at what would help."""
+    request, match, terms, _ = asked
     reached = case.crowd.identifiability(0, terms.metric, terms.metric_k)
     people = case.crowd.people
     return Decision(

@@ -121,7 +121,9 @@ class Decision:
     the request; or one person ("recognised") or nobody ("outside the model") agrees with what the
     recipient holds, and nothing new leaves; or what it holds breaks a limit, before anything is
     added. ``matched_query``: the known query that was meant, None where there is none.
-    ``pending``: what is worth disclosing beside this, but waits for the user; None where nothing.
+    ``candidates``: all attributes of the model, in its order; in brief only what is disclosed,
+    where anything is. ``pending``: what is worth disclosing beside this, but waits for the user;
+    None where nothing.
     """
 
     request: Request

@@ -7,7 +7,7 @@ from agent.model.model import Model
 from agent.tradeoff.crowd import COMBINATIONS
 from agent.tradeoff.limits import Limit
 from agent.tradeoff.objective import Objective
-from agent.tradeoff.sets import singleton, union
+from agent.tradeoff.sets import members, singleton, union
 
 KEYS: dict[Limit, str] = {
     "most": "attributes_per_request",
@@ -18,7 +18,17 @@ KEYS: dict[Limit, str] = {
 }
 
 
-def candidate(case: Case, choice: Choice, index: int, model: Model) -> Candidate:
+def candidates_of(
+    case: Case, choice: Choice, model: Model, *, brief: bool
+) -> tuple[Candidate, ...]:
+    """Return the model's attributes in order; ``brief``: those that were chosen, if any was."""
+    if brief and choice.mask:
+        return tuple(_candidate(case, choice, each, model) for each in members(choice.mask))
+    choice.objective.look_around(choice.mask)
+    return tuple(_candidate(case, choice, each, model) for each in range(len(model.attributes)))
+
+
+def _candidate(case: Case, choice: Choice, index: int, model: Model) -> Candidate:
     """Return what an attribute adds to the rest of the chosen set, or would add, and why."""
     barred, name = case.barred.get(index), model.attributes[index].name
     if barred is not None:

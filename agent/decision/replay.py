@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from agent.decision.alike import people_left
 from agent.decision.compared import Compared, Outcome, Shares, mean
-from agent.decision.decide import decide
+from agent.decision.decide import decide_briefly
 from agent.decision.decision import Decision
 from agent.decision.knowledge import LATEST, Told, knowledge_of
 from agent.decision.past import Codes, Past, Worlds
@@ -131,7 +131,8 @@ def _decided(case: _Case, held: Knowledge, own: Codes, model: Model) -> Decision
     """Return the decision, which sees the person's values only where the terms protect them."""
     past = case.past
     request = Request(past.query, past.recipient, past.asked)
-    return decide(request, case.terms, held, model, own if case.protects_me else None)
+    codes = own if case.protects_me else None
+    return decide_briefly(request, case.terms, held, model, codes)
 
 
 def _outcome(

@@ -17,7 +17,7 @@ from agent.tradeoff.passes import ROUNDING
 from agent.tradeoff.sets import members, singleton, union
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -139,7 +139,18 @@ class Uses:
             order.append(found)
         return tuple(order)
 
+    def first(self, scope: Scope) -> int:
+        """Return what is used where nothing is added: the fixed, and what helps of what is held."""
+        fixed, held, most, least = scope.fixed, scope.held & ~scope.fixed, scope.most, scope.least
+        key = fixed, held, most, least
+        if key not in self._firsts:
+            if len(self._firsts) >= KEPT:
+                self._forget()
+            self._firsts[key] = fixed | union(self.best(fixed, held, scope.has_room, least))
+        return self._firsts[key]
+
     def _forget(self) -> None:
+        self._firsts: dict[Hashable, int] = {}
         self._values: dict[int, float] = {0: 0.0}
         self._rows: dict[int, Floats] = {}
         self._done: dict[int, int] = {}
@@ -165,6 +176,10 @@ class Scope(NamedTuple):
     fixed: int = 0
     most: int | None = None
     least: float = ROUNDING
+
+    def has_room(self, mask: int) -> bool:
+        """Say whether an answer may have all of these."""
+        return self.most is None or mask.bit_count() <= self.most
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +236,7 @@ class _Growth:
         self.mask, self.order = scope.held | scope.fixed, list[int]()
         self.weights = np.array([each.weight for each in demands], dtype=np.float64)
         self._demands, self._scope = demands, scope
-        self.uses = [self._first_use(each.uses) for each in demands]
+        self.uses = [each.uses.first(scope) for each in demands]
         pairs = [*zip(demands, self.uses, strict=True)]
         self.bits = np.array([each.uses.value(use) for each, use in pairs])
         singles = [each.uses.beside(0, scope.free) for each in demands]
@@ -254,22 +269,13 @@ class _Growth:
             self._fresh[place] = False
             self._close(place)
 
-    def _first_use(self, uses: Uses) -> int:
-        fixed = self._scope.fixed
-        options, least = self._scope.held & ~fixed, self._scope.least
-        return fixed | union(uses.best(fixed, options, self._has_room, least))
-
     def _counted(self, gains: Floats) -> Floats:
         """Return the gains, 0 for those that are too small to be used."""
         return np.where(gains > self._scope.least, gains, 0.0)
 
-    def _has_room(self, mask: int) -> bool:
-        most = self._scope.most
-        return most is None or mask.bit_count() <= most
-
     def _close(self, place: int) -> None:
         """Let a demand whose answer is full gain nothing more."""
-        if not self._has_room(self.uses[place] << 1 | 1):
+        if not self._scope.has_room(self.uses[place] << 1 | 1):
             self._gains[place] = 0.0
 
 

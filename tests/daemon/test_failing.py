@@ -83,7 +83,7 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
         (Desk, "overlay"),
         (agent.daemon.deciding.case, "knowledge_in"),
         (Sources, "values"),
-        (agent.daemon.deciding.case, "decide"),
+        (agent.daemon.deciding.case, "decide_briefly"),
         (Desk, "note"),
         (Sources, "noted"),
         (Heard, "publish"),

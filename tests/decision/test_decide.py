@@ -1,17 +1,19 @@
 """What holds for every decision."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.decide import decide
+from agent.decision.decide import decide, decide_briefly
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
 from agent.model.model import Model
+from policy.settings import Mode
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model
 
 SEEDS = st.integers(0, 30)
@@ -105,6 +107,18 @@ def test_no_single_permitted_move_is_better(
             assert net <= slack
         if each.disclosed and given.algorithm != "greedy" and given.limits == Limits():
             assert net >= -slack
+
+
+@given(SEEDS, QUERIES, terms(), knowledge(), st.sampled_from(["dynamic", "planned"]))
+def test_a_brief_decision_is_the_same(
+    seed: int, query: str, given: Terms, known: Knowledge, mode: Mode
+) -> None:
+    """It says nothing of what stays, unless all does, and is no other on a model of its own."""
+    given = replace(given, mode=mode if given.mode == "dynamic" else given.mode)
+    whole = decide(Request(query), given, known, made_model(seed))
+    brief = decide_briefly(Request(query), given, known, made_model(seed))
+    leaves = tuple(each for each in whole.candidates if each.disclosed)
+    assert brief == replace(whole, candidates=leaves or whole.candidates)
 
 
 @given(SEEDS, QUERIES, terms(), knowledge())

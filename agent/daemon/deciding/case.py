@@ -1,13 +1,13 @@
 """One request with all that its decision depends on; nothing of it is the user's own value."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
 from agent.daemon.agent import Agent
 from agent.daemon.deciding.fitting import fitting, members
-from agent.decision.decide import decide
+from agent.decision.decide import decide, decide_briefly
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
@@ -19,6 +19,8 @@ from agent.vault.knowledge import NOTHING, knowledge_in
 from agent.vault.vault import Vault
 from agent.wire.asking import Ask, Code
 from policy.match import Ruling
+
+Decide = Callable[[Request, Terms, Knowledge, Model, Mapping[str, int] | None], Decision]
 
 
 class Case(NamedTuple):
@@ -89,8 +91,17 @@ def decided(case: Case) -> Decision:
     return decided_for(case, own_of(case))
 
 
+def decided_briefly(case: Case) -> Decision:
+    """Return the same decision sooner, as `decide_briefly` does."""
+    return _fitting(case, own_of(case), decide_briefly)
+
+
 def decided_for(case: Case, own: Mapping[str, int] | None) -> Decision:
-    """Return the same without a look at the vault, by the user's own codes if they matter."""
+    """Return the decision without a look at the vault, by the user's own codes if they matter."""
+    return _fitting(case, own, decide)
+
+
+def _fitting(case: Case, own: Mapping[str, int] | None, decide: Decide) -> Decision:
     try:
         return fitting(
             case.model,

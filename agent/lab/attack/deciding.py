@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from agent.decision.decide import decide
+from agent.decision.decide import decide_briefly
 from agent.decision.request import Knowledge, Request
 from agent.decision.settings import relevant
 from agent.decision.terms import Terms
@@ -155,12 +155,12 @@ class Reticent:
         return self._ruled(question)[1].limits.protect == "me"
 
     def decision(self, question: Question, person: Person) -> Decision:
-        """Return the decision itself, made anew by the agent, with all that it says of it."""
+        """Return the decision itself, as the agent makes it for a request."""
         terms, own = self._ruled(question)[1], None
         if self.reads_own(question):
             own = dict(zip(self._names[: self._model.persons], person.codes, strict=True))
         request = Request(self._model.queries[question.query].text, question.host, self._asked)
-        return decide(request, terms, question.held, self._model, own)
+        return decide_briefly(request, terms, question.held, self._model, own)
 
     def _made(self, question: Question, person: Person) -> Chosen:
         start = self._clock()
