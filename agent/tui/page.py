@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import ComposeResult
+from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.worker import Worker
@@ -136,8 +137,15 @@ class Page(Screen[None]):
                 await doing()
             except ReticentError as error:
                 self.review.say(error)
+            except NoMatches:
+                if self._stands():
+                    raise
 
         _: Worker[None] = self.run_worker(safely, group=group, exclusive=exclusive)
+
+    def _stands(self) -> bool:
+        """Say whether it is there as a whole: one that is taken away loses what is on it first."""
+        return self.display and self.review.is_running
 
 
 def standing(stacks: Iterable[Iterable[Screen[Any]]]) -> list[Page]:

@@ -1,5 +1,6 @@
 """The program: reaching the daemon, locking, hiding, and the end of it."""
 
+import asyncio
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -10,6 +11,7 @@ from types import MappingProxyType
 import pytest
 from msgspec.structs import replace as changed
 from textual.widgets import Input
+from textual.worker import WorkerFailed
 
 from agent.errors import UsageError
 from agent.tui.cover import Cover
@@ -230,6 +232,50 @@ def test_it_starts_a_daemon_if_none_runs_and_survives_its_end() -> None:
 
     with short_folder() as folder, ExitStack() as ends:
         going(test(folder / "control.sock", Double(), ends))
+
+
+def test_a_screen_that_is_taken_away_shows_nothing_more() -> None:
+    """What it asked for may come when it has lost its parts, and is no defect then."""
+    came: list[bool] = []
+
+    async def test(path: Path) -> None:
+        async with running(path) as shown:
+            app, page = shown.app, shown.app.page()
+            assert page is not None
+
+            async def shows() -> None:
+                came.append(bool(page.query("#first")))
+                page.query_one("#first")
+
+            async def late() -> None:
+                while app.is_running or page.query("#first"):  # noqa: ASYNC110  (nobody tells of it)
+                    await asyncio.sleep(0)
+                page.do(shows)
+
+            ending = asyncio.create_task(late())
+        await ending
+
+    with double() as (_, path):
+        going(test(path))
+    assert came == [False]
+
+
+def test_what_a_screen_has_not_is_a_defect_while_it_stands() -> None:
+    """It would otherwise go by unseen."""
+
+    async def test(path: Path) -> None:
+        async with running(path) as shown:
+            page = shown.app.page()
+            assert page is not None
+
+            async def shows() -> None:
+                page.query_one("#nowhere")
+
+            page.do(shows)
+            await shown.until(lambda: shown.app.defect is not None)
+
+    with double() as (_, path), pytest.raises(WorkerFailed):
+        going(test(path))
 
 
 def test_a_defect_ends_it_without_a_word_about_values(
