@@ -178,7 +178,9 @@ chrome.omnibox.onInputEntered.addListener(async (text) => {
   const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
   if (site && tab && text.trim()) {
     const address = addressOf(site, text.trim());
-    await prepare(tab.id, address);
+    if (rules) {
+      await prepare(tab.id, address); // else the request is held for it
+    }
     await chrome.tabs.update(tab.id, { url: address });
   }
 });

@@ -51,6 +51,10 @@ class Driver(ABC):
         """Write a text with the keyboard in an empty field, and press Enter."""
 
     @abstractmethod
+    def keyword(self, text: str) -> None:
+        """Enter a text behind the extension's keyword in the address bar."""
+
+    @abstractmethod
     def reload(self) -> None:
         """Load the page again; do not wait for it."""
 

@@ -13,7 +13,7 @@ from agent.daemon.browsers.ids import FIREFOX_ID
 from agent.daemon.browsers.places import System, manifest_path
 from agent.paths import Paths
 from tests.browser.driver import Driver, Gone, until
-from tests.browser.installed import browser, told
+from tests.browser.installed import KEYWORD, browser, told
 from tests.browser.marionette import Marionette, MarionetteError
 from tests.browser.recipient import PATIENCE
 
@@ -38,6 +38,17 @@ PREFERENCES: dict[str, object] = {
     "network.connectivity-service.enabled": False,
     "privacy.reduceTimerPrecision": False,
 }
+
+ENTERED = """
+const done = arguments[0];
+const { gURLBar } = Services.wm.getMostRecentWindow("navigator:browser");
+gURLBar.focus();
+gURLBar.search(TEXT);
+gURLBar.lastQueryContextPromise.then(() => {
+  gURLBar.handleCommand();
+  done("entered");
+}, (error) => done(String(error)));
+"""
 
 # How Firefox says that a page went away under a script: the last where its world had no room left.
 GOING = ("unloaded", "navigat", "actor", "evalInSandbox")
@@ -76,6 +87,16 @@ class Firefox(Driver):
         found = self._element(selector)
         self._call("WebDriver:ElementClear", id=found)
         self._call("WebDriver:ElementSendKeys", id=found, text=text + ENTER * enter)
+
+    def keyword(self, text: str) -> None:
+        """Enter it."""
+        self._call("Marionette:SetContext", value="chrome")
+        try:
+            script = ENTERED.replace("TEXT", json.dumps(f"{KEYWORD} {text}"))
+            said = self._call("WebDriver:ExecuteAsyncScript", script=script, args=[])
+        finally:
+            self._call("Marionette:SetContext", value="content")
+        assert said == "entered", said
 
     def reload(self) -> None:
         """Load it again."""

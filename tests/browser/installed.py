@@ -13,6 +13,7 @@ from tests.daemon.whole_daemon import BALANCED
 from tests.house.tree import ROOT
 
 EXTENSION = ROOT / "examples" / "browser_extension"
+KEYWORD = "ret"
 
 
 def browser(name: str) -> Browser:

@@ -17,6 +17,12 @@ def typed(world: World) -> str:
     return "typed & sent"
 
 
+def behind_the_keyword(world: World) -> str:
+    """Enter a query behind the extension's keyword in the address bar."""
+    world.browser.keyword("by keyword & sent")
+    return "by keyword & sent"
+
+
 def linked(world: World) -> str:
     """Follow a link."""
     world.visit("search")
@@ -92,6 +98,7 @@ def named_part(world: World) -> str:
 
 WAYS = (
     typed,
+    behind_the_keyword,
     linked,
     linked_elsewhere,
     entered,
@@ -107,13 +114,13 @@ WAYS = (
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_search_brings_its_own_header(world: World, way: Callable[[World], str]) -> None:
-    """One request, with the header of its query."""
+    """One request, with the header of its query, about which was asked once."""
     query = way(world)
     [came] = world.recipient.arrived(query)
     world.browser.shows(query)
     assert world.recipient.searches(query) == [came]
     assert came.header == right(query)
-    assert (query, "search.localhost") in world.decided()
+    assert world.decided().count((query, "search.localhost")) == 1
     assert {each.header for each in world.recipient.seen() if each.path == "/"} <= {None}
 
 

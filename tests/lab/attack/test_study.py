@@ -110,6 +110,14 @@ def test_the_bar_against_the_standing_set(success: float, met: bool) -> None:
     assert found["planned against standing set, at equal utility, after 50 requests"].met is met
 
 
+def test_the_plan_against_the_ledger() -> None:
+    """As good at one end, half as much at the other: surely below for as far as it is."""
+    found = judged({"with the ledger": (0.0025, 0.005), "planned": (0.0025, 0.0025)})
+    bar = found["planned against with the ledger, at equal utility, after 50 requests"]
+    assert bar.met is True
+    assert bar.found.endswith("from 1.000 to 2.000 bits; surely below from 1.167 to 2.000")
+
+
 def test_the_bars_of_balanced() -> None:
     """One in a thousand, a thousand left, three quarters of what forgetting brings."""
     found = judged({})
