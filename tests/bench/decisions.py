@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from agent.decision.decide import decide
+from agent.decision.decide import decide, decide_briefly
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.model.file import read
@@ -36,11 +36,14 @@ def _opening() -> Iterator[str]:
 
 
 def _fresh(model: Model) -> Iterator[str]:
-    """Time decisions that nobody has asked for yet, by an agent that has just started or not."""
+    """Time decisions that nobody has asked for yet, by an agent that has just started or not.
+
+    As a request gets them, with the reasons of what leaves alone.
+    """
     queries = [query.text for query in model.queries]
     first = [timed(partial(_decide, text, read(shipped_model()))) for text in queries]
     yield f"the first decision of a new process: p50 {at(first, 50)} ms, p99 {at(first, 99)}"
-    fresh, again, priced = [], [], []
+    fresh, again, priced, whole = [], [], [], []
     # another epsilon is another request to the model's memory, and the same search
     other_terms = Terms(epsilon=EPSILON * (1 + 1e-9))
     for text in queries:
@@ -52,6 +55,8 @@ def _fresh(model: Model) -> Iterator[str]:
         fresh.append(timed(partial(_decide, text, warm)))
         again.append(timed(partial(_decide, text, warm)))
         priced.append(timed(partial(_decide, text, warm, other_terms)))
+        warm.utility(warm.match(text).query or 0).forget()
+        whole.append(timed(partial(decide, Request(text), TERMS, Knowledge(), warm)))
     yield (
         f"one fresh decision, the other queries asked before: p50 {at(fresh, 50)} ms, "
         f"p99 {at(fresh, 99)} (bars: 5 and 40)"
@@ -60,6 +65,7 @@ def _fresh(model: Model) -> Iterator[str]:
         f"the same, every cost remembered from earlier requests: p50 {at(priced, 50)} ms, "
         f"p99 {at(priced, 99)}"
     )
+    yield f"the reasons of all that stays, after that: p50 {at(whole, 50)} ms, p99 {at(whole, 99)}"
     yield f"the same request again: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: 0.1)"
 
 
@@ -73,8 +79,8 @@ def _planned(model: Model) -> Iterator[str]:
         for place in range(2 * len(model.queries)):
             query = place % len(model.queries)
             request = Request(model.queries[query].text)
-            time = timed(partial(decide, request, terms, held, model))
-            names = decide(request, terms, held, model).disclosed
+            time = timed(partial(decide_briefly, request, terms, held, model))
+            names = decide_briefly(request, terms, held, model).disclosed
             told = {name: int(model.population.codes[row, model.index(name)]) for name in names}
             (again if told.keys() <= held.names else new).append(time)
             held = held.learns(told).hears(query) if told else held
@@ -105,4 +111,4 @@ def _plain(model: Model) -> Iterator[str]:
 
 
 def _decide(text: str, model: Model, terms: Terms = TERMS) -> None:
-    decide(Request(text), terms, Knowledge(), model)
+    decide_briefly(Request(text), terms, Knowledge(), model)
