@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 GUARDED = ("gender", "race")  # what the preset strict guards
 POOLING = 4  # recipients who share what they hold
 BEFOREHAND = 3  # demographics that an adversary knows already
-SEARCHED = 24  # decisions that are made again by exact search
+SEARCHED = 100  # decisions that are made again by exact search
 LINES: tuple[Way, ...] = tuple(way for family in FAMILIES.values() for way in family)
 EVERY: tuple[Way, ...] = (*CONSTANT, *SHIPPED, *ANSWERED, *OWN, *LINES)
 SIDES: tuple[Way, ...] = (NOTHING, PAPERS, ANSWERED[1])

@@ -15,6 +15,7 @@ from agent.lab.attack.numbers import numbers
 from agent.lab.attack.options import Options
 from agent.lab.attack.outcome import Outcome
 from agent.lab.attack.page import page
+from agent.lab.attack.searched import Compared
 from agent.lab.attack.study import Material, Study, known, study
 from agent.lab.attack.ways import ANSWERED, EVERYTHING, FAMILIES, NOTHING, PAPERS, SHIPPED
 from tests.lab.attack.made import model, others
@@ -145,6 +146,16 @@ def test_the_page_has_every_way_and_no_gap() -> None:
     assert re.search(r"[{}]|\bnan\b|\binf\b", text) is None
     for way in study.outcomes:
         assert f"| {way.name} |" in text
+
+
+def test_what_exact_search_may_change_is_bounded_where_it_changed_nothing() -> None:
+    """Three of a hundred, by the rule of three; one that differs leaves the counts alone."""
+    same = Compared(same=True, gained=0.0, proven=True, seconds=(0.001, 0.1))
+    other = same._replace(same=False, gained=0.1)
+    for searched, said in (((same,) * 100, True), ((same,) * 99 + (other,), False)):
+        study = replace(made(), searched=searched)
+        text = page(study, charts(study), bars(study))
+        assert ("So it differs in at most 3.0 % of such states" in text) is said
 
 
 def test_every_number_is_in_the_table() -> None:
