@@ -66,7 +66,7 @@ class Agent:
     def opened(self, vault: Vault, now: datetime) -> None:
         """Hand the records of a vault to those who keep some there; VaultError where that fails.
 
-        What the first request would wait for is loaded now, while somebody waits for the vault.
+        The list of public suffixes is loaded here, so that the first request does not wait for it.
         """
         load_suffixes()
         self.trouble = None

@@ -16,8 +16,11 @@ from agent.tradeoff.search import Result
 from agent.tradeoff.sets import union
 
 
-class _Asked(NamedTuple):
-    """A request and its terms; ``brief``: whether only what is disclosed needs a reason."""
+class _Task(NamedTuple):
+    """A request, the query that it means, and its terms.
+
+    ``brief``: whether only what is disclosed needs a reason.
+    """
 
     request: Request
     match: Match
@@ -36,38 +39,38 @@ def decide(
     recipient to whom at most one person is left nothing new. UsageError where terms or knowledge
     name what the model has not. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
     """
-    asked = _Asked(request, model.match(request.query), terms, brief=False)
-    return _remembered(asked, knowledge, model, own)
+    task = _Task(request, model.match(request.query), terms, brief=False)
+    return _remembered(task, knowledge, model, own)
 
 
 def decide_briefly(
     request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: Own | None = None
 ) -> Decision:
-    """Return the same decision sooner, with no candidate beside what is disclosed.
+    """Return the same decision sooner: its candidates are only those that leave.
 
-    Where nothing is, it has them all: to say why takes a look at each.
+    Where none does they are those of `decide`, since saying why takes a look at each.
     """
-    asked = _Asked(request, model.match(request.query), terms, brief=True)
-    return _remembered(asked, knowledge, model, own)
+    task = _Task(request, model.match(request.query), terms, brief=True)
+    return _remembered(task, knowledge, model, own)
 
 
-def _remembered(asked: _Asked, knowledge: Knowledge, model: Model, own: Own | None) -> Decision:
-    request, match, terms, brief = asked
+def _remembered(task: _Task, knowledge: Knowledge, model: Model, own: Own | None) -> Decision:
+    request, match, terms, brief = task
     if terms.limits.protect == "me":
-        return _decide(asked, case_of(request, terms, knowledge, model, own), model)
+        return _decide(task, case_of(request, terms, knowledge, model, own), model)
     key = (decide, match.query, request.asked, terms, relevant(knowledge, terms), brief)
     decision = model.remember(
-        key, lambda: _decide(asked, case_of(request, terms, knowledge, model), model)
+        key, lambda: _decide(task, case_of(request, terms, knowledge, model), model)
     )
     return replace(decision, request=request, match=match, terms=terms)
 
 
-def _decide(asked: _Asked, case: Case, model: Model) -> Decision:
-    request, match, terms, brief = asked
+def _decide(task: _Task, case: Case, model: Model) -> Decision:
+    request, match, terms, brief = task
     if terms.nothing:
-        return _silent(asked, case, "blocked")
+        return _silent(task, case, "blocked")
     if match.query is None and terms.unknown_queries == "nothing":
-        return _silent(asked, case, "unknown query")
+        return _silent(task, case, "unknown query")
     choice = choice_of(case, request, match, terms, model)
     decision = Decision(
         request=request,
@@ -87,9 +90,9 @@ def _decide(asked: _Asked, case: Case, model: Model) -> Decision:
     return decision
 
 
-def _silent(asked: _Asked, case: Case, status: Status) -> Decision:
+def _silent(task: _Task, case: Case, status: Status) -> Decision:
     """Return the decision to send nothing, without a look at what would help."""
-    request, match, terms, _ = asked
+    request, match, terms, _ = task
     reached = case.crowd.identifiability(0, terms.metric, terms.metric_k)
     people = case.crowd.people
     return Decision(

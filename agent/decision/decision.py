@@ -122,7 +122,8 @@ class Decision:
     recipient holds, and nothing new leaves; or what it holds breaks a limit, before anything is
     added. ``matched_query``: the known query that was meant, None where there is none.
     ``candidates``: all attributes of the model, in its order; in brief only what is disclosed,
-    where anything is. ``pending``: what is worth disclosing beside this, but waits for the user;
+    where anything is; none where a rule blocks the request, or nothing is done for a query that
+    is not known. ``pending``: what is worth disclosing beside this, but waits for the user;
     None where nothing.
     """
 

@@ -13,7 +13,8 @@ import numpy as np
 from agent.decision.settings import Case
 from agent.model.model import Model
 from agent.tradeoff.objective import Objective
-from agent.tradeoff.portfolio import Demand, Portfolio, Scope, Uses, plan
+from agent.tradeoff.portfolio import Demand, Portfolio, plan
+from agent.tradeoff.uses import Scope, Uses
 from agent.tradeoff.utility import HELPS_NOTHING
 
 QUERIES = 24  # are planned for at the most; a model keeps the utilities of 32 at hand

@@ -138,14 +138,10 @@ class Page(Screen[None]):
             except ReticentError as error:
                 self.review.say(error)
             except NoMatches:
-                if self._stands():
+                if self.review.is_running:  # else it is being removed, its parts first
                     raise
 
         _: Worker[None] = self.run_worker(safely, group=group, exclusive=exclusive)
-
-    def _stands(self) -> bool:
-        """Say whether it is there as a whole: one that is taken away loses what is on it first."""
-        return self.display and self.review.is_running
 
 
 def standing(stacks: Iterable[Iterable[Screen[Any]]]) -> list[Page]:

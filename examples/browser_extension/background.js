@@ -179,7 +179,7 @@ chrome.omnibox.onInputEntered.addListener(async (text) => {
   if (site && tab && text.trim()) {
     const address = addressOf(site, text.trim());
     if (rules) {
-      await prepare(tab.id, address); // else the request is held for it
+      await prepare(tab.id, address); // Firefox asks when it holds the request
     }
     await chrome.tabs.update(tab.id, { url: address });
   }

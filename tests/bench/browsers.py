@@ -73,38 +73,54 @@ def figures() -> Iterator[str]:
                 if not Path(program).exists():
                     yield f"{title}: not measured, as there is no {program}"
                     continue
-                plain, carrying = (
-                    _timed(driven, (recipient, live), ways, extensions)
-                    for extensions in ((), (EXTENSION,))
-                )
-                yield from map(_line, [title] * len(ways), ways, plain, carrying)
+                times = _timed(driven, (recipient, live), ways)
+                for way, each in zip(ways, zip(*times, strict=True), strict=True):
+                    yield _line(f"{title}, {way.title}", way.bar, Times(*each))
 
 
-def _line(title: str, way: Way, plain: list[float], carrying: list[float]) -> str:
+class Times(NamedTuple):
+    """Milliseconds of each click; ``locked``: with the extension, while nothing is decided."""
+
+    plain: list[float]
+    carrying: list[float]
+    locked: list[float]
+
+
+def _line(title: str, bar: int, times: Times) -> str:
     """Return what is said of a way."""
-    added = statistics.median(carrying) - statistics.median(plain)
+    plain, carrying, locked = map(statistics.median, times)
     return (
-        f"{title}, {way.title}, from the click until the site has the search: p50 "
-        f"{at(plain, 50)} ms without the extension, {at(carrying, 50)} with it: "
-        f"{added:.1f} more (bar: {way.bar}); p90 {at(plain, 90)} and {at(carrying, 90)}"
+        f"{title}, from the click until the site has the search: p50 {plain:.1f} ms without the "
+        f"extension, {carrying:.1f} with it: {carrying - plain:.1f} more (bar: {bar}), "
+        f"{locked - plain:.1f} more where the vault is locked and nothing decided; "
+        f"p90 {at(times.plain, 90)} and {at(times.carrying, 90)}"
     )
 
 
 def _timed(
-    driven: Callable[..., object],
-    ends: tuple[Recipient, Live],
-    ways: tuple[Way, ...],
-    extensions: tuple[Path, ...],
-) -> list[list[float]]:
-    """Return the milliseconds of each click, for each way."""
+    driven: Callable[..., object], ends: tuple[Recipient, Live], ways: tuple[Way, ...]
+) -> Iterator[list[list[float]]]:
+    """Yield the milliseconds of each click by way, for each of the `Times`."""
     recipient, live = ends
-    with TemporaryDirectory() as folder, _opened(driven, Path(folder), live, extensions) as browser:
-        if extensions:
-            until(lambda: _carries(browser, recipient), "a header")
-        return [
-            [_once(browser, recipient, way, query) for query in _queries()][WARMING:]
-            for way in ways
-        ]
+    with TemporaryDirectory() as folder, _opened(driven, Path(folder), live, ()) as browser:
+        yield _clicks(browser, recipient, ways)
+    with (
+        TemporaryDirectory() as folder,
+        _opened(driven, Path(folder), live, (EXTENSION,)) as browser,
+    ):
+        until(lambda: _carries(browser, recipient), "a header")
+        yield _clicks(browser, recipient, ways)
+        with live.client() as client:
+            client.call("lock")
+        yield _clicks(browser, recipient, ways)
+        live.unlock()
+
+
+def _clicks(browser: Driver, recipient: Recipient, ways: tuple[Way, ...]) -> list[list[float]]:
+    """Return the milliseconds of each click, for each way."""
+    return [
+        [_once(browser, recipient, way, query) for query in _queries()][WARMING:] for way in ways
+    ]
 
 
 @contextmanager

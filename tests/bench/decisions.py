@@ -65,7 +65,7 @@ def _fresh(model: Model) -> Iterator[str]:
         f"the same, every cost remembered from earlier requests: p50 {at(priced, 50)} ms, "
         f"p99 {at(priced, 99)}"
     )
-    yield f"the reasons of all that stays, after that: p50 {at(whole, 50)} ms, p99 {at(whole, 99)}"
+    yield f"the same with the reasons of all: p50 {at(whole, 50)} ms, p99 {at(whole, 99)}"
     yield f"the same request again: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: 0.1)"
 
 

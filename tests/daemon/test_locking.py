@@ -11,6 +11,7 @@ from agent.decision.request import Knowledge
 from agent.errors import LockedError
 from agent.wire.asking import Ask, Offer
 from agent.wire.reviews import Verdict
+from policy import hosts
 from tests.daemon.home import OPEN, Home
 from tests.daemon.people import SHOP
 
@@ -51,6 +52,15 @@ def _is_marked(text: object) -> bool:
 def known() -> int:
     """Return how often it is in memory that a recipient holds something."""
     return sum(isinstance(each, Knowledge) and bool(each.codes) for each in gc.get_objects())
+
+
+def test_the_first_request_does_not_wait_for_the_public_suffixes(tmp_path: Path) -> None:
+    """They are there once the vault is open."""
+    loaded = hosts._registrable  # noqa: SLF001  (nothing else shows it)
+    with Home(tmp_path) as home:
+        loaded.cache_clear()
+        home.unlock(OPEN)
+        assert loaded.cache_info().currsize == 1
 
 
 def test_what_was_asked_is_forgotten(opened: Home) -> None:

@@ -1,5 +1,6 @@
 """What holds for every decision."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 
@@ -13,7 +14,7 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
 from agent.model.model import Model
-from policy.settings import Mode
+from tests.decision.drawn import World, worlds
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model
 
 SEEDS = st.integers(0, 30)
@@ -109,16 +110,16 @@ def test_no_single_permitted_move_is_better(
             assert net >= -slack
 
 
-@given(SEEDS, QUERIES, terms(), knowledge(), st.sampled_from(["dynamic", "planned"]))
-def test_a_brief_decision_is_the_same(
-    seed: int, query: str, given: Terms, known: Knowledge, mode: Mode
-) -> None:
-    """It says nothing of what stays, unless all does, and is no other on a model of its own."""
-    given = replace(given, mode=mode if given.mode == "dynamic" else given.mode)
-    whole = decide(Request(query), given, known, made_model(seed))
-    brief = decide_briefly(Request(query), given, known, made_model(seed))
+@given(worlds(), st.permutations([decide, decide_briefly]))
+def test_a_brief_decision_is_the_same(world: World, both: list[Callable[..., Decision]]) -> None:
+    """It says nothing of what stays, unless all does; whichever is made first on a model."""
+    used, fresh = replace(world.model), replace(world.model)
+    asked = world.request, world.terms, world.known
+    found = {each: each(*asked, used, world.own) for each in both}
+    whole = decide(*asked, fresh, world.own)
     leaves = tuple(each for each in whole.candidates if each.disclosed)
-    assert brief == replace(whole, candidates=leaves or whole.candidates)
+    assert found[decide] == whole
+    assert found[decide_briefly] == replace(whole, candidates=leaves or whole.candidates)
 
 
 @given(SEEDS, QUERIES, terms(), knowledge())

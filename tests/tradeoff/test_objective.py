@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from agent.tradeoff.bounds import free_bound
 from agent.tradeoff.losses import METRICS, Metric
 from agent.tradeoff.objective import Objective
-from agent.tradeoff.portfolio import Uses
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.settings import Settings
+from agent.tradeoff.uses import Uses
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import World, known, objectives, rich_worlds, settings_for
 

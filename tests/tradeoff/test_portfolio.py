@@ -8,8 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from agent.tradeoff.objective import Objective
-from agent.tradeoff.portfolio import Demand, Portfolio, Scope, Uses, plan
+from agent.tradeoff.portfolio import Demand, Portfolio, plan
 from agent.tradeoff.sets import members, singleton, subsets, union
+from agent.tradeoff.uses import Scope, Uses
 from agent.tradeoff.utility import HELPS_NOTHING, Utility
 from tests.tradeoff.doubles import Table, Tabulated, tabulate
 from tests.tradeoff.worlds import World, rich_worlds, settings_for
@@ -180,15 +181,21 @@ def test_what_adds_too_little_is_left_out(case: tuple[Drawn, Scope], least: floa
 
 
 @MANY
-@given(drawn(), st.data())
-def test_what_is_remembered_changes_nothing(case: tuple[Drawn, Scope], data: st.DataObject) -> None:
+@given(drawn(), st.data(), st.sampled_from([1, 2_000]))
+def test_what_is_remembered_changes_nothing(
+    case: tuple[Drawn, Scope], data: st.DataObject, kept: int
+) -> None:
     """Whatever was planned before with the same queries, the plan is that of a fresh start."""
     world, scope = case
     demands = world.demands()
-    for _ in range(2):
-        other = data.draw(st.integers(0, scope.free)) & scope.free
-        plan(demands, world.prices, Scope(other, scope.free))
-    assert plan(demands, world.prices, scope) == planned(world, scope)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("agent.tradeoff.uses.KEPT", kept)
+        for _ in range(2):
+            other = data.draw(st.integers(0, scope.free)) & scope.free
+            plan(demands, world.prices, Scope(other, scope.free))
+        for changed in ({"most": data.draw(st.integers(0, 2))}, {"least": 0.5}, {}):
+            wanted = scope._replace(**changed)
+            assert plan(demands, world.prices, wanted) == planned(world, wanted)
 
 
 @MANY

@@ -92,7 +92,10 @@ def decided(case: Case) -> Decision:
 
 
 def decided_briefly(case: Case) -> Decision:
-    """Return the same decision sooner, as `decide_briefly` does."""
+    """Return what `decided` does, sooner: without the reasons of what stays.
+
+    NothingError as there.
+    """
     return _fitting(case, own_of(case), decide_briefly)
 
 
@@ -101,12 +104,12 @@ def decided_for(case: Case, own: Mapping[str, int] | None) -> Decision:
     return _fitting(case, own, decide)
 
 
-def _fitting(case: Case, own: Mapping[str, int] | None, decide: Decide) -> Decision:
+def _fitting(case: Case, own: Mapping[str, int] | None, by: Decide) -> Decision:
     try:
         return fitting(
             case.model,
             case.terms,
-            lambda terms: decide(case.request, terms, case.known, case.model, own),
+            lambda terms: by(case.request, terms, case.known, case.model, own),
         )
     except UsageError as error:
         raise NothingError("unfit") from error

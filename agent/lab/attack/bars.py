@@ -10,7 +10,7 @@ from agent.lab.attack.ways import ANSWERED, PAPERS, SHIPPED
 from agent.lab.attack.words import multiple, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from agent.lab.attack.frontier import Ratio
     from agent.lab.attack.study import Study
@@ -20,7 +20,7 @@ EARLY, LATE = 50, 100  # requests after which they are judged
 FEWER = 1 / 30  # of the guesses that succeed where nothing is remembered
 RARELY, MANY, KEPT = 0.005, 0.95, 0.8  # of guesses, of people, of utility
 BALANCED = (SHIPPED[1], ANSWERED[1])
-OURS = ("with the ledger", "planned")
+LEDGER, PLANNED = OURS = ("with the ledger", "planned")
 
 
 class Bar(NamedTuple):
@@ -42,7 +42,7 @@ def bars(study: Study) -> tuple[Bar, ...]:
     for family in OURS:
         found.append(_against(study, family, "without memory", FEWER))
         found.append(_against(study, family, "standing set", 1.0))
-    found.append(_against(study, OURS[1], OURS[0], 1.0))
+    found.append(_against(study, PLANNED, LEDGER, 1.0))
     for way in BALANCED:
         found += _balanced(study, way)
     return tuple(found)
@@ -81,9 +81,10 @@ def _against(study: Study, family: str, other: str, most: float) -> Bar:
     end = _counts(worst, most)
     low, high = found[0].utility, found[-1].utility
     words = f"{multiple(worst.ratio)} at worst, from {low:.3f} to {high:.3f} bits"
-    words += _where(found, "met", lambda each: _counts(each, most) <= most)
+    good = [_counts(each, most) <= most for each in found]
+    words += "" if all(good) else _where("met", found, good)
     if most == 1:
-        words += _where(found, "surely below", lambda each: each.ratio.high < 1)
+        words += _where("surely below", found, [each.ratio.high < 1 for each in found])
     by = f"{end / most:.2g} times the bar"
     met = end <= most if EARLY in study.steps else None
     return Bar(what, wanted, words, met, by)
@@ -94,18 +95,18 @@ def _counts(found: Ratio, most: float) -> float:
     return found.ratio.high if most < 1 else found.ratio.low
 
 
-def _where(found: Sequence[Ratio], what: str, holds: Callable[[Ratio], bool]) -> str:
-    """Say where something holds that does not everywhere: the longest stretch of utility."""
+def _where(what: str, found: Sequence[Ratio], holds: Sequence[bool]) -> str:
+    """Say where something holds: everywhere, or the longest stretch of utility; else nothing."""
+    if all(holds):
+        return f"; {what} everywhere"
     stretches: list[list[float]] = [[]]
-    for each in found:
-        if holds(each):
+    for each, held in zip(found, holds, strict=True):
+        if held:
             stretches[-1].append(each.utility)
         else:
             stretches.append([])
     longest = max(stretches, key=lambda each: each[-1] - each[0] if each else -1.0)
-    if not longest or len(longest) == len(found):
-        return ""
-    return f"; {what} from {longest[0]:.3f} to {longest[-1]:.3f}"
+    return f"; {what} from {longest[0]:.3f} to {longest[-1]:.3f}" if longest else ""
 
 
 def _balanced(study: Study, way: Way) -> list[Bar]:

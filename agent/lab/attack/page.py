@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TITLE = "What an attacker gains from watching Reticent"
 WORDS = {True: "met", False: "not met", None: "cannot be said"}
-SURELY = 0.05  # so seldom more states differ than is said
+DOUBT = 0.05  # the chance that more states differ than the bound says
 LEFT = "/".join(f"{100 * each:g}" for each in QUANTILES)
 HEAD = (
     *("told", "a guess succeeds", f"people left: {LEFT} %", "bits realised", "reciprocal rank"),
@@ -131,12 +131,15 @@ def _searched(study: Study) -> str:
 def _at_most(same: int, states: int) -> str:
     """Return in how many of all such states it may differ, where it did in none.
 
-    Each state is another person's, drawn. Source: Clopper and Pearson (1934), with none found.
+    ``states``: each of another person, drawn. Source: Clopper and Pearson (1934), with none found.
     """
     if same < states:
         return ""
-    most = 1 - SURELY ** (1 / states)
-    return f" So it differs in at most {100 * most:.1f} % of such states (95 %)."
+    most = 1 - DOUBT ** (1 / states)
+    return (
+        f" So exact search would choose another set in at most {100 * most:.1f} % of such states "
+        f"({100 * (1 - DOUBT):g} % sure)."
+    )
 
 
 def _services(study: Study) -> list[str]:

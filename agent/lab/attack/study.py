@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 GUARDED = ("gender", "race")  # what the preset strict guards
 POOLING = 4  # recipients who share what they hold
 BEFOREHAND = 3  # demographics that an adversary knows already
-SEARCHED = 100  # decisions that are made again by exact search
+SEARCHED = 100  # people, of each of whom a decision is made again by exact search
 LINES: tuple[Way, ...] = tuple(way for family in FAMILIES.values() for way in family)
 EVERY: tuple[Way, ...] = (*CONSTANT, *SHIPPED, *ANSWERED, *OWN, *LINES)
 SIDES: tuple[Way, ...] = (NOTHING, PAPERS, ANSWERED[1])
@@ -112,7 +112,7 @@ def study(material: Material, options: Options, progress: Progress) -> Study:
     for number, (way, found) in enumerate(sent.items(), 1):
         outcomes[way] = outcome(crowd, found, service)
         progress("guessing who it is", number / len(sent))
-    some = cut(people, SEARCHED, options.seed)
+    some = cut(people, min(SEARCHED, len(people)), options.seed)
     return Study(
         options=options,
         material=material,

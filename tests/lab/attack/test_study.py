@@ -117,6 +117,11 @@ def test_the_plan_against_the_ledger() -> None:
     bar = found["planned against with the ledger, at equal utility, after 50 requests"]
     assert bar.met is True
     assert bar.found.endswith("from 1.000 to 2.000 bits; surely below from 1.167 to 2.000")
+    found = judged({"with the ledger": (0.0025, 0.005), "planned": (0.001, 0.001)})
+    assert found[bar.what].found.endswith("from 1.000 to 2.000 bits; surely below everywhere")
+    found = judged({"with the ledger": (0.0025, 0.005), "planned": (0.5, 0.5)})
+    assert found[bar.what].met is False
+    assert found[bar.what].found.endswith("from 1.000 to 2.000 bits")
 
 
 def test_the_bars_of_balanced() -> None:
@@ -155,7 +160,7 @@ def test_what_exact_search_may_change_is_bounded_where_it_changed_nothing() -> N
     for searched, said in (((same,) * 100, True), ((same,) * 99 + (other,), False)):
         study = replace(made(), searched=searched)
         text = page(study, charts(study), bars(study))
-        assert ("So it differs in at most 3.0 % of such states" in text) is said
+        assert ("another set in at most 3.0 % of such states" in text) is said
 
 
 def test_every_number_is_in_the_table() -> None:
