@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from agent.decision.planned import LEAST, Plan, planned, uses_of
+from agent.decision.planned import LEAST, Plan, planned, pooled_uses, uses_of
 from agent.decision.request import Knowledge, Request
 from agent.decision.settings import Case, case_of
 from agent.decision.terms import Terms
@@ -107,7 +107,7 @@ def choose_planned(case: Case, query: int, terms: Terms, model: Model) -> Choice
     Attributes of the request are no lasting knowledge: they are chosen beside that, at what they
     cost now.
     """
-    uses = uses_of(query, model)
+    uses = pooled_uses(query, model)
     objective = Objective(uses, case.crowd, case.settings)
     base, _ = forced(objective, case.forced)
     plan = planned(case, query, model, base)
@@ -137,7 +137,7 @@ def _waiting_for_plan(
     base, objective = union(case.forced) & choice.mask, choice.objective
     wider = planned(replace(case, free=case.free | case.asked), query, model, base)
     options = wider.portfolio.mask & case.asked
-    order = uses_of(query, model).best(choice.mask, options, objective.feasible, LEAST)
+    order = pooled_uses(query, model).best(choice.mask, options, objective.feasible, LEAST)
     with_them = choice.mask | union(order)
     more = _requested(objective, with_them, case.asked & ~case.crowd.persons, terms)
     return (*order, *more)

@@ -64,7 +64,7 @@ def _pending(decision: Decision) -> list[tuple[str, str]]:
 def _planned(decision: Decision) -> list[tuple[str, str]]:
     """Return what the recipient is to hold that it does not, and for which queries."""
     new = [each for each in decision.candidates if each.reason in PLANNED]
-    said = [f"{each.name} for {_few(each.serves)}" for each in new]
+    said = [f"{each.name} for {_few(each.serves) or 'what else may be asked'}" for each in new]
     return [("plan", "; ".join(said))] if said else []
 
 

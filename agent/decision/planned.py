@@ -1,7 +1,7 @@
 """What a recipient is to hold for all that it is asked, and what one query uses of it. Pure.
 
 The plan follows from the model, the terms, what the recipient holds and what it was asked so far,
-and so it is simulatable (DESIGN.md 2.6). It is for what was asked, and not for what only may be:
+and so it is simulatable (DESIGN.md 2.6). It is for what was asked, and less for what only may be:
 that can be told when it is asked for, and what was told cannot be taken back.
 """
 
@@ -12,13 +12,17 @@ import numpy as np
 
 from agent.decision.settings import Case
 from agent.model.model import Model
+from agent.model.tables import Singles
 from agent.tradeoff.objective import Objective
+from agent.tradeoff.pooled import Pairwise, Pooled
 from agent.tradeoff.portfolio import Demand, Portfolio, plan
 from agent.tradeoff.uses import Scope, Uses
 from agent.tradeoff.utility import HELPS_NOTHING
 
 QUERIES = 24  # are planned for at the most; a model keeps the utilities of 32 at hand
 PRIOR = 30.0  # so many requests the model's own shares of the queries count for
+REST = 0.3  # of what the rest gains counts: most of it can be told when it is asked for
+OWN_ROWS = 300.0  # a query with so many rows is believed as much as the mean of many queries
 LEAST = 0.001  # bits that an attribute adds to an answer, and to the plan; less is noise
 
 
@@ -26,7 +30,7 @@ class Plan(NamedTuple):
     """A portfolio, the queries that it is for, and by what it was priced.
 
     ``shares``: of all requests that are expected, by query, an index of the model; the largest
-    first, as ``portfolio.uses`` are.
+    first, as ``portfolio.uses`` are, whose last is what any other query uses.
     """
 
     portfolio: Portfolio
@@ -35,7 +39,7 @@ class Plan(NamedTuple):
 
     def serves(self, attribute: int) -> tuple[int, ...]:
         """Return the queries that use an attribute, those asked most first."""
-        uses = zip(self.shares, self.portfolio.uses, strict=True)
+        uses = zip(self.shares, self.portfolio.uses[:-1], strict=True)
         return tuple(query for query, use in uses if use >> attribute & 1)
 
 
@@ -50,7 +54,8 @@ def planned(case: Case, query: int, model: Model, fixed: int) -> Plan:
     prices = Objective(HELPS_NOTHING, case.crowd, replace(settings, most=None))
     usable = case.free & persons
     scope = Scope(case.crowd.known & usable, usable, fixed, settings.most, LEAST)
-    demands = [Demand(uses_of(each, model), share) for each, share in shares.items()]
+    demands = [Demand(pooled_uses(each, model), share) for each, share in shares.items()]
+    demands.append(Demand(_mean(model).uses, REST * max(0.0, 1 - sum(shares.values()))))
     found = plan(demands, prices, scope)
     return Plan(found, shares, prices)
 
@@ -65,12 +70,51 @@ def uses_of(query: int, model: Model) -> Uses:
     )
 
 
+def pooled_uses(query: int, model: Model) -> Uses:
+    """Return the same, drawn towards the mean of all queries: few rows are mostly noise.
+
+    As in the James-Stein estimator (Efron and Morris 1975), (Q - 3) / (Q - 1) of the way to the
+    mean of Q queries: not at all where there are three or fewer.
+    """
+    queries, rows = len(model.queries), model.queries[query].rows
+    drawn = max(0, queries - 3) / max(1, queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
+    mean = _mean(model)
+    return model.remember(
+        (Pooled, query),
+        lambda: Uses(
+            lambda: Pooled(model.utility(query), mean.utility, 1 - drawn),
+            len(model.attributes),
+            model.tables.singles.drawn(query, mean.singles, drawn),
+        ),
+    )
+
+
+class _Mean(NamedTuple):
+    """The mean query: U of one and of two attributes, of more as those tell it, and its uses."""
+
+    singles: Singles
+    utility: Pairwise
+    uses: Uses
+
+
+def _mean(model: Model) -> _Mean:
+    """Return the mean query of a model, by weight."""
+
+    def made() -> _Mean:
+        singles = model.tables.singles.mean_of(model.tables.query_weights)
+        both = singles.pair_utilities
+        utility = Pairwise(singles.utilities[0], None if both is None else both[0])
+        count = len(model.attributes)
+        return _Mean(singles, utility, Uses(lambda: utility, count, singles.utilities_of(0)))
+
+    return model.remember(_Mean, made)
+
+
 def _shares(case: Case, query: int, model: Model) -> dict[int, float]:
     """Return the queries to plan for with their shares of all requests, the largest share first.
 
-    They are this one and those that the recipient was asked. What else may be asked has its share
-    of the whole and no say: telling can wait until then, and cannot be taken back. Of too many,
-    those with small shares are left out.
+    They are this one and those that the recipient was asked. What else may be asked has the rest of
+    the whole. Of too many, those with small shares are left out.
     """
     asked = np.bincount([query], minlength=len(model.queries)).astype(np.float64)
     for each, times in case.heard:

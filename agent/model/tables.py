@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -44,6 +44,20 @@ class Singles:
     def utilities_of(self, query: int) -> dict[int, float]:
         """Return U of every set whose utility is stored, by mask, in bits."""
         return _by_set(self.utilities, self.pair_utilities, query)
+
+    def mean_of(self, weights: Floats) -> Singles:
+        """Return the same figures of the mean query alone; ``weights``: float64, shape (Q,)."""
+        share, both = weights / weights.sum(), self.pair_utilities
+        mean_pairs = None if both is None else (share @ both)[None]
+        return replace(self, utilities=(share @ self.utilities)[None], pair_utilities=mean_pairs)
+
+    def drawn(self, query: int, mean: Singles, share: float) -> dict[int, float]:
+        """Return U as `utilities_of`, that share of the way (0 to 1) to that of the mean query."""
+        single = _between(self.utilities[[query]], mean.utilities, share)
+        pair = None
+        if self.pair_utilities is not None and mean.pair_utilities is not None:
+            pair = _between(self.pair_utilities[[query]], mean.pair_utilities, share)
+        return _by_set(single, pair, 0)
 
     def costs_of(self, metric: Metric) -> dict[int, float]:
         """Return I of every set whose cost is stored, by mask; ``metric``: of COST_METRICS."""
@@ -160,6 +174,10 @@ def gather(
     built = Tables(population, rows, weights, singles).tensors()
     tensors = {name: read_only(array) for name, array in built.items()}
     return Tables.of_tensors(tensors, [counts.shape[1] for counts in population.request_counts])
+
+
+def _between(own: Floats, mean: Floats, share: float) -> Floats:
+    return (1 - share) * own + share * mean
 
 
 def _by_set(single: Floats, pair: Floats | None, line: int) -> dict[int, float]:

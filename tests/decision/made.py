@@ -13,6 +13,7 @@ from agent.tradeoff.utility import query_utility
 SHRINKAGE = 5.0
 CARDS = (3, 4, 2, 3, 2)  # the last is a request attribute
 PERSONS = 4
+TOPICS = ("python", "restaurants", "weather", "trains", "films")
 NAMES = ("age", "region", "gender", "job", "hours")
 
 
@@ -63,7 +64,7 @@ def _attribute(name: str, card: int) -> Attribute:
 
 def _query(number: int, rows: QueryRows) -> Query:
     return Query(
-        text=f"{('python', 'restaurants', 'weather')[number]} today",
+        text=f"{TOPICS[number]} today",
         intents=("a", "b", "c", "d"),
         shrinkage=SHRINKAGE,
         rows=len(rows.user),
