@@ -6,6 +6,7 @@ query by itself (2.1) or all of them together (9.5.1).
 
 from __future__ import annotations
 
+from math import fsum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +28,8 @@ class Pairwise:
 
     From the largest single to the smallest (of equals the first before), an attribute adds what it
     adds beside that one of those before it which leaves it the least. Of a submodular U this is an
-    upper bound. Where no pairs are known the singles add up.
+    upper bound. Where no pairs are known the singles add up. Sums are rounded once, so that a set
+    has the same value however it is reached.
     """
 
     monotone = False
@@ -43,7 +45,7 @@ class Pairwise:
     def value(self, mask: int) -> float:
         """Return U(A) in bits."""
         inside = self._ordered(mask)
-        return float(self._added(inside, self._least(inside)).sum())
+        return fsum(self._added(inside, self._least(inside)).tolist())
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
@@ -53,8 +55,7 @@ class Pairwise:
         beside_old = np.where(before, np.inf, self._beside[new][:, inside].T)
         rest = self._added(inside[:, None], np.minimum(self._least(inside)[:, None], beside_new))
         own = self._added(new, beside_old.min(axis=0, initial=np.inf))
-        found: list[float] = (rest.sum(axis=0) + own).tolist()
-        return found
+        return [fsum(each) for each in np.vstack([rest, own]).T.tolist()]
 
     def ceiling(self, mask: int) -> float:
         """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
