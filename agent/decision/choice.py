@@ -50,19 +50,21 @@ def choice_of(case: Case, request: Request, match: Match, terms: Terms, model: M
     """
     if match.query is None or terms.mode == "standing":
         return choose_standing(case, request, terms, model)
-    if terms.mode == "planned" and terms.memory == "remembers":
+    if terms.plans:
         return choose_planned(case, match.query, terms, model)
     return choose(case, match.query, terms, model)
 
 
 def choose(case: Case, query: int, terms: Terms, model: Model) -> Choice:
     """Return the best set for this query (paper 9.5.2)."""
-    choice = _best(objective_of(case, query, model), case, terms)
+    choice = _best(objective_of(case, query, terms, model), case, terms)
     return choice._replace(pending=_waiting(choice, case, terms))
 
 
-def objective_of(case: Case, query: int | None, model: Model) -> Objective:
+def objective_of(case: Case, query: int | None, terms: Terms, model: Model) -> Objective:
     """Return by what a set is chosen for a query; None: for the mean of all."""
+    if query is not None and terms.plans:
+        return Objective(pooled_uses(query, model), case.crowd, case.settings)
     if query is not None:
         utility, computed = uses_of(query, model), model.computed_utilities(query)
         return Objective(utility, case.crowd, case.settings, computed)
@@ -85,7 +87,7 @@ def choose_standing(case: Case, request: Request, terms: Terms, model: Model) ->
     everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
     key = (choose_standing, request.asked, everyone)
     found = model.remember(key, lambda: _standing(request, everyone, model))
-    objective = objective_of(case, None, model)
+    objective = objective_of(case, None, terms, model)
     base, _ = forced(objective, case.forced)
     mask = base | found.mask
     if not objective.feasible(mask):
@@ -107,8 +109,7 @@ def choose_planned(case: Case, query: int, terms: Terms, model: Model) -> Choice
     Attributes of the request are no lasting knowledge: they are chosen beside that, at what they
     cost now.
     """
-    uses = pooled_uses(query, model)
-    objective = Objective(uses, case.crowd, case.settings)
+    uses, objective = pooled_uses(query, model), objective_of(case, query, terms, model)
     base, _ = forced(objective, case.forced)
     plan = planned(case, query, model, base)
     order = uses.best(base, plan.portfolio.mask & case.free, objective.feasible, LEAST)
@@ -119,7 +120,7 @@ def choose_planned(case: Case, query: int, terms: Terms, model: Model) -> Choice
     result = Result(
         mask, (*members(base), *order), objective.value(mask), evaluations, 0, "none", None
     )
-    choice = Choice(mask, result.order, objective, result, plan=plan)
+    choice = Choice(mask, result.order, objective, result, plan=plan.answered(query, mask))
     return choice._replace(pending=_waiting_for_plan(choice, case, query, terms, model))
 
 
@@ -145,7 +146,7 @@ def _waiting_for_plan(
 
 def _standing(request: Request, terms: Terms, model: Model) -> Choice:
     case = case_of(request, terms, Knowledge(), model)
-    return _best(objective_of(case, None, model), case, terms)
+    return _best(objective_of(case, None, terms, model), case, terms)
 
 
 def _best(objective: Objective, case: Case, terms: Terms) -> Choice:

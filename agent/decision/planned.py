@@ -5,6 +5,8 @@ and so it is simulatable (DESIGN.md 2.6). It is for what was asked, and less for
 that can be told when it is asked for, and what was told cannot be taken back.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,15 +16,17 @@ from agent.decision.settings import Case
 from agent.model.model import Model
 from agent.model.tables import Singles
 from agent.tradeoff.objective import Objective
+from agent.tradeoff.passes import ROUNDING
 from agent.tradeoff.pooled import Pairwise, Pooled
 from agent.tradeoff.portfolio import Demand, Portfolio, plan
 from agent.tradeoff.uses import Scope, Uses
 from agent.tradeoff.utility import HELPS_NOTHING
 
+FEWEST = 3  # queries, whose mean says nothing of another one
 QUERIES = 24  # are planned for at the most; a model keeps the utilities of 32 at hand
 PRIOR = 30.0  # so many requests the model's own shares of the queries count for
 REST = 0.3  # of what the rest gains counts: most of it can be told when it is asked for
-OWN_ROWS = 300.0  # with so many rows a query counts as much as the mean of many (see pooled_uses)
+OWN_ROWS = 300.0  # with so many rows a query counts as much as the mean of many queries
 LEAST = 0.001  # bits that an attribute adds to an answer, and to the plan; less is noise
 
 
@@ -30,7 +34,7 @@ class Plan(NamedTuple):
     """A portfolio, the queries that it is for, and by what it was priced.
 
     ``shares``: of all requests that are expected, by query, an index of the model; the largest
-    first, as ``portfolio.uses`` are, whose last is what any other query uses.
+    first, as ``portfolio.uses`` are, whose last is what the mean of all queries uses.
     """
 
     portfolio: Portfolio
@@ -41,6 +45,12 @@ class Plan(NamedTuple):
         """Return the queries that use an attribute, those asked most first."""
         uses = zip(self.shares, self.portfolio.uses[:-1], strict=True)
         return tuple(query for query, use in uses if use >> attribute & 1)
+
+    def answered(self, query: int, mask: int) -> Plan:
+        """Return the plan in which a query uses what it is answered with."""
+        uses = [*self.portfolio.uses]
+        uses[[*self.shares].index(query)] = mask
+        return self._replace(portfolio=replace(self.portfolio, uses=tuple(uses)))
 
 
 def planned(case: Case, query: int, model: Model, fixed: int) -> Plan:
@@ -55,7 +65,7 @@ def planned(case: Case, query: int, model: Model, fixed: int) -> Plan:
     usable = case.free & persons
     scope = Scope(case.crowd.known & usable, usable, fixed, settings.most, LEAST)
     demands = [Demand(pooled_uses(each, model), share) for each, share in shares.items()]
-    demands.append(Demand(_mean(model).uses, REST * max(0.0, 1 - sum(shares.values()))))
+    demands.append(_rest(1 - sum(shares.values()), model))
     found = plan(demands, prices, scope)
     return Plan(found, shares, prices)
 
@@ -71,24 +81,35 @@ def uses_of(query: int, model: Model) -> Uses:
 
 
 def pooled_uses(query: int, model: Model) -> Uses:
-    """Return the same, drawn towards the mean of all queries: few rows are mostly noise.
+    """Return the same, pooled with the mean of all queries: few rows are mostly noise.
 
     As in the James-Stein estimator (Efron and Morris 1975), by the share of noise and by
     (Q - 3) / (Q - 1), for Q queries: not at all where there are three or fewer. On the developer
     survey and on a synthetic log as much of U is noise as is true of the query at 50 to 150 rows,
-    for sets of one to four attributes; a plan takes the best of many sets, and so is more careful.
+    for sets of one to four attributes. A plan takes the best of many sets, and so OWN_ROWS is two
+    to three times that. Without pairs too little is known of the mean, and nothing is pooled.
     """
     queries, rows = len(model.queries), model.queries[query].rows
-    drawn = max(0, queries - 3) / max(1, queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
     mean = _mean(model)
+    if mean is None:
+        return uses_of(query, model)
+    share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
     return model.remember(
         (Pooled, query),
         lambda: Uses(
-            lambda: Pooled(model.utility(query), mean.utility, 1 - drawn),
+            lambda: Pooled(model.utility(query), mean.utility, share),
             len(model.attributes),
-            model.tables.singles.drawn(query, mean.singles, drawn),
+            model.tables.singles.pooled(query, mean.singles, share),
         ),
     )
+
+
+def _rest(share: float, model: Model) -> Demand:
+    """Return what else may be asked, with what counts of its share; it is the mean of all."""
+    mean = _mean(model)
+    if mean is None or share < ROUNDING:
+        return Demand(Uses(lambda: HELPS_NOTHING, len(model.attributes), {}), 0.0)
+    return Demand(mean.uses, REST * share)
 
 
 class _Mean(NamedTuple):
@@ -99,13 +120,17 @@ class _Mean(NamedTuple):
     uses: Uses
 
 
-def _mean(model: Model) -> _Mean:
-    """Return the mean query of a model, by weight."""
+def _mean(model: Model) -> _Mean | None:
+    """Return the mean query of a model, by weight; None where it says too little of another.
 
-    def made() -> _Mean:
+    That is where there are three queries or fewer, and where no pairs tell of larger sets.
+    """
+
+    def made() -> _Mean | None:
         singles = model.tables.singles.mean_of(model.tables.query_weights)
-        both = singles.pair_utilities
-        utility = Pairwise(singles.utilities[0], None if both is None else both[0])
+        if singles.pair_utilities is None or len(model.queries) <= FEWEST:
+            return None
+        utility = Pairwise(singles.utilities[0], singles.pair_utilities[0])
         count = len(model.attributes)
         return _Mean(singles, utility, Uses(lambda: utility, count, singles.utilities_of(0)))
 
@@ -116,7 +141,7 @@ def _shares(case: Case, query: int, model: Model) -> dict[int, float]:
     """Return the queries to plan for with their shares of all requests, the largest share first.
 
     They are this one and those that the recipient was asked. What else may be asked has the rest of
-    the whole. Of too many, those with small shares are left out.
+    the whole. Of too many, those with small shares are left out, and count with the rest.
     """
     asked = np.bincount([query], minlength=len(model.queries)).astype(np.float64)
     for each, times in case.heard:

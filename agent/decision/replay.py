@@ -50,7 +50,10 @@ def replay(
 
 
 def bits_of(query: str, names: Iterable[str], model: Model) -> float:
-    """Return the utility of disclosing these attributes, in bits; 0 for an unknown query."""
+    """Return the utility of disclosing these attributes, in bits; 0 for an unknown query.
+
+    The query's own, however a policy decides: one measure for policies that are compared.
+    """
     match = model.match(query)
     mask = union(model.index(name) for name in names)
     return 0.0 if match.query is None else model.utility(match.query).value(mask)

@@ -89,6 +89,11 @@ class Terms:
                 _require(_weighs(weight), f"the {what} {name}", weight, FINITE)
                 _require(names.count(name) == 1, f"the {what} {name}", "two numbers", "one number")
 
+    @property
+    def plans(self) -> bool:
+        """Whether known queries are decided by a plan, of use only where what is told lasts."""
+        return self.mode == "planned" and self.memory == "remembers"
+
 
 def _weighs(number: float) -> bool:
     return isfinite(number) and number >= 0

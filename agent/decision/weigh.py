@@ -153,7 +153,7 @@ def _scales(decision: Decision, case: Case, model: Model) -> _Scales:
     terms, query = decision.terms, decision.match.query
     informed = query is not None or terms.unknown_queries == "standing"
     objective = (
-        objective_of(case, None if terms.mode == "standing" else query, model)
+        objective_of(case, None if terms.mode == "standing" else query, terms, model)
         if informed
         else Objective(HELPS_NOTHING, case.crowd, case.settings)
     )

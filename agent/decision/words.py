@@ -76,7 +76,7 @@ def settled(terms: Terms) -> str:
     """Return what the search itself makes sure of."""
     if terms.mode == "standing":
         return "chosen once for all queries, before anything was known"
-    if terms.mode == "planned" and terms.memory == "remembers":
+    if terms.plans:
         return "no single addition improves the plan"
     if terms.algorithm == "exhaustive":
         return "every set was tried"

@@ -51,7 +51,7 @@ class Singles:
         mean_pairs = None if both is None else (share @ both)[None]
         return replace(self, utilities=(share @ self.utilities)[None], pair_utilities=mean_pairs)
 
-    def drawn(self, query: int, mean: Singles, share: float) -> dict[int, float]:
+    def pooled(self, query: int, mean: Singles, share: float) -> dict[int, float]:
         """Return U as `utilities_of`, that share of the way (0 to 1) to that of the mean query."""
         single = _between(self.utilities[[query]], mean.utilities, share)
         pair = None
@@ -177,7 +177,7 @@ def gather(
 
 
 def _between(own: Floats, mean: Floats, share: float) -> Floats:
-    return (1 - share) * own + share * mean
+    return (1 - share) * own + share * mean  # as `Pooled` has it
 
 
 def _by_set(single: Floats, pair: Floats | None, line: int) -> dict[int, float]:

@@ -28,13 +28,12 @@ class Pairwise:
 
     From the largest single to the smallest (of equals the first before), an attribute adds what it
     adds beside that one of those before it which leaves it the least. Of a submodular U this is an
-    upper bound. Where no pairs are known the singles add up. Sums are rounded once, so that a set
-    has the same value however it is reached.
+    upper bound. Sums are rounded once: a set has the same value however it is reached.
     """
 
     monotone = False
 
-    def __init__(self, singles: Floats, both: Floats | None) -> None:
+    def __init__(self, singles: Floats, both: Floats) -> None:
         """Take U of each attribute, float64, shape (n,), and of two, in the order of `pairs`."""
         self._singles, self._rank = singles, np.argsort(np.argsort(-singles, kind="stable"))
         self._beside = _beside(singles, both)
@@ -85,11 +84,11 @@ class Pairwise:
 
 
 class Pooled:
-    """Two utilities, weighted: a query's own and that of all queries, in bits."""
+    """Two utilities, in bits: a query's own, part of the way to that of all queries."""
 
-    def __init__(self, own: Utility, usual: Utility, weight: float) -> None:
-        """Take both, and the weight of the query's own, from 0 to 1."""
-        self._own, self._usual, self._weight = own, usual, weight
+    def __init__(self, own: Utility, usual: Utility, share: float) -> None:
+        """Take both, and which share of the way, from 0 to 1."""
+        self._own, self._usual, self._share = own, usual, share
         self.monotone = own.monotone and usual.monotone
 
     @property
@@ -122,15 +121,14 @@ class Pooled:
         self._usual.forget()
 
     def _mixed(self, own: float, usual: float) -> float:
-        return self._weight * own + (1 - self._weight) * usual
+        return (1 - self._share) * own + self._share * usual
 
 
-def _beside(singles: Floats, both: Floats | None) -> Floats:
-    """Return what each attribute (row) adds beside each other one, infinite where unknown."""
+def _beside(singles: Floats, both: Floats) -> Floats:
+    """Return what each attribute (row) adds beside each other one, infinite beside itself."""
     table = np.full((len(singles), len(singles)), np.inf)
-    if both is not None:
-        for bits, pair in zip(both.tolist(), pairs(len(singles)), strict=True):
-            one, other = members(pair)
-            table[one, other] = bits - singles[other]
-            table[other, one] = bits - singles[one]
+    for bits, pair in zip(both.tolist(), pairs(len(singles)), strict=True):
+        one, other = members(pair)
+        table[one, other] = bits - singles[other]
+        table[other, one] = bits - singles[one]
     return table

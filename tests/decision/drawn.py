@@ -55,7 +55,7 @@ class World(NamedTuple):
         query, case, model = self.model.match(self.request.query).query, self.case(), self.model
         if self.terms.mode == "standing" or query is None:
             return Objective(model.mean_utility(), case.crowd, case.settings)
-        if self.terms.mode == "planned" and self.terms.memory == "remembers":
+        if self.terms.plans:
             return Objective(pooled_uses(query, model), case.crowd, case.settings)
         computed = model.computed_utilities(query)
         return Objective(model.utility(query), case.crowd, case.settings, computed)

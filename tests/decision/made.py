@@ -3,10 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.decision.planned import FEWEST
 from agent.model.attributes import Attribute, Scope
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.sets import pairs
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import query_utility
 
@@ -20,7 +22,8 @@ NAMES = ("age", "region", "gender", "job", "hours")
 def made_model(seed: int, people: int = 40, queries: int = 2, rare: float = 1.0) -> Model:
     """Return a model of random people whose intents depend on two of their attributes.
 
-    ``rare``: how much rarer the last value of each attribute of a person is than the others.
+    ``rare``: how much rarer the last value of each attribute of a person is than the others. With
+    more than three queries it has the utilities of pairs too.
     """
     rng = np.random.default_rng(seed)
     columns = [_column(rng, card, people, rare) for card in CARDS[:PERSONS]]
@@ -75,11 +78,18 @@ def _query(number: int, rows: QueryRows) -> Query:
 
 def _singles(population: Population, rows: list[QueryRows]) -> Singles:
     everyone = Crowd(population, CARDS)
-    sets = [1 << attribute for attribute in range(len(CARDS))]
     utilities = [query_utility(each, CARDS, "louo", SHRINKAGE) for each in rows]
-    return Singles(
-        utilities=np.array([[each.value(mask) for mask in sets] for each in utilities]),
-        costs=np.array(
+
+    def gained(sets: list[int]) -> NDArray[np.float64]:
+        return np.array([[each.value(mask) for mask in sets] for each in utilities])
+
+    def priced(sets: list[int]) -> NDArray[np.float64]:
+        return np.array(
             [[everyone.identifiability(mask, m, 1) for mask in sets] for m in COST_METRICS]
-        ),
-    )
+        )
+
+    single = [1 << attribute for attribute in range(len(CARDS))]
+    if len(rows) <= FEWEST:
+        return Singles(gained(single), priced(single))
+    both = pairs(len(CARDS))
+    return Singles(gained(single), priced(single), gained(both), priced(both))

@@ -60,7 +60,7 @@ def test_each_request_carries_its_part_of_the_plan() -> None:
 
 
 def test_what_was_never_asked_for_waits() -> None:
-    """Its share is a share of the whole, and nothing is told for its sake."""
+    """Its share is a share of the whole, and alone it is not told at this price."""
     weather, music = planned(), planned("music")
     assert (weather.disclosed, music.disclosed) == (("region",), ("hobby",))
     assert of(weather, "region").serves == ("weather",)
@@ -70,7 +70,7 @@ def test_what_was_never_asked_for_waits() -> None:
 
 @given(worlds(), st.integers(1, 9))
 def test_a_plan_is_for_what_was_asked(world: World, times: int) -> None:
-    """For nothing else; and the more often it was, the larger its share of all requests is."""
+    """For nothing else by name; and the more often it was, the larger its share of all is."""
     terms = replace(world.terms, memory="remembers", limits=Limits())
     other = len(world.model.queries) - 1
     seldom, often = (

@@ -1,4 +1,4 @@
-"""What plans make of queries that say little: their utility is drawn towards the mean of all."""
+"""What plans make of queries that say little: their utility is pooled with the mean of all."""
 
 from dataclasses import replace
 
@@ -12,48 +12,49 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.settings import case_of
 from agent.decision.terms import Terms
 from agent.model.model import Model
-from agent.model.tables import COST_METRICS
+from agent.tradeoff.pooled import Pairwise
 from agent.tradeoff.sets import pairs, singleton
 from tests.decision.made import CARDS, NAMES, made_model
 
 COUNT = len(CARDS)
 MANY = made_model(3, queries=5)
 PLANNED = Terms(mode="planned")
+SINGLES, PAIRED = MANY.tables.singles, MANY.tables.singles.pair_utilities
 FIRST, REGION = MANY.queries[0].text, NAMES.index("region")
-
-
-def with_pairs(model: Model) -> Model:
-    """Return the model with the utilities and costs of pairs, as a build leaves them."""
-    sets, queries = pairs(COUNT), range(len(model.queries))
-    both = np.array([[model.utility(query).value(pair) for pair in sets] for query in queries])
-    crowd = model.crowd()
-    costs = np.array(
-        [[crowd.identifiability(pair, each, 1) for pair in sets] for each in COST_METRICS]
-    )
-    singles = replace(model.tables.singles, pair_utilities=both, pair_costs=costs)
-    return replace(model, tables=replace(model.tables, singles=singles))
 
 
 def believing(region: list[float]) -> Model:
     """Return the model with a utility of the region for each query, and of nothing else."""
     utilities = np.zeros((len(region), COUNT))
     utilities[:, REGION] = region
-    singles = replace(MANY.tables.singles, utilities=utilities)
+    with_it = np.array([pair >> REGION & 1 for pair in pairs(COUNT)])
+    both = np.outer(region, with_it)
+    singles = replace(SINGLES, utilities=utilities, pair_utilities=both)
     return replace(MANY, tables=replace(MANY.tables, singles=singles))
 
 
-@pytest.mark.parametrize("model", [MANY, with_pairs(MANY)], ids=["singles", "with pairs"])
-def test_each_query_goes_part_of_the_way_to_the_mean(model: Model) -> None:
-    """The fewer rows it has the farther; singles and pairs by their true mean."""
-    weights = model.tables.query_weights / model.tables.query_weights.sum()
-    known = [singleton(each) for each in range(COUNT)]
-    known += [] if model.tables.singles.pair_utilities is None else pairs(COUNT)
-    for query, each in enumerate(model.queries):
+def test_each_query_goes_part_of_the_way_to_the_mean() -> None:
+    """The fewer rows it has the farther: of singles and pairs to the true mean."""
+    weights = MANY.tables.query_weights / MANY.tables.query_weights.sum()
+    estimate = Pairwise(*(weights @ each for each in (SINGLES.utilities, PAIRED)))
+    for query, each in enumerate(MANY.queries):
         share = (5 - 3) / (5 - 1) * OWN_ROWS / (each.rows + OWN_ROWS)
-        for mask in known:
-            own = [model.utility(place).value(mask) for place in range(5)]
-            drawn = (1 - share) * own[query] + share * float(weights @ own)
-            assert pooled_uses(query, model).value(mask) == pytest.approx(drawn)
+        for mask in range(1 << COUNT):
+            own = [MANY.utility(place).value(mask) for place in range(5)]
+            few = mask.bit_count() < 3
+            usual = float(weights @ own) if few else estimate.value(mask)
+            found = pooled_uses(query, MANY).value(mask)
+            assert found == pytest.approx((1 - share) * own[query] + share * usual)
+
+
+def test_without_pairs_nothing_is_pooled() -> None:
+    """The singles alone would add up, as if none of them told what another does."""
+    bare = replace(SINGLES, pair_utilities=None, pair_costs=None)
+    model = replace(MANY, tables=replace(MANY.tables, singles=bare))
+    for mask in range(1 << COUNT):
+        assert pooled_uses(0, model).value(mask) == model.utility(0).value(mask)
+    case = case_of(Request(FIRST), PLANNED, Knowledge(), model)
+    assert planned(case, 0, model, 0).portfolio.uses[-1] == 0
 
 
 @pytest.mark.parametrize("queries", [1, 2, 3])
@@ -76,7 +77,6 @@ def test_what_was_not_asked_counts_a_little() -> None:
     assert plan.portfolio.uses[:-1] == (0,)
     assert plan.portfolio.value == pytest.approx(REST * (1 - plan.shares[0]) * mean)
     nobody = believing([-4.0, 0.5, 0.5, 0.5, 0.5])
-    assert decide(Request(FIRST), terms, Knowledge(), nobody).disclosed == ()
     plan = planned(case_of(Request(FIRST), terms, Knowledge(), nobody), 0, nobody, 0)
     assert plan.portfolio.order == ()
 
@@ -89,3 +89,22 @@ def test_a_fact_for_what_may_be_asked_is_said_to_be_for_that() -> None:
     assert (region.name, region.disclosed, region.serves) == ("region", False, ())
     assert region.reason == "planned for other requests"
     assert dict(explain(decision).lines)["plan"] == "region for what else may be asked"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_leaves_under_a_plan_serves_its_own_query(seed: int) -> None:
+    """Whatever the rest is served by: what an answer carries is chosen afresh."""
+    rng = np.random.default_rng(seed)
+    shape = SINGLES.utilities.shape[0], len(pairs(COUNT))
+    singles = replace(
+        SINGLES,
+        utilities=rng.normal(0.1, 0.3, SINGLES.utilities.shape),
+        pair_utilities=rng.normal(0.3, 0.3, shape),
+    )
+    model = replace(MANY, tables=replace(MANY.tables, singles=singles))
+    for query in model.queries:
+        decision = decide(Request(query.text), replace(PLANNED, trade_off=0.1), Knowledge(), model)
+        for each in decision.candidates:
+            planned_ = each.reason == "in the plan"
+            assert (query.text in each.serves) == each.disclosed
+            assert planned_ <= each.disclosed

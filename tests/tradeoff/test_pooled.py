@@ -1,4 +1,4 @@
-"""A query's utility drawn towards that of all, and what pairs tell of larger sets."""
+"""A query's utility pooled with that of all, and what pairs tell of larger sets."""
 
 import numpy as np
 import pytest
@@ -18,12 +18,12 @@ BITS = st.integers(-8, 8).map(lambda number: number / 4) | st.floats(-4, 4)
 
 
 @st.composite
-def figures(draw: st.DrawFn) -> tuple[Floats, Floats | None]:
-    """Draw U of single attributes, and of pairs or of none."""
+def figures(draw: st.DrawFn) -> tuple[Floats, Floats]:
+    """Draw U of single attributes, and of pairs."""
     count = draw(st.integers(1, 5))
     singles = draw(arrays(np.float64, count, elements=BITS))
     both = draw(arrays(np.float64, count * (count - 1) // 2, elements=BITS))
-    return singles, draw(st.sampled_from([both, None]))
+    return singles, both
 
 
 def told(function: Tabulated) -> Pairwise:
@@ -34,24 +34,18 @@ def told(function: Tabulated) -> Pairwise:
 
 
 @given(figures())
-def test_singles_and_pairs_are_what_they_were(given_: tuple[Floats, Floats | None]) -> None:
-    """And nothing is 0; where no pairs are known everything adds up."""
+def test_singles_and_pairs_are_what_they_were(given_: tuple[Floats, Floats]) -> None:
+    """And nothing is 0."""
     singles, both = given_
     count, utility = len(singles), Pairwise(singles, both)
     assert utility.value(0) == 0.0
     assert [utility.value(singleton(each)) for each in range(count)] == singles.tolist()
-    if both is not None:
-        found = [utility.value(pair) for pair in pairs(count)]
-        assert found == pytest.approx(both.tolist(), abs=ROUNDING)
-    else:
-        everything = (1 << count) - 1
-        assert utility.value(everything) == pytest.approx(singles.sum(), abs=ROUNDING)
+    found = [utility.value(pair) for pair in pairs(count)]
+    assert found == pytest.approx(both.tolist(), abs=ROUNDING)
 
 
 @given(figures())
-def test_a_set_is_worth_the_same_however_it_is_reached(
-    given_: tuple[Floats, Floats | None],
-) -> None:
+def test_a_set_is_worth_the_same_however_it_is_reached(given_: tuple[Floats, Floats]) -> None:
     """All at once or by one more; and bounds are above every subset."""
     utility, count = Pairwise(*given_), len(given_[0])
     for mask in range(1 << count):
@@ -71,13 +65,13 @@ def test_of_a_submodular_utility_it_is_an_upper_bound(function: Tabulated) -> No
 
 
 @given(worlds(), st.floats(0, 1))
-def test_two_utilities_are_mixed_set_by_set(world: World, weight: float) -> None:
+def test_two_utilities_are_mixed_set_by_set(world: World, share: float) -> None:
     """Values, gains and bounds alike; all of one is that one."""
     own, usual = world.utility(), world.utility("plugin", 20.0)
-    pooled = Pooled(own, usual, weight)
-    assert pooled.limit == pytest.approx(weight * own.limit + (1 - weight) * usual.limit)
+    pooled = Pooled(own, usual, share)
+    assert pooled.limit == pytest.approx((1 - share) * own.limit + share * usual.limit)
     for mask in range(world.everything + 1):
-        mixed = weight * own.value(mask) + (1 - weight) * usual.value(mask)
+        mixed = (1 - share) * own.value(mask) + share * usual.value(mask)
         assert pooled.value(mask) == pytest.approx(mixed, abs=ROUNDING)
         most = max(pooled.value(each) for each in subsets(mask))
         assert most <= pooled.ceiling(mask) + ROUNDING
@@ -86,4 +80,4 @@ def test_two_utilities_are_mixed_set_by_set(world: World, weight: float) -> None
         one_more = [pooled.value(mask | singleton(each)) for each in rest]
         assert pooled.extensions(mask, rest) == pytest.approx(one_more, abs=ROUNDING)
         pooled.forget()
-    assert Pooled(own, usual, 1.0).value(world.everything) == own.value(world.everything)
+    assert Pooled(own, usual, 0.0).value(world.everything) == own.value(world.everything)
