@@ -28,7 +28,8 @@ class Pairwise:
 
     From the largest single to the smallest (of equals the first before), an attribute adds what it
     adds beside that one of those before it which leaves it the least. Of a submodular U this is an
-    upper bound. Sums are rounded once: a set has the same value however it is reached.
+    upper bound; of one that falls again, as leave-one-user-out does, it is too high for many
+    attributes. Sums are rounded once: a set has the same value however it is reached.
     """
 
     monotone = False
