@@ -114,17 +114,21 @@ class Uses:
     ) -> tuple[int, ...]:
         """Return what to add to a set, the best first, until nothing allowed adds much.
 
-        What added no more than ``least`` bits beside less is not tried again, as if U were
-        submodular.
+        What added no more than ``least`` bits beside less is tried again only where nothing else
+        adds more, as U need not be submodular.
         """
-        mask, level, order = start, self.value(start), list[int]()
-        while rest := options & ~mask:
+        mask, level, order, hopeful = start, self.value(start), list[int](), options
+        while True:
+            rest = hopeful & ~mask
             row = self.beside(mask, rest)
             better = [(-row[each], each) for each in members(rest) if row[each] > level + least]
             found = next((each for _, each in sorted(better) if allowed(mask | 1 << each)), None)
-            if found is None:
+            if found is None and hopeful == options:
                 break
-            mask, level, options = (
+            if found is None:
+                hopeful = options
+                continue
+            mask, level, hopeful = (
                 mask | singleton(found),
                 float(row[found]),
                 union(e for _, e in better),
