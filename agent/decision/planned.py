@@ -7,6 +7,7 @@ that can be told when it is asked for, and what was told cannot be taken back.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,10 +15,9 @@ import numpy as np
 
 from agent.decision.settings import Case
 from agent.model.model import Model
-from agent.model.tables import Singles
 from agent.tradeoff.objective import Objective
 from agent.tradeoff.passes import ROUNDING
-from agent.tradeoff.pooled import Pairwise, Pooled
+from agent.tradeoff.pooled import Pairwise, Pooled, mixed
 from agent.tradeoff.portfolio import Demand, Portfolio, plan
 from agent.tradeoff.uses import Scope, Uses
 from agent.tradeoff.utility import HELPS_NOTHING
@@ -94,14 +94,16 @@ def pooled_uses(query: int, model: Model) -> Uses:
     if mean is None:
         return uses_of(query, model)
     share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
-    return model.remember(
-        (Pooled, query),
-        lambda: Uses(
+
+    def made() -> Uses:
+        stored = model.tables.singles.utilities_of(query)
+        return Uses(
             lambda: Pooled(model.utility(query), mean.utility, share),
             len(model.attributes),
-            model.tables.singles.pooled(query, mean.singles, share),
-        ),
-    )
+            {mask: mixed(bits, mean.computed[mask], share) for mask, bits in stored.items()},
+        )
+
+    return model.remember((Pooled, query), made)
 
 
 def _rest(share: float, model: Model) -> Demand:
@@ -113,9 +115,9 @@ def _rest(share: float, model: Model) -> Demand:
 
 
 class _Mean(NamedTuple):
-    """The mean query: U of one and of two attributes, of more as those tell it, and its uses."""
+    """The mean query: U of one and of two by mask, of more as those tell it, and its uses."""
 
-    singles: Singles
+    computed: Mapping[int, float]
     utility: Pairwise
     uses: Uses
 
@@ -131,8 +133,8 @@ def _mean(model: Model) -> _Mean | None:
         if singles.pair_utilities is None or len(model.queries) <= FEWEST:
             return None
         utility = Pairwise(singles.utilities[0], singles.pair_utilities[0])
-        count = len(model.attributes)
-        return _Mean(singles, utility, Uses(lambda: utility, count, singles.utilities_of(0)))
+        count, computed = len(model.attributes), singles.utilities_of(0)
+        return _Mean(computed, utility, Uses(lambda: utility, count, computed))
 
     return model.remember(_Mean, made)
 

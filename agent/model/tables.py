@@ -51,14 +51,6 @@ class Singles:
         mean_pairs = None if both is None else (share @ both)[None]
         return replace(self, utilities=(share @ self.utilities)[None], pair_utilities=mean_pairs)
 
-    def pooled(self, query: int, mean: Singles, share: float) -> dict[int, float]:
-        """Return U as `utilities_of`, that share of the way (0 to 1) to that of the mean query."""
-        single = _between(self.utilities[[query]], mean.utilities, share)
-        pair = None
-        if self.pair_utilities is not None and mean.pair_utilities is not None:
-            pair = _between(self.pair_utilities[[query]], mean.pair_utilities, share)
-        return _by_set(single, pair, 0)
-
     def costs_of(self, metric: Metric) -> dict[int, float]:
         """Return I of every set whose cost is stored, by mask; ``metric``: of COST_METRICS."""
         return _by_set(self.costs, self.pair_costs, COST_METRICS.index(metric))
@@ -174,10 +166,6 @@ def gather(
     built = Tables(population, rows, weights, singles).tensors()
     tensors = {name: read_only(array) for name, array in built.items()}
     return Tables.of_tensors(tensors, [counts.shape[1] for counts in population.request_counts])
-
-
-def _between(own: Floats, mean: Floats, share: float) -> Floats:
-    return (1 - share) * own + share * mean  # as `Pooled` has it
 
 
 def _by_set(single: Floats, pair: Floats | None, line: int) -> dict[int, float]:

@@ -122,7 +122,12 @@ class Pooled:
         self._usual.forget()
 
     def _mixed(self, own: float, usual: float) -> float:
-        return (1 - self._share) * own + self._share * usual
+        return mixed(own, usual, self._share)
+
+
+def mixed(own: float, usual: float, share: float) -> float:
+    """Return a query's own bits, that share of the way (0 to 1) to those of all queries."""
+    return (1 - share) * own + share * usual
 
 
 def _beside(singles: Floats, both: Floats) -> Floats:

@@ -123,18 +123,14 @@ class Uses:
             row = self.beside(mask, rest)
             better = [(-row[each], each) for each in members(rest) if row[each] > level + least]
             found = next((each for _, each in sorted(better) if allowed(mask | 1 << each)), None)
-            if found is None and hopeful == options:
-                break
-            if found is None:
+            if found is not None:
+                order.append(found)
+                mask, level = mask | singleton(found), float(row[found])
+                hopeful = union(each for _, each in better)
+            elif hopeful != options:
                 hopeful = options
-                continue
-            mask, level, hopeful = (
-                mask | singleton(found),
-                float(row[found]),
-                union(e for _, e in better),
-            )
-            order.append(found)
-        return tuple(order)
+            else:
+                return tuple(order)
 
     def first(self, scope: Scope) -> int:
         """Return what is used where nothing is added: the fixed, and what helps of what is held."""
