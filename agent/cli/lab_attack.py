@@ -39,6 +39,7 @@ class AttackFlags(TypedDict):
     requests: int
     seed: int
     processes: int
+    exact: int
     as_json: bool
 
 
@@ -56,6 +57,7 @@ def _counted(name: str, most: int, usual: int, text: str) -> Callable[[FC], FC]:
 @_counted("--people", MANY, PLAIN.people, "How many are attacked.")
 @_counted("--requests", MANY, PLAIN.requests, "Of each of them.")
 @seed_option
+@_counted("--exact", MANY, PLAIN.exact, "How many of them slow exact search answers too.")
 @_counted("--processes", CORES, PLAIN.processes, "At work at once.")
 @json_option
 def attack(**flags: Unpack[AttackFlags]) -> None:
@@ -74,7 +76,13 @@ def attack(**flags: Unpack[AttackFlags]) -> None:
         from agent.lab.attack.study import study
         from agent.lab.drawing.write import write_page
     folder = folder_for(flags["out"])
-    options = Options(flags["people"], flags["requests"], flags["seed"], flags["processes"])
+    options = Options(
+        people=flags["people"],
+        requests=flags["requests"],
+        seed=flags["seed"],
+        processes=flags["processes"],
+        exact=flags["exact"],
+    )
     with Progress() as progress:
         found = study(reader(progress), options, progress)
         progress("drawing", 1.0)

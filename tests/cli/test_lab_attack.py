@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.lab.attack.ways import EXACT
 from tests.cli.conftest import Run, builds
 from tests.house.tree import ROOT
 
@@ -12,7 +13,7 @@ pytestmark = builds
 TABLES = ROOT / "examples" / "own_tables"
 SMALL = (
     *("lab", "attack", "--users", TABLES / "users.csv", "--events", TABLES / "events.csv"),
-    *("--people", "6", "--requests", "3", "--processes", "1"),
+    *("--people", "6", "--requests", "3", "--exact", "2", "--processes", "1"),
 )
 FIGURES = ["attack-frontier", "attack-requests"]
 
@@ -28,6 +29,9 @@ def test_every_figure_is_written_and_listed(run: Run, tmp_path: Path) -> None:
         assert {each.suffix for each in out.glob(f"{name}.*")} == {".png", ".svg", ".csv"}
     rows = list(csv.DictReader((out / "attack.csv").read_text().splitlines()))
     assert {row["requests"] for row in rows} == {"1", "2", "3"}
+    exact = {row["people"]: row["way"] for row in rows if "searched exactly" in row["way"]}
+    assert exact == {"2": EXACT.name}
+    assert {row["people"] for row in rows} == {"2", "6"}
     for row in rows:
         assert f"| {row['way']} |" in page
     for bar in found["bars"]:

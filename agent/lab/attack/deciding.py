@@ -134,17 +134,21 @@ class Reticent:
         self._decided: dict[Hashable, Chosen] = {}
 
     def chosen(self, question: Question, person: Person) -> Chosen:
-        """Return what a request carries; it reads a person's codes only where it protects them."""
+        """Return what a request carries."""
+        state = self.state(question, person)
+        found = self._decided.get(state)
+        if found is None:
+            found = self._decided[state] = self._made(question, person)
+        return found
+
+    def state(self, question: Question, person: Person) -> Hashable:
+        """Return all that a decision depends on: a person's codes only where it protects them."""
         number, terms = self._ruled(question)
         held = relevant(question.held, terms)
         if terms.memory == "forgets":  # as if it knew nothing, each time
             held = replace(held, codes=(), heard=())
         own = person.codes if self.reads_own(question) else None
-        key = number, question.query, held, own
-        found = self._decided.get(key)
-        if found is None:
-            found = self._decided[key] = self._made(question, person)
-        return found
+        return number, question.query, held, own
 
     def plans(self, question: Question) -> bool:
         """Say whether a plan is made, for which queries that were asked count."""

@@ -3,7 +3,8 @@
 DEFINITIONS = """\
 - **Halves.** The model is made from one half of the users. Streams of requests, and the
   adversary's list, are of the other half; the person who is looked for is on the list. Every
-  strategy is shown the same people and the same requests.
+  strategy is shown the same people and the same requests. Exact search, which is slow, is shown
+  only the first of them, as is the local search beside it; intervals there are of those people.
 - **Success of a single guess.** The mean over people of 1 / (people of the list who agree with
   everything that the recipient holds): the chance of a guess, not a draw of one.
 - **People left.** How many of the list agree; of the people at most 1, 5, 50 % have fewer.

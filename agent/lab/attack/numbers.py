@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NAME = "attack.csv"
 SURE = ("success", "enough_left", "bits", "reciprocal_rank", "learned_bits", "learned_entropy")
 HEADER = (
-    *("way", "requests", "source", "attributes", "seconds"),
+    *("way", "people", "requests", "source", "attributes", "seconds"),
     *(f"left_{share:g}" for share in QUANTILES),
     *(f"{name}{end}" for name in SURE for end in ("", "_low", "_high")),
 )
@@ -27,11 +27,13 @@ def numbers(study: Study) -> str:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)
-    for way, outcome in study.outcomes.items():
-        for step, requests in enumerate(study.steps):
-            found = figures(outcome, step, study.resamples)
-            first = (way.name, requests, study.material.source, found.told, outcome.seconds)
-            writer.writerow((*first, *found.left, *_sure(found)))
+    for part in (study, study.exactly):
+        for way, outcome in part.outcomes.items():
+            of = (way.name, len(outcome.left))
+            for step, requests in enumerate(study.steps):
+                found = figures(outcome, step, part.resamples)
+                rest = (requests, study.material.source, found.told, outcome.seconds)
+                writer.writerow((*of, *rest, *found.left, *_sure(found)))
     return text.getvalue()
 
 

@@ -9,12 +9,16 @@ STEPS = (1, 2, 5, 10, 20, 50, 100, 200)  # requests after which the adversary gu
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How many people send how many requests each; ``seed``: of all that is drawn."""
+    """How many people send how many requests each; ``seed``: of all that is drawn.
+
+    ``exact``: for how many of them exact search decides too, fewer where there are fewer.
+    """
 
     people: int = 300
     requests: int = 100
     seed: int = 1
     processes: int = 2
+    exact: int = 30
 
     @property
     def steps(self) -> tuple[int, ...]:

@@ -1,89 +1,76 @@
-"""What exact search would choose in place of local search, in states that people came to.
-
-An exact decision takes seconds where the default takes milliseconds, so no stream of requests is
-sent that way; the decisions that are compared are drawn from streams instead.
-"""
+"""A person's requests decided by exact search, each beside what local search would choose."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from agent.lab.attack.deciding import Question, Reticent
-from agent.lab.attack.recipients import Memory, hosts_of
-from agent.lab.attack.walk import FIRST
+from agent.lab.attack.deciding import Reticent
+from agent.lab.attack.walk import Walker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable
 
-    from agent.decision.decision import Decision
-    from agent.lab.attack.deciding import Clock
+    from agent.lab.attack.deciding import Chosen, Clock, Question
     from agent.lab.attack.streams import Person
-    from agent.lab.attack.walk import Scene
+    from agent.lab.attack.walk import Scene, Trace
     from agent.lab.attack.ways import Way
     from agent.model.model import Model
 
 
 class Compared(NamedTuple):
-    """One decision, by the way's own search and by the exact one.
+    """One request by exact search, and by the default in the same state.
 
-    ``same``: whether the sets are; ``gained``: by how many bits of F the exact one is better, which
-    may be less than 0 where its limit of nodes was hit; ``proven``: whether it was not;
-    ``seconds``: of both.
+    ``same``: whether the sets are; ``gained``: by how many bits of F the exact one is better, never
+    less than 0 but for rounding, as it begins there; ``proven``: whether no feasible set is better,
+    whatever F looks like.
     """
 
     same: bool
     gained: float
     proven: bool
-    seconds: tuple[float, float]
+
+
+class Searched(NamedTuple):
+    """What came of a person's requests by exact search, and a comparison for each of them."""
+
+    trace: Trace
+    compared: tuple[Compared, ...]
 
 
 class Searcher:
-    """Decides both ways at the last request of a stream."""
+    """Sends requests as a way has it that searches exactly; each state is compared once."""
 
     def __init__(self, way: Way, model: Model, scene: Scene, clock: Clock) -> None:
         """Take a way that Reticent decides; ``clock``: in seconds."""
-        self._own = Reticent(way, model, scene, clock)
-        self._exact = Reticent(replace(way, algorithm="exact"), model, scene, clock)
-        self._names = [attribute.name for attribute in model.attributes[: model.persons]]
-        self._scene, self._clock = scene, clock
+        self._exact = Reticent(way, model, scene, clock)
+        self._default = Reticent(replace(way, algorithm="lls"), model, scene, clock)
+        self._walker = Walker(self, model, scene)
+        self._known: dict[Hashable, Compared] = {}
+        self._compared: list[Compared] = []
 
-    def compared(self, person: Person) -> Compared:
-        """Return the two decisions on a person's last request, told before as the way has it."""
-        question = self._last(person)
-        mine, mine_took = self._timed(self._own, question, person)
-        best, best_took = self._timed(self._exact, question, person)
+    def searched(self, person: Person) -> Searched:
+        """Return what comes of a person's requests; their recipients knew nothing before."""
+        self._compared = []
+        trace = self._walker.walk(person)
+        return Searched(trace, tuple(self._compared))
+
+    def chosen(self, question: Question, person: Person) -> Chosen:
+        """Return what a request carries, and compare it."""
+        chosen, state = self._exact.chosen(question, person), self._exact.state(question, person)
+        if state not in self._known:
+            self._known[state] = self._beside(question, person)
+        self._compared.append(self._known[state])
+        return chosen
+
+    def plans(self, question: Question) -> bool:
+        """Say whether choosing depends on what the recipient was asked before."""
+        return self._exact.plans(question)
+
+    def _beside(self, question: Question, person: Person) -> Compared:
+        best, other = (each.decision(question, person) for each in (self._exact, self._default))
         return Compared(
-            same={*mine.disclosed} == {*best.disclosed},
-            gained=best.figures.objective - mine.figures.objective,
+            same={*best.disclosed} == {*other.disclosed},
+            gained=best.figures.objective - other.figures.objective,
             proven=best.evidence.exact,
-            seconds=(mine_took, best_took),
         )
-
-    def _last(self, person: Person) -> Question:
-        hosts = hosts_of(self._scene.recipients)
-        memory = Memory(self._names, person.codes, grouped=self._scene.grouped)
-        for number, asked in enumerate(person.requests):
-            at, host = FIRST + number * self._scene.pause, hosts[number % len(hosts)]
-            question = Question(asked.query, host, memory.knowledge(host, at), at)
-            if number + 1 < len(person.requests):
-                order = self._own.chosen(question, person).order
-                memory.tell(question, order, counted=self._own.plans(question))
-        return question
-
-    def _timed(self, agent: Reticent, question: Question, person: Person) -> tuple[Decision, float]:
-        start = self._clock()
-        decision = agent.decision(question, person)
-        return decision, self._clock() - start
-
-
-def cut(people: Sequence[Person], count: int, seed: int) -> tuple[Person, ...]:
-    """Return so many of the people, each cut off after a request that is drawn."""
-    lengths = np.random.default_rng(seed).random(count)
-    chosen = [people[number % len(people)] for number in range(count)]
-    return tuple(
-        each._replace(requests=each.requests[: 1 + int(share * len(each.requests))])
-        for each, share in zip(chosen, lengths.tolist(), strict=True)
-    )

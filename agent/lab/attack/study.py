@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.lab.attack.adversaries import knowing, pooled
+from agent.lab.attack.exactly import Exactly, exactly
 from agent.lab.attack.intervals import Resamples
 from agent.lab.attack.outcome import Crowd, Outcome, left_of, outcome
 from agent.lab.attack.reasoned import EVERYONE, Reasoned, reasoned
-from agent.lab.attack.searched import Compared, cut
 from agent.lab.attack.service import Trial, chosen
 from agent.lab.attack.streams import drawn
 from agent.lab.attack.walk import Scene
@@ -21,10 +21,9 @@ from agent.lab.attack.ways import (
     OWN,
     PAPERS,
     SHIPPED,
-    SINGLE,
     Way,
 )
-from agent.lab.attack.workers import Run, comparisons, traces, watched
+from agent.lab.attack.workers import Run, traces, watched
 from agent.lab.paper.groups import groups_of
 from agent.tradeoff.sets import members, union
 
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 GUARDED = ("gender", "race")  # what the preset strict guards
 POOLING = 4  # recipients who share what they hold
 BEFOREHAND = 3  # demographics that an adversary knows already
-SEARCHED = 100  # people, of each of whom a decision is made again by exact search
 LINES: tuple[Way, ...] = tuple(way for family in FAMILIES.values() for way in family)
 EVERY: tuple[Way, ...] = (*CONSTANT, *SHIPPED, *ANSWERED, *OWN, *LINES)
 SIDES: tuple[Way, ...] = (NOTHING, PAPERS, ANSWERED[1])
@@ -74,8 +72,8 @@ class Side(NamedTuple):
 class Study:
     """What was found: outcomes by way, of the same people in the same order.
 
-    ``trials``: what services were worth, ``service``: the one that was chosen; ``searched``: some
-    decisions of SINGLE beside those of exact search.
+    ``trials``: what services were worth, ``service``: the one that was chosen; ``exactly``: exact
+    search beside local search, for the first of these people.
     """
 
     options: Options
@@ -86,7 +84,7 @@ class Study:
     outcomes: Mapping[Way, Outcome]
     sides: tuple[Side, ...]
     reasoned: Reasoned
-    searched: tuple[Compared, ...]
+    exactly: Exactly
     resamples: Resamples
 
     @property
@@ -112,7 +110,7 @@ def study(material: Material, options: Options, progress: Progress) -> Study:
     for number, (way, found) in enumerate(sent.items(), 1):
         outcomes[way] = outcome(crowd, found, service)
         progress("guessing who it is", number / len(sent))
-    some = cut(people, min(SEARCHED, len(people)), options.seed)
+    few = replace(crowd, people=people[: options.exact])
     return Study(
         options=options,
         material=material,
@@ -122,7 +120,7 @@ def study(material: Material, options: Options, progress: Progress) -> Study:
         outcomes=outcomes,
         sides=(*_knowing(crowd, sent, model), *_pooling(crowd, model, run)),
         reasoned=reasoned(model, crowd, outcomes, inferred, run),
-        searched=tuple(comparisons(model, Scene(), SINGLE, some, run)),
+        exactly=exactly(model, few, service, run, options.seed),
         resamples=Resamples(len(people), options.seed),
     )
 

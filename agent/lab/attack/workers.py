@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.lab.attack.absence import Inferred, Reasoner
 from agent.lab.attack.deciding import Reticent, strategy
-from agent.lab.attack.searched import Compared, Searcher
+from agent.lab.attack.searched import Searched, Searcher
 from agent.lab.attack.walk import Trace, Walker
 from agent.model.file import SUFFIX, read, write
 
@@ -86,10 +86,10 @@ def inferences(
     return _by_way(tasks, _worked(model, work, tasks, run, "reasoning about absence"))
 
 
-def comparisons(
+def searches(
     model: Model, scene: Scene, way: Way, people: Sequence[Person], run: Run
-) -> list[Compared]:
-    """Return for each person's last request what exact search would choose, beside the way."""
+) -> list[Searched]:
+    """Return what comes of the people's requests in a way that searches exactly, in their order."""
     tasks = [(way, part) for part in _parts(people, SLOWLY)]
     results = _worked(model, partial(_searching, scene), tasks, run, "searching exactly")
     return [each for found in results for each in found]
@@ -112,8 +112,8 @@ def _reasoning(scene: Scene, listed: Codes, way: Way, model: Model) -> Callable[
     return Reasoner(agent, model, scene, listed).inferred
 
 
-def _searching(scene: Scene, way: Way, model: Model) -> Callable[[Person], Compared]:
-    return Searcher(way, model, scene, perf_counter).compared
+def _searching(scene: Scene, way: Way, model: Model) -> Callable[[Person], Searched]:
+    return Searcher(way, model, scene, perf_counter).searched
 
 
 def _parts(people: Sequence[Person], size: int) -> list[Sequence[Person]]:

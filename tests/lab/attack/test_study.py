@@ -17,7 +17,16 @@ from agent.lab.attack.outcome import Outcome
 from agent.lab.attack.page import page
 from agent.lab.attack.searched import Compared
 from agent.lab.attack.study import Material, Study, known, study
-from agent.lab.attack.ways import ANSWERED, EVERYTHING, FAMILIES, NOTHING, PAPERS, SHIPPED
+from agent.lab.attack.ways import (
+    ANSWERED,
+    EVERYTHING,
+    EXACT,
+    FAMILIES,
+    NOTHING,
+    PAPERS,
+    SHIPPED,
+    SINGLE,
+)
 from tests.lab.attack.made import model, others
 
 OPTIONS = Options(people=8, requests=7, seed=1, processes=1)
@@ -25,9 +34,9 @@ SOURCE = "Synthetic: made for a test"
 
 
 @cache
-def made() -> Study:
-    """Return what comes of eight people and seven requests."""
-    return study(Material(model(), others(), SOURCE), OPTIONS, lambda *_: None)
+def made(options: Options = OPTIONS) -> Study:
+    """Return what comes of eight people and seven requests, or as many as are said."""
+    return study(Material(model(), others(), SOURCE), options, lambda *_: None)
 
 
 def fixed(utility: float, success: float, long: int = 200) -> Outcome:
@@ -153,21 +162,45 @@ def test_the_page_has_every_way_and_no_gap() -> None:
         assert f"| {way.name} |" in text
 
 
-def test_what_exact_search_may_change_is_bounded_where_it_changed_nothing() -> None:
-    """Three of a hundred, by the rule of three; one that differs leaves the counts alone."""
-    same = Compared(same=True, gained=0.0, proven=True, seconds=(0.001, 0.1))
-    other = same._replace(same=False, gained=0.1)
-    for searched, said in (((same,) * 100, True), ((same,) * 99 + (other,), False)):
-        study = replace(made(), searched=searched)
-        text = page(study, charts(study), bars(study))
-        assert ("another set in at most 3.0 % of such states" in text) is said
+def test_exact_search_is_shown_beside_local_search() -> None:
+    """How both end, and each of the requests."""
+    study = made()
+    same = Compared(same=True, gained=0.0, proven=True)
+    other = Compared(same=False, gained=0.25, proven=False)
+    worse, outcomes = other._replace(gained=0.5), {SINGLE: fixed(1.5, 0.1, 7)}
+    outcomes[EXACT] = fixed(1.6, 0.2, 7)
+    found = replace(study.exactly, outcomes=outcomes, compared=(same,) * 20 + (other, worse))
+    text = page(replace(study, exactly=found), charts(study), bars(study))
+    assert "For the first 8 of the 8 people" in text
+    assert "a guess succeeds 2 [2, 2] times as often" in text
+    assert "a request realises 0.1000 [0.1000, 0.1000] bits more" in text
+    assert "in 20 of 22 requests, and elsewhere one with 0.3750 bits of F less" in text
+    assert "0.5000 at most. What exact search chose is proven best in 20," in text
+    assert "in the others it ended without that proof." in text
+    alike = replace(found, compared=(same,) * 20)
+    text = page(replace(study, exactly=alike), charts(study), bars(study))
+    assert "in 20 of 20 requests. What" in text
+    assert "proven best in 20, whatever F looks like.\n" in text
+
+
+def test_exact_search_is_for_the_first_of_the_people() -> None:
+    """As many as are said, where there are so many."""
+    whole = made().exactly
+    few = made(replace(OPTIONS, exact=3)).exactly
+    assert few.compared == whole.compared[: 3 * 7]
+    for way, found in few.outcomes.items():
+        assert (found.left == whole.outcomes[way].left[:3]).all()
+        assert found.bits == pytest.approx(whole.outcomes[way].bits[:3])
 
 
 def test_every_number_is_in_the_table() -> None:
     """A row for each way and step, as on the page."""
     study = made()
     rows = list(csv.DictReader(numbers(study).splitlines()))
-    assert len(rows) == len(study.outcomes) * len(study.steps)
+    ways = [*study.outcomes, *study.exactly.outcomes]
+    assert len(rows) == len(ways) * len(study.steps)
+    assert {each["way"] for each in rows} == {each.name for each in ways}
+    assert {each["people"] for each in rows} == {"8"}
     last = figures(study.outcomes[PAPERS], len(study.steps) - 1, study.resamples)
     row = next(each for each in rows if each["way"] == PAPERS.name and each["requests"] == "7")
     assert float(row["success"]) == last.success.mean
