@@ -61,16 +61,21 @@ class Hearing(App[None]):
 
     def on_heard(self, message: Heard) -> None:
         """Show that the daemon is there."""
-        self.take(message.status)
+        if self.is_running:  # else its screens are being removed, their parts first
+            self.take(message.status)
 
     def on_lost(self, message: Lost) -> None:
         """Show that what stands there may not be so any more; nor may the vault be open."""
+        if not self.is_running:
+            return
         self.mask()
         self.state = State(self.state.status, stale=True, trouble=lost(str(message.error)))
         self._show_state()
 
     def on_happened(self, message: Happened) -> None:
         """Look again at what it is about."""
+        if not self.is_running:
+            return
         self.beside(self.look_at_daemon, group="status", exclusive=True)
         page = self.page()
         if page is not None:

@@ -13,13 +13,14 @@ from msgspec.structs import replace as changed
 from textual.widgets import Input
 from textual.worker import WorkerFailed
 
-from agent.errors import UsageError
+from agent.errors import DaemonError, UsageError
 from agent.tui.cover import Cover
 from agent.tui.help import Help
+from agent.tui.link import Happened, Heard, Lost
 from agent.tui.screens.requests import Requests
 from agent.tui.unlock import Unlocking
 from agent.wire.reviews import Undone
-from agent.wire.state import ModelStatus, PolicyStatus, Status
+from agent.wire.state import Event, ModelStatus, PolicyStatus, Status
 from tests.tui.running import LARGE, running
 from tests.tui.running import run as going
 from tests.wire.fake import FakeDaemon, Handler, says, short_folder
@@ -258,6 +259,32 @@ def test_a_screen_that_is_taken_away_shows_nothing_more() -> None:
     with double() as (_, path):
         going(test(path))
     assert came == [False]
+
+
+def test_what_the_daemon_tells_at_the_end_is_let_pass() -> None:
+    """Screens that have lost their parts can neither be hidden nor be cleared any more."""
+    heard: list[bool] = []
+
+    async def test(path: Path) -> None:
+        async with running(path) as shown:
+            app, page = shown.app, shown.app.page()
+            assert page is not None
+
+            async def late() -> None:
+                while app.is_running or page.query("#first"):  # noqa: ASYNC110  (nobody tells of it)
+                    await asyncio.sleep(0)
+                before = app.state
+                app.on_lost(Lost(DaemonError("it ended", hint="start it")))
+                app.on_heard(Heard(changed(OPEN, locked=True)))
+                app.on_happened(Happened(Event(number=1, kind="lock", at=OPEN.started_at)))
+                heard.append(app.state is before)
+
+            ending = asyncio.create_task(late())
+        await ending
+
+    with double() as (_, path):
+        going(test(path))
+    assert heard == [True]
 
 
 def test_what_a_screen_has_not_is_a_defect_while_it_stands() -> None:

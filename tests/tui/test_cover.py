@@ -128,8 +128,7 @@ def test_a_lock_clears_all_screens_shown_or_not(live: Live) -> None:
             await shown.until(lambda: not isinstance(shown.app.screen, Unlocking))
             await shown.pilot.press("q", "enter")  # of the passphrase that somebody still types
             await shown.pilot.press("1")
-            await shown.settled()
-            assert SITE in whole(shown.app)["requests"]
+            await shown.until(lambda: SITE in whole(shown.app)["requests"])
 
     going(test())
 
