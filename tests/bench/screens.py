@@ -24,8 +24,8 @@ from agent.tui.listing import Listing
 from agent.wire.overview import Handled
 from tests.bench.timing import at, timed
 from tests.daemon.whole_daemon import Live, environment, living
+from tests.tui.double import OPEN
 from tests.tui.running import NOTHING, NOW, Running
-from tests.tui.test_app import OPEN
 
 COMMAND = [sys.executable, "-m", "agent.cli", "review"]
 ROUNDS = 15

@@ -15,10 +15,10 @@ from agent.tui.screens.calibrate.questions import CROWDS, FIRST
 from agent.tui.screens.calibrate.scale import Scale
 from agent.tui.unlock import Unlocking
 from tests.daemon.whole_daemon import OPEN, Live, living
+from tests.tui.double import Double
 from tests.tui.profile.world import attribute
 from tests.tui.running import LARGE, SMALL, USUAL, Running, running
 from tests.tui.running import run as going
-from tests.tui.test_app import Double
 from tests.wire.fake import FakeDaemon, short_folder
 
 PRICES = ("2", "3") * (FIRST // 2)  # of the first attributes

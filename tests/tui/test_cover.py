@@ -20,9 +20,9 @@ from agent.tui.unlock import Unlocking
 from agent.wire.asking import Ask
 from agent.wire.routes import QUERY
 from tests.daemon.whole_daemon import Live, living
+from tests.tui.double import double
 from tests.tui.running import Running, running
 from tests.tui.running import run as going
-from tests.tui.test_app import double
 
 SCREENS = "1234567"
 SITE, WORDS = "somebody-told.example", "job site"

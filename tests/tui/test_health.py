@@ -18,9 +18,9 @@ from agent.tui.listing import Listing
 from agent.tui.outside import Outside
 from agent.tui.screens.health import LOOK, LOOKING, ORDER, Seen, drawn, said, seen
 from tests.daemon.whole_daemon import Live, living
+from tests.tui.double import double
 from tests.tui.running import LARGE, NOTHING, NOW, SMALL, USUAL, Running, running
 from tests.tui.running import run as going
-from tests.tui.test_app import double
 
 TEXTS = st.text(max_size=30)
 FINDINGS = st.lists(

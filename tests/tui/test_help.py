@@ -10,9 +10,9 @@ from agent.tui.actions.action import Where
 from agent.tui.actions.all import actions_of
 from agent.tui.actions.everywhere import TITLES
 from agent.tui.help import WAY_OUT, Help, listed, typed
+from tests.tui.double import double
 from tests.tui.running import SMALL, USUAL, Running, running
 from tests.tui.running import run as going
-from tests.tui.test_app import double
 
 NARROW, BROAD = 40, 400  # columns
 

@@ -12,7 +12,7 @@ from agent.errors import DaemonError
 from agent.tui import link as module
 from agent.tui.link import CALLERS, Link
 from agent.wire.connection import ABSENT
-from tests.tui.test_app import OPEN
+from tests.tui.double import OPEN
 from tests.wire.fake import FakeDaemon, Raw, says
 
 PATIENCE = 20.0  # seconds, for what takes a fraction of one

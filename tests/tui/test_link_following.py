@@ -16,7 +16,7 @@ from agent.tui import link as module
 from agent.tui.link import CALLERS, Happened, Heard, Link, Lost
 from agent.wire.client import Client
 from agent.wire.state import Event
-from tests.tui.test_app import OPEN
+from tests.tui.double import OPEN
 from tests.tui.test_link import never, ours, wait
 from tests.wire.fake import FakeDaemon, Handler, says
 

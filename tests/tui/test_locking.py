@@ -15,9 +15,9 @@ from agent.tui.screens.requests import Requests
 from agent.tui.unlock import LOCKED, Unlocking
 from agent.wire.state import Status
 from tests.daemon.whole_daemon import home, started
+from tests.tui.double import OPEN, Double, double
 from tests.tui.running import Running, running
 from tests.tui.running import run as going
-from tests.tui.test_app import OPEN, Double, double
 
 TOO_LATE = DaemonError("the daemon does not answer", "look at its log")
 TYPED = "quit me, u and m"  # a passphrase, as keys

@@ -15,9 +15,9 @@ from agent.tui.page import Page
 from agent.tui.palette import Actions
 from agent.tui.screens.health import Health
 from agent.tui.unlock import Unlocking
+from tests.tui.double import double
 from tests.tui.running import Running, running
 from tests.tui.running import run as going
-from tests.tui.test_app import double
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from agent.tui.actions.everywhere import TITLES
 from agent.tui.bar import fitting
 from agent.tui.state import MOST, State, lost, trouble_of
 from agent.wire.state import ModelStatus, PolicyStatus, Status
-from tests.tui.test_app import MODEL, OPEN, POLICY
+from tests.tui.double import MODEL, OPEN, POLICY
 
 NONE = changed(POLICY, in_use=False)
 MISTAKES = ["line 3: 'aks' is none of ask, never"]

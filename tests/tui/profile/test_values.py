@@ -13,6 +13,7 @@ from agent.wire.asking import Ask
 from agent.wire.keeping import Profile, ProfileChange
 from agent.wire.routes import QUERY
 from tests.daemon.whole_daemon import OPEN, Live
+from tests.tui.double import Double
 from tests.tui.profile.world import (
     OWN,
     attribute,
@@ -26,7 +27,6 @@ from tests.tui.profile.world import (
 )
 from tests.tui.running import LARGE, SMALL, USUAL, running
 from tests.tui.running import run as going
-from tests.tui.test_app import Double
 from tests.wire.fake import FakeDaemon, says, short_folder
 
 

@@ -10,9 +10,9 @@ from agent.tui.screens.recipients.screen import Recipients
 from agent.wire.asking import Allowed
 from agent.wire.base import Done
 from tests.daemon.whole_daemon import BALANCED
+from tests.tui.double import Double
 from tests.tui.recipients.values import HELD, SHOP, row, weighed
 from tests.tui.running import Running
-from tests.tui.test_app import Double
 from tests.wire.fake import FakeDaemon, Handler, says, short_folder
 
 NEWS, SEARCH = "news.example", "search.example"

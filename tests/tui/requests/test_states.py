@@ -15,11 +15,11 @@ from agent.wire.overview import Handled
 from agent.wire.reviews import Review, Ruled
 from agent.wire.state import Event
 from agent.wire.weighing import Weighed, WhatIf
+from tests.tui.double import OPEN
 from tests.tui.requests.values import AT, handled, review, row, weighed, weight
 from tests.tui.requests.world import page, told, words
 from tests.tui.running import LARGE, SMALL, USUAL, Running, running
 from tests.tui.running import run as going
-from tests.tui.test_app import OPEN
 from tests.wire.fake import FakeDaemon, Handler, short_folder
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from agent.wire.policing import Edited, PolicyEdit
 from agent.wire.weighing import CurveAsk, TradeOffs
+from tests.tui.double import Double
 from tests.tui.running import Running
-from tests.tui.test_app import Double
 from tests.tui.tradeoff.values import CURVE
 from tests.wire.fake import FakeDaemon, Handler, says, short_folder
 
