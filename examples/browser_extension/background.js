@@ -164,8 +164,12 @@ if (FIREFOX) {
       event.respondWith(goOn(tab, address));
     }
   });
-  chrome.webRequest.onSendHeaders.addListener(({ tabId }) => rules.drop(tabId), PAGES);
-  chrome.webRequest.onErrorOccurred.addListener(({ tabId, url }) => rules.drop(tabId, url), PAGES);
+  chrome.webRequest.onSendHeaders.addListener(({ tabId, timeStamp: at }) => {
+    rules.drop(tabId, { at });
+  }, PAGES);
+  chrome.webRequest.onErrorOccurred.addListener(({ tabId, url: address, timeStamp: at }) => {
+    rules.drop(tabId, { at, address });
+  }, PAGES);
 }
 
 chrome.omnibox.onInputStarted.addListener(() => {

@@ -69,7 +69,7 @@ export class Rules {
   #rules;
   #gate;
   #next = FIRST_PASS;
-  /** Of each tab, the last one that no request has met: {address, ids, timer, unmet}. */
+  /** Of each tab, the last one that no request has met: {address, at, ids, timer, unmet}. */
   #passes = new Map();
   #cleared;
   #last;
@@ -132,7 +132,7 @@ export class Rules {
     this.#next += addRules.length;
     const timer = setTimeout(() => this.drop(pass.tab), UNUSED);
     const ids = addRules.map(({ id }) => id);
-    this.#passes.set(pass.tab, { address: pass.address, ids, timer, unmet });
+    this.#passes.set(pass.tab, { address: pass.address, at: Date.now(), ids, timer, unmet });
     try {
       await this.#rules.updateSessionRules({ removeRuleIds, addRules });
       return addRules.length > 1;
@@ -143,9 +143,16 @@ export class Rules {
     }
   }
 
-  /** Take a tab's rules away, once its request has left or failed; of another address, nothing. */
-  drop(tab, address) {
-    if (address === undefined || this.passes(tab, address)) {
+  /**
+   * Take a tab's rules away, once its request has left or failed.
+   * @param {number} tab
+   * @param {{at?: number, address?: string}} which `at`: when that was, in milliseconds since the
+   *   epoch: the browser may tell of it when the next one is let pass already, whose rules stay;
+   *   `address`: only the rules of that one
+   */
+  drop(tab, { at = Infinity, address } = {}) {
+    const later = this.#passes.get(tab)?.at > at;
+    if (!later && (address === undefined || this.passes(tab, address))) {
       const removeRuleIds = this.#forget(tab);
       if (removeRuleIds.length > 0) {
         this.#rules.updateSessionRules({ removeRuleIds });

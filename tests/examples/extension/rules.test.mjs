@@ -186,12 +186,27 @@ test("the next of a tab takes the place of the last, and tabs have their own", a
   await rules.pass({ tab: 5, address: search("a.example", "y"), header: "three" });
   const headers = [...here.rules.values()].map(({ action }) => action.requestHeaders?.[0].value);
   assert.deepEqual(headers.filter(Boolean).sort(), ["three", "two"]);
-  rules.drop(5, ADDRESS);
+  rules.drop(5, { address: ADDRESS });
   rules.drop(7);
   await settle();
   assert.equal(here.rules.size, 4);
-  rules.drop(5, search("a.example", "y#top"));
+  rules.drop(5, { address: search("a.example", "y#top") });
   rules.drop(6);
+  await settle();
+  assert.equal(here.rules.size, 0);
+});
+
+test("what left or failed before an address was let pass takes nothing of it away", async () => {
+  const here = browser();
+  const rules = new Rules(here, GATE);
+  const before = Date.now() - 0.5;
+  await rules.pass({ tab: 5, address: ADDRESS, header: "one" });
+  rules.drop(5, { at: before });
+  rules.drop(5, { at: before, address: ADDRESS });
+  await settle();
+  assert.deepEqual(kinds(here), ["allow", "modifyHeaders"]);
+  assert.ok(rules.passes(5, ADDRESS));
+  rules.drop(5, { at: Date.now() });
   await settle();
   assert.equal(here.rules.size, 0);
 });
