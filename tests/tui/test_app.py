@@ -1,6 +1,7 @@
 """The program: reaching the daemon, locking, hiding, and the end of it."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -10,9 +11,11 @@ from textual.widgets import Input
 from textual.worker import WorkerFailed
 
 from agent.errors import DaemonError
+from agent.tui.app import Review
 from agent.tui.cover import Cover
 from agent.tui.help import Help
 from agent.tui.link import Happened, Heard, Lost
+from agent.tui.page import Page
 from agent.tui.screens.requests import Requests
 from agent.tui.unlock import Unlocking
 from agent.wire.state import Event
@@ -164,56 +167,54 @@ def test_it_starts_a_daemon_if_none_runs_and_survives_its_end() -> None:
         going(test(folder / "control.sock", Double(), ends))
 
 
-def test_a_screen_that_is_taken_away_shows_nothing_more() -> None:
-    """What it asked for may come when it has lost its parts, and is no defect then."""
-    came: list[bool] = []
+def taken_away(then: Callable[[Review, Page], None]) -> None:
+    """Do something to the program and its screen once that has lost its parts."""
 
     async def test(path: Path) -> None:
         async with running(path) as shown:
             app, page = shown.app, shown.app.page()
             assert page is not None
 
-            async def shows() -> None:
-                came.append(bool(page.query("#first")))
-                page.query_one("#first")
-
             async def late() -> None:
                 while app.is_running or page.query("#first"):  # noqa: ASYNC110  (nobody tells of it)
                     await asyncio.sleep(0)
-                page.do(shows)
+                then(app, page)
 
             ending = asyncio.create_task(late())
         await ending
 
     with double() as (_, path):
         going(test(path))
+
+
+def test_a_screen_that_is_taken_away_shows_nothing_more() -> None:
+    """What it asked for may come when it has lost its parts, and is no defect then."""
+    came: list[bool] = []
+
+    def asks(_: Review, page: Page) -> None:
+        async def shows() -> None:
+            came.append(bool(page.query("#first")))
+            page.query_one("#first")
+
+        page.do(shows)
+
+    taken_away(asks)
     assert came == [False]
 
 
 def test_what_the_daemon_tells_at_the_end_is_let_pass() -> None:
     """Screens that have lost their parts can neither be hidden nor be cleared any more."""
-    heard: list[bool] = []
+    same: list[bool] = []
 
-    async def test(path: Path) -> None:
-        async with running(path) as shown:
-            app, page = shown.app, shown.app.page()
-            assert page is not None
+    def tells(app: Review, _: Page) -> None:
+        before = app.state
+        app.on_lost(Lost(DaemonError("it ended", hint="start it")))
+        app.on_heard(Heard(changed(OPEN, locked=True)))
+        app.on_happened(Happened(Event(number=1, kind="lock", at=OPEN.started_at)))
+        same.append(app.state is before)
 
-            async def late() -> None:
-                while app.is_running or page.query("#first"):  # noqa: ASYNC110  (nobody tells of it)
-                    await asyncio.sleep(0)
-                before = app.state
-                app.on_lost(Lost(DaemonError("it ended", hint="start it")))
-                app.on_heard(Heard(changed(OPEN, locked=True)))
-                app.on_happened(Happened(Event(number=1, kind="lock", at=OPEN.started_at)))
-                heard.append(app.state is before)
-
-            ending = asyncio.create_task(late())
-        await ending
-
-    with double() as (_, path):
-        going(test(path))
-    assert heard == [True]
+    taken_away(tells)
+    assert same == [True]
 
 
 def test_what_a_screen_has_not_is_a_defect_while_it_stands() -> None:
