@@ -1,4 +1,4 @@
-"""A file has at most 300 lines, a function at most 50 and five parameters; nobody is excused."""
+"""A file has at most 450 lines, a function at most 60 and seven parameters; nobody is excused."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -7,7 +7,7 @@ import pytest
 from tests.house.functions import Function, in_javascript, in_python
 from tests.house.tree import ROOT, sources
 
-FILE_LINES, FUNCTION_LINES, PARAMETERS = 300, 50, 5
+FILE_LINES, FUNCTION_LINES, PARAMETERS = 450, 60, 7
 Measure = Callable[[str], Iterator[Function]]
 
 
@@ -46,13 +46,13 @@ def test_no_function_is_too_large(suffixes: tuple[str, ...], functions: Measure)
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("def f(a, b, c, d, e): ...", []),
-        ("def f(a, b, /, c, *, d, **e): ...", []),
-        ("class A:\n def f(self, a, b, c, d, e): ...", []),
-        ("async def f(a, b, c, *d, e, **g): ...", ["f has 6 parameters"]),
-        ("def f():" + "\n 1" * 49, []),
-        ("def f():" + "\n 1" * 50, ["f has 51 lines"]),
-        ("class A:\n def f():" + "\n  1" * 50, ["f has 51 lines"]),
+        ("def f(a, b, c, d, e, f, g): ...", []),
+        ("def f(a, b, /, c, d, e, *, f, **g): ...", []),
+        ("class A:\n def f(self, a, b, c, d, e, f, g): ...", []),
+        ("async def f(a, b, c, h, i, *d, e, **g): ...", ["f has 8 parameters"]),
+        ("def f():" + "\n 1" * 59, []),
+        ("def f():" + "\n 1" * 60, ["f has 61 lines"]),
+        ("class A:\n def f():" + "\n  1" * 60, ["f has 61 lines"]),
     ],
 )
 def test_the_measure_itself(text: str, found: list[str]) -> None:
@@ -63,23 +63,26 @@ def test_the_measure_itself(text: str, found: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("function f(a, b, {c, d}, e = 1, ...g) {}", []),
-        ("class A { #f(a, b, c, d, e, g) {} }", ["#f has 6 parameters"]),
-        ("const f = async (a, b, c, [d], /* and */ e, g = 1) => a", ["f has 6 parameters"]),
+        ("function f(a, b, {c, d}, e = 1, h, i, ...g) {}", []),
+        ("class A { #f(a, b, c, d, e, g, h, i) {} }", ["#f has 8 parameters"]),
+        ("const f = async (a, b, c, [d], /* and */ e, g = 1, h, i) => a", ["f has 8 parameters"]),
         ("const f = a => a", []),
-        ("x.f = function* (a, b, c, d, e, g) {}", ["x.f has 6 parameters"]),
-        ("const o = {f: (a, b, c, d, e, g) => a}", ["f has 6 parameters"]),
-        ("export default (a, b, c, d, e, g) => a", ["the function of line 1 has 6 parameters"]),
-        ("function f() {" + "\n" * 49 + "}", []),
-        ("const f = () => {" + "\n" * 50 + "}", ["f has 51 lines"]),
+        ("x.f = function* (a, b, c, d, e, g, h, i) {}", ["x.f has 8 parameters"]),
+        ("const o = {f: (a, b, c, d, e, g, h, i) => a}", ["f has 8 parameters"]),
         (
-            "function f() {\n on(" + "() => {" + "\n" * 50 + "});}",
-            ["f has 52 lines", "the function of line 2 has 51 lines"],
+            "export default (a, b, c, d, e, g, h, i) => a",
+            ["the function of line 1 has 8 parameters"],
         ),
-        ("// a script\n(() => {" + "\n" * 50 + "})();", []),
-        ("(() => {" + "\n" * 50 + "})();\nf();", ["the function of line 1 has 51 lines"]),
-        ("((a) => {" + "\n" * 50 + "})(1);", ["the function of line 1 has 51 lines"]),
-        ("f(() => {" + "\n" * 50 + "});", ["the function of line 1 has 51 lines"]),
+        ("function f() {" + "\n" * 59 + "}", []),
+        ("const f = () => {" + "\n" * 60 + "}", ["f has 61 lines"]),
+        (
+            "function f() {\n on(" + "() => {" + "\n" * 60 + "});}",
+            ["f has 62 lines", "the function of line 2 has 61 lines"],
+        ),
+        ("// a script\n(() => {" + "\n" * 60 + "})();", []),
+        ("(() => {" + "\n" * 60 + "})();\nf();", ["the function of line 1 has 61 lines"]),
+        ("((a) => {" + "\n" * 60 + "})(1);", ["the function of line 1 has 61 lines"]),
+        ("f(() => {" + "\n" * 60 + "});", ["the function of line 1 has 61 lines"]),
     ],
 )
 def test_the_measure_of_javascript(text: str, found: list[str]) -> None:
