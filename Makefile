@@ -9,7 +9,7 @@ PINS := .ci/constraints.txt
 # package; pip 25.3 and later read the second name for that.
 INSTALL := PIP_CONSTRAINT=$(PINS) PIP_BUILD_CONSTRAINT=$(PINS) $(BIN)/python -m pip install --quiet
 
-.PHONY: demo test check bench model clean
+.PHONY: demo test soak check bench model clean
 
 demo: .venv/.base
 	@$(BIN)/reticent demo
@@ -18,9 +18,13 @@ demo: .venv/.base
 # workers, and in what these start: more would wait for each other. The browsers come last and
 # alone: what one of them asks has to be decided within a second.
 test: .venv/.dev
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not browser' \
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not browser and not soak' \
 	  --numprocesses $(WORKERS) --dist loadfile
-	$(BIN)/python -m pytest -m browser tests/browser
+	$(BIN)/python -m pytest -m 'browser and not soak' tests/browser
+
+# Kills, replacements and mutations by the hundred: each prints its counts, and they run alone.
+soak: .venv/.dev
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m soak -v -s
 
 check: .venv/.dev
 	$(BIN)/ruff check .

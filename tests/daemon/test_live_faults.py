@@ -21,8 +21,8 @@ from tests.daemon.crowd import QUERIES, SIMPLE, Crowd
 from tests.daemon.whole_daemon import LOOK, PATIENCE, begun, home, started
 from tests.vault.worlds import TYPED
 
-KILLS = 40
-STOPS = 10
+KILLS = [40, pytest.param(400, marks=pytest.mark.soak)]
+STOPS = [10, pytest.param(100, marks=pytest.mark.soak)]
 CLIENTS = 8
 FEWEST, MOST = 2 * CLIENTS, 10 * CLIENTS  # questions after the first, until a daemon is ended
 ENDLESS = 10_000  # questions of each client: more than anybody answers until then
@@ -82,7 +82,8 @@ def shown(record: Disclosure) -> dict[str, str]:
     return {name: value for name, value in record.disclosed if value != UNSPECIFIED}
 
 
-def test_a_kill_costs_nothing_that_was_answered(say: Say) -> None:
+@pytest.mark.parametrize("kills", KILLS)
+def test_a_kill_costs_nothing_that_was_answered(say: Say, kills: int) -> None:
     """At any instant, under load; the next daemon starts over what is left, sockets and all.
 
     Beyond what was answered the ledger has at most what each client was about to be told.
@@ -90,7 +91,7 @@ def test_a_kill_costs_nothing_that_was_answered(say: Say) -> None:
     rng = Random(4)  # noqa: S311  (instants that can be drawn again)
     with home() as places:
         crowd = Crowd(places.query, SIMPLE)
-        for kill in range(KILLS):
+        for kill in range(kills):
             with started(places) as live:
                 live.unlock()
                 count = live.status().entries or 0
@@ -99,17 +100,18 @@ def test_a_kill_costs_nothing_that_was_answered(say: Say) -> None:
                 live.process.wait(PATIENCE)
             assert places.query.is_socket()
         gone = lost(places, crowd)
-    say(f"{KILLS} kills of the daemon, {len(crowd.told)} answers, {len(gone)} lost")
-    assert (gone, crowd.other, crowd.cut) == ([], [], KILLS * CLIENTS)
-    assert len(crowd.told) > KILLS * CLIENTS
+    say(f"{kills} kills of the daemon, {len(crowd.told)} answers, {len(gone)} lost")
+    assert (gone, crowd.other, crowd.cut) == ([], [], kills * CLIENTS)
+    assert len(crowd.told) > kills * CLIENTS
 
 
-def test_a_signal_in_the_middle_loses_nothing(say: Say) -> None:
+@pytest.mark.parametrize("stops", STOPS)
+def test_a_signal_in_the_middle_loses_nothing(say: Say, stops: int) -> None:
     """The daemon ends by itself, without an error, and takes its sockets with it."""
     rng = Random(5)  # noqa: S311  (moments that can be drawn again)
     with home() as places:
         crowd = Crowd(places.query, SIMPLE)
-        for _ in range(STOPS):
+        for _ in range(stops):
             with started(places) as live:
                 live.unlock()
                 asyncio.run(asked(crowd, live.process.terminate, rng))
@@ -117,10 +119,10 @@ def test_a_signal_in_the_middle_loses_nothing(say: Say) -> None:
             assert not places.query.exists()
             assert not places.control.exists()
         log, gone = places.log.read_text(), lost(places, crowd)
-    say(f"{STOPS} ends by a signal, {len(crowd.told)} answers, {len(gone)} lost")
+    say(f"{stops} ends by a signal, {len(crowd.told)} answers, {len(gone)} lost")
     assert gone == []
     assert "failed" not in log
-    assert len(crowd.told) > STOPS * CLIENTS
+    assert len(crowd.told) > stops * CLIENTS
 
 
 def test_of_many_daemons_one_lives() -> None:

@@ -14,12 +14,13 @@ from tests.house.tree import ROOT
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  (folders in it)
 
 
+@pytest.mark.parametrize("kills", [200, pytest.param(2000, marks=pytest.mark.soak)])
 def test_a_kill_costs_nothing_that_was_acknowledged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kills: int
 ) -> None:
-    """200 kills of a process that appends; the counts are printed."""
+    """Kills of a process that appends; the counts are printed."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.vault.killed", MEMORY or tmp_path, "200", "4"],
+        [sys.executable, "-m", "tests.vault.killed", MEMORY or tmp_path, str(kills), "4"],
         capture_output=True,
         text=True,
         check=False,
@@ -29,6 +30,6 @@ def test_a_kill_costs_nothing_that_was_acknowledged(
     assert done.returncode == 0, done.stderr
     with capsys.disabled():
         sys.stdout.write(f"\n{done.stdout}")
-    found = re.fullmatch(r"200 kills, (\d+) acknowledged, 0 lost, 0 corrupt\n", done.stdout)
+    found = re.fullmatch(rf"{kills} kills, (\d+) acknowledged, 0 lost, 0 corrupt\n", done.stdout)
     assert found
-    assert int(found[1]) > 200, "so few that the kills came before the entries"
+    assert int(found[1]) > kills, "so few that the kills came before the entries"
