@@ -82,7 +82,7 @@ def test_its_profile_is_that_of_the_demo() -> None:
 def test_its_other_commands_are_those_of_continuous_integration() -> None:
     """What is run there is what a newcomer is told."""
     others = {each for each in COMMANDS if not each.startswith("reticent ")} - {*STORY, *BROWSED}
-    assert others == {"make demo", "make test", "make soak"}
+    assert others == {"make demo", "make test"}
     assert others <= {*(ROOT / ".ci/run").read_text().splitlines()}
 
 
