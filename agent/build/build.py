@@ -16,7 +16,7 @@ from agent.build.shrinkage import fit
 from agent.build.validate import MANY_ROWS, Validation, validate
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
-from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.sets import pairs, singleton
 
 if TYPE_CHECKING:

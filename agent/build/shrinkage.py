@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import Objective, Settings
 from agent.tradeoff.search import search
-from agent.tradeoff.settings import Settings
 from agent.tradeoff.utility import query_utility
 
 if TYPE_CHECKING:
-    from agent.tradeoff.crowd import Crowd
+    from agent.tradeoff.anonymity_set import Crowd
     from agent.tradeoff.tables import QueryRows
     from agent.tradeoff.utility import Estimator, Utility
 

@@ -11,8 +11,8 @@ from agent.build.halves import in_half_a
 from agent.build.heldout import heldout_bits
 from agent.build.population import part
 from agent.build.shrinkage import TRADE_OFF, fit
-from agent.tradeoff.columns import row_columns
-from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.search import search
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from agent.errors import UsageError
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
-from agent.tradeoff.losses import METRICS
+from agent.tradeoff.anonymity_set import METRICS
 from agent.tradeoff.search import ALGORITHMS
 from policy.hosts import ANYBODY
 

@@ -9,7 +9,7 @@ from agent.decision.request import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
 from agent.model.model import Model
-from agent.tradeoff.losses import Metric
+from agent.tradeoff.anonymity_set import Metric
 from agent.tradeoff.search import Algorithm
 
 Checked = TypeVar("Checked", Limits, Terms)

@@ -10,11 +10,10 @@ from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.lookup import Match
 from agent.model.model import Model
-from agent.tradeoff.beside import Beside, forced
-from agent.tradeoff.exact import EXHAUSTIVE
+from agent.tradeoff.bounds import Beside, forced
+from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import Objective
-from agent.tradeoff.probe import SetFunction
-from agent.tradeoff.search import Result, search
+from agent.tradeoff.search import EXHAUSTIVE, Result, search
 from agent.tradeoff.sets import members, singleton, union
 from policy.settings import Mode
 

@@ -6,7 +6,7 @@ from typing import Literal
 from agent.decision.request import Request
 from agent.decision.terms import Terms
 from agent.model.lookup import Match
-from agent.tradeoff.losses import Metric
+from agent.tradeoff.anonymity_set import Metric
 from agent.tradeoff.search import Proof
 from policy.settings import Mode
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent.decision.request import Knowledge
 from agent.model.model import Model
-from agent.tradeoff.guard import FEWEST
+from agent.tradeoff.anonymity_set import FEWEST
 
 Codes = tuple[tuple[str, int], ...]
 

@@ -15,11 +15,9 @@ import numpy as np
 
 from agent.decision.settings import Case
 from agent.model.model import Model
+from agent.tradeoff.local_search import ROUNDING
 from agent.tradeoff.objective import Objective
-from agent.tradeoff.passes import ROUNDING
-from agent.tradeoff.pooled import Pairwise, Pooled, mixed
-from agent.tradeoff.portfolio import Demand, Portfolio, plan
-from agent.tradeoff.uses import Scope, Uses
+from agent.tradeoff.plan import Demand, Pairwise, Pooled, Portfolio, Scope, Uses, mixed, plan
 from agent.tradeoff.utility import HELPS_NOTHING
 
 FEWEST = 3  # queries, whose mean says nothing of another one

@@ -4,9 +4,8 @@ from agent.decision.choice import Choice
 from agent.decision.decision import Candidate, Reason
 from agent.decision.settings import Case
 from agent.model.model import Model
-from agent.tradeoff.crowd import COMBINATIONS
-from agent.tradeoff.limits import Limit
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.anonymity_set import COMBINATIONS
+from agent.tradeoff.objective import Limit, Objective
 from agent.tradeoff.sets import members, singleton, union
 
 KEYS: dict[Limit, str] = {

@@ -8,9 +8,9 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
 from agent.model.model import Model
-from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.objective import Settings
 from agent.tradeoff.sets import union
-from agent.tradeoff.settings import Settings
 from agent.tradeoff.tables import UNSPECIFIED
 
 Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not specified

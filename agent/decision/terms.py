@@ -5,7 +5,7 @@ from math import isfinite
 from typing import get_args
 
 from agent.errors import UsageError
-from agent.tradeoff.losses import METRICS, Metric
+from agent.tradeoff.anonymity_set import METRICS, Metric
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm
 from policy.match import Ruling
 from policy.settings import Memory, Mode, Protect, Unknown

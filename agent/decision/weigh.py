@@ -16,7 +16,7 @@ from agent.decision.settings import Case, Own, case_of
 from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.model import Model
-from agent.tradeoff.crowd import COMBINATIONS
+from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.objective import Objective
 from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.utility import HELPS_NOTHING

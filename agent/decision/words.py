@@ -5,7 +5,7 @@ from math import floor
 from agent.decision.decision import Candidate, Decision, Evidence, Figures
 from agent.decision.phrases import bits, listed, people
 from agent.decision.terms import Terms
-from agent.tradeoff.losses import Metric
+from agent.tradeoff.anonymity_set import Metric
 
 LIKELY = "if gains shrink as the set grows, which is not proven"
 LOOSE = "such bounds are loose: small shares are normal"

@@ -10,7 +10,7 @@ from agent.errors import UsageError
 from agent.model.lookup import Match, QueryIndex
 from agent.model.memory import Recent
 from agent.model.tables import COST_METRICS, Singles
-from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from agent.tradeoff.losses import Metric
+from agent.tradeoff.anonymity_set import Metric
 from agent.tradeoff.sets import pairs, singleton
 from agent.tradeoff.tables import Population, QueryRows
 

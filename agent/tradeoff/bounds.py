@@ -1,13 +1,17 @@
-"""What the optimum cannot exceed, and under which assumption (paper 4.3, DESIGN.md 2.5)."""
+"""Bounds: on the optimum, on a search beside a fixed set, and on the error of samples."""
 
 from __future__ import annotations
 
+from math import ceil, inf, isfinite, log, log2, sqrt
 from typing import TYPE_CHECKING
 
 from agent.tradeoff.sets import members, singleton
 
 if TYPE_CHECKING:
-    from agent.tradeoff.probe import Divided, Probe, SetFunction
+    from collections.abc import Iterable, Sequence
+
+    from agent.tradeoff.local_search import Divided, Probe, SetFunction
+
 
 CEILING_MOST = 16  # attributes in a set whose ceiling is computed
 
@@ -64,3 +68,167 @@ def certified_share(value: float, bound: float | None) -> float | None:
     if bound <= 0:
         return 1.0
     return min(1.0, value / bound)
+
+
+class Beside:
+    """F(B u A) - F(B) as a function of A, for a fixed set B: F contracted by B.
+
+    Utility and cost are contracted likewise, so that both are 0 at the empty set and what bounds
+    U and C of sets with B bounds these, once U(B) and C(B) are taken off. A contraction is
+    submodular where F is. What is said of A is true within the candidates given.
+    """
+
+    def __init__(self, function: Divided, base: int, candidates: int) -> None:
+        """Fix ``base`` and choose from ``candidates``, both masks; those in the base are dropped.
+
+        ValueError where the base is not feasible, or an attribute is no candidate of
+        ``function``, whose bounds need not hold for it.
+        """
+        if (base | candidates) & ~function.candidates:
+            message = "the base and what is chosen beside it must be candidates of the function"
+            raise ValueError(message)
+        if not function.feasible(base):
+            message = "the base breaks a limit, so there is nothing to choose beside it"
+            raise ValueError(message)
+        self.candidates = candidates & ~base
+        """The attributes to choose from, as a mask."""
+        self._function, self._base = function, base
+        self._value, self._utility = function.value(base), function.utility(base)
+        self._cost = function.cost(base)
+
+    @property
+    def claims_submodularity(self) -> bool:
+        """Whether bounds that assume F to be submodular mean anything here."""
+        return self._function.claims_submodularity
+
+    @property
+    def monotone_utility(self) -> bool:
+        """Whether U never falls when a set grows."""
+        return self._function.monotone_utility
+
+    def value(self, mask: int) -> float:
+        """Return F(B u A) - F(B)."""
+        return self._function.value(self._base | mask) - self._value
+
+    def utility(self, mask: int) -> float:
+        """Return U(B u A) - U(B)."""
+        return self._function.utility(self._base | mask) - self._utility
+
+    def cost(self, mask: int) -> float:
+        """Return C(B u A) - C(B)."""
+        return self._function.cost(self._base | mask) - self._cost
+
+    def feasible(self, mask: int) -> bool:
+        """Say whether B u A may be chosen."""
+        return self._function.feasible(self._base | mask)
+
+    def hopeless(self, mask: int) -> bool:
+        """Say True only where neither B u A nor a set that contains it may be chosen."""
+        return self._function.hopeless(self._base | mask)
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of B u A quick to evaluate; the answers stay the same."""
+        self._function.focus(self._base | mask)
+
+    def survey(self, mask: int, attributes: Sequence[int]) -> None:
+        """Make ready F(B u (A ^ {V})) for each candidate V in ``attributes``."""
+        self._function.survey(self._base | mask, attributes)
+
+    def may_exceed(self, mask: int, level: float) -> bool:
+        """Say False only where F(B u A) - F(B) <= level for certain."""
+        return self._function.may_exceed(self._base | mask, level + self._value)
+
+    @property
+    def utility_limit(self) -> float:
+        """A bound on the utility of every set."""
+        return self._function.utility_limit - self._utility
+
+    def utility_ceiling(self, mask: int) -> float:
+        """Return a bound on the utility of every subset of A."""
+        return self._function.utility_ceiling(self._base | mask) - self._utility
+
+    def online_bound(self, mask: int) -> float:
+        """Return Thm 4.5's bound for the contraction; infinite where U is not monotone."""
+        return online_bound(self, mask) if self.monotone_utility else inf
+
+    def cost_floor(self, mask: int) -> float:
+        """Return a bound below the cost of every superset of A."""
+        return self._function.cost_floor(self._base | mask) - self._cost
+
+
+def forced(objective: SetFunction, attributes: Iterable[int]) -> tuple[int, int]:
+    """Return what of ``attributes`` can be in the set, and what would break a limit, as masks.
+
+    Each is added where the set with it is feasible, as the first mask always is: the one with the
+    largest F of its own first, of equals the smaller.
+    """
+    taken = refused = 0
+    for each in sorted({*attributes}, key=lambda each: (-objective.value(singleton(each)), each)):
+        if objective.feasible(taken | singleton(each)):
+            taken |= singleton(each)
+        else:
+            refused |= singleton(each)
+    return taken, refused
+
+
+def utility_samples(intents: int, error: float, delta: float, *, two_sided: bool = False) -> int:
+    """Return how many rows estimate U(A) to ``error`` bits with confidence 1 - ``delta``.
+
+    ``intents``: K >= 1, the number of distinct intents; ``delta``: between 0 and 1. As printed
+    the lemma bounds errors in one direction; ``two_sided`` bounds both. ValueError for arguments
+    outside these ranges, and where the number is too large for a float. Source: Lemma 4.2.
+    """
+    if not intents >= 1:
+        message = f"a query has at least one intent, not {intents}"
+        raise ValueError(message)
+    return _hoeffding(log2(intents), error, delta, two_sided=two_sided)
+
+
+def cost_samples(error: float, delta: float, *, two_sided: bool = False) -> int:
+    """Return how many people estimate I(A) to ``error`` with confidence 1 - ``delta``.
+
+    ``error`` is in the unit of the metric, a probability; ``delta`` and ``two_sided`` as in
+    ``utility_samples``, ValueError likewise. Source: Lemma 4.3.
+    """
+    return _hoeffding(1.0, error, delta, two_sided=two_sided)
+
+
+def utility_error(intents: int, samples: int, delta: float, *, two_sided: bool = False) -> float:
+    """Return to how many bits ``samples`` rows estimate U(A) with confidence 1 - ``delta``.
+
+    The other way round of ``utility_samples``: arguments and ValueError as there, and one sample
+    at the least. Source: Lemma 4.2.
+    """
+    if not intents >= 1:
+        message = f"a query has at least one intent, not {intents}"
+        raise ValueError(message)
+    return log2(intents) * cost_error(samples, delta, two_sided=two_sided)
+
+
+def cost_error(samples: int, delta: float, *, two_sided: bool = False) -> float:
+    """Return to what error ``samples`` people estimate I(A), likewise. Source: Lemma 4.3."""
+    if not samples >= 1:
+        message = f"a sample has at least one row, not {samples}"
+        raise ValueError(message)
+    return sqrt(_doubt(delta, two_sided=two_sided) / (2 * samples))
+
+
+def _hoeffding(width: float, error: float, delta: float, *, two_sided: bool) -> int:
+    """Return ceil(1/2 (width/error)^2 ln(1/delta)), or ln(2/delta) for both directions."""
+    if not (error > 0 and isfinite(error)):
+        message = f"an error is a finite number above 0, not {error}"
+        raise ValueError(message)
+    ratio = width / error
+    samples = 0.5 * ratio * ratio * _doubt(delta, two_sided=two_sided)
+    if not isfinite(samples):
+        message = f"an error of {error} takes more samples than can be counted"
+        raise ValueError(message)
+    return ceil(samples)
+
+
+def _doubt(delta: float, *, two_sided: bool) -> float:
+    """Return ln(1/delta), or ln(2/delta) for both directions."""
+    if not 0 < delta < 1:
+        message = f"delta is a probability between 0 and 1, not {delta}"
+        raise ValueError(message)
+    return log(2 if two_sided else 1) - log(delta)

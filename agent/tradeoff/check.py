@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from agent.tradeoff.local_search import SetFunction
     from agent.tradeoff.objective import Objective
-    from agent.tradeoff.probe import SetFunction
 
 TOLERANCE = 1e-9  # in the function's unit: rounding can feign less than this
 EXHAUSTIVE = 10  # candidates: 191,710 pairs

@@ -6,17 +6,259 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from agent.tradeoff.louo import LeaveOneUserOut
-from agent.tradeoff.plugin import PlugIn
+from agent.tradeoff.counts import Layouts
+from agent.tradeoff.grouping import Partitions, row_columns
+from agent.tradeoff.sets import singleton
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from agent.tradeoff.counts import Counts, Layout
     from agent.tradeoff.tables import QueryRows
 
+    Indexes = NDArray[np.intp]
+    Floats = NDArray[np.float64]
+
+
+NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
+SCORE_BITS = 6  # a row's score is below 2**6 bits
 Estimator = Literal["louo", "plugin"]
+
+
+class Scoring:
+    """Mean scores log2 P-u(x|g)/p0-u(x) of the rows of a layout.
+
+    P-u(x|g) = (c(g,x) - n_u(g,x) + beta p0-u(x)) / (c(g) - n_u(g) + beta). Source: DESIGN.md 2.1.
+    Each score is rounded to a multiple of a power of two, so small that their sum is exact: it
+    is the same whatever order the cells are in, and by which path they were reached.
+    """
+
+    def __init__(self, layout: Layout, shrinkage: float) -> None:
+        """Score the rows of a layout; ``shrinkage``: beta, in rows."""
+        self.layout, self._shrinkage = layout, shrinkage
+        kinds = layout.kinds
+        self._total = len(kinds.of_row)
+        nudge = 2.0 ** (self._total.bit_length() - NUDGE_BITS)
+        # What the formula adds to the counts of a pair and of a group, one per kind.
+        self._pair_pull = _never_whole(shrinkage * layout.prior - kinds.same, nudge)
+        self._group_pull = _never_whole(shrinkage - kinds.own.astype(np.float64), nudge)
+        self._quantum = 1.5 * 2.0 ** (SCORE_BITS + self._total.bit_length())
+        rows_of_kind = np.bincount(kinds.of_row, minlength=len(kinds.intent))
+        self.limit = float(-(np.log2(layout.prior) * rows_of_kind).sum()) / self._total
+        """Bits that no utility exceeds: the entropy of the prior, -mean log2 p0-u(x)."""
+
+    def value(self, mask: int) -> float:
+        """Return the mean score in bits when a set that is not empty divides the rows."""
+        merged = self.layout.merged(mask)
+        if merged is not None:
+            return self._means(merged)[0]
+        last = self.layout.divisions.last_step(mask)
+        return self.extensions(mask & ~singleton(last), [last])[0]
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return the mean score in bits for ``mask`` with each of these attributes added."""
+        batches = self.layout.beside(mask, attributes)
+        return [score for counts in batches for score in self._means(counts)]
+
+    def ceiling(self, mask: int) -> float:
+        """Return a bound, in bits, on the mean score for every subset of ``mask``.
+
+        The empirical conditional entropy H(X|A) bounds the scores of single rows (Gibbs). Where
+        a user has several rows the scores of a group can sum to Z > 1; log2 Z is at most
+        log2 (c - 1 + beta p) / (c - n + beta), with n the most rows of one user and p the sum
+        over x of the largest p0-u(x). That is added.
+        """
+        cells = self.layout.divisions[mask]
+        pairs = np.add.reduceat(np.bincount(cells.row), cells.pairs)
+        sizes = np.add.reduceat(pairs, cells.groups)
+        entropy = (sizes * np.log2(sizes)).sum() - (pairs * np.log2(pairs)).sum()
+        excess = (sizes * self._excess(sizes)).sum()
+        return self.limit + float(excess - entropy) / self._total
+
+    def _excess(self, sizes: Indexes) -> Floats:
+        """Return the bits per row by which groups of these sizes can beat their entropy."""
+        kinds = self.layout.kinds
+        most = int(kinds.own_total.max())
+        peaks = np.zeros(int(kinds.intent.max()) + 1)
+        np.maximum.at(peaks, kinds.intent, self.layout.prior)
+        spread = max(0.0, most - 1 + self._shrinkage * (float(peaks.sum()) - 1))
+        return np.log2(1 + spread / (np.maximum(sizes, most) - most + self._shrinkage))
+
+    def _means(self, counts: Counts) -> list[float]:
+        """Return the mean score in bits for each attribute that was counted."""
+        scores = counts.pair + self._pair_pull.take(counts.kind)
+        others = counts.group + self._group_pull.take(counts.kind)
+        others *= self.layout.prior.take(counts.kind)
+        scores /= others
+        np.log2(scores, out=scores)
+        scores += self._quantum
+        scores -= self._quantum
+        scores *= counts.rows
+        means: list[float] = (np.add.reduceat(scores, counts.first) / self._total).tolist()
+        return means
+
+
+def _never_whole(pulls: Floats, nudge: float) -> Floats:
+    """Nudge whole numbers, by less than shows in a score: with a count they must not give 0."""
+    return np.where(pulls == np.rint(pulls), pulls + nudge, pulls)
+
+
+class LeaveOneUserOut:
+    """U(A) = mean over rows of log2 P-u(x|g(A)) - log2 p0-u(x), as a set function.
+
+    A user's rows share the person attributes, so what is left out of a group depends only on
+    the request attributes in A. Not monotone: noise has a negative gain.
+    """
+
+    monotone = False
+
+    def __init__(self, layouts: Layouts, shrinkage: float) -> None:
+        """Score a query's rows; ``shrinkage`` is beta > 0, in rows; ValueError otherwise."""
+        if not shrinkage > 0:
+            message = f"leave-one-user-out needs a shrinkage above 0, not {shrinkage}"
+            raise ValueError(message)
+        self._layouts, self._shrinkage = layouts, shrinkage
+        self._scorings: dict[int, Scoring] = {}
+        self.limit = self._scoring(0).limit
+
+    @classmethod
+    def of(cls, rows: QueryRows, cards: Sequence[int], shrinkage: float) -> LeaveOneUserOut:
+        """Return the utility for the rows of one query."""
+        return cls(Layouts(rows, row_columns(rows, cards)), shrinkage)
+
+    def at(self, shrinkage: float) -> LeaveOneUserOut:
+        """Return the same rows' utility at another shrinkage; what is counted is shared."""
+        self._layouts.shared = True
+        return LeaveOneUserOut(self._layouts, shrinkage)
+
+    def value(self, mask: int) -> float:
+        """Return U(A) in bits."""
+        return self._scoring(mask).value(mask) if mask else 0.0
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        persons = [each for each in attributes if each < self._layouts.rows.persons]
+        values = dict(zip(persons, self._scoring(mask).extensions(mask, persons), strict=True))
+        return [
+            values[each] if each in values else self.value(mask | singleton(each))
+            for each in attributes
+        ]
+
+    def ceiling(self, mask: int) -> float:
+        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
+        return min(self.limit, self._scoring(mask).ceiling(mask))
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
+        self._scoring(mask).layout.divisions.focus = mask
+
+    def forget(self) -> None:
+        """Drop remembered partitions; the answers stay the same."""
+        self._layouts.forget()
+
+    def _scoring(self, mask: int) -> Scoring:
+        """Return the scores under the request attributes in ``mask``."""
+        request = self._layouts.request(mask)
+        found = self._scorings.get(request)
+        if found is None:
+            found = Scoring(self._layouts[request], self._shrinkage)
+            self._scorings[request] = found
+        return found
+
+
+class PlugIn:
+    """U(A) = H(P(.|0)) - sum over groups g of c(g)/M H(P(.|g)), as a set function.
+
+    P(x|g) = (c(g,x) + beta p0(x)) / (c(g) + beta) with p0(x) = (c(x) + 1/2) / (M + K/2).
+    Non-negative gains (and submodular gains under Thm 3.1) only at beta = 0.
+    """
+
+    def __init__(self, rows: QueryRows, groups: Partitions, shrinkage: float) -> None:
+        """Take a query's rows, and their partitions.
+
+        ``shrinkage`` is beta >= 0, in rows; ValueError otherwise.
+        """
+        if not shrinkage >= 0:
+            message = f"a shrinkage is not negative: {shrinkage}"
+            raise ValueError(message)
+        self._rows, self._shrinkage = rows, shrinkage
+        self.monotone = shrinkage == 0
+        self._groups = groups
+        counts = np.bincount(rows.intent, minlength=rows.intents)
+        prior = (counts + 0.5) / (len(rows.intent) + rows.intents / 2)
+        self._pull = shrinkage * prior
+        self._prior_entropy = float(_entropies(prior[np.newaxis, :])[0])
+        self.limit = float(_entropies((counts + self._pull)[np.newaxis, :])[0])
+
+    @classmethod
+    def of(cls, rows: QueryRows, cards: Sequence[int], shrinkage: float) -> PlugIn:
+        """Return the utility for the rows of one query."""
+        return cls(rows, Partitions(row_columns(rows, cards)), shrinkage)
+
+    def at(self, shrinkage: float) -> PlugIn:
+        """Return the same rows' utility at another shrinkage; the partitions are shared."""
+        return PlugIn(self._rows, self._groups, shrinkage)
+
+    def value(self, mask: int) -> float:
+        """Return U(A) in bits."""
+        if not mask:
+            return 0.0
+        # summed in the order of the rows: the same for every path that leads to the set
+        return self.limit - float(self._entropy_left(mask).mean())
+
+    def removed(self, mask: int, rows: NDArray[np.intp]) -> Floats:
+        """Return the bits that the answer to A removes for each of these rows; U is their mean.
+
+        A row is scored against the counts of all rows: so may a sample be (paper 4.2, 7.1).
+        """
+        return self.limit - self._entropy_left(mask)[rows]
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        return [self.value(mask | singleton(each)) for each in attributes]
+
+    def ceiling(self, mask: int) -> float:
+        """Return a bound, in bits, on U of every subset of A; it needs no submodularity.
+
+        Smoothing mixes a group's distribution with the prior, and entropy is concave: no group
+        has less than the smaller of its empirical entropy and the prior's, and min(., const)
+        of a concave function only falls as groups are refined.
+        """
+        counts, labels = self._counts(mask)
+        entropies = _entropies(counts)
+        if self._shrinkage > 0:
+            entropies = np.minimum(entropies, self._prior_entropy)
+        return self.limit - float(entropies[labels].mean())
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
+        self._groups.dense.focus = mask
+
+    def forget(self) -> None:
+        """Drop remembered partitions; the answers stay the same."""
+        self._groups.dense.forget()
+
+    def _entropy_left(self, mask: int) -> Floats:
+        """Return H(P(.|g)) of each row's group, in bits."""
+        counts, labels = self._counts(mask)
+        return _entropies(counts + self._pull)[labels]
+
+    def _counts(self, mask: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return c(g, x), shape (groups, K), and each row's group."""
+        labels, groups = self._groups.dense[mask]
+        cells = labels * self._rows.intents + self._rows.intent
+        counts = np.bincount(cells, minlength=groups * self._rows.intents)
+        return counts.reshape(groups, self._rows.intents), labels
+
+
+def _entropies(masses: NDArray[np.number]) -> Floats:
+    """Return the entropy, in bits, of each row of masses once it is divided by its sum."""
+    share = masses / masses.sum(axis=1, keepdims=True)
+    logs = np.log2(share, out=np.zeros_like(share), where=share > 0)
+    entropies: Floats = -(share * logs).sum(axis=1)
+    return entropies
 
 
 class Utility(Protocol):

@@ -11,7 +11,7 @@ import numpy as np
 from agent.errors import UsageError
 from agent.model.memory import Recent
 from agent.model.tables import read_only
-from agent.tradeoff.columns import EVERY, row_columns
+from agent.tradeoff.grouping import EVERY, row_columns
 from agent.tradeoff.sets import EMPTY, members, singleton, union
 from agent.tradeoff.utility import query_utility
 

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
-from agent.tradeoff.objective import Objective
-from agent.tradeoff.passes import eager_pass, lazy_pass
+from agent.tradeoff.local_search import eager_pass, lazy_pass
+from agent.tradeoff.objective import Objective, Settings
 from agent.tradeoff.search import ALGORITHMS, greedy_order, search
-from agent.tradeoff.settings import Settings
 
 
 def figures() -> Iterator[str]:

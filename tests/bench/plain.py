@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.settings import Settings
+from agent.tradeoff.objective import Settings
 from agent.tradeoff.tables import Population, QueryRows
 
 Indexes = NDArray[np.intp]

@@ -15,7 +15,7 @@ from agent.errors import UsageError
 from agent.model.encoding import decode, encode
 from agent.model.model import Model
 from agent.model.tables import COST_METRICS
-from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.utility import Estimator, query_utility
 from tests.build.worlds import QUIET, World, options, source, worlds
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agent.build.heldout import heldout_bits
 from agent.model.attributes import Attribute
-from agent.tradeoff.columns import row_columns
+from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.tables import QueryRows
 from tests import strategies
 from tests.build import naive

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from agent.build.observe import Observations
 from agent.build.shrinkage import SHRINKAGES, fit
-from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.search import search
 from agent.tradeoff.tables import Population, QueryRows
 from tests.build.learnable import CARDS, observations

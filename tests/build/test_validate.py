@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from agent.build.observe import Observations
 from agent.build.shrinkage import fit
 from agent.build.validate import Trial, validate
-from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.search import search
 from agent.tradeoff.tables import Population, QueryRows
 from tests.build import naive

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from agent.model.attributes import Attribute
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
-from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.sets import singleton
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import query_utility

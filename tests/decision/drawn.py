@@ -14,7 +14,7 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.settings import Case, case_of
 from agent.decision.terms import Limits, Terms
 from agent.model.model import Model
-from agent.tradeoff.losses import METRICS
+from agent.tradeoff.anonymity_set import METRICS
 from agent.tradeoff.objective import Objective
 from agent.tradeoff.search import ALGORITHMS
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model

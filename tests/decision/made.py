@@ -7,7 +7,7 @@ from agent.decision.planned import FEWEST
 from agent.model.attributes import Attribute, Scope
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
-from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.sets import pairs
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import query_utility

@@ -12,7 +12,7 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.settings import case_of
 from agent.decision.terms import Terms
 from agent.model.model import Model
-from agent.tradeoff.pooled import Pairwise
+from agent.tradeoff.plan import Pairwise
 from agent.tradeoff.sets import pairs, singleton
 from tests.decision.made import CARDS, NAMES, made_model
 

@@ -9,7 +9,7 @@ from agent.decision.decision import Decision, Evidence, Figures, Status
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.decision.words import fitting, guessing, headline, proven, settled
-from agent.tradeoff.losses import METRICS, Metric
+from agent.tradeoff.anonymity_set import METRICS, Metric
 from tests.cli.examples import PEOPLE, cli_model
 
 COAST = Knowledge((("region", 1),))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import product
 from math import log, log2
 
-from agent.tradeoff.losses import Metric
+from agent.tradeoff.anonymity_set import Metric
 from agent.tradeoff.sets import members
 from agent.tradeoff.tables import Population, QueryRows
 

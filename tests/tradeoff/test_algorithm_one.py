@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.passes import FLOOR, Walk, eager_pass, lazy_pass
-from agent.tradeoff.probe import Probe
+from agent.tradeoff.local_search import FLOOR, Probe, Walk, eager_pass, lazy_pass
 from agent.tradeoff.search import search
 from agent.tradeoff.sets import members, singleton
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular, tabulate

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.beside import Beside, forced
-from agent.tradeoff.bounds import additive_bound, free_bound, online_bound
+from agent.tradeoff.bounds import Beside, additive_bound, forced, free_bound, online_bound
+from agent.tradeoff.local_search import Divided, Probe
 from agent.tradeoff.objective import Objective
-from agent.tradeoff.probe import Divided, Probe
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, search
 from agent.tradeoff.sets import members, singleton, subsets, union
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular, tabulate

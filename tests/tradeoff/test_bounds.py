@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.bounds import additive_bound, certified_share, online_bound, possible
 from agent.tradeoff.check import all_pairs, check
-from agent.tradeoff.crowd import Crowd
-from agent.tradeoff.objective import Objective
-from agent.tradeoff.probe import Probe
+from agent.tradeoff.local_search import Probe
+from agent.tradeoff.objective import Objective, Settings
 from agent.tradeoff.search import search
 from agent.tradeoff.sets import members, singleton, subsets
-from agent.tradeoff.settings import Settings
 from agent.tradeoff.tables import Population
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular
 from tests.tradeoff.test_plugin import conditionally_independent

@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.tradeoff.anonymity_set import METRICS, Crowd, Metric
 from agent.tradeoff.check import all_pairs, supermodularity
-from agent.tradeoff.crowd import Crowd
-from agent.tradeoff.losses import METRICS, Metric
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import Objective, Settings
 from agent.tradeoff.sets import members, subsets
-from agent.tradeoff.settings import Settings
 from agent.tradeoff.tables import Population
 from tests.tradeoff.worlds import Known, World, known, rich_worlds
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.crowd import Crowd
-from agent.tradeoff.losses import METRICS, Metric, certainty
+from agent.tradeoff.anonymity_set import METRICS, Crowd, Metric, certainty
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import Population
 from tests.tradeoff import naive

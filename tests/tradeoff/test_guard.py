@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.crowd import Crowd
-from agent.tradeoff.guard import FEWEST
+from agent.tradeoff.anonymity_set import FEWEST, Crowd
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import UNSPECIFIED, Population
 from tests.tradeoff import naive

@@ -8,13 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.crowd import COMBINATIONS, Crowd
-from agent.tradeoff.limits import Limit
-from agent.tradeoff.losses import Metric
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.anonymity_set import COMBINATIONS, Crowd, Metric
+from agent.tradeoff.objective import Limit, Objective, Settings
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, search
 from agent.tradeoff.sets import members, subsets
-from agent.tradeoff.settings import Settings
 from agent.tradeoff.tables import Population, QueryRows
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import Known, World, known, objectives, rich_worlds, settings_for

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.tradeoff.anonymity_set import METRICS, Metric
 from agent.tradeoff.bounds import free_bound
-from agent.tradeoff.losses import METRICS, Metric
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import Objective, Settings
+from agent.tradeoff.plan import Uses
 from agent.tradeoff.sets import members, singleton, subsets
-from agent.tradeoff.settings import Settings
-from agent.tradeoff.uses import Uses
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import World, known, objectives, rich_worlds, settings_for
 

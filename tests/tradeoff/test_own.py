@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import Objective, Settings
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, search
 from agent.tradeoff.sets import subsets
-from agent.tradeoff.settings import Settings
 from agent.tradeoff.tables import Population, QueryRows
 from tests.tradeoff import naive
 from tests.tradeoff.test_limits import keeps_own

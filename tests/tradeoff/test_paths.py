@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.losses import METRICS
+from agent.tradeoff.anonymity_set import METRICS
 from agent.tradeoff.objective import Objective
 from agent.tradeoff.sets import members, pairs, singleton, subsets
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
@@ -108,9 +108,9 @@ def test_what_is_remembered_never_shows(
     plain = Objective(world.utility(), world.crowd(), settings)
     expected = [plain.parts(mask) for mask in everything]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("agent.tradeoff.layout.CELLS_KEPT", 1)
-        patch.setattr("agent.tradeoff.partitions.KEPT", 1)
-        patch.setattr("agent.tradeoff.crowd.REMEMBERED", 2)
+        patch.setattr("agent.tradeoff.counts.CELLS_KEPT", 1)
+        patch.setattr("agent.tradeoff.grouping.KEPT", 1)
+        patch.setattr("agent.tradeoff.anonymity_set.REMEMBERED", 2)
         utility, crowd = world.utility(), world.crowd()
         walk(utility, steps, world.everything)
         forgetful = Objective(utility, crowd, settings)
@@ -122,7 +122,7 @@ def test_shrinkages_that_share_their_counts_do_not_show(world: World, steps: lis
     """Counts made for one are right for the next, though cells were divided anew in between."""
     sets = list(subsets(world.everything))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("agent.tradeoff.layout.CELLS_KEPT", 1)
+        patch.setattr("agent.tradeoff.counts.CELLS_KEPT", 1)
         first = query_utility(world.rows, world.cards, "louo", 5.0)
         for shrinkage in (5.0, 20.0, 200.0):
             shared = first.at(shrinkage)

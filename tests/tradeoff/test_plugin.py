@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.check import all_pairs, submodularity
-from agent.tradeoff.plugin import PlugIn
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import Population, QueryRows
-from agent.tradeoff.utility import Utility, query_utility
+from agent.tradeoff.utility import PlugIn, Utility, query_utility
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import SHRINKAGES, World, rich_worlds, worlds
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from agent.tradeoff.pooled import Pairwise, Pooled
+from agent.tradeoff.plan import Pairwise, Pooled
 from agent.tradeoff.sets import members, pairs, singleton, subsets
 from tests.tradeoff.doubles import Tabulated, submodular
 from tests.tradeoff.worlds import World, worlds

@@ -8,9 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from agent.tradeoff.objective import Objective
-from agent.tradeoff.portfolio import Demand, Portfolio, plan
+from agent.tradeoff.plan import Demand, Portfolio, Scope, Uses, plan
 from agent.tradeoff.sets import members, singleton, subsets, union
-from agent.tradeoff.uses import Scope, Uses
 from agent.tradeoff.utility import HELPS_NOTHING, Utility
 from tests.tradeoff.doubles import Table, Tabulated, tabulate
 from tests.tradeoff.worlds import World, rich_worlds, settings_for
@@ -189,7 +188,7 @@ def test_what_is_remembered_changes_nothing(
     world, scope = case
     demands = world.demands()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("agent.tradeoff.uses.KEPT", kept)
+        patched.setattr("agent.tradeoff.plan.KEPT", kept)
         for _ in range(2):
             other = data.draw(st.integers(0, scope.free)) & scope.free
             plan(demands, world.prices, Scope(other, scope.free))

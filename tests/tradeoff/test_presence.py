@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.columns import Column, Grouping
-from agent.tradeoff.presence import Presence
+from agent.tradeoff.grouping import Column, Grouping, Presence
 
 
 @given(st.data(), st.integers(1, 40), st.integers(1, 6))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from agent.tradeoff.losses import METRICS
+from agent.tradeoff.anonymity_set import METRICS
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.samples import cost_error, cost_samples, utility_error, utility_samples
+from agent.tradeoff.bounds import cost_error, cost_samples, utility_error, utility_samples
 
 ERRORS = st.floats(1e-3, 10)
 DELTAS = st.floats(1e-6, 1, exclude_max=True)

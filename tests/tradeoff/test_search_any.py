@@ -5,9 +5,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent.tradeoff.bounds import additive_bound
+from agent.tradeoff.local_search import FLOOR, Probe, SetFunction
 from agent.tradeoff.objective import Objective
-from agent.tradeoff.passes import FLOOR
-from agent.tradeoff.probe import Probe, SetFunction
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, Result, search
 from agent.tradeoff.sets import members, singleton, subsets
 from tests.tradeoff.doubles import Tabulated, arbitrary, tabulate

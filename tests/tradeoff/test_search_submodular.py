@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.passes import eager_pass, lazy_pass
+from agent.tradeoff.local_search import eager_pass, lazy_pass
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, greedy_order, search
 from agent.tradeoff.sets import members, singleton, union
 from tests.tradeoff.doubles import Tabulated, renamed, submodular, tabulate

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.columns import Column
-from agent.tradeoff.tally import tally
+from agent.tradeoff.grouping import Column, tally
 
 SIZES = [1, 3, 256, 21_845, 21_846, 65_536, 65_537]  # about where 16 bits end, for 3 values or 1
 

@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from agent.tradeoff.crowd import Crowd
-from agent.tradeoff.losses import METRICS
-from agent.tradeoff.objective import Objective
-from agent.tradeoff.settings import Settings
+from agent.tradeoff.anonymity_set import METRICS, Crowd
+from agent.tradeoff.objective import Objective, Settings
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator, Utility, query_utility
 from tests.strategies import codes

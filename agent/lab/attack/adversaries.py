@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from agent.tradeoff.grouping import plogp
 from agent.tradeoff.sets import members
-from agent.tradeoff.sums import plogp
 from agent.tradeoff.tables import UNSPECIFIED
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from agent.lab.attack.services.factored import factored
 from agent.lab.attack.services.hearing import SILENT, prior
 from agent.lab.attack.services.logistic import logistic
 from agent.lab.attack.services.practice import practised
-from agent.tradeoff.columns import row_columns
+from agent.tradeoff.grouping import row_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,12 +9,12 @@ from agent.lab.charts import Chart, Claim, Finding
 from agent.lab.paper import published
 from agent.lab.paper.along import Along, measured, panel, reached
 from agent.lab.paper.subject import cost_alone
-from agent.tradeoff.passes import eager_pass
+from agent.tradeoff.local_search import eager_pass
 from agent.tradeoff.search import greedy_order
 
 if TYPE_CHECKING:
     from agent.model.model import Model
-    from agent.tradeoff.losses import Metric
+    from agent.tradeoff.anonymity_set import Metric
 
 METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "k-anonymity")
 SLOW = 0.25  # of the whole cost, at half of the attributes: at most that is slow

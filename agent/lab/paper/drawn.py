@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agent.tradeoff.columns import Columns
-from agent.tradeoff.partitions import Partitions
-from agent.tradeoff.plugin import PlugIn
+from agent.tradeoff.grouping import Columns, Partitions
+from agent.tradeoff.utility import PlugIn
 
 if TYPE_CHECKING:
     from agent.lab.paper.options import Options
     from agent.lab.paper.subject import Subject
     from agent.model.model import Model
-    from agent.tradeoff.losses import Metric
+    from agent.tradeoff.anonymity_set import Metric
 
 
 class SampledUtility:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.sets import singleton
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import MeanUtility, query_utility

@@ -11,7 +11,7 @@ import numpy as np
 from agent.lab.charts import Chart, Claim, Finding, Panel, Series
 from agent.lab.paper import published
 from agent.lab.paper.subject import fresh
-from agent.tradeoff.passes import eager_pass, lazy_pass
+from agent.tradeoff.local_search import eager_pass, lazy_pass
 from agent.tradeoff.search import greedy_order, search
 from agent.tradeoff.sets import union
 

@@ -11,8 +11,8 @@ from agent.lab.charts import Chart, Claim, Finding, Panel, Series
 from agent.lab.paper.along import prefixes
 from agent.lab.paper.drawn import SampledCost, SampledUtility
 from agent.lab.paper.subject import cost_alone
-from agent.tradeoff.passes import eager_pass
-from agent.tradeoff.samples import cost_error, utility_error
+from agent.tradeoff.bounds import cost_error, utility_error
+from agent.tradeoff.local_search import eager_pass
 from agent.tradeoff.search import greedy_order
 
 if TYPE_CHECKING:

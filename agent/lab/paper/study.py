@@ -20,7 +20,7 @@ from agent.lab.paper import (
 from agent.lab.paper.parts import ESTIMATORS, PARTS, computed, parts
 from agent.lab.paper.subject import subject_of
 from agent.model.file import read
-from agent.tradeoff.crowd import COMBINATIONS
+from agent.tradeoff.anonymity_set import COMBINATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

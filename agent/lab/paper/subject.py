@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agent.build.shrinkage import fit
-from agent.tradeoff.crowd import Crowd
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.objective import Objective, Settings
 from agent.tradeoff.sets import members
-from agent.tradeoff.settings import Settings
 from agent.tradeoff.utility import MeanUtility, query_utility
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.model.model import Model
-    from agent.tradeoff.losses import Metric
+    from agent.tradeoff.anonymity_set import Metric
     from agent.tradeoff.utility import Estimator, QueryUtility
 
 

@@ -17,8 +17,7 @@ from agent.lab.attack.walk import Scene
 from agent.lab.attack.ways import EXACT, LEDGER, Way
 from agent.lab.attack.workers import Run, searches
 from agent.model.model import Model
-from agent.tradeoff.passes import ROUNDING
-from agent.tradeoff.probe import SetFunction
+from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.search import Algorithm, Result, search
 from tests.decision.made import made_model
 from tests.lab.attack.made import PEOPLE, model, others, same, still, walker

@@ -12,7 +12,7 @@ from agent.lab.attack.service import RECIPES, Recipe, Service, chosen
 from agent.lab.attack.services.hearing import SILENT, heard, prior
 from agent.lab.attack.services.practice import practised
 from agent.model.model import Model
-from agent.tradeoff.columns import row_columns
+from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.sets import members
 from agent.tradeoff.utility import query_utility
 from tests.lab.paper.made import CARDS, made_model

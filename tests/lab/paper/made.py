@@ -10,7 +10,7 @@ from agent.lab.paper.subject import Subject, subject_of
 from agent.model.attributes import Attribute
 from agent.model.model import Model, Query
 from agent.model.tables import Singles, gather
-from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agent.lab.paper import calibrated_order, cost_order, utility_order
 from agent.lab.paper.along import Along, measured, reached, steps
 from agent.lab.paper.subject import Subject, cost_alone, fresh, subject_of
-from agent.tradeoff.losses import METRICS, Metric
+from agent.tradeoff.anonymity_set import METRICS, Metric
 from agent.tradeoff.utility import Estimator
 from tests.lab.paper.made import NAMES, made_model, made_subject
 

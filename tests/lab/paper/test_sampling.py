@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from agent.lab.paper.drawn import SampledCost, SampledUtility
 from agent.lab.paper.options import Options
 from agent.lab.paper.sampling import DELTA, Estimates, cost_estimates, finding, utility_estimates
-from agent.tradeoff.samples import cost_error, utility_error
+from agent.tradeoff.bounds import cost_error, utility_error
 from tests.lab.paper.made import NAMES, made_model, made_subject
 
 MANY = 40_000

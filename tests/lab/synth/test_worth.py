@@ -9,7 +9,7 @@ from agent.build.log.read import open_log
 from agent.build.log.source import source_of
 from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions, LogFiles
-from agent.tradeoff.crowd import Crowd
+from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.sets import singleton
 from agent.tradeoff.utility import Estimator, MeanUtility, query_utility
 from tests.build.worlds import QUIET

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agent.lab.attack.services.hearing import SILENT, prior
-from agent.tradeoff.columns import row_columns
+from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.utility import query_utility
 
 if TYPE_CHECKING:

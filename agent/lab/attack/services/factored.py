@@ -8,13 +8,13 @@ import numpy as np
 
 from agent.lab.attack.services.hearing import prior
 from agent.lab.attack.services.linear import Linear, Terms
-from agent.tradeoff.columns import row_columns
+from agent.tradeoff.grouping import row_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.lab.attack.services.hearing import Floats
-    from agent.tradeoff.columns import Column
+    from agent.tradeoff.grouping import Column
     from agent.tradeoff.tables import QueryRows
 
 

@@ -1,32 +1,207 @@
-"""The people a recipient might take the user for, given what it knows (DESIGN.md 2.2)."""
+"""Identifiability: the people a recipient might take the user for (paper 2.2, DESIGN.md 2.2)."""
 
 from __future__ import annotations
 
+from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from agent.tradeoff import losses
-from agent.tradeoff.columns import Columns
-from agent.tradeoff.guard import Doubt, Guard
-from agent.tradeoff.numbering import stable_order
-from agent.tradeoff.partitions import Partitions
-from agent.tradeoff.senders import Senders
+from agent.tradeoff.grouping import Columns, Partitions, mass_of, ordered_sum, plogp, stable_order
 from agent.tradeoff.sets import members, singleton, union
-from agent.tradeoff.sums import mass_of, ordered_sum, plogp
 from agent.tradeoff.tables import UNSPECIFIED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
-    from agent.tradeoff.losses import Metric
+    from numpy.typing import NDArray
+
     from agent.tradeoff.tables import Population
 
-    Measures = Sequence[tuple[Metric, int]]
+    Floats = NDArray[np.float64]
+    Joint = Callable[[int], Iterator[Floats]]
+    Measures = Sequence[tuple["Metric", int]]
 
+
+Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
+METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "k-anonymity", "entropy")
+PRIOR_ROWS = 5  # weight of the overall share in P_j(v|y), in rows
+FEWEST = 30  # people who specify the guarded attribute; fewer say nothing about it
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
 REMEMBERED = 50_000  # values; then the memory starts afresh
+
+
+def certainty(metric: Metric, population: int, k: int) -> float:
+    """Return the loss when one person is left, of a table of ``population`` people."""
+    if metric == "k-anonymity":
+        return float(k > 1)
+    if metric == "log-maxprob":
+        return float(np.log(population + 1))
+    return 0.0 if metric == "entropy" else 1.0
+
+
+def expected_peak(classes: int, people: int) -> float:
+    """Return ``maxprob`` where all people are equally likely: the classes' share of them."""
+    return classes / people
+
+
+def counted(metric: Metric, sizes: NDArray[np.intp], population: int, k: int) -> float:
+    """Return the expected loss where all people are equally likely.
+
+    ``sizes``: intp, how many people each class has, zeros allowed, in any order; ``population``:
+    N of the whole table; ``k``: of k-anonymity. DESIGN.md 2.2, right column of the table.
+    """
+    people = int(sizes.sum())
+    if metric == "maxprob":
+        return expected_peak(int(np.count_nonzero(sizes)), people)
+    if metric == "k-anonymity":
+        return int(sizes[sizes < k].sum()) / people
+    size, classes = np.unique(sizes[sizes > 0], return_counts=True)
+    share = size * classes / people
+    if metric == "log-maxprob":
+        peak = np.minimum(1 / size, population / (population + 1))
+        return float((share * -np.log1p(-peak)).sum())
+    return float((share * np.log2(people / size)).sum())
+
+
+def weighted(metric: Metric, mass: Floats, peak: Floats, population: int, k: int) -> float:
+    """Return what these classes add to the expected ``log-maxprob`` or ``k-anonymity``.
+
+    ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``peak``: the largest
+    P(a, y) over the people y, likewise. DESIGN.md 2.2, left column of the table.
+    """
+    share = np.divide(peak, mass, out=np.zeros_like(peak), where=mass > 0)
+    if metric == "k-anonymity":  # 1/k itself is no violation, whatever its rounding
+        return ordered_sum(mass * (share > (1 + 1e-12) / k))
+    return ordered_sum(mass * -np.log1p(-np.minimum(share, population / (population + 1))))
+
+
+class Senders:
+    """P(a, y|d) over the people y who agree with knowledge d (DESIGN.md 2.2)."""
+
+    def __init__(self, population: Population, rows: NDArray[np.intp]) -> None:
+        """Take the table, and which rows of it agree."""
+        self._population, self._rows = population, rows
+        self._requested = ~((1 << population.persons) - 1)
+        self._shares: dict[int, Floats] = {}
+
+    def even(self, mask: int) -> bool:
+        """Say whether all people who agree on ``mask`` are equally likely."""
+        return self._population.weights is None and not mask & self._requested
+
+    def prior(self) -> Floats:
+        """Return P(y|d), float64, shape (people,)."""
+        weights = self._population.weights
+        if weights is None:
+            return np.full(len(self._rows), 1 / max(len(self._rows), 1))
+        mine: Floats = weights[self._rows]
+        shares: Floats = mine / mine.sum()
+        return shares
+
+    def peak(self, some: NDArray[np.bool_]) -> float:
+        """Return max P(y|d, some) for bool, shape (people,): 1 where nobody is left to be it."""
+        weights = self._population.weights
+        if weights is None:
+            return 1 / max(int(np.count_nonzero(some)), 1)
+        mine: Floats = weights[self._rows[some]]
+        total = float(mine.sum())
+        return float(mine.max()) / total if total > 0 else 1.0
+
+    def joint(self, mask: int) -> Iterator[Floats]:
+        """Yield P(y|d) times the product of P_j(a_j|y), for each combination of request values."""
+        requested = members(mask >> self._population.persons)
+        shares = [self._request_shares(each) for each in requested]
+        for combination in product(*(range(len(each)) for each in shares)):
+            mass = self.prior()
+            for share, value in zip(shares, combination, strict=True):
+                mass = mass * share[value]
+            yield mass
+
+    def _request_shares(self, request: int) -> Floats:
+        """Return P_j(v|y) = (n_yv + 5 P_j(v)) / (n_y + 5), shape (values of j, people)."""
+        if request in self._shares:
+            return self._shares[request]
+        table = self._population.request_counts[request]
+        overall = table.sum(axis=0, dtype=np.float64)
+        counts = table[self._rows].astype(np.float64)
+        rows = counts.sum(axis=1, keepdims=True)
+        shares = (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
+        self._shares[request] = np.ascontiguousarray(shares.T)
+        return self._shares[request]
+
+
+class Doubt(NamedTuple):
+    """What is open about a guarded attribute v among the people who agree with d.
+
+    ``people``: how many of them specify v; of those, ``bits``: H(V_v|d), and ``best_guess``: the
+    success of the best guess, max P(v|d), 0 to 1; both 0 where nobody specifies it.
+    """
+
+    people: int
+    bits: float
+    best_guess: float
+
+
+class Guard:
+    """The cost G_v(A|d) = H(V_v|d) - H(V_v|A u D,d) over people with v specified.
+
+    Source: footnote 2 of the paper's 2.2; DESIGN.md 2.2.
+    """
+
+    def __init__(
+        self,
+        columns: NDArray[np.unsignedinteger],
+        cards: Sequence[int],
+        guarded: int,
+        joint: Joint,
+    ) -> None:
+        """Guard one attribute of a crowd.
+
+        ``columns``: codes, shape (P, people); ``joint``: yields P(a, y) for the combinations a
+        of request values of a set, float64, shape (people,).
+        """
+        self._people = np.flatnonzero(columns[guarded] != UNSPECIFIED)
+        self._values = columns[guarded][self._people].astype(np.intp)
+        self._card = cards[guarded]
+        self._joint = joint
+        people = Columns(np.ascontiguousarray(columns[:, self._people]), cards)
+        self._partitions = Partitions(people)
+        self._persons = (1 << len(columns)) - 1
+
+    def bits(self, mask: int) -> float:
+        """Return G_v(A|d) in bits; 0 where fewer than 30 people say anything about v."""
+        if len(self._people) < FEWEST:
+            return 0.0
+        before = self._entropy(0)
+        return before - self._entropy(mask)
+
+    def best_guess(self, mask: int) -> float:
+        """Return the expected success of the best guess about v, 0 to 1; 0 where none is known."""
+        if len(self._people) == 0:
+            return 0.0
+        return sum(ordered_sum(table.max(axis=1)) for table in self._tables(mask))
+
+    def doubt(self) -> Doubt:
+        """Return what is open about v before any answer."""
+        people = len(self._people)
+        return Doubt(people, self._entropy(0) if people else 0.0, self.best_guess(0))
+
+    def _entropy(self, mask: int) -> float:
+        """Return H(V_v|A u D,d) in bits."""
+        return sum(
+            ordered_sum(plogp(table.sum(axis=1))) - ordered_sum(plogp(table).ravel())
+            for table in self._tables(mask)
+        )
+
+    def _tables(self, mask: int) -> Iterator[Floats]:
+        """Yield P(a, class, v) for each combination a of request values, summing to 1 in all."""
+        labels, groups = self._partitions.dense[mask & self._persons]
+        cells = labels * self._card + self._values
+        whole = next(self._joint(0))[self._people].sum()
+        for mass in self._joint(mask):
+            table = mass_of(cells, mass[self._people] / whole, groups * self._card)
+            yield table.reshape(groups, self._card)
 
 
 class OwnClass(NamedTuple):
@@ -88,7 +263,7 @@ class Crowd:
         """
         fresh = mask & ~self.known
         if self.people <= 1:
-            return losses.certainty(metric, self._population.people, k)
+            return certainty(metric, self._population.people, k)
         return self._remembered(
             _key(metric, k, fresh), lambda: self._identifiability(fresh, metric, k)
         )
@@ -118,11 +293,11 @@ class Crowd:
             classes = self._partitions.classes_beside(base)
             for each in new:
                 key = _key("maxprob", 1, base | singleton(each))
-                self._remember(key, losses.expected_peak(classes[each], self.people))
+                self._remember(key, expected_peak(classes[each], self.people))
             return
         for each, sizes in zip(new, self._partitions.beside(base, new), strict=True):
             for metric, k in measures:
-                loss = losses.counted(metric, sizes.ravel(), self._population.people, k)
+                loss = counted(metric, sizes.ravel(), self._population.people, k)
                 self._remember(_key(metric, k, base | singleton(each)), loss)
 
     def people_left(self, mask: int) -> float:
@@ -175,7 +350,7 @@ class Crowd:
         people = self._population.people
         if self._senders.even(mask):
             sizes = np.bincount(self._partitions.of(mask).labels)
-            return losses.counted(metric, sizes, people, k)
+            return counted(metric, sizes, people, k)
         if metric == "entropy":
             return self._information(mask)
         labels, groups = self._partitions.dense[mask & self.persons]
@@ -188,7 +363,7 @@ class Crowd:
                 total += ordered_sum(peak)
             else:
                 classes = mass_of(labels, mass, groups)
-                total += losses.weighted(metric, classes, peak, people, k)
+                total += weighted(metric, classes, peak, people, k)
         return total
 
     def _information(self, mask: int) -> float:

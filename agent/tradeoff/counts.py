@@ -1,0 +1,289 @@
+"""Counts of the rows of a query by group and intent; nothing here depends on the shrinkage."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from agent.tradeoff.grouping import (
+    BYTE,
+    SPARSE,
+    Divisions,
+    bundles,
+    joint,
+    keys,
+    mass_of,
+    multiplicity,
+    number,
+    stable_order,
+    tally,
+)
+from agent.tradeoff.sets import members
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from agent.tradeoff.grouping import Column, Columns
+    from agent.tradeoff.tables import QueryRows
+
+    Indexes = NDArray[np.intp]
+    Floats = NDArray[np.float64]
+    Codes = NDArray[np.unsignedinteger]
+
+
+KEYS = 1 << 40
+BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds
+CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
+COUNTS_KEPT = 1 << 22  # counts remembered where several shrinkages share a layout, 32 bytes each
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kinds:
+    """The kinds of the rows of a query, in ascending order of intent.
+
+    ``of_row``: shape (M,), the kind of each row. One per kind: ``intent``; ``same``: n_u(g,x);
+    ``own``: n_u(g); ``same_total``, ``own_total``: n_u(x) and n_u over the whole query. All intp.
+    """
+
+    of_row: Indexes
+    intent: Indexes
+    same: Indexes
+    own: Indexes
+    same_total: Indexes
+    own_total: Indexes
+
+
+def kinds_of(rows: QueryRows, request: int) -> Kinds:
+    """Return the kinds when groups are told apart by the request attributes in ``request``.
+
+    A user's rows agree on every person attribute, so what leaving the user out takes from a
+    group is what the user has with the same values of these request attributes.
+    """
+    total = _own_rows(rows, rows.user, len(rows.person))
+    own = total
+    if request:
+        unit, units = rows.user, len(rows.person)
+        for attribute in members(request):
+            column = rows.request[:, attribute - rows.persons].astype(np.intp)
+            values = int(column.max(initial=0)) + 1
+            unit, used = number(unit * values + column, units * values)
+            units = len(used)
+        own = _own_rows(rows, unit, units)
+    facts = (rows.intent, *own, *(total if request else ()))
+    key, size = np.zeros_like(rows.intent), 1
+    for fact in facts:
+        span = int(fact.max(initial=0)) + 1
+        key, size = key * span + fact, size * span
+        if size > KEYS:  # before the next fact makes it overflow
+            key, used = number(key, size)
+            size = len(used)
+    of_row, used = number(key, size)
+    example = np.empty(len(used), dtype=np.intp)
+    example[of_row] = np.arange(len(of_row))
+    same, rows_own, same_total, own_total = (fact[example] for fact in (*own, *total))
+    return Kinds(of_row, rows.intent[example], same, rows_own, same_total, own_total)
+
+
+def _own_rows(rows: QueryRows, unit: Indexes, units: int) -> tuple[Indexes, Indexes]:
+    """Return, for each row, how many of its unit share its intent, and how many there are."""
+    pair = unit * rows.intents + rows.intent
+    return multiplicity(pair, units * rows.intents), multiplicity(unit, units)
+
+
+class Cells(NamedTuple):
+    """The rows of a query in cells: one group, one intent, one kind; sorted in that order.
+
+    ``row``: intp, shape (M,), the cell of each row. One per cell, intp: ``kind``; ``pair``, the
+    number of its pair of group and intent; ``group``, the number of its group. ``pairs``: intp,
+    the first cell of each pair; ``groups``: intp, the first pair of each group; ``sample``:
+    intp, a row of each group.
+    """
+
+    row: Indexes
+    kind: Indexes
+    pair: Indexes
+    group: Indexes
+    pairs: Indexes
+    groups: Indexes
+    sample: Indexes
+
+
+class Counts(NamedTuple):
+    """Rows counted by cell and by value of other attributes; an entry for each that has any.
+
+    One per entry, whole numbers in float64 for the arithmetic that follows: ``rows`` of the
+    cell with that value; ``pair``, those of its pair, c(g,x); ``group``, those of its group,
+    c(g). ``kind``: intp, one per entry. ``first``: intp, the first entry of each attribute.
+    """
+
+    rows: Floats
+    pair: Floats
+    group: Floats
+    kind: Indexes
+    first: Indexes
+
+
+def undivided(kinds: Kinds) -> Cells:
+    """Return the cells when all rows are one group: a cell for each kind."""
+    return _sorted_cells(
+        kinds.of_row, np.arange(len(kinds.intent)), kinds.intent, np.zeros_like(kinds.intent)
+    )
+
+
+def count(cells: Cells, columns: Sequence[Column]) -> Counts:
+    """Count the rows for every value of each of several attributes, one after the other."""
+    table = np.concatenate(tally(cells.row, len(cells.kind), columns), dtype=np.float64)
+    used, (values, size) = table != 0, table.shape
+    entries = np.count_nonzero(used, axis=1)  # of each value
+    value = np.arange(values)
+    entry = np.flatnonzero(used)
+    cell = entry - np.repeat(value * size, entries)
+    pair = cells.pair.take(cell) + np.repeat(value * len(cells.pairs), entries)
+    rows = table.ravel().take(entry)
+    pairs = mass_of(pair, rows, values * len(cells.pairs))
+    groups = np.add.reduceat(pairs.reshape(values, -1), cells.groups, axis=1)
+    group_of_pair = groups.take(cells.group[cells.pairs], axis=1).ravel()
+    first_value = np.cumsum([0, *(column.card for column in columns[:-1])])
+    return Counts(
+        rows,
+        pairs.take(pair),
+        group_of_pair.take(pair),
+        cells.kind.take(cell),
+        (np.cumsum(entries) - entries)[first_value],
+    )
+
+
+def split(cells: Cells, kinds: Kinds, column: Column) -> Cells:
+    """Split every group by one more attribute."""
+    size = len(cells.kind)
+    combined = keys(cells.row, size, column.codes)
+    used = np.flatnonzero(np.bincount(combined, minlength=size * column.card))
+    value, cell = np.divmod(used, size)
+    group = cells.group[cell] * column.card + value
+    order = stable_order(group)
+    number = np.empty(size * column.card, dtype=np.intp)
+    number[used[order]] = np.arange(len(used))
+    kind = cells.kind[cell[order]]
+    return _sorted_cells(number[combined], kind, kinds.intent[kind], group[order])
+
+
+def merge(cells: Cells, kinds: Kinds, into: Indexes) -> Counts:
+    """Count the rows when group g is merged into group ``into[g]`` (dense numbers)."""
+    rows = np.bincount(cells.row).astype(np.float64)
+    group, intents = into[cells.group], int(kinds.intent[-1]) + 1
+    pair = group * intents + kinds.intent[cells.kind]
+    pairs = mass_of(pair, rows, 0)
+    groups = mass_of(group, rows, 0)
+    return Counts(rows, pairs[pair], groups[group], cells.kind, np.zeros(1, dtype=np.intp))
+
+
+def _sorted_cells(row: Indexes, kind: Indexes, intent: Indexes, group: Indexes) -> Cells:
+    """Number the pairs and groups of cells that are sorted by group and then intent."""
+    new_group = np.diff(group, prepend=-1) != 0
+    new_pair = new_group | (np.diff(intent, prepend=-1) != 0)
+    pair, number = np.cumsum(new_pair) - 1, np.cumsum(new_group) - 1
+    pairs = np.flatnonzero(new_pair)
+    some_row = np.empty(len(kind), dtype=np.intp)
+    some_row[row] = np.arange(len(row))
+    groups = np.flatnonzero(new_group[pairs])
+    return Cells(row, kind, pair, number, pairs, groups, some_row[pairs[groups]])
+
+
+class Layout:
+    """The rows of a query under one set of request attributes, by cells (see ``cells.Cells``).
+
+    ``kinds``: of the rows; ``prior``: p0-u(x) = (c(x) - n_u(x) + 1/2) / (M - n_u + K/2) for each
+    kind, float64; ``shared``: whether counts are remembered for another shrinkage to use.
+    """
+
+    def __init__(self, rows: QueryRows, columns: Columns, request: int) -> None:
+        """Prepare the rows; ``request``: the request attributes that divide them, a mask."""
+        self._columns, self._persons = columns, (1 << rows.persons) - 1
+        self.kinds = kinds = kinds_of(rows, request)
+        frequency = np.bincount(rows.intent, minlength=rows.intents)
+        others = frequency[kinds.intent] - kinds.same_total
+        self.prior = (others + 0.5) / (len(rows.intent) - kinds.own_total + rows.intents / 2)
+        self.divisions = Divisions(undivided(kinds), self._divide, CELLS_KEPT)
+        self.shared = False
+        self._counted: OrderedDict[tuple[int, ...], Counts] = OrderedDict()
+        self._room = COUNTS_KEPT
+
+    def beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Counts]:
+        """Yield the counts for each of these attributes beside ``mask``, in batches."""
+        batch = max(1, BATCH // len(self.divisions[mask].kind)) if attributes else 1
+        for first in range(0, len(attributes), batch):
+            yield self._counts(mask, attributes[first : first + batch])
+
+    def merged(self, mask: int) -> Counts | None:
+        """Return the counts from the cells of the focus, if ``mask`` lacks one person attribute.
+
+        That only merges groups. (A request attribute less would also change what belongs
+        together when a user is left out.)
+        """
+        focus = self.divisions.focus
+        if not self.divisions.merges_focus(mask) or (focus ^ mask) & ~self._persons:
+            return None
+        finer = self.divisions[focus]
+        return merge(finer, self.kinds, self._columns.groups(finer.sample, mask))
+
+    def forget(self) -> None:
+        """Drop all that is remembered; the answers stay the same."""
+        self.divisions.forget()
+        self._counted.clear()
+        self._room = COUNTS_KEPT
+
+    def _counts(self, mask: int, attributes: Sequence[int]) -> Counts:
+        key = (mask, *attributes)
+        found = self._counted.get(key)
+        if found is None:
+            columns = [self._columns.column(each) for each in attributes]
+            found = count(self.divisions[mask], columns)
+            if self.shared:
+                self._counted[key] = found
+                self._room -= len(found.rows)
+        while self._room < 0:
+            self._room += len(self._counted.popitem(last=False)[1].rows)
+        return found
+
+    def _divide(self, parent: Cells, attributes: int) -> Cells:
+        """Divide by more attributes, as many in one go as there are rows for."""
+        cells, rest = parent, [self._columns.column(each) for each in members(attributes)]
+        while rest:
+            most = SPARSE * len(cells.row) // len(cells.kind)
+            first = bundles(rest, min(most, BYTE))[0]
+            cells = split(cells, self.kinds, joint([rest[place] for place in first]))
+            rest = [column for place, column in enumerate(rest) if place not in first]
+        return cells
+
+
+class Layouts:
+    """The layouts of a query's rows by set of request attributes, made when asked for."""
+
+    def __init__(self, rows: QueryRows, columns: Columns) -> None:
+        """Take the rows of a query and their attributes."""
+        self.rows, self._columns = rows, columns
+        self._made: dict[int, Layout] = {}
+        self.shared = False
+        """Whether several shrinkages share these layouts."""
+
+    def request(self, mask: int) -> int:
+        """Return the request attributes in a set."""
+        return mask >> self.rows.persons << self.rows.persons
+
+    def __getitem__(self, request: int) -> Layout:
+        """Return the layout for a set of request attributes."""
+        if request not in self._made:
+            self._made[request] = Layout(self.rows, self._columns, request)
+        found = self._made[request]
+        found.shared = self.shared
+        return found
+
+    def forget(self) -> None:
+        """Drop all that is remembered; the answers stay the same."""
+        for layout in self._made.values():
+            layout.forget()

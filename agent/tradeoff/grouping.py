@@ -1,0 +1,342 @@
+"""Dividing items into groups by their attribute codes, and counting the groups."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from agent.tradeoff.sets import EMPTY, highest, members, singleton
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from agent.tradeoff.tables import QueryRows
+
+    Indexes = NDArray[np.intp]
+    Floats = NDArray[np.float64]
+    Codes = NDArray[np.unsignedinteger]
+    Labels = TypeVar("Labels", Indexes, NDArray[np.uint16])
+
+
+SPARSE = 12  # keys may span so many times their number before sorting them is quicker
+EVERY = slice(None)
+KEYS = 1 << 48  # combined codes stay below this
+SMALL = 1 << 16  # keys below this are made in 16 bits, four times as many at once
+BYTE = 255  # a bundle's codes are bytes, and so is every number of values they are made with
+BITS = 8  # of a byte
+BYTES = 8  # of a word
+KEPT = 24  # partitions remembered, 8 bytes an item each
+
+
+class Numbered(NamedTuple):
+    """``numbers``: for each item, the number of its key; ``keys``: the keys, ascending."""
+
+    numbers: Indexes
+    keys: Indexes
+
+
+def number(keys: Indexes, size: int) -> Numbered:
+    """Number keys, intp, shape (items,), all from 0 to below ``size``, in ascending order."""
+    if size > SPARSE * len(keys) + SPARSE:
+        used, numbers = np.unique(keys, return_inverse=True)
+        return Numbered(numbers, used)
+    present = np.zeros(size, dtype=bool)
+    present[keys] = True
+    used = np.flatnonzero(present)
+    numbers = np.empty(size, dtype=np.intp)
+    numbers[used] = np.arange(len(used))
+    return Numbered(numbers[keys], used)
+
+
+def multiplicity(keys: Indexes, size: int) -> Indexes:
+    """Return, for each item, how many items have its key; arguments as for ``number``."""
+    numbers = number(keys, size).numbers
+    return np.bincount(numbers)[numbers]
+
+
+def stable_order(numbers: Indexes) -> Indexes:
+    """Return the stable ascending order; NumPy sorts 16-bit integers in linear time."""
+    small = numbers.max(initial=0) <= np.iinfo(np.uint16).max
+    return np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
+
+
+def ordered_sum(terms: Floats) -> float:
+    """Add up float64 terms, smallest first: groups may come in any order."""
+    return float(np.sort(terms).sum())
+
+
+def plogp(probabilities: Floats) -> Floats:
+    """Return p log2 p for each p >= 0, in bits, with 0 for p = 0."""
+    logs = np.log2(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
+    return probabilities * logs
+
+
+def mass_of(labels: NDArray[np.intp], masses: Floats, groups: int) -> Floats:
+    """Return the mass of each group, float64, shape (groups,), added in the order of items."""
+    totals = np.bincount(labels, weights=masses, minlength=groups)
+    return totals.astype(np.float64, copy=False)
+
+
+class Column(NamedTuple):
+    """One attribute: its codes, unsigned, shape (items,), all below ``card``."""
+
+    codes: Codes
+    card: int
+
+
+class Grouping(NamedTuple):
+    """Which group each item is in: ``labels`` (intp, shape (items,)) lie in 0..size-1."""
+
+    labels: Indexes
+    size: int
+
+
+class Columns:
+    """Codes by attribute and item, and how many values each attribute has."""
+
+    def __init__(self, codes: Codes, cards: Sequence[int]) -> None:
+        """Take the codes, one contiguous row per attribute, shape (attributes, items)."""
+        self._codes, self._cards = codes, cards
+        self.items = codes.shape[1]
+
+    def column(self, attribute: int) -> Column:
+        """Return one attribute."""
+        return Column(self._codes[attribute], self._cards[attribute])
+
+    def all(self) -> list[Column]:
+        """Return every attribute."""
+        return [self.column(attribute) for attribute in range(len(self._codes))]
+
+    def groups(self, items: Indexes, mask: int) -> Indexes:
+        """Number the groups by ``mask`` that these items are in, 0, 1, 2 and so on."""
+        undivided = Grouping(np.zeros(len(items), dtype=np.intp), 1)
+        return number(*self.refined(undivided, mask, items)).numbers
+
+    def refined(self, groups: Grouping, mask: int, items: Indexes | slice = EVERY) -> Grouping:
+        """Divide groups of these items by more attributes; many labels may be out of use."""
+        labels, size = groups
+        for attribute in members(mask):
+            card = self._cards[attribute]
+            if size * card > KEYS:
+                labels, used = number(labels, size)
+                size = len(used)
+            labels = labels * card
+            labels += self._codes[attribute, items]
+            size *= card
+        return Grouping(labels, size)
+
+
+def row_columns(rows: QueryRows, cards: Sequence[int]) -> Columns:
+    """Lay the users' person attributes out by row, beside the request attributes."""
+    person = np.ascontiguousarray(rows.person.T).take(rows.user, axis=1)
+    return Columns(np.concatenate([person, rows.request.T]) if rows.request.size else person, cards)
+
+
+def tally(labels: Indexes, size: int, columns: Sequence[Column]) -> list[Indexes]:
+    """Count items by value and group: for each attribute a table of shape (values, size).
+
+    ``labels``: intp, shape (items,), the group of each item, below ``size``. Attributes that
+    have few values are bundled: their joint table is counted, and summed up for each of them.
+    """
+    tables: dict[int, Indexes] = {}
+    short = labels.astype(np.uint16)  # of use only where the labels fit
+    spare = len(labels) // max(1, size)  # so many more counts cost less than a pass over items
+    for bundle in bundles(columns, min(spare, BYTE)):
+        parts = [columns[place] for place in bundle]
+        codes, card = joint(parts)
+        small = size * card < SMALL
+        items = keys(short, size, codes) if small else keys(labels, size, codes)
+        counts = np.bincount(items, minlength=card * size)
+        marginals = _marginals(counts.reshape(*(part.card for part in parts), size))
+        tables.update(zip(bundle, marginals, strict=True))
+    return [tables[place] for place in range(len(columns))]
+
+
+def joint(bundle: Sequence[Column]) -> Column:
+    """Return several attributes as one, whose value is the combination of theirs."""
+    codes, card = bundle[0]
+    for column in bundle[1:]:
+        codes = np.multiply(codes, column.card, dtype=np.uint8) + column.codes
+        card *= column.card
+    return Column(codes, card)
+
+
+def keys(labels: Labels, size: int, codes: Codes) -> Labels:
+    """Return code * size + label for each item, in the type of the labels."""
+    combined = np.multiply(codes, size, dtype=labels.dtype)
+    combined += labels
+    return combined
+
+
+def bundles(columns: Sequence[Column], most: int) -> list[list[int]]:
+    """Bundle the places of attributes, smallest first, up to ``most`` combinations of values."""
+    found: list[list[int]] = []
+    combinations = 0
+    for place in sorted(range(len(columns)), key=lambda each: columns[each].card):
+        combinations *= columns[place].card
+        if not 0 < combinations <= most:
+            found.append([])
+            combinations = columns[place].card
+        found[-1].append(place)
+    return found
+
+
+def _marginals(table: Indexes) -> list[Indexes]:
+    """Sum a table of shape (values of each attribute ..., groups) up for each attribute."""
+    axes = range(table.ndim - 1)
+    if len(axes) == 1:
+        return [table]
+    return [table.sum(axis=tuple(other for other in axes if other != own)) for own in axes]
+
+
+class Presence:
+    """For each item one bit per value of each attribute, set where the item has that value.
+
+    The bits of a group's items, or-ed together, count the values that occur in it: all
+    attributes in one pass over the items, where counting the items takes a pass for a few.
+    """
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        """Take the attributes of the items; each gets whole bytes."""
+        planes = [plane for column in columns for plane in _planes(column)]
+        padding = -len(planes) % BYTES
+        bits = np.zeros((len(planes) + padding, len(columns[0].codes)), dtype=np.uint8)
+        for row, plane in zip(bits, planes, strict=False):
+            row[:] = plane
+        words = np.ascontiguousarray(bits.T).view(np.uint64)
+        self._words = np.ascontiguousarray(words.T)
+        ends = np.cumsum([_bytes(column.card) for column in columns])
+        self._first_bits = BITS * np.concatenate([[0], ends[:-1]])
+
+    def classes(self, grouping: Grouping) -> list[int]:
+        """Return, for each attribute, how many classes the groups are divided into by it.
+
+        Every label of ``grouping`` must be in use.
+        """
+        order = stable_order(grouping.labels)
+        sizes = np.bincount(grouping.labels, minlength=grouping.size)
+        first = np.cumsum(sizes) - sizes
+        groups = [np.bitwise_or.reduceat(word.take(order), first) for word in self._words]
+        present = np.unpackbits(np.stack(groups, axis=1).view(np.uint8), axis=1, bitorder="little")
+        by_value = present.sum(axis=0, dtype=np.intp)
+        classes: list[int] = np.add.reduceat(by_value, self._first_bits).tolist()
+        return classes
+
+
+def _bytes(card: int) -> int:
+    return -(-card // BITS)
+
+
+def _planes(column: Column) -> list[NDArray[np.uint8]]:
+    """Return the bytes of an attribute, each of shape (items,), for eight of its values."""
+    shifts = [
+        column.codes - column.codes.dtype.type(BITS * at) for at in range(_bytes(column.card))
+    ]
+    # A code below or above the eight values becomes a shift that leaves nothing.
+    return [np.left_shift(np.uint8(1), np.minimum(each, BITS).astype(np.uint8)) for each in shifts]
+
+
+Division = TypeVar("Division")
+
+
+class Divisions(Generic[Division]):
+    """Divisions by sets of attributes, each made from the nearest coarser one remembered.
+
+    Which of them are remembered decides how fast an answer comes, never what it is.
+    """
+
+    def __init__(
+        self, start: Division, divide: Callable[[Division, int], Division], kept: int
+    ) -> None:
+        """Begin with the undivided table; ``divide`` refines by a set of more attributes."""
+        self._start, self._divide, self._limit = start, divide, kept
+        self._kept: OrderedDict[int, Division] = OrderedDict()
+        self.focus = 0
+        """The set whose neighbours will be asked for next."""
+
+    def __getitem__(self, mask: int) -> Division:
+        """Return the division by ``mask``."""
+        if not mask:
+            return self._start
+        found = self._kept.get(mask)
+        if found is None:
+            found = self._kept[mask] = self._divided(mask)
+            if len(self._kept) > self._limit:
+                self._kept.popitem(last=False)
+        else:
+            self._kept.move_to_end(mask)
+        return found
+
+    def _divided(self, mask: int) -> Division:
+        coarser = (each for each in self._kept if not each & ~mask)
+        base = max(coarser, key=int.bit_count, default=EMPTY)
+        return self._divide(self._kept[base] if base else self._start, mask & ~base)
+
+    def last_step(self, mask: int) -> int:
+        """Return the attribute to divide by last: what the focus lacks, or what is at hand."""
+        more = mask & ~self.focus
+        if self.focus == mask ^ more and more.bit_count() == 1:
+            return highest(more)
+        ready = (each for each in members(mask) if mask & ~singleton(each) in self._kept)
+        return next(ready, highest(mask))
+
+    def merges_focus(self, mask: int) -> bool:
+        """Say whether ``mask`` is the focus less one attribute."""
+        less = self.focus & ~mask
+        return self.focus ^ less == mask and less.bit_count() == 1
+
+    def forget(self) -> None:
+        """Drop all that is remembered."""
+        self._kept.clear()
+
+
+class Partitions:
+    """The partitions of the same items by different sets of attributes.
+
+    Labels depend on the path by which a partition came about; whatever is computed from them
+    must not (counts are integers, and floats are added in the order of the items or sorted).
+    """
+
+    def __init__(self, columns: Columns) -> None:
+        """Take the attributes of the items."""
+        self._columns = columns
+        start = Grouping(np.zeros(columns.items, dtype=np.intp), 1)
+        self.dense = Divisions(start, self._split, KEPT)
+        """The partition by each set, every label in use."""
+        self._presence: Presence | None = None
+
+    def of(self, mask: int) -> Grouping:
+        """Return the partition by ``mask``; not every label need be in use."""
+        if not mask:
+            return self.dense[0]
+        if self.dense.merges_focus(mask):
+            finer = self.dense[self.dense.focus]
+            sample = np.empty(finer.size, dtype=np.intp)
+            sample[finer.labels] = np.arange(len(finer.labels))
+            return Grouping(self._columns.groups(sample, mask)[finer.labels], finer.size)
+        last = singleton(self.dense.last_step(mask))
+        finer = self._columns.refined(self.dense[mask & ~last], last)
+        return finer if finer.size <= SPARSE * len(finer.labels) else self.dense[mask]
+
+    def beside(self, mask: int, attributes: Sequence[int]) -> list[NDArray[np.intp]]:
+        """Return, for ``mask`` with each of these attributes added, the sizes of the groups.
+
+        Intp, zeros among them, in any shape: values by groups of ``mask``.
+        """
+        labels, size = self.dense[mask]
+        return tally(labels, size, [self._columns.column(each) for each in attributes])
+
+    def classes_beside(self, mask: int) -> list[int]:
+        """Return how many groups there are with each attribute added to ``mask``."""
+        if self._presence is None:
+            self._presence = Presence(self._columns.all())
+        return self._presence.classes(self.dense[mask])
+
+    def _split(self, parent: Grouping, attributes: int) -> Grouping:
+        """Refine by more attributes and renumber the labels in use 0, 1, 2 and so on."""
+        numbers, used = number(*self._columns.refined(parent, attributes))
+        return Grouping(numbers, len(used))

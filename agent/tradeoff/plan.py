@@ -1,0 +1,420 @@
+"""Plans: what a recipient is told once, to serve all that it is going to be asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from agent.tradeoff.local_search import ROUNDING
+from agent.tradeoff.sets import members, pairs, singleton, union
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from agent.tradeoff.utility import Utility
+
+    Floats = NDArray[np.float64]
+
+
+KEPT = 2_000  # sets of a query, some hundred bytes each; then the memory starts afresh
+
+
+class Pairwise:
+    """A utility as far as singles and pairs tell it, in bits: exact for those, cheap for all.
+
+    From the largest single to the smallest (of equals the first before), an attribute adds what it
+    adds beside that one of those before it which leaves it the least. Of a submodular U this is an
+    upper bound; of one that falls again, as leave-one-user-out does, it is too high for many
+    attributes. Sums are rounded once: a set has the same value however it is reached.
+    """
+
+    monotone = False
+
+    def __init__(self, singles: Floats, both: Floats) -> None:
+        """Take U of each attribute, float64, shape (n,), and of two, in the order of `pairs`."""
+        self._singles, self._rank = singles, np.argsort(np.argsort(-singles, kind="stable"))
+        self._beside = _beside(singles, both)
+        most = np.where(np.isfinite(self._beside), self._beside, 0.0).max(axis=1, initial=0.0)
+        self._most = np.maximum(singles, most)
+        self.limit = float(self._most.sum())
+
+    def value(self, mask: int) -> float:
+        """Return U(A) in bits."""
+        inside = self._ordered(mask)
+        return fsum(self._added(inside, self._least(inside)).tolist())
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        inside, new = self._ordered(mask), np.array(attributes, dtype=np.intp)
+        before = self._rank[new] < self._rank[inside][:, None]
+        beside_new = np.where(before, self._beside[inside][:, new], np.inf)
+        beside_old = np.where(before, np.inf, self._beside[new][:, inside].T)
+        rest = self._added(inside[:, None], np.minimum(self._least(inside)[:, None], beside_new))
+        own = self._added(new, beside_old.min(axis=0, initial=np.inf))
+        return [fsum(each) for each in np.vstack([rest, own]).T.tolist()]
+
+    def ceiling(self, mask: int) -> float:
+        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
+        return float(self._most[[*members(mask)]].sum())
+
+    def focus(self, mask: int) -> None:
+        """Prepare nothing: every set is as quick as another."""
+
+    def forget(self) -> None:
+        """Drop nothing: nothing is kept."""
+
+    def _ordered(self, mask: int) -> NDArray[np.intp]:
+        """Return the attributes of a set in the order in which they count, intp."""
+        inside = np.array([*members(mask)], dtype=np.intp)
+        return inside[np.argsort(self._rank[inside])]
+
+    def _least(self, inside: NDArray[np.intp]) -> Floats:
+        """Return what those before leave of each attribute, infinite where there is none."""
+        beside = self._beside[inside][:, inside]
+        before = np.tri(len(inside), k=-1, dtype=bool)
+        least: Floats = np.where(before, beside, np.inf).min(axis=1, initial=np.inf)
+        return least
+
+    def _added(self, attributes: NDArray[np.intp], least: Floats) -> Floats:
+        """Return what attributes add: all that they have where nothing before leaves them less."""
+        return np.where(np.isfinite(least), least, self._singles[attributes])
+
+
+class Pooled:
+    """Two utilities, in bits: a query's own, part of the way to that of all queries."""
+
+    def __init__(self, own: Utility, usual: Utility, share: float) -> None:
+        """Take both, and which share of the way, from 0 to 1."""
+        self._own, self._usual, self._share = own, usual, share
+        self.monotone = own.monotone and usual.monotone
+
+    @property
+    def limit(self) -> float:
+        """No set has more, in bits."""
+        return self._mixed(self._own.limit, self._usual.limit)
+
+    def value(self, mask: int) -> float:
+        """Return U(A) in bits."""
+        return self._mixed(self._own.value(mask), self._usual.value(mask))
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        own = self._own.extensions(mask, attributes)
+        usual = self._usual.extensions(mask, attributes)
+        return [self._mixed(*both) for both in zip(own, usual, strict=True)]
+
+    def ceiling(self, mask: int) -> float:
+        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
+        return self._mixed(self._own.ceiling(mask), self._usual.ceiling(mask))
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
+        self._own.focus(mask)
+        self._usual.focus(mask)
+
+    def forget(self) -> None:
+        """Drop what was prepared; the answers stay the same."""
+        self._own.forget()
+        self._usual.forget()
+
+    def _mixed(self, own: float, usual: float) -> float:
+        return mixed(own, usual, self._share)
+
+
+def mixed(own: float, usual: float, share: float) -> float:
+    """Return a query's own bits, that share of the way (0 to 1) to those of all queries."""
+    return (1 - share) * own + share * usual
+
+
+def _beside(singles: Floats, both: Floats) -> Floats:
+    """Return what each attribute (row) adds beside each other one, infinite beside itself."""
+    table = np.full((len(singles), len(singles)), np.inf)
+    for bits, pair in zip(both.tolist(), pairs(len(singles)), strict=True):
+        one, other = members(pair)
+        table[one, other] = bits - singles[other]
+        table[other, one] = bits - singles[one]
+    return table
+
+
+class Scope(NamedTuple):
+    """What there is to plan with, as masks.
+
+    ``held``: told already, and free to use again; ``free``: may be told; ``fixed``: in every
+    answer; ``most``: how many attributes an answer may have, None for any number; ``least``: more
+    bits than that an attribute has to add to an answer to be used, and to the plan to be in it.
+    """
+
+    held: int
+    free: int
+    fixed: int = 0
+    most: int | None = None
+    least: float = ROUNDING
+
+    def has_room(self, mask: int) -> bool:
+        """Say whether an answer may have all of these."""
+        return self.most is None or mask.bit_count() <= self.most
+
+
+class Uses:
+    """The utility of one query, remembered for the sets near those that plans came to."""
+
+    def __init__(
+        self, utility: Callable[[], Utility], attributes: int, computed: Mapping[int, float]
+    ) -> None:
+        """Take the utility, how many attributes there are, and U of some sets, by mask."""
+        self._utility, self._size, self._computed = utility, attributes, computed
+        self._forget()
+
+    @cached_property
+    def limit(self) -> float:
+        """No set has more, in bits."""
+        return self._utility().limit
+
+    @cached_property
+    def monotone(self) -> bool:
+        """Whether a superset never has less."""
+        return self._utility().monotone
+
+    def value(self, mask: int) -> float:
+        """Return U(A) in bits."""
+        if mask in self._values:
+            return self._values[mask]
+        if mask in self._computed:
+            return self._computed[mask]
+        for each in members(mask):
+            rest = mask ^ singleton(each)
+            if self._done.get(rest, 0) >> each & 1:
+                return float(self._rows[rest][each])
+        found = self._values[mask] = self._utility().value(mask)
+        return found
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        row = self.beside(mask, union(attributes))
+        return [float(row[each]) for each in attributes]
+
+    def ceiling(self, mask: int) -> float:
+        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
+        return self._utility().ceiling(mask)
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
+        self._utility().focus(mask)
+
+    def forget(self) -> None:
+        """Drop what was prepared, not what was computed; the answers stay the same."""
+        self._utility().forget()
+
+    def beside(self, mask: int, wanted: int) -> Floats:
+        """Return U(A u {V}) in bits, float64 by attribute, for each V of ``wanted`` at least.
+
+        None of them is in A. The array is not to be written to.
+        """
+        if mask not in self._rows:
+            if len(self._rows) >= KEPT:
+                self._forget()
+            self._rows[mask], self._done[mask] = np.full(self._size, np.nan), 0
+        row, missing = self._rows[mask], wanted & ~self._done[mask]
+        if missing:
+            new = [*members(missing)]
+            given = [self._computed.get(mask | singleton(each)) for each in new]
+            known = None not in given
+            row[new] = given if known else self._utility().extensions(mask, new)
+            self._done[mask] |= missing
+        return row
+
+    def best(
+        self, start: int, options: int, allowed: Callable[[int], bool], least: float = ROUNDING
+    ) -> tuple[int, ...]:
+        """Return what to add to a set, the best first, until nothing allowed adds much.
+
+        What added no more than ``least`` bits beside less is tried again only where nothing else
+        adds more, as U need not be submodular.
+        """
+        mask, level, order, hopeful = start, self.value(start), list[int](), options
+        while True:
+            rest = hopeful & ~mask
+            row = self.beside(mask, rest)
+            better = [(-row[each], each) for each in members(rest) if row[each] > level + least]
+            found = next((each for _, each in sorted(better) if allowed(mask | 1 << each)), None)
+            if found is not None:
+                order.append(found)
+                mask, level = mask | singleton(found), float(row[found])
+                hopeful = union(each for _, each in better)
+            elif hopeful != options:
+                hopeful = options
+            else:
+                return tuple(order)
+
+    def first(self, scope: Scope) -> int:
+        """Return what is used where nothing is added: the fixed, and what helps of what is held."""
+        fixed, held, most, least = scope.fixed, scope.held & ~scope.fixed, scope.most, scope.least
+        key = fixed, held, most, least
+        if key not in self._firsts:
+            if len(self._firsts) >= KEPT:
+                self._firsts.clear()
+            self._firsts[key] = fixed | union(self.best(fixed, held, scope.has_room, least))
+        return self._firsts[key]
+
+    def _forget(self) -> None:
+        self._firsts: dict[tuple[int, int, int | None, float], int] = {}
+        self._values: dict[int, float] = {0: 0.0}
+        self._rows: dict[int, Floats] = {}
+        self._done: dict[int, int] = {}
+
+
+class Priced(Protocol):
+    """What a portfolio costs, and which ones may be had."""
+
+    def cost(self, mask: int) -> float:
+        """Return what telling these attributes costs, in bits."""
+        ...
+
+    def cost_floor(self, mask: int) -> float:
+        """Return a bound, in bits, that the cost of no superset goes below."""
+        ...
+
+    def feasible(self, mask: int) -> bool:
+        """Say whether a recipient may hold all of these."""
+        ...
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to price; the answers stay the same."""
+        ...
+
+
+class Demand(NamedTuple):
+    """A query, and the share of all requests that are expected to be this one."""
+
+    uses: Uses
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Portfolio:
+    """What a recipient is to hold in the end.
+
+    ``mask``: the set, with what is held; ``order``: what was added, in the order chosen; ``uses``:
+    by demand, the subset that it uses; ``refused``: what would be worth adding and breaks a limit,
+    a mask; ``value``: mean bits of help less the cost; ``evaluations``: how many sets were priced.
+    """
+
+    mask: int
+    order: tuple[int, ...]
+    uses: tuple[int, ...]
+    refused: int
+    value: float
+    evaluations: int
+
+
+def plan(demands: Sequence[Demand], priced: Priced, scope: Scope) -> Portfolio:
+    """Return a portfolio P with a large value: the mean of U_q over what q uses of P, less C(P).
+
+    From what is held, the attribute that adds most is added while one adds enough (greedy). A
+    query uses a new attribute beside what it used before, where that helps it enough and its
+    answer is not full. P is feasible, if what is held and fixed is, and never worth less than that.
+    """
+    growth, evaluations = _Growth(demands, scope), 0
+    while True:
+        found, refused, tried = _step(growth, priced, scope)
+        evaluations += tried
+        if found is None:
+            break
+        if growth.known(found):
+            growth.add(found)
+    return Portfolio(
+        mask=growth.mask,
+        order=tuple(growth.order),
+        uses=tuple(growth.uses),
+        refused=refused,
+        value=float(growth.weights @ growth.bits) - priced.cost(growth.mask),
+        evaluations=evaluations,
+    )
+
+
+class _Growth:
+    """A portfolio on its way up: what each demand uses of it, and the bits that this brings.
+
+    The gain of an attribute for a demand is computed afresh only when it matters: until then what
+    it gained beside less stands for it, as it would bound it if U were submodular. Which gains are
+    at hand depends on this plan alone, never on what was computed for others.
+    """
+
+    def __init__(self, demands: Sequence[Demand], scope: Scope) -> None:
+        self.mask, self.order = scope.held | scope.fixed, list[int]()
+        self.weights = np.array([each.weight for each in demands], dtype=np.float64)
+        self._demands, self._scope = demands, scope
+        self.uses = [each.uses.first(scope) for each in demands]
+        pairs = [*zip(demands, self.uses, strict=True)]
+        self.bits = np.array([each.uses.value(use) for each, use in pairs])
+        singles = [each.uses.beside(0, scope.free) for each in demands]
+        self._gains = self._counted(np.nan_to_num(np.array(singles)))
+        self._fresh = np.array([[not use] * self._gains.shape[-1] for use in self.uses])
+        for place in range(len(demands)):
+            self._close(place)
+
+    def gains(self, options: list[int]) -> Floats:
+        """Return the mean bits that each of these adds, float64, as far as is known."""
+        gains: Floats = self.weights @ self._gains[:, options]
+        return gains
+
+    def known(self, attribute: int) -> bool:
+        """Say whether the gain of an attribute is known; make it known for the next time."""
+        stale = np.flatnonzero(~self._fresh[:, attribute] & (self._gains[:, attribute] > 0))
+        for place in stale.tolist():
+            row = self._demands[place].uses.beside(self.uses[place], singleton(attribute))
+            self._gains[place, attribute] = self._counted(row[attribute] - self.bits[place])
+            self._fresh[place, attribute] = True
+        return not len(stale)
+
+    def add(self, attribute: int) -> None:
+        """Add an attribute, which every demand uses that it helps."""
+        self.mask |= singleton(attribute)
+        self.order.append(attribute)
+        for place in np.flatnonzero(self._gains[:, attribute]).tolist():
+            self.uses[place] |= singleton(attribute)
+            self.bits[place] = self._demands[place].uses.value(self.uses[place])
+            self._fresh[place] = False
+            self._close(place)
+
+    def _counted(self, gains: Floats) -> Floats:
+        """Return the gains, 0 for those that are too small to be used."""
+        return np.where(gains > self._scope.least, gains, 0.0)
+
+    def _close(self, place: int) -> None:
+        """Let a demand whose answer is full gain nothing more."""
+        if not self._scope.has_room(self.uses[place] << 1 | 1):
+            self._gains[place] = 0.0
+
+
+def _step(growth: _Growth, priced: Priced, scope: Scope) -> tuple[int | None, int, int]:
+    """Return the best attribute to add, None for none; what limits refuse; and how many priced.
+
+    An attribute whose gain is below what another is worth is not priced: costs only grow.
+    """
+    options, base = [*members(scope.free & ~growth.mask)], priced.cost(growth.mask)
+    if not options:
+        return None, 0, 0
+    priced.focus(growth.mask)
+    gains = growth.gains(options)
+    saving = base - priced.cost_floor(growth.mask)
+    found, worth, refused, tried = None, scope.least, 0, 0
+    for place in np.argsort(-gains, kind="stable").tolist():
+        if gains[place] + saving < worth:
+            break
+        each, tried = options[place], tried + 1
+        with_it = growth.mask | singleton(each)
+        level = float(gains[place]) - (priced.cost(with_it) - base)
+        if level < worth or (level == worth and (found is None or found < each)):
+            continue
+        if priced.feasible(with_it):
+            found, worth = each, level
+        else:
+            refused |= singleton(each)
+    return found, refused, tried
