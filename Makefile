@@ -31,6 +31,8 @@ check: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tests.house.budget
+	$(BIN)/python -m tests.house.trace
 
 bench: .venv/.dev
 	$(BIN)/python -m tests.bench $(PARTS)

@@ -1,0 +1,109 @@
+"""Count the files and functions of ours that one `/v1/decide` enters, on a running daemon.
+
+Run as `python -m tests.house.trace`: prints both counts and fails above the ceilings.
+"""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType
+
+FILES, FUNCTIONS = 89, 338  # ceilings: what stands; wanted are 45 and 220 (DESIGN.md 3)
+OUTPUT = "RETICENT_TRACE"
+
+
+class Recorder:
+    """Records which functions of ours begin while it is on."""
+
+    def __init__(self, root: Path) -> None:
+        """Look at what lies below ``root``'s two packages."""
+        self._roots = tuple(f"{root / each}{os.sep}" for each in ("agent", "policy"))
+        self.entered: set[tuple[str, str]] = set()
+        self.on = False
+
+    def __call__(self, frame: FrameType, event: str, _argument: object) -> None:
+        """Note a call (`sys.setprofile`)."""
+        if not self.on or event != "call" or frame.f_code.co_name.startswith("<"):
+            return  # comprehensions and lambdas are parts of the function they stand in
+        if frame.f_code.co_filename.startswith(self._roots):
+            self.entered.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+
+
+def traced_daemon() -> None:
+    """Be a daemon that records between two signals (SIGUSR1), and writes what it entered."""
+    from agent.cli.main import run
+    from tests.house.tree import ROOT
+
+    recorder = Recorder(ROOT)
+
+    def switch(_number: int, _frame: FrameType | None) -> None:
+        recorder.on = not recorder.on
+        if not recorder.on:
+            lines = (f"{file}\t{name}" for file, name in sorted(recorder.entered))
+            part = Path(f"{os.environ[OUTPUT]}.part")
+            part.write_text("\n".join(lines))
+            part.rename(os.environ[OUTPUT])
+
+    signal.signal(signal.SIGUSR1, switch)
+    threading.setprofile(recorder)
+    sys.setprofile(recorder)
+    sys.argv = ["reticent", "daemon", "--json"]
+    run()
+
+
+def entered() -> set[tuple[str, str]]:
+    """Return the (file, function) pairs of one request: a new query, a known recipient, planned."""
+    import time
+
+    from agent.wire.asking import Ask
+    from tests.daemon.whole_daemon import PATIENCE, home, started
+
+    with TemporaryDirectory() as folder, home() as places, _command():
+        output = Path(folder) / "entered"
+        os.environ[OUTPUT] = str(output)
+        with started(places) as live:
+            live.unlock()
+            with live.client("query") as client:
+                client.call("decide", Ask(query="version control", recipient="forge.example"))
+                client.call("decide", Ask(query="job site", recipient="forge.example"))
+                live.process.send_signal(signal.SIGUSR1)
+                time.sleep(0.3)
+                client.call("decide", Ask(query="editor", recipient="forge.example"))
+                live.process.send_signal(signal.SIGUSR1)
+                until = time.monotonic() + PATIENCE
+                while not output.exists() and time.monotonic() < until:
+                    time.sleep(0.01)
+        rows = (line.split("\t") for line in output.read_text().splitlines())
+        return {(file, name) for file, name in rows}
+
+
+@contextmanager
+def _command() -> Iterator[None]:
+    """Start daemons that record, in place of ordinary ones."""
+    from tests.daemon import whole_daemon
+
+    before = whole_daemon.START
+    whole_daemon.START = [sys.executable, "-m", "tests.house.trace", "daemon"]
+    try:
+        yield
+    finally:
+        whole_daemon.START = before
+
+
+def main() -> None:
+    """Print the counts, and fail above the ceilings."""
+    found = entered()
+    files = {file for file, _ in found}
+    print(f"one request enters {len(files)} files and {len(found)} functions")
+    if "-v" in sys.argv:
+        print("\n".join(f"{file}: {name}" for file, name in sorted(found)))
+    sys.exit(len(files) > FILES or len(found) > FUNCTIONS)
+
+
+if __name__ == "__main__":
+    traced_daemon() if "daemon" in sys.argv[1:] else main()
