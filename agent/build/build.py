@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agent.build.halves import VALIDATION_KEY
 from agent.build.log.read import open_log
 from agent.build.log.source import source_of
-from agent.build.observe import observe
+from agent.build.observe import VALIDATION_KEY, observe
 from agent.build.options import TableFiles
 from agent.build.read import open_tables
 from agent.build.shrinkage import fit
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from agent.build.canonical import Observed
     from agent.build.observe import Observations
     from agent.build.options import BuildOptions, LogFiles, Progress
-    from agent.build.queries import Observed
     from agent.build.tables import Source
     from agent.model.model import Figure
     from agent.model.tables import Tables

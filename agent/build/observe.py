@@ -2,31 +2,159 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from hashlib import blake2b
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ibis
 import numpy as np
 
 from agent.build import tables
-from agent.build.clean import clean
-from agent.build.population import People, arranged, counts_table
-from agent.build.queries import Events, Observed, observed
-from agent.build.texts import numbered
-from agent.build.users import Users, read_users
-from agent.build.values import attributes_of, check_printable
-from agent.errors import BuildError
+from agent.build.canonical import Events, Observed, People, arranged, counts_table, observed
+from agent.build.tables import (
+    LEFT_OUT,
+    USER,
+    Described,
+    clean,
+    coded_users,
+    distinct_values,
+    numbered,
+)
+from agent.errors import BuildError, UsageError
+from agent.model.attributes import MAX_VALUES, UNSPECIFIED, Attribute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from agent.build.options import BuildOptions
-    from agent.build.tables import Source
-    from agent.model.attributes import Attribute
+    from numpy.typing import NDArray
+
+    from agent.build.options import BuildOptions, Half
+    from agent.build.tables import Source, Values
+    from agent.model.attributes import Scope
     from agent.tradeoff.tables import Population
 
     Vocabulary = list[tuple[int, tuple[str, ...]]]
+
+
+# Different keys: a model of one half is validated by splitting that half once more.
+HALF_KEY = b"reticent half"
+VALIDATION_KEY = b"reticent validation"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def in_half_a(users: Sequence[str], key: bytes) -> NDArray[np.bool_]:
+    """Return whether each user is in half A, bool, shape (users,); the others are in half B.
+
+    ``key``: at most 64 bytes; another key splits independently. It depends on the user and the
+    key alone: a user stays in its half when others come and go. Source: RFC 7693 (BLAKE2b).
+    """
+    digests = b"".join(blake2b(each.encode(), key=key, digest_size=1).digest() for each in users)
+    even: NDArray[np.bool_] = np.frombuffer(digests, dtype=np.uint8) % 2 == 0
+    return even
+
+
+class Users(NamedTuple):
+    """The users a model is built from, in order of their ids.
+
+    ``codes``: uint8, shape (N, P), of the person attributes; ``table``: known_user and person,
+    the position of every user of the table, LEFT_OUT for those in the other half.
+    """
+
+    ids: tuple[str, ...]
+    codes: NDArray[np.uint8]
+    table: ibis.Table
+
+
+def read_users(users: ibis.Table, values: Values, half: Half | None) -> Users:
+    """Return the users in ``half``, or all; ``values``: of each person attribute, by name.
+
+    Raises BuildError if a user has no id or is there twice, or if nobody is there.
+    """
+    found = coded_users(users, values).to_pyarrow()
+    ids: list[str] = found[USER].to_pylist()
+    _check_ids(ids)
+    codes = np.stack([column.to_numpy() for column in found.columns[1:]], axis=1)
+    chosen = np.ones(len(ids), dtype=bool)
+    if half is not None:
+        chosen = in_half_a(ids, HALF_KEY) == (half == "A")
+    if not chosen.any():
+        raise BuildError("there is no user to build from", "give a users table with more rows")
+    person = np.where(chosen, np.cumsum(chosen) - 1, LEFT_OUT)
+    table = ibis.memtable(
+        {"known_user": ids, "person": person}, schema={"known_user": "string", "person": "int32"}
+    )
+    kept = tuple(each for each, taken in zip(ids, chosen, strict=True) if taken)
+    return Users(kept, codes[chosen], table)
+
+
+def _check_ids(ids: Sequence[str | None]) -> None:
+    """Refuse users without an id, or with the id of another."""
+    if None in ids:
+        what = f"the users table has {ids.count(None)} rows without a user"
+        raise BuildError(what, "give every row an id in the column 'user'")
+    repeated = len(ids) - len(set(ids))
+    if repeated:
+        twice = next(one for one, other in pairwise(ids) if one == other)
+        what = f"the users table has {repeated} rows too many for its users"
+        raise BuildError(what, f"keep one row per user; {twice!r} for example has more")
+
+
+def attributes_of(source: Source, titles: Mapping[str, str]) -> tuple[Attribute, ...]:
+    """Return the attributes, those of persons first, in the order of the columns.
+
+    The values of each are "unspecified", those it is described with, and those in the table, in
+    order of their characters; ``titles``: by name, for people.
+    Raises BuildError for too many values; UsageError for the title of no attribute.
+    """
+    scopes: dict[str, Scope] = dict.fromkeys(source.persons, "person")
+    scopes |= dict.fromkeys(source.requests, "request")
+    for name in titles:
+        if name not in scopes:
+            raise UsageError.unknown("attribute", name, scopes)
+    found = {
+        name: values
+        for table, names in ((source.users, source.persons), (source.events, source.requests))
+        for name, values in _values(table, names).items()
+    }
+    described = {name: Described(name.replace("_", " ")) for name in scopes}
+    described |= source.described
+    return tuple(
+        Attribute(
+            name,
+            titles.get(name, described[name].title),
+            scope,
+            tuple(dict.fromkeys((UNSPECIFIED, *described[name].values, *found[name]))),
+        )
+        for name, scope in scopes.items()
+    )
+
+
+def check_printable(texts: Iterable[str | None], kind: str) -> None:
+    """Raise BuildError for a text with a control character: it will be shown on a terminal."""
+    for text in texts:
+        if text is not None and _CONTROL.search(text):
+            what = f"{kind} {text[:40]!r} has a control character"
+            raise BuildError(what, "clean the table: no tabs, line ends or the like within a field")
+
+
+def _values(table: ibis.Table, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Return the values of each column beside "unspecified", in order; NULL is none."""
+    if not names:
+        return {}
+    lists = distinct_values(table, names).to_pyarrow().to_pylist()[0]
+    return {name: _ordered(name, lists[name] or []) for name in names}
+
+
+def _ordered(name: str, found: list[str | None]) -> tuple[str, ...]:
+    values = sorted({each for each in found if each is not None} - {UNSPECIFIED})
+    if len(values) >= MAX_VALUES:
+        what = f"attribute {name!r} has {len(values)} different values"
+        hint = f"group them: {MAX_VALUES - 1} are the most it may have beside {UNSPECIFIED!r}"
+        raise BuildError(what, hint)
+    check_printable(values, f"attribute {name!r}: the value")
+    return tuple(values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

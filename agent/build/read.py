@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 import duckdb
 import ibis
 
-from agent.build.columns import check_columns
-from agent.build.tables import Source, tidy
+from agent.build.tables import Source, check_columns, tidy
 from agent.errors import BuildError, UsageError, nearest
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
+from agent.build.canonical import Observed
 from agent.build.observe import Observations
-from agent.build.queries import Observed
 from agent.model.attributes import Attribute
 from agent.tradeoff.tables import Population, QueryRows
 

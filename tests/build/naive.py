@@ -7,8 +7,8 @@ from math import log2
 
 import numpy as np
 
+from agent.build.canonical import Observed
 from agent.build.observe import Observations
-from agent.build.queries import Observed
 from agent.model.lookup import normalise
 from agent.tradeoff.tables import QueryRows
 from tests.build.worlds import Row, World

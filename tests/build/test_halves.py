@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agent.build.halves import HALF_KEY, in_half_a
-from agent.build.observe import Observations
+from agent.build.observe import HALF_KEY, Observations, in_half_a
 from agent.errors import BuildError
 from tests.build import naive
 from tests.build.worlds import QUIET, World, observed, worlds

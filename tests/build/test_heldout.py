@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.build.heldout import heldout_bits
+from agent.build.validate import heldout_bits
 from agent.model.attributes import Attribute
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.tables import QueryRows

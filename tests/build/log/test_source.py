@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ibis.backends.polars import Backend as PolarsBackend
 
-from agent.build.log.attributes import TABLE_1
+from agent.build.log.schema import TABLE_1
 from agent.build.log.source import source_of
 from agent.build.observe import Observations, observe
 from agent.build.tables import Source
