@@ -39,16 +39,6 @@ class People(NamedTuple):
     profile: Indexes
 
 
-def counts_table(
-    people: int, card: int, cells: tuple[Indexes, Indexes, Indexes]
-) -> NDArray[np.uint32]:
-    """Return n_yv, uint32, shape (people, card), from (person, value, rows) of what occurs."""
-    person, value, rows = cells
-    table = np.zeros((people, card), dtype=np.uint32)
-    table[person, value] = rows
-    return table
-
-
 def arranged(codes: Codes, counts: Sequence[NDArray[np.uint32]]) -> People:
     """Return the people in the order of their codes and counts.
 
@@ -56,7 +46,9 @@ def arranged(codes: Codes, counts: Sequence[NDArray[np.uint32]]) -> People:
     shuffle whose seed can be computed could be undone.
     """
     wide = [np.ascontiguousarray(table).astype(">u4").view(np.uint8) for table in counts]
-    order = np.argsort(_as_bytes(np.hstack([codes, *wide])), kind="stable")
+    both = np.ascontiguousarray(np.hstack([codes, *wide]))
+    # Each row as one value that compares byte by byte.
+    order = np.argsort(both.view(np.dtype((np.void, both.shape[1]))).ravel(), kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     codes = np.ascontiguousarray(codes[order])
@@ -64,18 +56,6 @@ def arranged(codes: Codes, counts: Sequence[NDArray[np.uint32]]) -> People:
     profile = np.concatenate([[0], np.cumsum(changes)])
     tables = tuple(table[order] for table in counts)
     return People(Population(codes, None, tables), place, profile)
-
-
-def part(population: Population, chosen: NDArray[np.bool_]) -> Population:
-    """Return the population of some of its people; ``chosen``: bool, shape (N,)."""
-    counts = tuple(table[chosen] for table in population.request_counts)
-    return Population(population.codes[chosen], None, counts)
-
-
-def _as_bytes(codes: Codes) -> NDArray[np.void]:
-    """Return each row as one value that compares byte by byte."""
-    codes = np.ascontiguousarray(codes)
-    return codes.view(np.dtype((np.void, codes.shape[1]))).ravel()
 
 
 class Events(NamedTuple):
@@ -133,7 +113,11 @@ def observed(text: str, intents: tuple[str, ...], events: Events, people: People
     """
     first = np.flatnonzero(np.diff(events.user, prepend=-1))
     person = people.place[events.user[first]]
-    order = np.lexsort((_fingerprints(events, first), people.profile[person]))
+    # 64 bits for each user that depend on the contents of the user's rows only.
+    marks = _mixed(events.intent.astype(np.uint64))
+    for column in events.request.T:
+        marks = _mixed(marks + column)
+    order = np.lexsort((np.add.reduceat(marks, first), people.profile[person]))
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
     sizes = np.diff(first, append=len(events.user))
@@ -147,14 +131,6 @@ def observed(text: str, intents: tuple[str, ...], events: Events, people: People
         intents=len(intents),
     )
     return Observed(text, intents, rows, person[order])
-
-
-def _fingerprints(events: Events, first: Indexes) -> NDArray[np.uint64]:
-    """Return 64 bits for each user that depend on the contents of the user's rows only."""
-    marks = _mixed(events.intent.astype(np.uint64))
-    for column in events.request.T:
-        marks = _mixed(marks + column)
-    return np.add.reduceat(marks, first)
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ibis
 import numpy as np
 
 from agent.build import tables
-from agent.build.canonical import Events, Observed, People, arranged, counts_table, observed
+from agent.build.canonical import Events, Observed, arranged, observed
 from agent.build.tables import (
     LEFT_OUT,
     USER,
@@ -26,7 +27,7 @@ from agent.errors import BuildError, UsageError
 from agent.model.attributes import MAX_VALUES, UNSPECIFIED, Attribute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from agent.build.tables import Source, Values
     from agent.model.attributes import Scope
     from agent.tradeoff.tables import Population
-
-    Vocabulary = list[tuple[int, tuple[str, ...]]]
 
 
 # Different keys: a model of one half is validated by splitting that half once more.
@@ -70,11 +69,19 @@ class Users(NamedTuple):
 def read_users(users: ibis.Table, values: Values, half: Half | None) -> Users:
     """Return the users in ``half``, or all; ``values``: of each person attribute, by name.
 
-    Raises BuildError if a user has no id or is there twice, or if nobody is there.
+    Raises BuildError if a user has no id or occurs twice, or if there are none.
     """
     found = coded_users(users, values).to_pyarrow()
     ids: list[str] = found[USER].to_pylist()
-    _check_ids(ids)
+    unnamed = found[USER].null_count
+    if unnamed:
+        what = f"the users table has {unnamed} rows without a user"
+        raise BuildError(what, "give every row an id in the column 'user'")
+    repeated = len(ids) - len(set(ids))
+    if repeated:
+        twice = next(one for one, other in pairwise(ids) if one == other)
+        what = f"the users table has {repeated} rows too many for its users"
+        raise BuildError(what, f"keep one row per user; {twice!r} for example has more")
     codes = np.stack([column.to_numpy() for column in found.columns[1:]], axis=1)
     chosen = np.ones(len(ids), dtype=bool)
     if half is not None:
@@ -89,18 +96,6 @@ def read_users(users: ibis.Table, values: Values, half: Half | None) -> Users:
     return Users(kept, codes[chosen], table)
 
 
-def _check_ids(ids: Sequence[str | None]) -> None:
-    """Refuse users without an id, or with the id of another."""
-    if None in ids:
-        what = f"the users table has {ids.count(None)} rows without a user"
-        raise BuildError(what, "give every row an id in the column 'user'")
-    repeated = len(ids) - len(set(ids))
-    if repeated:
-        twice = next(one for one, other in pairwise(ids) if one == other)
-        what = f"the users table has {repeated} rows too many for its users"
-        raise BuildError(what, f"keep one row per user; {twice!r} for example has more")
-
-
 def attributes_of(source: Source, titles: Mapping[str, str]) -> tuple[Attribute, ...]:
     """Return the attributes, those of persons first, in the order of the columns.
 
@@ -113,48 +108,30 @@ def attributes_of(source: Source, titles: Mapping[str, str]) -> tuple[Attribute,
     for name in titles:
         if name not in scopes:
             raise UsageError.unknown("attribute", name, scopes)
-    found = {
-        name: values
-        for table, names in ((source.users, source.persons), (source.events, source.requests))
-        for name, values in _values(table, names).items()
-    }
-    described = {name: Described(name.replace("_", " ")) for name in scopes}
-    described |= source.described
-    return tuple(
-        Attribute(
-            name,
-            titles.get(name, described[name].title),
-            scope,
-            tuple(dict.fromkeys((UNSPECIFIED, *described[name].values, *found[name]))),
-        )
-        for name, scope in scopes.items()
-    )
+    lists: dict[str, list[str | None]] = {}
+    for table, names in ((source.users, source.persons), (source.events, source.requests)):
+        if names:
+            lists |= distinct_values(table, names).to_pyarrow().to_pylist()[0]
+    attributes = []
+    for name, scope in scopes.items():
+        title, first = source.described.get(name) or Described(name.replace("_", " "))
+        found = sorted({each for each in lists[name] or () if each is not None} - {UNSPECIFIED})
+        if len(found) >= MAX_VALUES:
+            what = f"attribute {name!r} has {len(found)} different values"
+            hint = f"group them: {MAX_VALUES - 1} are the most it may have beside {UNSPECIFIED!r}"
+            raise BuildError(what, hint)
+        check_printable(found, f"attribute {name!r}: the value")
+        values = tuple(dict.fromkeys((UNSPECIFIED, *first, *found)))
+        attributes.append(Attribute(name, titles.get(name, title), scope, values))
+    return tuple(attributes)
 
 
-def check_printable(texts: Iterable[str | None], kind: str) -> None:
+def check_printable(texts: Iterable[str], kind: str) -> None:
     """Raise BuildError for a text with a control character: it will be shown on a terminal."""
     for text in texts:
-        if text is not None and _CONTROL.search(text):
+        if _CONTROL.search(text):
             what = f"{kind} {text[:40]!r} has a control character"
             raise BuildError(what, "clean the table: no tabs, line ends or the like within a field")
-
-
-def _values(table: ibis.Table, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Return the values of each column beside "unspecified", in order; NULL is none."""
-    if not names:
-        return {}
-    lists = distinct_values(table, names).to_pyarrow().to_pylist()[0]
-    return {name: _ordered(name, lists[name] or []) for name in names}
-
-
-def _ordered(name: str, found: list[str | None]) -> tuple[str, ...]:
-    values = sorted({each for each in found if each is not None} - {UNSPECIFIED})
-    if len(values) >= MAX_VALUES:
-        what = f"attribute {name!r} has {len(values)} different values"
-        hint = f"group them: {MAX_VALUES - 1} are the most it may have beside {UNSPECIFIED!r}"
-        raise BuildError(what, hint)
-    check_printable(values, f"attribute {name!r}: the value")
-    return tuple(values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,7 +139,7 @@ class Observations:
     """What two tables hold.
 
     ``dropped``: how many events and queries were not used, by reason; ``users``: the id of each
-    person, in the order of the population; it must not get into a model.
+    person, in the order of the population; must not get into a model.
     """
 
     attributes: tuple[Attribute, ...]
@@ -194,59 +171,44 @@ def observe(source: Source, options: BuildOptions) -> Observations:
     dropped = _one_row(tables.dropped(rows))
     rows = tables.usable(rows)
     dropped |= _one_row(tables.thin_queries(rows, options.min_users))
-    people = _people(rows, users, [len(values) for values in requests.values()])
-    vocabulary = _vocabulary(rows, options.min_users)
-    events = _events(rows, vocabulary)
+    counts = []
+    for place, values in enumerate(requests.values()):
+        found = tables.request_counts(rows, f"r{place}").to_pyarrow()
+        table = np.zeros((len(users.ids), len(values)), dtype=np.uint32)
+        table[found["person"].to_numpy(), found["value"].to_numpy()] = found["rows"].to_numpy()
+        counts.append(table)
+    people = arranged(users.codes, counts)
     queries = tuple(
-        observed(texts[number].as_py(), intents, of_query, people)
-        for (number, intents), of_query in zip(vocabulary, events, strict=True)
+        observed(texts[number].as_py(), intents, events, people)
+        for number, intents, events in _queries(rows, options.min_users)
     )
     ids = tuple(users.ids[each] for each in np.argsort(people.place))
     return Observations(attributes, people.population, queries, dropped, ids)
 
 
-def _people(rows: ibis.Table, users: Users, cards: Sequence[int]) -> People:
-    """Return the people, with their request counts over all queries."""
-    counts = []
-    for place, card in enumerate(cards):
-        found = tables.request_counts(rows, f"r{place}").to_pyarrow()
-        cells = (found["person"].to_numpy(), found["value"].to_numpy(), found["rows"].to_numpy())
-        counts.append(counts_table(len(users.ids), card, cells))
-    return arranged(users.codes, counts)
-
-
-def _vocabulary(rows: ibis.Table, min_users: int) -> Vocabulary:
-    """Return the number and the intents of every query that is kept, both in order."""
+def _queries(rows: ibis.Table, min_users: int) -> Iterator[tuple[int, tuple[str, ...], Events]]:
+    """Yield the number, the intents and the events of each query with enough users, in order."""
     found = tables.intents(rows, min_users).to_pyarrow()
     pairs = sorted(zip(found["query"].to_pylist(), found["intent"].to_pylist(), strict=True))
     if not pairs:
         what = f"no query has events from at least {min_users} users of the users table"
         raise BuildError(what, "check that user means the same in both tables, or lower min-users")
     check_printable((intent for _, intent in pairs), "the intent")
-    return [
-        (query, tuple(intent for _, intent in group))
-        for query, group in groupby(pairs, key=lambda pair: pair[0])
-    ]
-
-
-def _events(rows: ibis.Table, vocabulary: Vocabulary) -> list[Events]:
-    """Return the events of each query in ``vocabulary``."""
-    entries = [
-        (query, intent, code)
-        for query, intents in vocabulary
-        for code, intent in enumerate(intents)
-    ]
-    query, intent, code = zip(*entries, strict=True)
+    groups = groupby(pairs, itemgetter(0))
+    kept = {query: tuple(intent for _, intent in group) for query, group in groups}
+    numbers = [code for intents in kept.values() for code in range(len(intents))]
+    query, intent = zip(*pairs, strict=True)
     known = ibis.memtable(
-        {"known_query": query, "known_intent": intent, "code": code},
+        {"known_query": query, "known_intent": intent, "code": numbers},
         schema={"known_query": "int32", "known_intent": "string", "code": "int32"},
     )
     coded = tables.coded_events(rows, known).to_pyarrow()
     _, person, codes, *request = (column.to_numpy() for column in coded.columns)
     columns = np.stack(request, axis=1) if request else np.zeros((len(person), 0), np.uint8)
     cuts = np.flatnonzero(np.diff(coded["query"].to_numpy())) + 1
-    parts = zip(*(np.split(each, cuts) for each in (person, codes, columns)), strict=True)
-    return [Events(p.astype(np.intp), c.astype(np.intp), r) for p, c, r in parts]
+    parts = (np.split(each, cuts) for each in (person, codes, columns))
+    for (number, intents), p, c, r in zip(kept.items(), *parts, strict=True):
+        yield number, intents, Events(p.astype(np.intp), c.astype(np.intp), r)
 
 
 def _one_row(table: ibis.Table) -> dict[str, int]:

@@ -7,7 +7,7 @@ import gzip
 import re
 import zlib
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import duckdb
 import ibis
@@ -36,8 +36,12 @@ def open_tables(users: Path, events: Path) -> Source:
     connection = ibis.duckdb.connect()
     headers = [header_of(connection, path) for path in (users, events)]
     check_columns(*headers)
-    paths = zip(("users", "events"), (users, events), headers, strict=True)
-    return Source(*(_load(connection, name, path, header) for name, path, header in paths))
+    tables = []
+    for name, path, header in zip(("users", "events"), (users, events), headers, strict=True):
+        with reading(path):
+            table = tidy(scanned(connection, path, header))
+            tables.append(connection.create_table(name, table))
+    return Source(*tables)
 
 
 def header_of(connection: ibis.BaseBackend, path: Path) -> list[str]:
@@ -46,7 +50,8 @@ def header_of(connection: ibis.BaseBackend, path: Path) -> list[str]:
     try:
         if path.name.endswith(".parquet"):
             return list(connection.read_parquet(path).columns)
-        with _text(path) as file:
+        opened = gzip.open if path.name.endswith(".gz") else open
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file), None)
     except (OSError, EOFError, UnicodeError, csv.Error, zlib.error, duckdb.Error) as error:
         raise _no_table(path, error) from error
@@ -75,18 +80,6 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         raise _no_table(path, error) from error
-
-
-def _text(path: Path) -> TextIO:
-    if path.name.endswith(".gz"):
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
-
-
-def _load(connection: ibis.BaseBackend, name: str, path: Path, header: list[str]) -> ibis.Table:
-    """Read a table whole, under its own names."""
-    with reading(path):
-        return connection.create_table(name, tidy(scanned(connection, path, header)))
 
 
 def _check_path(path: Path) -> None:

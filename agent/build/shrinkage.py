@@ -39,7 +39,7 @@ def fit(rows: QueryRows, crowd: Crowd, estimator: Estimator, shrinkage: float | 
         return _fitted(shrinkage, query_utility(rows, crowd.cards, estimator, shrinkage), crowd)
     first = query_utility(rows, crowd.cards, estimator, SHRINKAGES[0])
     fitted = [_fitted(each, first.at(each), crowd) for each in SHRINKAGES]
-    best = max(fitted, key=_reached)
+    best = max(fitted, key=lambda each: search(each.objective, "greedy").value)
     first.forget()
     return best
 
@@ -50,8 +50,3 @@ def _fitted(shrinkage: float, utility: Utility, crowd: Crowd) -> Fitted:
         candidates=(1 << count) - 1, sensitivity=(0.0,) * count, trade_off=TRADE_OFF
     )
     return Fitted(shrinkage, utility, Objective(utility, crowd, settings))
-
-
-def _reached(fitted: Fitted) -> float:
-    """Return the largest F that greedy search finds, in bits."""
-    return search(fitted.objective, "greedy").value

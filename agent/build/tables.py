@@ -54,7 +54,11 @@ def check_columns(users: Sequence[str], events: Sequence[str]) -> None:
     check_keys("events", events, KEYS)
     persons, requests = attribute_names(users), attribute_names(events)
     for name in (*persons, *requests):
-        _check_name(name)
+        if not NAME.fullmatch(name):
+            offer = re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
+            offer = offer if NAME.fullmatch(offer) else f"a_{offer}".rstrip("_")
+            what = f"an attribute cannot be called {name!r}"
+            raise BuildError(what, f"rename the column, to {offer!r} for example")
     both = sorted(set(persons) & set(requests))
     if both:
         what = f"attribute {both[0]!r} is a column of both tables"
@@ -78,16 +82,6 @@ def check_keys(table: str, columns: Sequence[str], keys: Sequence[str]) -> None:
     if twice:
         what = f"the {table} table has the column {twice[0]!r} twice"
         raise BuildError(what, "rename or remove one of them")
-
-
-def _check_name(name: str) -> None:
-    """Refuse a name that an attribute cannot have, and offer one that it can."""
-    if NAME.fullmatch(name):
-        return
-    offer = re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
-    offer = offer if NAME.fullmatch(offer) else f"a_{offer}".rstrip("_")
-    what = f"an attribute cannot be called {name!r}"
-    raise BuildError(what, f"rename the column, to {offer!r} for example")
 
 
 class Described(NamedTuple):
@@ -242,48 +236,34 @@ def _clean(table: ibis.Table, names: Sequence[str]) -> ibis.Table:
     for name in names:
         given = [each for each in lists[name] or [] if each is not None]
         # Engines differ in what they normalise, and in which spaces they know.
-        cases = [(each, neat) for each in given if (neat := _neat(each)) != each]
+        cases = [(each, neat) for each in given if (neat := normalize("NFC", each).strip()) != each]
         if cases:
             columns[name] = table[name].cases(*cases, else_=table[name]).nullif("")
     return table.mutate(**columns) if columns else table
 
 
-def _neat(text: str) -> str:
-    return normalize("NFC", text).strip()
-
-
-class Numbers(NamedTuple):
-    """The normalised texts of queries, in order, and which of them each text means.
-
-    ``texts``: of strings; ``table``: columns known_text and query, the position in ``texts``.
-    """
-
-    texts: pa.Array
-    table: ibis.Table
-
-
 def meanings(texts: ibis.Table) -> pa.Table:
-    """Return known_text and meant, the normalised text, for each text that has one.
+    """Return known_text and meant, the normalised text, for each text in one column that has one.
 
-    ``texts``: one column.
+    Kept in Arrow, because a log has millions of texts.
     """
-    batches = texts.distinct().to_pyarrow().to_batches(BATCH)
-    return pa.Table.from_batches((_meant(batch[0].to_pylist()) for batch in batches), _MEANT)
+    batches = []
+    for batch in texts.distinct().to_pyarrow().to_batches(BATCH):
+        given = batch[0].to_pylist()
+        pairs = [(text, normal) for text in given if text and (normal := normalise(text))]
+        columns = zip(*pairs, strict=True) if pairs else ((), ())
+        arrays = [pa.array(column, pa.string()) for column in columns]
+        batches.append(pa.record_batch(arrays, _MEANT))
+    return pa.Table.from_batches(batches, _MEANT)
 
 
-def numbered(texts: ibis.Table) -> Numbers:
-    """Return the numbers of all texts in one column; one without a meaning has none."""
+def numbered(texts: ibis.Table) -> tuple[pa.Array, ibis.Table]:
+    """Return the normalised texts of one column, in order, and which of them each text means.
+
+    The table has the columns known_text and query, the position among the normalised texts.
+    """
     found = meanings(texts)
     known = pc.unique(found["meant"])
     known = known.take(pc.sort_indices(known))
-    columns = {
-        "known_text": found["known_text"],
-        "query": pc.index_in(found["meant"], known),
-    }
-    return Numbers(known, ibis.memtable(pa.table(columns)))
-
-
-def _meant(texts: list[str | None]) -> pa.RecordBatch:
-    pairs = [(text, normal) for text in texts if text and (normal := normalise(text))]
-    known, normals = zip(*pairs, strict=True) if pairs else ((), ())
-    return pa.record_batch([pa.array(known, pa.string()), pa.array(normals, pa.string())], _MEANT)
+    columns = {"known_text": found["known_text"], "query": pc.index_in(found["meant"], known)}
+    return known, ibis.memtable(pa.table(columns))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agent.build.canonical import part
 from agent.build.observe import in_half_a
 from agent.build.shrinkage import TRADE_OFF, fit
 from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.search import search
+from agent.tradeoff.tables import Population
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -81,24 +80,19 @@ class Trial(NamedTuple):
     identifiability_cost: float
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
-    """The trial of each query, None where one of the halves says nothing about it."""
+def mean(trials: Iterable[Trial | None]) -> Trial | None:
+    """Return the plain mean of each figure over the trials, None where there is no trial."""
+    tried = [trial for trial in trials if trial is not None]
+    return Trial(*np.mean(tried, axis=0).tolist()) if tried else None
 
-    queries: tuple[Trial | None, ...]
 
-    @property
-    def mean(self) -> Trial | None:
-        """The plain mean over the queries."""
-        return _mean([trial for trial in self.queries if trial is not None])
-
-    def figures(self) -> dict[str, Figure]:
-        """Return the figures that a model keeps about all of its queries."""
-        mean = self.mean
-        if mean is None:
-            return {}
-        tried = sum(trial is not None for trial in self.queries)
-        return {"trade_off": TRADE_OFF, "queries": tried, **mean._asdict()}
+def figures(trials: Sequence[Trial | None]) -> dict[str, Figure]:
+    """Return the figures that a model keeps about all of its queries."""
+    found = mean(trials)
+    if found is None:
+        return {}
+    tried = sum(trial is not None for trial in trials)
+    return {"trade_off": TRADE_OFF, "queries": tried, **found._asdict()}
 
 
 class _Training(NamedTuple):
@@ -135,31 +129,23 @@ def validate(
     estimator: Estimator,
     shrinkage: float | None,
     advance: Callable[[float], None],
-) -> Validation:
+) -> tuple[Trial | None, ...]:
     """Split the users in two by ``key``, build from one half and score it on the other.
 
-    Below MANY_ROWS the halves then change places, and figures are means of both directions.
+    Returns the trial of each query, None where one of the halves says nothing about it. Below
+    MANY_ROWS the halves then change places, and figures are means of both directions.
     ``shrinkage``: beta, or None to choose it on the half that is built from; ``advance`` is
-    told the share done. Trade-off 1, everything else at its default. Source: DESIGN.md 2.1.
+    called with the share done. Trade-off 1, everything else at its default. Source: DESIGN.md 2.1.
     """
     half = in_half_a(observations.users, key)
     rows = sum(len(query.rows.user) for query in observations.queries)
-    trainings = [
-        _Training(side, _crowd(observations, side), estimator, shrinkage)
-        for side in ((half, ~half) if rows < MANY_ROWS else (half,))
-    ]
+    population, trainings = observations.population, []
+    for side in (half, ~half) if rows < MANY_ROWS else (half,):
+        counts = tuple(table[side] for table in population.request_counts)
+        crowd = Crowd(Population(population.codes[side], None, counts), observations.cards)
+        trainings.append(_Training(side, crowd, estimator, shrinkage))
     trials = []
     for query in observations.queries:
-        found = [training.trial(query) for training in trainings]
-        trials.append(_mean([trial for trial in found if trial is not None]))
+        trials.append(mean(training.trial(query) for training in trainings))
         advance(len(trials) / len(observations.queries))
-    return Validation(tuple(trials))
-
-
-def _crowd(observations: Observations, chosen: NDArray[np.bool_]) -> Crowd:
-    return Crowd(part(observations.population, chosen), observations.cards)
-
-
-def _mean(trials: Sequence[Trial]) -> Trial | None:
-    """Return the mean of each figure, None of nothing."""
-    return Trial(*np.mean(trials, axis=0).tolist()) if trials else None
+    return tuple(trials)

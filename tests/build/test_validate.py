@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agent.build.observe import Observations
 from agent.build.shrinkage import fit
-from agent.build.validate import Trial, validate
+from agent.build.validate import Trial, figures, mean, validate
 from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.search import search
 from agent.tradeoff.tables import Population, QueryRows
@@ -57,11 +57,11 @@ def test_everything_is_that_of_the_half_it_is_built_from(
     half = naive.in_half_a(seen.users, key)
     both = [expected(seen, side, shrinkage) for side in (half, [not each for each in half])]
     found = [trial for trial in both if trial is not None]
-    validation = validate(seen, key, "louo", shrinkage, lambda _: None)
+    trials = validate(seen, key, "louo", shrinkage, lambda _: None)
     if not found:
-        assert validation.queries == (None,)
-        assert validation.figures() == {}
+        assert trials == (None,)
+        assert figures(trials) == {}
         return
-    (trial,) = validation.queries
+    (trial,) = trials
     assert trial == pytest.approx(tuple(np.mean(found, axis=0)), abs=1e-9)
-    assert validation.mean == trial
+    assert mean(trials) == trial

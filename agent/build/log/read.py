@@ -17,7 +17,6 @@ from agent.model.attributes import UNSPECIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from agent.build.log.schema import Column
     from agent.build.options import LogFiles
@@ -71,19 +70,17 @@ def field_of(raw: ibis.Table, column: Column) -> ibis.Value:
         return ibis.null("string")
     field = raw[column.name]
     if column.kind != "text":
-        written = field.type().is_string()
-        return _parsed(text_of(field), column) if written else field.cast(_TYPES[column.kind])
+        type_ = _TYPES[column.kind]
+        if not field.type().is_string():
+            return field.cast(type_)
+        text = text_of(field)
+        found = text.try_cast(type_)
+        if column.kind == "time":
+            return text.re_search(_TIME).ifelse(found, ibis.null(type_))
+        return text.isnull().ifelse(ibis.null(type_), found.fill_null(float("nan")))
     text = text_of(field)
     text = text.lower() if column.folded else text
     return text.nullif(UNSPECIFIED) if column.values or column.most else text
-
-
-def _parsed(text: ibis.Value, column: Column) -> ibis.Value:
-    """Return the time or the number that a text says."""
-    found = text.try_cast(_TYPES[column.kind])
-    if column.kind == "time":
-        return text.re_search(_TIME).ifelse(found, ibis.null(_TYPES["time"]))
-    return text.isnull().ifelse(ibis.null("float64"), found.fill_null(float("nan")))
 
 
 def check_header(table: str, header: Sequence[str], columns: Sequence[Column]) -> None:
@@ -93,7 +90,7 @@ def check_header(table: str, header: Sequence[str], columns: Sequence[Column]) -
     for name in header:
         if name not in known:
             what = f"the {table} table has an unknown column {name!r}"
-            raise BuildError(what, _meant(name, known))
+            raise BuildError(what, _near(name, known))
 
 
 def check_fields(table: str, raw: ibis.Table, read: ibis.Table, columns: Sequence[Column]) -> None:
@@ -104,12 +101,26 @@ def check_fields(table: str, raw: ibis.Table, read: ibis.Table, columns: Sequenc
     for column in columns:
         if column.filled or column.kind == "seconds":
             _check_field(table, raw, read, column)
-    limited = [column for column in columns if column.values or column.most]
-    if limited:
-        lists = distinct_values(read, [column.name for column in limited]).to_pyarrow().to_pylist()
-        for column in limited:
-            _check_values(table, column, {*(lists[0][column.name] or [])} - {None})
-    _check_rows(table, read)
+    limited = [column.name for column in columns if column.values or column.most]
+    lists = distinct_values(read, limited).to_pyarrow().to_pylist()[0] if limited else {}
+    for column in columns:
+        found = {*(lists.get(column.name) or ())} - {None}
+        if column.most and len(found) > column.most:
+            what = f"column {column.name!r} of the {table} table has {len(found)} different values"
+            raise BuildError(what, f"group them: {column.most} are the most it may have")
+        for value in sorted(found - {*column.values}) if column.values else ():
+            what = f"the {table} table has an unknown {column.name} {value[:40]!r}"
+            raise BuildError(what, _near(value, column.values))
+    if table == "log":
+        early = read.filter(read.time < read.asked).count().to_pyarrow().as_py()
+        if early:
+            what = f"the log table has {early} pages that were opened before they were asked for"
+            raise BuildError(what, "check that 'asked' and 'time' are not swapped")
+    if table == "people":
+        more = read.count().to_pyarrow().as_py() - read.user.nunique().to_pyarrow().as_py()
+        if more:
+            what = f"the people table has {more} rows too many for its users"
+            raise BuildError(what, "keep one row per user")
 
 
 def _check_field(table: str, raw: ibis.Table, read: ibis.Table, column: Column) -> None:
@@ -133,31 +144,7 @@ def _wrong(field: ibis.Value, column: Column) -> ibis.Value:
     return field.isnull()
 
 
-def _check_values(table: str, column: Column, found: set[str]) -> None:
-    """Refuse values that are not allowed, and too many of them."""
-    if column.most and len(found) > column.most:
-        what = f"column {column.name!r} of the {table} table has {len(found)} different values"
-        raise BuildError(what, f"group them: {column.most} are the most it may have")
-    for value in sorted(found - {*column.values}) if column.values else ():
-        what = f"the {table} table has an unknown {column.name} {value[:40]!r}"
-        raise BuildError(what, _meant(value, column.values))
-
-
-def _check_rows(table: str, read: ibis.Table) -> None:
-    """Refuse rows that cannot be true together."""
-    if table == "log":
-        early = read.filter(read.time < read.asked).count().to_pyarrow().as_py()
-        if early:
-            what = f"the log table has {early} pages that were opened before they were asked for"
-            raise BuildError(what, "check that 'asked' and 'time' are not swapped")
-    if table == "people":
-        more = read.count().to_pyarrow().as_py() - read.user.nunique().to_pyarrow().as_py()
-        if more:
-            what = f"the people table has {more} rows too many for its users"
-            raise BuildError(what, "keep one row per user")
-
-
-def _meant(name: str, names: Sequence[str]) -> str:
+def _near(name: str, names: Sequence[str]) -> str:
     """Return the hint for a name that is none of ``names``."""
     near = nearest(name, names)
     return f"known: {', '.join(names)}" if near is None else f"did you mean {near!r}?"
@@ -177,27 +164,19 @@ def open_log(files: LogFiles) -> Log:
     Raises UsageError if there is no such file; BuildError if it is not a table, if a column is
     missing or unknown, or if a field is not what `schema` allows.
     """
-    connection = _spilling()
-    return Log(*(_load(connection, name, path) for name, path in files._asdict().items()))
-
-
-def _spilling() -> ibis.BaseBackend:
-    """Return a DuckDB that has its own folder for what is too much for MEMORY, and leaves none."""
-    folder = mkdtemp(prefix="reticent-")  # which others cannot read
+    folder = mkdtemp(prefix="reticent-")  # which others cannot read, and which goes with the tables
     connection = ibis.duckdb.connect(
         memory_limit=MEMORY, temp_directory=folder, preserve_insertion_order=False
     )
     finalize(connection, rmtree, folder, ignore_errors=True)
-    return connection
-
-
-def _load(connection: ibis.BaseBackend, name: str, path: Path) -> ibis.Table:
-    columns = TABLES[name]
-    header = header_of(connection, path)
-    check_header(name, header, columns)
-    with reading(path):
-        raw = scanned(connection, path, header)
-        check_types(name, raw, columns)
-        table = connection.create_table(name, typed(raw, columns))
-        check_fields(name, raw, table, columns)
-    return table
+    tables = []
+    for name, path in files._asdict().items():
+        columns, header = TABLES[name], header_of(connection, path)
+        check_header(name, header, columns)
+        with reading(path):
+            raw = scanned(connection, path, header)
+            check_types(name, raw, columns)
+            table = connection.create_table(name, typed(raw, columns))
+            check_fields(name, raw, table, columns)
+        tables.append(table)
+    return Log(*tables)

@@ -25,33 +25,14 @@ MAX_OCCUPATIONS = 7  # three bits with "unspecified"; which groups they are is t
 REGIONS = ("us_canada", "europe", "asia", "other")
 MARITAL_STATUSES = ("single", "married")
 NO_YES = ("no", "yes")
-DOMAINS = (
-    "com",
-    "edu",
-    "net",
-    "org",
-)  # other top-level domains may stand in a log, and say nothing
+# Other top-level domains may stand in a log, and say nothing.
+DOMAINS = ("com", "edu", "net", "org")
 # The sixteen top-level categories of the Open Directory, and two more that Table 1 has.
-TOPICS = (
-    "arts",
-    "adult",
-    "business",
-    "computers",
-    "games",
-    "health",
-    "home",
-    "kids_and_teens",
-    "news",
-    "recreation",
-    "reference",
-    "regional",
-    "science",
-    "shopping",
-    "consumer_information",
-    "society",
-    "sports",
-    "world",
+_TOPIC_NAMES = (
+    "arts adult business computers games health home kids_and_teens news recreation reference "
+    "regional science shopping consumer_information society sports world"
 )
+TOPICS = tuple(_TOPIC_NAMES.split())
 _TOPIC_LABELS = (
     "TART TADT TBUS TCMP TGMS THEA THOM TKID TNWS TREC TREF TREG TSCI TSHP TCIN TSOC TSPT TWLD"
 )
@@ -87,8 +68,6 @@ LOG = (
     Column("country"),
     Column("tld", folded=True),  # without a dot
 )
-
-
 PEOPLE = (
     Column("user", needed=True, filled=True),
     Column("gender", values=GENDERS),
@@ -98,14 +77,10 @@ PEOPLE = (
     Column("marital_status", values=MARITAL_STATUSES),
     Column("children", values=NO_YES),
 )
-
-
 SITES = (
     Column("host", needed=True, filled=True, folded=True),
     Column("topic", needed=True, values=TOPICS),
 )
-
-
 TABLES: Mapping[str, tuple[Column, ...]] = MappingProxyType(
     {"log": LOG, "people": PEOPLE, "sites": SITES}
 )
@@ -138,8 +113,6 @@ DEMOGRAPHIC = (
     Entry("marital_status", "DMTL", "marital status", "person", MARITAL_STATUSES),
     Entry("children", "DCHD", "has children", "person", NO_YES),
 )
-
-
 # The names of those that change with the request are the names of the daemon's sources.
 ACTIVITY = (
     Entry("asked_before", "AQRY", "asked the same before", "request", NO_YES),
@@ -152,17 +125,11 @@ ACTIVITY = (
     Entry("workday", "AWDY", "on a workday", "request", NO_YES),
     Entry("top_level_domain", "ATLV", "top-level domain of the address", "request", DOMAINS),
 )
-
-
 TOPIC = tuple(
     Entry(
         f"topic_{topic}", label, f"visits sites about {topic.replace('_', ' ')}", "person", NO_YES
     )
     for topic, label in zip(TOPICS, _TOPIC_LABELS.split(), strict=True)
 )
-
-
 TABLE_1 = (*DEMOGRAPHIC, *ACTIVITY, *TOPIC)
-
-
 BY_LABEL: Mapping[str, Entry] = MappingProxyType({entry.label: entry for entry in TABLE_1})

@@ -84,46 +84,34 @@ def persons_of(log: Log, queries: ibis.Table, visits: ibis.Table) -> ibis.Table:
     ``queries``: user, asked and text (normalised); ``visits``: user and host, each pair once.
     What nothing is known of is NULL.
     """
-    people = log.people
-    for known in (_daily(queries), _places(log.log), _topics(visits, log.sites)):
-        people = people.left_join(known, people.user == known.of_user).drop("of_user")
-    return people.select(USER, *(each.name for each in TABLE_1 if each.scope == "person"))
-
-
-def _daily(queries: ibis.Table) -> ibis.Table:
-    """Return who asked once a day or more, on average over a week or more; as the daemon says."""
+    # Who asked once a day or more, on average over a week or more; as the daemon counts it.
     asked = queries.filter(queries.text.notnull())
     spans = asked.group_by(of_user=USER).aggregate(
         queries=asked.count(), first=asked.asked.min(), last=asked.asked.max()
     )
     seconds = spans.last.epoch_seconds() - spans.first.epoch_seconds()
     often = spans.queries * timedelta(days=1).total_seconds() >= seconds
-    return spans.select("of_user", daily=no_yes((seconds >= WEEK.total_seconds()) & often))
-
-
-def _places(log: ibis.Table) -> ibis.Table:
-    """Return who asked from several places."""
-    counts = log.group_by(of_user=USER).aggregate(
+    daily = spans.select("of_user", daily=no_yes((seconds >= WEEK.total_seconds()) & often))
+    counts = log.log.group_by(of_user=USER).aggregate(
         # Polars would count NULL as one more place.
-        **{place: log[place].nunique(where=log[place].notnull()) for place in _PLACES.values()}
+        **{each: log.log[each].nunique(where=log.log[each].notnull()) for each in _PLACES.values()}
     )
-    return counts.select(
-        "of_user",
-        **{
-            name: ibis.cases((counts[place] > 1, "yes"), (counts[place] == 1, "no"))
-            for name, place in _PLACES.items()
-        },
-    )
-
-
-def _topics(visits: ibis.Table, sites: ibis.Table) -> ibis.Table:
-    """Return who visited sites of which topics, of those who visited any that has one."""
-    known = sites.filter(sites.topic.notnull()).select(site="host", topic="topic").distinct()
-    seen = visits.join(known, visits.host == known.site)
-    found = seen.group_by(of_user=USER).aggregate(
+    several = {
+        name: ibis.cases((counts[place] > 1, "yes"), (counts[place] == 1, "no"))
+        for name, place in _PLACES.items()
+    }
+    # Who visited sites of which topics, of those who visited any that has one.
+    sites = log.sites.filter(log.sites.topic.notnull())
+    sites = sites.select(site="host", topic="topic").distinct()
+    seen = visits.join(sites, visits.host == sites.site)
+    topics = seen.group_by(of_user=USER).aggregate(
         **{f"topic_{topic}": (seen.topic == topic).any() for topic in TOPICS}
     )
-    return found.select("of_user", **{name: no_yes(found[name]) for name in found.columns[1:]})
+    visited = {name: no_yes(topics[name]) for name in topics.columns[1:]}
+    people = log.people
+    for known in (daily, counts.select("of_user", **several), topics.select("of_user", **visited)):
+        people = people.left_join(known, people.user == known.of_user).drop("of_user")
+    return people.select(USER, *(each.name for each in TABLE_1 if each.scope == "person"))
 
 
 def source_of(log: Log) -> Source:
@@ -133,21 +121,13 @@ def source_of(log: Log) -> Source:
     target, for what is dropped is counted later. Nothing but the texts of queries is read here.
     """
     known = ibis.memtable(meanings(log.log.select("query")))
-    queries = _meant(queries_of(log.log), known).cache()
-    visits = _visits(log.log).cache()
+    typed = queries_of(log.log)
+    rows = typed.left_join(known, typed.query == known.known_text)
+    queries = rows.select("user", "asked", "host", "tld", text=rows.meant).cache()
+    # When each first had a page of each host open.
+    pages = log.log.filter(log.log.host.notnull())
+    visits = pages.group_by("user", "host").aggregate(since=pages.time.min()).cache()
     users = persons_of(log, queries, visits).cache()
     events = requests_of(queries, visits).cache()
     described = {each.name: Described(each.title, each.values) for each in TABLE_1}
     return Source(users, events, described)
-
-
-def _meant(queries: ibis.Table, known: ibis.Table) -> ibis.Table:
-    """Return the queries with ``text``, as they are compared, in place of what was typed."""
-    rows = queries.left_join(known, queries.query == known.known_text)
-    return rows.select("user", "asked", "host", "tld", text=rows.meant)
-
-
-def _visits(log: ibis.Table) -> ibis.Table:
-    """Return user, host and since: when each first had a page of each host open."""
-    pages = log.filter(log.host.notnull())
-    return pages.group_by("user", "host").aggregate(since=pages.time.min())
