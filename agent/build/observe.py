@@ -80,14 +80,14 @@ def read_users(users: ibis.Table, values: Values, half: Half | None) -> Users:
     repeated = len(ids) - len(set(ids))
     if repeated:
         twice = next(one for one, other in pairwise(ids) if one == other)
-        what = f"the users table has {repeated} rows too many for its users"
-        raise BuildError(what, f"keep one row per user; {twice!r} for example has more")
+        what = f"the users table repeats users in {repeated} rows"
+        raise BuildError(what, f"keep one row per user; {twice!r} for example has several")
     codes = np.stack([column.to_numpy() for column in found.columns[1:]], axis=1)
     chosen = np.ones(len(ids), dtype=bool)
     if half is not None:
         chosen = in_half_a(ids, HALF_KEY) == (half == "A")
     if not chosen.any():
-        raise BuildError("there is no user to build from", "give a users table with more rows")
+        raise BuildError("no users to build from", "give a users table with more rows")
     person = np.where(chosen, np.cumsum(chosen) - 1, LEFT_OUT)
     table = ibis.memtable(
         {"known_user": ids, "person": person}, schema={"known_user": "string", "person": "int32"}
@@ -192,7 +192,7 @@ def _queries(rows: ibis.Table, min_users: int) -> Iterator[tuple[int, tuple[str,
     pairs = sorted(zip(found["query"].to_pylist(), found["intent"].to_pylist(), strict=True))
     if not pairs:
         what = f"no query has events from at least {min_users} users of the users table"
-        raise BuildError(what, "check that user means the same in both tables, or lower min-users")
+        raise BuildError(what, "check that both tables use the same user ids, or lower min-users")
     check_printable((intent for _, intent in pairs), "the intent")
     groups = groupby(pairs, itemgetter(0))
     kept = {query: tuple(intent for _, intent in group) for query, group in groups}

@@ -83,7 +83,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def _check_path(path: Path) -> None:
-    """Refuse a path that is no file, or not of a format known."""
+    """Refuse a path that is not a file, or not of a known format."""
     if not path.exists():
         names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
         near = nearest(path.name, names)
@@ -92,11 +92,11 @@ def _check_path(path: Path) -> None:
     if not path.is_file():
         raise UsageError("this is not a file", "name a file", str(path))
     if not path.name.endswith(FORMATS):
-        what = "the name does not say which kind of table this is"
+        what = "the name of the file does not end like that of a table"
         raise BuildError(what, f"name it {', '.join(FORMATS[:-1])} or {FORMATS[-1]}", str(path))
     if any(each in str(path) for each in _SEVERAL):
-        what = f"the path has one of {' '.join(_SEVERAL)}"
-        raise BuildError(what, "give the file and its folders names without them", str(path))
+        what = f"the path contains one of {' '.join(_SEVERAL)}"
+        raise BuildError(what, "rename the file or its folders", str(path))
 
 
 def _no_table(path: Path, error: Exception) -> BuildError:
@@ -104,8 +104,8 @@ def _no_table(path: Path, error: Exception) -> BuildError:
     hint = "give a table in UTF-8, with commas and a first row of names, or a parquet file"
     line = _LINE.search(str(error))
     if line is not None:
-        what = f"line {line[1]} cannot be read as a row of the table"
+        what = f"line {line[1]} is not a row of the table"
         return BuildError(what, hint, str(path))
     reason = _KIND.sub("", str(error)).strip().partition("\n")[0].rstrip(".")
-    what = f"this cannot be read as a table: {reason[:1].lower()}{reason[1:]}"
+    what = f"not a table: {reason[:1].lower()}{reason[1:]}"
     return BuildError(what, hint, str(path))

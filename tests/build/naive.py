@@ -56,6 +56,22 @@ def population(world: World) -> list[tuple[Profile, tuple[tuple[tuple[str, int],
     return sorted(people)
 
 
+def people_of(seen: Observations) -> list[tuple[Profile, tuple[tuple[tuple[str, int], ...], ...]]]:
+    """Return the people of an observed population in words, in order."""
+    persons = seen.population.persons
+    tables = [*zip(seen.attributes[persons:], seen.population.request_counts, strict=True)]
+    return sorted(
+        (
+            words(codes, seen, 0)[:persons],
+            tuple(
+                tuple(sorted((each.values[v], int(table[y, v])) for v in np.flatnonzero(table[y])))
+                for each, table in tables
+            ),
+        )
+        for y, codes in enumerate(seen.population.codes)
+    )
+
+
 def users_of(query: Observed, seen: Observations) -> list[Person]:
     """Return the users of an observed query and their rows in words, in order."""
     rows = query.rows

@@ -9,7 +9,7 @@ from agent.build.shrinkage import SHRINKAGES, fit
 from agent.tradeoff.anonymity_set import Crowd
 from agent.tradeoff.search import search
 from agent.tradeoff.tables import Population, QueryRows
-from tests.build.learnable import CARDS, observations
+from tests.build.worlds import CARDS, learnable
 from tests.tradeoff import naive
 
 
@@ -20,7 +20,7 @@ def objective(rows: QueryRows, population: Population, beta: float, mask: int) -
 
 
 @settings(max_examples=40)
-@given(seen=observations())
+@given(seen=learnable())
 def test_no_other_beta_reaches_more(seen: Observations) -> None:
     """Each beta is searched alone; what its search found is what the definition says."""
     rows, population = seen.queries[0].rows, seen.population

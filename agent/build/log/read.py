@@ -30,11 +30,12 @@ HOW = {
     "time": "write times as 2006-03-01T09:30:00, the searcher's own, without a zone",
     "seconds": "write seconds as a number from 0, and nothing where they are not known",
 }
+_NOUNS = {"time": "a time", "seconds": "a number of seconds"}
 MEMORY = "2GB"  # what DuckDB takes beyond that, it puts on the disk
 
 
 def check_types(table: str, raw: ibis.Table, columns: Sequence[Column]) -> None:
-    """Raise BuildError for a column whose type in a parquet file cannot be meant."""
+    """Raise BuildError for a column whose type in a parquet file does not fit its kind."""
     schema = raw.schema()
     for column in columns:
         found = schema.get(column.name)
@@ -52,9 +53,9 @@ def check_types(table: str, raw: ibis.Table, columns: Sequence[Column]) -> None:
 
 
 def typed(raw: ibis.Table, columns: Sequence[Column]) -> ibis.Table:
-    """Return the table with all ``columns``, NULL where nothing is given or is no time.
+    """Return the table with all ``columns``, NULL where a field is empty or not a time.
 
-    What are no seconds are NaN, so that they can be told from what is not given.
+    Seconds that cannot be read are NaN, to distinguish them from empty fields.
     """
     return raw.select(**{column.name: field_of(raw, column) for column in columns})
 
@@ -119,12 +120,12 @@ def check_fields(table: str, raw: ibis.Table, read: ibis.Table, columns: Sequenc
     if table == "people":
         more = read.count().to_pyarrow().as_py() - read.user.nunique().to_pyarrow().as_py()
         if more:
-            what = f"the people table has {more} rows too many for its users"
+            what = f"the people table repeats users in {more} rows"
             raise BuildError(what, "keep one row per user")
 
 
 def _check_field(table: str, raw: ibis.Table, read: ibis.Table, column: Column) -> None:
-    """Refuse fields that are empty and must not be, and what are no times or seconds."""
+    """Refuse required fields that are empty, and fields that are not times or seconds."""
     count = read.filter(_wrong(read[column.name], column)).count().to_pyarrow().as_py()
     if not count:
         return
@@ -133,8 +134,8 @@ def _check_field(table: str, raw: ibis.Table, read: ibis.Table, column: Column) 
     example = written.aggregate(example=text.min()).to_pyarrow().to_pylist()[0]["example"]
     what = f"the {table} table has {count} rows without {column.name!r}"
     if example is not None:
-        what = f"the {table} table has {count} rows in which {column.name!r} is no {column.kind}"
-        what = f"{what}, {example[:40]!r} for example"
+        what = f"the {table} table has {count} rows in which {column.name!r} is not"
+        what = f"{what} {_NOUNS[column.kind]}: {example[:40]!r}, for example"
     raise BuildError(what, HOW[column.kind])
 
 
