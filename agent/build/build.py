@@ -17,7 +17,7 @@ from agent.build.shrinkage import fit
 from agent.build.validate import MANY_ROWS, figures, validate
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.sets import pairs, singleton
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model
     progress("counting", 0.0)
     seen = observe(source, options)
     progress("counting", 1.0)
-    crowd = Crowd(seen.population, seen.cards)
+    crowd = AnonymitySet(seen.population, seen.cards)
     single = [singleton(each) for each in range(len(crowd.cards))]
     rows = [query.rows for query in seen.queries]
     paired = sum(len(each.user) for each in rows) < MANY_ROWS
@@ -117,7 +117,7 @@ def _query(seen: Observed, chosen: tuple[float, float], trial: Trial | None) -> 
     )
 
 
-def _costs(crowd: Crowd, sets: Sequence[int]) -> Floats:
+def _costs(crowd: AnonymitySet, sets: Sequence[int]) -> Floats:
     """Return I of each set by each of COST_METRICS, shape (3, sets)."""
     return np.array(
         [[crowd.identifiability(each, metric, 1) for each in sets] for metric in COST_METRICS]

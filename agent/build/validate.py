@@ -8,9 +8,9 @@ import numpy as np
 
 from agent.build.observe import in_half_a
 from agent.build.shrinkage import TRADE_OFF, fit
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
-from agent.tradeoff.search import search
+from agent.tradeoff.search import maximise
 from agent.tradeoff.tables import Population
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class _Training(NamedTuple):
     """One half of the users, to build from."""
 
     chosen: NDArray[np.bool_]
-    crowd: Crowd
+    crowd: AnonymitySet
     estimator: Estimator
     shrinkage: float | None
 
@@ -110,7 +110,7 @@ class _Training(NamedTuple):
             return None
         fitted = fit(training.rows, self.crowd, self.estimator, self.shrinkage)
         objective = fitted.objective
-        mask = search(objective, "lls").mask
+        mask = maximise(objective, "lls").mask
         rows = query.rows
         groups = row_columns(rows, self.crowd.cards).groups(np.arange(len(rows.user)), mask)
         trained = self.chosen[query.people][rows.user]
@@ -142,7 +142,7 @@ def validate(
     population, trainings = observations.population, []
     for side in (half, ~half) if rows < MANY_ROWS else (half,):
         counts = tuple(table[side] for table in population.request_counts)
-        crowd = Crowd(Population(population.codes[side], None, counts), observations.cards)
+        crowd = AnonymitySet(Population(population.codes[side], None, counts), observations.cards)
         trainings.append(_Training(side, crowd, estimator, shrinkage))
     trials = []
     for query in observations.queries:

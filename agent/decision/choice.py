@@ -10,10 +10,10 @@ from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.lookup import Match
 from agent.model.model import Model
-from agent.tradeoff.bounds import Beside, forced
+from agent.tradeoff.bounds import Contraction, forced
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import Objective
-from agent.tradeoff.search import EXHAUSTIVE, Result, search
+from agent.tradeoff.search import EXHAUSTIVE, Result, maximise
 from agent.tradeoff.sets import members, singleton, union
 from policy.settings import Mode
 
@@ -125,7 +125,7 @@ def choose_planned(case: Case, query: int, terms: Terms, model: Model) -> Choice
 
 def _requested(objective: Objective, mask: int, options: int, terms: Terms) -> tuple[int, ...]:
     """Return which of the attributes of the request are worth adding to a set."""
-    return _search(Beside(objective, mask, options), terms).order if options else ()
+    return _search(Contraction(objective, mask, options), terms).order if options else ()
 
 
 def _waiting_for_plan(
@@ -154,7 +154,7 @@ def _best(objective: Objective, case: Case, terms: Terms) -> Choice:
     if not base and case.free == objective.candidates:
         result = _search(objective, terms)
         return Choice(result.mask, result.order, objective, result)
-    result = _search(Beside(objective, base, case.free), terms)
+    result = _search(Contraction(objective, base, case.free), terms)
     level, mask = objective.value(base), base | result.mask
     result = replace(
         result,
@@ -170,7 +170,7 @@ def _waiting(choice: Choice, case: Case, terms: Terms) -> tuple[int, ...]:
     """Return what waits for the user and is worth adding to what leaves without asking."""
     if not case.asked:
         return ()
-    return _search(Beside(choice.objective, choice.mask, case.asked), terms).order
+    return _search(Contraction(choice.objective, choice.mask, case.asked), terms).order
 
 
 def _search(function: SetFunction, terms: Terms) -> Result:
@@ -178,4 +178,4 @@ def _search(function: SetFunction, terms: Terms) -> Result:
     if terms.algorithm == "exhaustive" and count > EXHAUSTIVE:
         what = f"exhaustive search takes at most {EXHAUSTIVE} candidates, and there are {count}"
         raise UsageError(what, "allow fewer attributes, or use the algorithm 'exact'")
-    return search(function, terms.algorithm, terms.epsilon)
+    return maximise(function, terms.algorithm, terms.epsilon)

@@ -131,7 +131,7 @@ class Senders:
         return self._shares[request]
 
 
-class Doubt(NamedTuple):
+class GuardUncertainty(NamedTuple):
     """What is open about a guarded attribute v among the people who agree with d.
 
     ``people``: how many of them specify v; of those, ``bits``: H(V_v|d), and ``best_guess``: the
@@ -182,10 +182,10 @@ class Guard:
             return 0.0
         return sum(ordered_sum(table.max(axis=1)) for table in self._tables(mask))
 
-    def doubt(self) -> Doubt:
+    def doubt(self) -> GuardUncertainty:
         """Return what is open about v before any answer."""
         people = len(self._people)
-        return Doubt(people, self._entropy(0) if people else 0.0, self.best_guess(0))
+        return GuardUncertainty(people, self._entropy(0) if people else 0.0, self.best_guess(0))
 
     def _entropy(self, mask: int) -> float:
         """Return H(V_v|A u D,d) in bits."""
@@ -211,7 +211,7 @@ class OwnClass(NamedTuple):
     peak: float
 
 
-class Crowd:
+class AnonymitySet:
     """The people who agree with knowledge D = d, and what a set A tells apart among them.
 
     A set is a mask over all attributes; known attributes in it change nothing. Nothing here
@@ -329,7 +329,7 @@ class Crowd:
         """Return the expected success, 0 to 1, of the best guess about v after the answer."""
         return self._guard(guarded).best_guess(mask & ~self.known)
 
-    def doubt(self, guarded: int) -> Doubt:
+    def doubt(self, guarded: int) -> GuardUncertainty:
         """Return what is open about person attribute v (``guarded``) to who knows d alone."""
         return self._guard(guarded).doubt()
 

@@ -10,13 +10,13 @@ from agent.tradeoff.sets import members, singleton
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from agent.tradeoff.local_search import Divided, Probe, SetFunction
+    from agent.tradeoff.local_search import Divided, Memo, SetFunction
 
 
 CEILING_MOST = 16  # attributes in a set whose ceiling is computed
 
 
-def additive_bound(probe: Probe) -> float:
+def additive_bound(probe: Memo) -> float:
     """Return the sum of max(0, F({V})) over the candidates, in bits.
 
     It bounds F over all sets where F is submodular with F(0) = 0: Thm 4.5 at the empty set,
@@ -70,7 +70,7 @@ def certified_share(value: float, bound: float | None) -> float | None:
     return min(1.0, value / bound)
 
 
-class Beside:
+class Contraction:
     """F(B u A) - F(B) as a function of A, for a fixed set B: F contracted by B.
 
     Utility and cost are contracted likewise, so that both are 0 at the empty set and what bounds

@@ -84,7 +84,7 @@ class Divided(SetFunction, Protocol):
         ...
 
 
-class Probe:
+class Memo:
     """A set function that is evaluated at most once for a set."""
 
     def __init__(self, function: SetFunction) -> None:
@@ -125,10 +125,10 @@ class _Gain(NamedTuple):
     computed_at: int
 
 
-class Walk:
+class LocalSearch:
     """A set on its way up: the present set, the order of its attributes, what was noticed."""
 
-    def __init__(self, probe: Probe, epsilon: float | None) -> None:
+    def __init__(self, probe: Memo, epsilon: float | None) -> None:
         """Start at the empty set; a move must improve F by more than (epsilon/n^2)|F|.
 
         Where epsilon is None every move is good enough.
@@ -174,7 +174,7 @@ class Walk:
         self.violations += gain > earlier + ROUNDING
 
 
-def eager_pass(walk: Walk, options: int) -> bool:
+def eager_pass(walk: LocalSearch, options: int) -> bool:
     """Make the best move of an attribute in ``options`` until none is good; say if any was."""
     moved = False
     while True:
@@ -186,7 +186,7 @@ def eager_pass(walk: Walk, options: int) -> bool:
         moved = True
 
 
-def lazy_pass(walk: Walk, options: int) -> bool:
+def lazy_pass(walk: LocalSearch, options: int) -> bool:
     """Do the same with gains computed afresh only when they come up (Robertazzi & Schwartz).
 
     A gain that was computed for an earlier set bounds the present one where U is submodular and
@@ -208,7 +208,7 @@ def lazy_pass(walk: Walk, options: int) -> bool:
     return walk.mask != start
 
 
-def _renewed(walk: Walk, gain: _Gain, attribute: int) -> _Gain:
+def _renewed(walk: LocalSearch, gain: _Gain, attribute: int) -> _Gain:
     """Bring a stale gain up to the present set: its cost first, then all of it."""
     if gain.priced_at == walk.mask:
         fresh = walk.probe.gain(walk.mask, attribute)
@@ -218,7 +218,7 @@ def _renewed(walk: Walk, gain: _Gain, attribute: int) -> _Gain:
     return _Gain(gain.bound - dearer, walk.mask, gain.computed_at)
 
 
-def _price(walk: Walk, mask: int, attribute: int) -> float:
+def _price(walk: LocalSearch, mask: int, attribute: int) -> float:
     """Return what moving an attribute in or out of ``mask`` adds to the cost."""
     cost = walk.probe.function.cost
     return cost(mask ^ singleton(attribute)) - cost(mask)

@@ -13,7 +13,7 @@ from agent.tradeoff.sets import members, singleton, union
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from agent.tradeoff.anonymity_set import Crowd, Metric, OwnClass
+    from agent.tradeoff.anonymity_set import AnonymitySet, Metric, OwnClass
     from agent.tradeoff.utility import Utility
 
 
@@ -62,7 +62,7 @@ class Settings:
 class HardLimits:
     """Which sets keep every limit of one person's settings for one crowd."""
 
-    def __init__(self, crowd: Crowd, settings: Settings) -> None:
+    def __init__(self, crowd: AnonymitySet, settings: Settings) -> None:
         """Join the two."""
         self._crowd, self._settings = crowd, settings
         self._known = crowd.known
@@ -173,7 +173,7 @@ class Objective:
     def __init__(
         self,
         utility: Utility,
-        crowd: Crowd,
+        crowd: AnonymitySet,
         settings: Settings,
         computed: Mapping[int, float] | None = None,
     ) -> None:
@@ -186,7 +186,7 @@ class Objective:
         self._costs: dict[int, float] = {}
         self._ground = crowd.identifiability(0, settings.metric, settings.metric_k)
 
-    def given(self, crowd: Crowd, settings: Settings) -> Objective:
+    def given(self, crowd: AnonymitySet, settings: Settings) -> Objective:
         """Return the objective for other people and demands; utilities computed are shared."""
         other = Objective(self._utility, crowd, settings)
         other._utilities = self._utilities

@@ -1,4 +1,4 @@
-"""Plans: what a recipient is told once, to serve all that it is going to be asked."""
+"""Plans: what a recipient is to hold, chosen once for all that it is going to be asked."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class Scope(NamedTuple):
         return self.most is None or mask.bit_count() <= self.most
 
 
-class Uses:
+class QueryPlanner:
     """The utility of one query, remembered for the sets near those that plans came to."""
 
     def __init__(
@@ -292,7 +292,7 @@ class Priced(Protocol):
 class Demand(NamedTuple):
     """A query, and the share of all requests that are expected to be this one."""
 
-    uses: Uses
+    uses: QueryPlanner
     weight: float
 
 

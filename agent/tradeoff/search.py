@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agent.tradeoff.bounds import additive_bound, certified_share, free_bound, possible
-from agent.tradeoff.local_search import ROUNDING, Probe, Walk, best, eager_pass, lazy_pass
+from agent.tradeoff.local_search import ROUNDING, LocalSearch, Memo, best, eager_pass, lazy_pass
 from agent.tradeoff.sets import members, singleton, subsets, union
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from agent.tradeoff.local_search import SetFunction
 
-    Pass = Callable[[Walk, int], bool]
+    Pass = Callable[[LocalSearch, int], bool]
 
 
 EXHAUSTIVE = 16  # candidates: 65,536 sets
@@ -41,7 +41,7 @@ class _Node(NamedTuple):
     open: int
 
 
-def enumerate_all(probe: Probe) -> int:
+def enumerate_all(probe: Memo) -> int:
     """Return the feasible set with the largest F; the smallest mask among equals.
 
     ValueError for more than 16 candidates.
@@ -54,7 +54,7 @@ def enumerate_all(probe: Probe) -> int:
     return max(feasible, key=lambda mask: (probe.value(mask), -mask))
 
 
-def branch_and_bound(walk: Walk, nodes: int, *, submodular: bool) -> Tree:
+def branch_and_bound(walk: LocalSearch, nodes: int, *, submodular: bool) -> Tree:
     """Improve the walk's set to the optimum, depth first, visiting at most ``nodes`` nodes.
 
     With ``submodular`` a node is also bounded by F(A) plus the positive gains at A (which is
@@ -79,7 +79,7 @@ def branch_and_bound(walk: Walk, nodes: int, *, submodular: bool) -> Tree:
     return Tree(walk.probe.value(walk.mask), limit_hit=False)
 
 
-def _halves(walk: Walk, node: _Node, *, submodular: bool) -> list[_Node]:
+def _halves(walk: LocalSearch, node: _Node, *, submodular: bool) -> list[_Node]:
     """Split a node on an attribute: the sets without it, and the more promising ones with it."""
     function, at = walk.probe.function, 0
     bound, open_ = node.bound, list(members(node.open))
@@ -98,7 +98,7 @@ def _halves(walk: Walk, node: _Node, *, submodular: bool) -> list[_Node]:
     return halves
 
 
-def _submodular_bound(walk: Walk, chosen: int, open_: list[int]) -> float:
+def _submodular_bound(walk: LocalSearch, chosen: int, open_: list[int]) -> float:
     """Return F(A) plus the positive gains at A, and count the violations that show."""
     walk.probe.function.survey(chosen, open_)
     gains = [walk.probe.gain(chosen, each) for each in open_]
@@ -138,7 +138,7 @@ class Result:
         return certified_share(self.value, self.bound)
 
 
-def search(
+def maximise(
     function: SetFunction,
     algorithm: Algorithm = "lls",
     epsilon: float = EPSILON,
@@ -150,7 +150,7 @@ def search(
     ``exact`` visits at the most. ValueError where ``exhaustive`` is asked of too many candidates.
     Source: paper 4 with the corrections of DESIGN.md 2.5.
     """
-    walk = Walk(Probe(function), epsilon)
+    walk = LocalSearch(Memo(function), epsilon)
     if algorithm == "greedy":
         _climb(walk, lazy_pass)
     elif algorithm == "exhaustive":
@@ -168,12 +168,12 @@ def greedy_order(function: SetFunction, one_pass: Pass = lazy_pass) -> tuple[lis
     The order of the paper's Figs. 6, 7 and 10: it goes on where F falls. ``one_pass``:
     ``lazy_pass`` or ``eager_pass``; they agree where F is submodular.
     """
-    walk = Walk(Probe(function), None)
+    walk = LocalSearch(Memo(function), None)
     one_pass(walk, function.candidates)
     return list(walk.order), walk.probe.evaluations
 
 
-def local_search(walk: Walk, one_pass: Pass) -> None:
+def local_search(walk: LocalSearch, one_pass: Pass) -> None:
     """Move up and down until no single feasible move improves F by more than the threshold.
 
     Then the complement is tried, where a bound does not rule it out (it rarely wins): within the
@@ -190,13 +190,13 @@ def local_search(walk: Walk, one_pass: Pass) -> None:
         walk.start_at(complement)
 
 
-def _promising(probe: Probe) -> int:
+def _promising(probe: Memo) -> int:
     """Return V', the attributes V with F({V}) > 0."""
     possible = filter(probe.feasible, map(singleton, members(probe.function.candidates)))
     return sum(each for each in possible if probe.value(each) > 0)
 
 
-def _settle(walk: Walk, one_pass: Pass) -> None:
+def _settle(walk: LocalSearch, one_pass: Pass) -> None:
     """Alternate upward and downward passes until both leave the set as it is.
 
     Every pass begins with fresh gains, so that the last two are a sweep of all single moves. An
@@ -212,7 +212,7 @@ def _settle(walk: Walk, one_pass: Pass) -> None:
         settled = not down
 
 
-def _climb(walk: Walk, one_pass: Pass) -> None:
+def _climb(walk: LocalSearch, one_pass: Pass) -> None:
     """Only add, until no single feasible addition improves F by more than the threshold."""
     candidates = walk.probe.function.candidates
     one_pass(walk, candidates)
@@ -220,7 +220,7 @@ def _climb(walk: Walk, one_pass: Pass) -> None:
         walk.violations += 1
 
 
-def _heuristic(walk: Walk, bound: float = inf, *, hit: bool = False) -> Result:
+def _heuristic(walk: LocalSearch, bound: float = inf, *, hit: bool = False) -> Result:
     """Say what is proven where F is submodular; ``bound``: one found under that assumption.
 
     A set above its bound shows that the assumption fails, as much as a gain that grew.
@@ -235,7 +235,7 @@ def _heuristic(walk: Walk, bound: float = inf, *, hit: bool = False) -> Result:
     return _result(walk, "none", None, hit=hit)
 
 
-def _result(walk: Walk, proof: Proof, bound: float | None, *, hit: bool = False) -> Result:
+def _result(walk: LocalSearch, proof: Proof, bound: float | None, *, hit: bool = False) -> Result:
     return Result(
         walk.mask,
         walk.order,
@@ -248,12 +248,12 @@ def _result(walk: Walk, proof: Proof, bound: float | None, *, hit: bool = False)
     )
 
 
-def _enumerated(walk: Walk) -> Result:
+def _enumerated(walk: LocalSearch) -> Result:
     walk.start_at(enumerate_all(walk.probe))
     return _result(walk, "enumerated", walk.probe.value(walk.mask))
 
 
-def _exact(walk: Walk, nodes: int) -> Result:
+def _exact(walk: LocalSearch, nodes: int) -> Result:
     """Improve on local search by branch and bound, without and then with submodular bounds.
 
     A set reached under an assumption that fails may leave a single move to make: it is made.

@@ -7,7 +7,7 @@ from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.tradeoff.local_search import eager_pass, lazy_pass
 from agent.tradeoff.objective import Objective, Settings
-from agent.tradeoff.search import ALGORITHMS, greedy_order, search
+from agent.tradeoff.search import ALGORITHMS, greedy_order, maximise
 
 
 def figures() -> Iterator[str]:
@@ -24,7 +24,9 @@ def figures() -> Iterator[str]:
     )
     lls, ls = (
         sum(
-            search(Objective(model.utility(query), model.crowd(), settings), algorithm).evaluations
+            maximise(
+                Objective(model.utility(query), model.crowd(), settings), algorithm
+            ).evaluations
             for query in range(len(model.queries))
         )
         / len(model.queries)

@@ -9,9 +9,9 @@ from agent.build.observe import Observations
 from agent.build.shrinkage import fit
 from agent.build.validate import Trial, figures, heldout_bits, mean, validate
 from agent.model.attributes import Attribute
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
-from agent.tradeoff.search import search
+from agent.tradeoff.search import maximise
 from agent.tradeoff.tables import Population, QueryRows
 from tests import strategies
 from tests.build import naive
@@ -37,8 +37,8 @@ def expected(seen: Observations, side: list[bool], shrinkage: float | None) -> T
     )
     counts = tuple(table[side] for table in population.request_counts)
     people = Population(population.codes[side], None, counts)
-    fitted = fit(training, Crowd(people, CARDS), "louo", shrinkage)
-    mask = search(fitted.objective, "lls").mask
+    fitted = fit(training, AnonymitySet(people, CARDS), "louo", shrinkage)
+    mask = maximise(fitted.objective, "lls").mask
     score = naive.heldout(rows, trained, fitted.shrinkage, mask)
     if score is None:
         return None

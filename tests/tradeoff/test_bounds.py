@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.bounds import additive_bound, certified_share, online_bound, possible
 from agent.tradeoff.check import all_pairs, check
-from agent.tradeoff.local_search import Probe
+from agent.tradeoff.local_search import Memo
 from agent.tradeoff.objective import Objective, Settings
-from agent.tradeoff.search import search
+from agent.tradeoff.search import maximise
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import Population
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular
@@ -43,7 +43,7 @@ def assumptions(draw: st.DrawFn, kind: type[Objective] = Objective) -> Objective
     trade_off = draw(st.sampled_from([0.3, 1.0, 5.12]))
     sensitivity = tuple(draw(st.sampled_from([0.0, 0.1])) for _ in chances)
     settings = Settings(world.everything, sensitivity, trade_off)
-    crowd = Crowd(Population(codes, weights), world.cards)
+    crowd = AnonymitySet(Population(codes, weights), world.cards)
     return kind(world.utility("plugin", 0.0), crowd, settings)
 
 
@@ -65,21 +65,21 @@ def test_the_online_bound_holds_at_every_set(objective: Objective) -> None:
 @given(assumptions())
 def test_at_nothing_the_bounds_agree(objective: Objective) -> None:
     """Thm 4.5 at the empty set is the sum of the positive single values."""
-    assert online_bound(objective, 0) == pytest.approx(additive_bound(Probe(objective)))
+    assert online_bound(objective, 0) == pytest.approx(additive_bound(Memo(objective)))
 
 
 @given(assumptions())
 def test_search_under_the_paper_s_assumptions(objective: Objective) -> None:
     """The certificate is honest, and no violation is met."""
     for algorithm in ("lls", "ls", "greedy"):
-        result = search(objective, algorithm)
-        best = search(objective, "exhaustive").value
+        result = maximise(objective, algorithm)
+        best = maximise(objective, "exhaustive").value
         assert result.violations == 0
         assert result.proof == "if-submodular"
         assert result.bound is not None
         assert result.bound >= best - 1e-9
         assert result.bound <= online_bound(objective, result.mask) + 1e-9
-        assert result.bound <= additive_bound(Probe(objective)) + 1e-9
+        assert result.bound <= additive_bound(Memo(objective)) + 1e-9
         assert result.value >= (result.certified or 0.0) * best - 1e-9
 
 
@@ -103,7 +103,7 @@ def test_the_online_bound_needs_a_monotone_utility(objective: Objective) -> None
 @given(submodular())
 def test_the_additive_bound_is_one_where_f_is_submodular(function: Tabulated) -> None:
     """No monotone utility is needed."""
-    assert additive_bound(Probe(function)) >= function.optimum
+    assert additive_bound(Memo(function)) >= function.optimum
 
 
 @given(arbitrary())
@@ -114,7 +114,7 @@ def test_attributes_that_no_feasible_set_contains_are_left_out(function: Tabulat
         reachable |= mask if function.feasible(mask) else 0
     assert possible(function) == list(members(reachable))
     values = (function.value(singleton(each)) for each in members(reachable))
-    assert additive_bound(Probe(function)) == sum(max(0.0, value) for value in values)
+    assert additive_bound(Memo(function)) == sum(max(0.0, value) for value in values)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.objective import Objective, Settings
-from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, search
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
 from agent.tradeoff.sets import members, singleton, subsets, union
 from agent.tradeoff.tables import Population, QueryRows
 from tests.tradeoff.test_limits import keeps_limits
@@ -59,7 +59,7 @@ def test_no_search_breaks_a_cap(
     drawn = data.draw(settings_for(world))
     settings = replace(drawn, most=data.draw(CAP), most_new=data.draw(CAP))
     objective = Objective(world.utility(), world.crowd(what), settings)
-    result = search(objective, algorithm, EPSILON, nodes)
+    result = maximise(objective, algorithm, EPSILON, nodes)
     assert keeps_limits(world, what, settings, result.mask)
     if result.exact:
         feasible = (m for m in subsets(settings.candidates) if objective.feasible(m))
@@ -81,7 +81,7 @@ def test_a_cap_is_used_up(algorithm: Algorithm, cap: int) -> None:
     world, free = four_ways(), Settings(0b1111, (0.0,) * 4, trade_off=0.0)
     for settings in (replace(free, most=cap), replace(free, most_new=cap)):
         objective = Objective(world.utility("plugin", 0.0), world.crowd(), settings)
-        assert search(objective, algorithm).mask.bit_count() == cap
+        assert maximise(objective, algorithm).mask.bit_count() == cap
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -92,7 +92,7 @@ def test_what_is_known_counts_where_all_count(algorithm: Algorithm) -> None:
     free = Settings(0b1111, (0.0,) * 4, trade_off=0.0)
 
     def found(settings: Settings) -> int:
-        return search(Objective(world.utility("plugin", 0.0), crowd, settings), algorithm).mask
+        return maximise(Objective(world.utility("plugin", 0.0), crowd, settings), algorithm).mask
 
     assert found(replace(free, most=2)).bit_count() == 2
     assert found(replace(free, most_new=0)) == held

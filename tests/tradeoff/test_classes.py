@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import METRICS, Crowd, Metric
+from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Metric
 from agent.tradeoff.check import all_pairs, supermodularity
 from agent.tradeoff.objective import Objective, Settings
 from agent.tradeoff.sets import members, subsets
@@ -53,7 +53,7 @@ def test_the_closed_forms_on_classes_counted_by_sql(
     """With equal weights and person attributes only: the right column of DESIGN.md 2.2."""
     population = Population(world.population.codes)
     what = data.draw(known(world))
-    crowd, total = Crowd(population, world.cards, what), population.people
+    crowd, total = AnonymitySet(population, world.cards, what), population.people
     if crowd.people < 2:
         return
     for mask in subsets(world.everything):
@@ -78,17 +78,17 @@ def test_a_k_limit_without_violations_is_a_promise_to_each(world: World, k: int)
     """SQL finds no class of fewer than k people behind a feasible set."""
     population = Population(world.population.codes)
     settings = Settings(world.everything, (0.0,) * len(world.cards), k=k)
-    objective = Objective(world.utility(), Crowd(population, world.cards), settings)
+    objective = Objective(world.utility(), AnonymitySet(population, world.cards), settings)
     for mask in subsets(world.everything):
         smallest = min(grouped(population, mask, ()))
         assert objective.feasible(mask) == (smallest >= k or not mask)
 
 
-def full_grid(chances: list[list[float]]) -> Crowd:
+def full_grid(chances: list[list[float]]) -> AnonymitySet:
     """Return everybody there can be, each as likely as the product of their values' chances."""
     codes = np.array(list(product(*(range(len(each)) for each in chances))), np.uint8)
     weights = np.array([prod(part) for part in product(*chances)])
-    return Crowd(Population(codes, weights), [len(each) for each in chances])
+    return AnonymitySet(Population(codes, weights), [len(each) for each in chances])
 
 
 @st.composite
@@ -124,6 +124,6 @@ def test_theorem_3_2(chances: list[list[float]]) -> None:
 def test_entropy_is_the_wrong_way_round() -> None:
     """The baseline that the paper rejects costs less the more is known: it is submodular."""
     codes = np.array([[0, 0], [0, 0], [1, 1], [1, 0]], np.uint8)
-    crowd = Crowd(Population(codes), (2, 2))
+    crowd = AnonymitySet(Population(codes), (2, 2))
     costs = [crowd.identifiability(mask, "entropy", 1) for mask in range(4)]
     assert costs[3] - costs[1] < costs[2] - costs[0]

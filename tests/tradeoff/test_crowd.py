@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import METRICS, Crowd, Metric, certainty
+from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Metric, certainty
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import Population
 from tests.tradeoff import naive
@@ -118,7 +118,7 @@ def test_what_is_known_may_be_sent_again(
 def test_one_person_or_none_is_certainty(metric: Metric, code: int) -> None:
     """One person agrees with code 1, nobody with code 2: both are the dangerous case."""
     population = Population(np.array([[0, 0], [0, 1], [1, 1]], np.uint8))
-    crowd = Crowd(population, (3, 2), [(0, code)])
+    crowd = AnonymitySet(population, (3, 2), [(0, code)])
     assert crowd.people == (1 if code == 1 else 0)
     for mask in range(4):
         assert crowd.identifiability(mask, metric, 3) == certainty(metric, 3, 3)

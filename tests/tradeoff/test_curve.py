@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.tradeoff.curve import Chosen, Point, at, beaten, curve, grid, knee
 from agent.tradeoff.objective import Objective, Parts
-from agent.tradeoff.search import ALGORITHMS, Algorithm, search
+from agent.tradeoff.search import ALGORITHMS, Algorithm, maximise
 from agent.tradeoff.sets import subsets
+from agent.tradeoff.tradeoff_curve import Chosen, Point, at, beaten, grid, knee, points_of
 from tests.tradeoff.worlds import ESTIMATORS, SHRINKAGES, known, rich_worlds, settings_for
 
 ROUNDING = 1e-9
@@ -37,7 +37,7 @@ def chosen_by(function: Priced, algorithm: Algorithm) -> Callable[[float], Chose
 
     def choose(trade_off: float) -> Chosen:
         objective = function(trade_off)
-        result = search(objective, algorithm)
+        result = maximise(objective, algorithm)
         return Chosen(result.mask, objective.parts(result.mask), result.proof)
 
     return choose
@@ -59,7 +59,7 @@ def test_cost_and_worth_fall_where_every_set_is_the_best(
     function: Priced, algorithm: Algorithm
 ) -> None:
     """Weakly, with knowledge, guards, limits, any metric; the best by a look at every set."""
-    points = curve(chosen_by(function, algorithm), FEW)
+    points = points_of(chosen_by(function, algorithm), FEW)
     assert all(each.proof == "enumerated" for each in points)
     for before, after in pairwise(points):
         assert after.cost <= before.cost + ROUNDING
@@ -78,8 +78,8 @@ def test_cost_and_worth_fall_where_every_set_is_the_best(
 def test_the_curve_holds_what_the_search_chooses(function: Priced, algorithm: Algorithm) -> None:
     """At each lambda of the grid once, equal neighbours merged, whatever the search."""
     choose = chosen_by(function, algorithm)
-    points = curve(choose, FEW)
-    assert points == curve(choose, FEW)
+    points = points_of(choose, FEW)
+    assert points == points_of(choose, FEW)
     for trade_off in FEW:
         found = points[at(points, trade_off)]
         assert found.mask == choose(trade_off).mask
@@ -98,7 +98,7 @@ def test_a_merged_point_claims_the_weakest_proof() -> None:
     nothing = Parts(0.0, 0.0, 0.0, 0.0, 0.0)
     for last, expected in ((1.0, "enumerated"), (2.0, "if-submodular"), (4.0, "none")):
         tried = [each for each in proofs if each <= last]
-        found = curve(lambda each: Chosen(0, nothing, proofs[each]), tried)  # type: ignore[arg-type]
+        found = points_of(lambda each: Chosen(0, nothing, proofs[each]), tried)  # type: ignore[arg-type]
         assert [each.proof for each in found] == [expected]
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import FEWEST, Crowd
+from agent.tradeoff.anonymity_set import FEWEST, AnonymitySet
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import UNSPECIFIED, Population
 from tests.tradeoff import naive
@@ -40,14 +40,14 @@ def test_it_is_never_negative_and_never_falls(world: World) -> None:
             assert crowd.guard_bits(0, mask) >= -1e-9
 
 
-def telling(specified: int) -> Crowd:
+def telling(specified: int) -> AnonymitySet:
     """Return people of whom so many say yes or no by turns, and whose other answer tells which.
 
     Fifty more say nothing about the guarded fact, and would drown it if they counted.
     """
     fact = np.r_[1 + np.arange(specified) % 2, np.full(50, UNSPECIFIED)]
     codes = np.stack([fact, np.maximum(fact, 1)], axis=1).astype(np.uint8)
-    return Crowd(Population(codes), (3, 3))
+    return AnonymitySet(Population(codes), (3, 3))
 
 
 @pytest.mark.parametrize("specified", [0, 2, FEWEST - 2, FEWEST, FEWEST + 2])
@@ -69,7 +69,9 @@ def test_a_guess_is_blind_where_the_cost_is_not() -> None:
     fact = np.r_[np.full(90, 1), np.full(10, 2)]
     hint = np.r_[np.full(90, 1), np.full(5, 1), np.full(5, 2)]
     lean = np.r_[np.arange(90) % 2, np.full(10, 1)]
-    crowd = Crowd(Population(np.stack([fact, lean, hint], axis=1).astype(np.uint8)), (3, 2, 3))
+    crowd = AnonymitySet(
+        Population(np.stack([fact, lean, hint], axis=1).astype(np.uint8)), (3, 2, 3)
+    )
     assert crowd.best_guess(0, 0b010) == crowd.best_guess(0, 0) == pytest.approx(0.9)
     assert crowd.guard_bits(0, 0b010) > 0.05
     assert crowd.best_guess(0, 0b100) == pytest.approx(0.95)

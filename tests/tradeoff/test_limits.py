@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import COMBINATIONS, Crowd, Metric
+from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Metric
 from agent.tradeoff.objective import Limit, Objective, Settings
-from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, search
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
 from agent.tradeoff.sets import members, subsets
 from agent.tradeoff.tables import Population, QueryRows
 from tests.tradeoff import naive
@@ -105,7 +105,7 @@ def test_no_search_breaks_a_limit(
     """Checked against the definitions, not against the objective's own word."""
     what, settings = data.draw(known(world)), data.draw(settings_for(world))
     objective = Objective(world.utility(), world.crowd(what), settings)
-    result = search(objective, algorithm, EPSILON, nodes)
+    result = maximise(objective, algorithm, EPSILON, nodes)
     assert keeps_limits(world, what, settings, result.mask)
 
 
@@ -129,7 +129,7 @@ def test_a_person_recognised_adds_nothing(algorithm: Algorithm, code: int) -> No
     world = World((3, 2), 2, rows, population)
     objective = Objective(world.utility(), world.crowd(((0, code),)), Settings(0b11, (0.0, 0.0)))
     assert [objective.feasible(mask) for mask in range(4)] == [True, True, False, False]
-    assert search(objective, algorithm).mask == 0b01
+    assert maximise(objective, algorithm).mask == 0b01
 
 
 def uneven() -> Objective:
@@ -158,10 +158,10 @@ def test_telling_more_may_keep_a_limit_that_telling_less_breaks() -> None:
 @pytest.mark.parametrize("algorithm", ["exact", "exhaustive", "lls"])
 def test_such_a_set_is_found(algorithm: Algorithm) -> None:
     """By way of a set that is not allowed, where there is no other."""
-    assert search(uneven(), algorithm).mask & 0b10
+    assert maximise(uneven(), algorithm).mask & 0b10
 
 
-class Counting(Crowd):
+class Counting(AnonymitySet):
     """A crowd that remembers the most combinations of request values it had to sum over."""
 
     worst = 1
@@ -189,7 +189,9 @@ def test_larger_sets_are_no_candidates(
     crowd = Counting(Population(codes, None, tuple(counts)), cards)
     settings = Settings(0xFF, (0.0,) * 8, trade_off, k=k)
     world = World(cards, 2, rows, Population(codes))
-    result = search(Objective(world.utility("plugin", 0.0), crowd, settings), algorithm, nodes=200)
+    result = maximise(
+        Objective(world.utility("plugin", 0.0), crowd, settings), algorithm, nodes=200
+    )
     assert crowd.combinations(result.mask) <= COMBINATIONS
     assert 1 < crowd.worst <= COMBINATIONS
 

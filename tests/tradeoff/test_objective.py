@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agent.tradeoff.anonymity_set import METRICS, Metric
 from agent.tradeoff.bounds import free_bound
 from agent.tradeoff.objective import Objective, Settings
-from agent.tradeoff.plan import Uses
+from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.sets import members, singleton, subsets
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import World, known, objectives, rich_worlds, settings_for
@@ -59,7 +59,7 @@ def test_looking_around_changes_no_answer(world: World, data: st.DataObject) -> 
     """Bit for bit, whether or not a utility that remembers is between."""
     settings = data.draw(settings_for(world))
     looked, plain = (world.utility("louo", 5.0) for _ in range(2))
-    remembering = Uses(lambda: looked, len(world.cards), {})
+    remembering = QueryPlanner(lambda: looked, len(world.cards), {})
     around = Objective(remembering, world.crowd(()), settings)
     mask = data.draw(st.integers(0, world.everything)) & settings.candidates
     around.look_around(mask)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.objective import Objective, Settings
-from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, search
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
 from agent.tradeoff.sets import subsets
 from agent.tradeoff.tables import Population, QueryRows
 from tests.tradeoff import naive
@@ -39,7 +39,7 @@ def test_no_search_exposes_the_user(
     own = data.draw(owns(world))
     settings = replace(data.draw(settings_for(world)), own=own)
     crowd = world.crowd(what)
-    result = search(Objective(world.utility(), crowd, settings), algorithm, EPSILON, nodes)
+    result = maximise(Objective(world.utility(), crowd, settings), algorithm, EPSILON, nodes)
     if result.mask & ~crowd.known:
         assert keeps_own(world, what, settings, result.mask)
 
@@ -74,7 +74,7 @@ def test_without_a_limit_it_changes_nothing(
 
     def found(own: Known | None) -> object:
         objective = Objective(world.utility(), crowd, replace(settings, own=own))
-        return search(objective, algorithm)
+        return maximise(objective, algorithm)
 
     assert found(data.draw(owns(world))) == found(None)
 

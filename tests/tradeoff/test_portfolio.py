@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from agent.tradeoff.objective import Objective
-from agent.tradeoff.plan import Demand, Portfolio, Scope, Uses, plan
+from agent.tradeoff.plan import Demand, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.sets import members, singleton, subsets, union
 from agent.tradeoff.utility import HELPS_NOTHING, Utility
 from tests.tradeoff.doubles import Table, Tabulated, tabulate
@@ -72,9 +72,9 @@ class Drawn:
         ) - self.prices.cost(mask)
 
 
-def uses_of(utility: Utility) -> Uses:
+def uses_of(utility: Utility) -> QueryPlanner:
     """Return the uses of a utility of five attributes at the most."""
-    return Uses(lambda: utility, 5, {})
+    return QueryPlanner(lambda: utility, 5, {})
 
 
 def best_use(table: Table, mask: int, scope: Scope) -> float:
@@ -232,7 +232,7 @@ def test_real_portfolios_keep_their_limits(world: World, data: st.DataObject) ->
     """With the utility and the crowd that decide, and for a lambda without end nothing is new."""
     crowd, demanded = world.crowd(), data.draw(settings_for(world))
     assume(demanded.own is None)
-    uses = Uses(world.utility, len(world.cards), {})
+    uses = QueryPlanner(world.utility, len(world.cards), {})
     scope = Scope(0, demanded.candidates, 0, demanded.most)
     prices = Objective(HELPS_NOTHING, crowd, replace(demanded, most=None))
     found = plan([Demand(uses, 1.0)], prices, scope)

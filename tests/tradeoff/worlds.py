@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from agent.tradeoff.anonymity_set import METRICS, Crowd
+from agent.tradeoff.anonymity_set import METRICS, AnonymitySet
 from agent.tradeoff.objective import Objective, Settings
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator, Utility, query_utility
@@ -38,9 +38,9 @@ class World:
         """Return the utility of the rows."""
         return query_utility(self.rows, self.cards, estimator, shrinkage)
 
-    def crowd(self, known: Known = ()) -> Crowd:
+    def crowd(self, known: Known = ()) -> AnonymitySet:
         """Return the people who agree with what is known."""
-        return Crowd(self.population, self.cards, known)
+        return AnonymitySet(self.population, self.cards, known)
 
 
 @st.composite

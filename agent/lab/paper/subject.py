@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agent.build.shrinkage import fit
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.objective import Objective, Settings
 from agent.tradeoff.sets import members
 from agent.tradeoff.utility import MeanUtility, query_utility
@@ -34,7 +34,7 @@ class Subject:
     estimator: Estimator
     shrinkages: tuple[float, ...]
     utilities: tuple[QueryUtility, ...]
-    crowd: Crowd
+    crowd: AnonymitySet
     _shared: Objective = field(repr=False)
 
     @property
@@ -92,11 +92,13 @@ def with_chosen_prior(model: Model, estimator: Estimator) -> Subject:
 def fresh(subject: Subject) -> Subject:
     """Return the same subject with an empty memory, of its people too."""
     model = subject.model
-    crowd = Crowd(model.population, model.cards)
+    crowd = AnonymitySet(model.population, model.cards)
     return _subject(model, subject.estimator, subject.shrinkages, crowd)
 
 
-def _subject(model: Model, estimator: Estimator, betas: tuple[float, ...], crowd: Crowd) -> Subject:
+def _subject(
+    model: Model, estimator: Estimator, betas: tuple[float, ...], crowd: AnonymitySet
+) -> Subject:
     utilities = tuple(
         query_utility(model.rows(each), model.cards, estimator, beta)
         for each, beta in enumerate(betas)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from agent.tradeoff.objective import Parts
     from agent.tradeoff.search import Proof
 
+
 OCTAVES = range(-6, 17)  # lambda from 1/64 to 65,536: one bit for all of 65,536 people at most
 PER_OCTAVE = 2
 DIGITS = 9  # of a height above the chord; the rest is rounding
@@ -56,7 +57,7 @@ def grid(present: float) -> tuple[float, ...]:
     return tuple(sorted({0.0, present, *(2.0 ** (step / PER_OCTAVE) for step in steps)}))
 
 
-def curve(choose: Callable[[float], Chosen], trade_offs: Iterable[float]) -> tuple[Point, ...]:
+def points_of(choose: Callable[[float], Chosen], trade_offs: Iterable[float]) -> tuple[Point, ...]:
     """Return what ``choose`` chooses at each lambda, given in ascending order; equal sets merged.
 
     Where every choice is the best feasible set, cost and worth fall, if weakly, from point to
