@@ -20,14 +20,13 @@ from agent.tradeoff.objective import Objective
 from agent.tradeoff.plan import (
     Demand,
     Pairwise,
-    Pooled,
     Portfolio,
     QueryPlanner,
     Scope,
     mixed,
     plan,
 )
-from agent.tradeoff.utility import HELPS_NOTHING
+from agent.tradeoff.utility import HELPS_NOTHING, pooled
 
 FEWEST = 3  # queries, whose mean says nothing of another one
 QUERIES = 24  # are planned for at the most; a model keeps the utilities of 32 at hand
@@ -105,12 +104,12 @@ def pooled_uses(query: int, model: Model) -> QueryPlanner:
     def made() -> QueryPlanner:
         stored = model.tables.singles.utilities_of(query)
         return QueryPlanner(
-            lambda: Pooled(model.utility(query), mean.utility, share),
+            lambda: pooled(model.utility(query), mean.utility, share),
             len(model.attributes),
             {mask: mixed(bits, mean.computed[mask], share) for mask, bits in stored.items()},
         )
 
-    return model.remember((Pooled, query), made)
+    return model.remember((pooled, query), made)
 
 
 def _rest(share: float, model: Model) -> Demand:

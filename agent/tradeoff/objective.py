@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import inf
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agent.tradeoff.anonymity_set import COMBINATIONS
-from agent.tradeoff.bounds import online_bound
+from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.sets import members, singleton, union
 
 if TYPE_CHECKING:
@@ -60,18 +59,18 @@ class Settings:
 
 
 class HardLimits:
-    """Which sets keep every limit of one person's settings for one crowd."""
+    """Which sets keep every limit of one person's settings, for one anonymity set."""
 
-    def __init__(self, crowd: AnonymitySet, settings: Settings) -> None:
+    def __init__(self, people: AnonymitySet, settings: Settings) -> None:
         """Join the two."""
-        self._crowd, self._settings = crowd, settings
-        self._known = crowd.known
-        self._countable = crowd.persons & ~crowd.known
+        self._people, self._settings = people, settings
+        self._known = people.known
+        self._countable = people.persons & ~people.known
         self._capped = settings.most is not None or settings.most_new is not None
-        self._recognised = crowd.people <= 1
-        self._k_lasts = crowd.monotone("k-anonymity", settings.candidates)
+        self._recognised = people.people <= 1
+        self._k_lasts = people.monotone("k-anonymity", settings.candidates)
         self._measured = settings.k is not None or settings.max_risk is not None
-        self._even = crowd.monotone("k-anonymity", 0)
+        self._even = people.monotone("k-anonymity", 0)
         self._own = None if settings.own is None else dict(settings.own)
         self._own_classes: dict[int, OwnClass] = {}
 
@@ -81,7 +80,7 @@ class HardLimits:
             return False
         if not mask & ~self._known:
             return True
-        if self._recognised or self._crowd.combinations(mask) > COMBINATIONS:
+        if self._recognised or self._people.combinations(mask) > COMBINATIONS:
             return False
         return not self._measured or (
             self._keeps_risk(mask) and self._keeps_k(mask) and self._keeps_own(mask)
@@ -110,7 +109,7 @@ class HardLimits:
             return True
         if not mask & ~self._known:
             return False
-        if self._recognised or self._crowd.combinations(mask) > COMBINATIONS:
+        if self._recognised or self._people.combinations(mask) > COMBINATIONS:
             return True
         return self._measured and not (
             self._keeps_risk(mask)
@@ -126,11 +125,11 @@ class HardLimits:
 
     def _keeps_risk(self, mask: int) -> bool:
         risk = self._settings.max_risk
-        return risk is None or self._crowd.identifiability(mask, "maxprob", 1) <= risk
+        return risk is None or self._people.identifiability(mask, "maxprob", 1) <= risk
 
     def _keeps_k(self, mask: int) -> bool:
         k, share = self._settings.k, self._settings.max_violations
-        return k is None or self._crowd.identifiability(mask, "k-anonymity", k) <= share
+        return k is None or self._people.identifiability(mask, "k-anonymity", k) <= share
 
     def _keeps_own(self, mask: int, *, lasting: bool = False) -> bool:
         """Say whether k and the risk hold for the people like the user; nobody is certainty.
@@ -141,16 +140,13 @@ class HardLimits:
         if self._own is None:
             return True
         k, risk = self._settings.k, self._settings.max_risk
-        people, peak = self._own_class(mask & self._crowd.persons)
+        mask &= self._people.persons
+        if mask not in self._own_classes:
+            self._own_classes[mask] = self._people.own_class(mask, self._own)
+        people, peak = self._own_classes[mask]
         if not people or (k is not None and people < k):
             return False
         return risk is None or peak <= risk or (lasting and not self._even)
-
-    def _own_class(self, mask: int) -> OwnClass:
-        found = self._own_classes.get(mask)
-        if found is None:
-            found = self._own_classes[mask] = self._crowd.own_class(mask, self._own or {})
-        return found
 
 
 class Parts(NamedTuple):
@@ -163,7 +159,7 @@ class Parts(NamedTuple):
     objective: float
 
 
-class Objective:
+class Objective(SetFunction):
     """F(A) = U(A) - lambda (I(A u D|d) - I(0|d)) - sum of w_v G_v(A|d) - S(A|d), in bits.
 
     What only the query decides comes from ``utility``, what only the population and knowledge
@@ -173,29 +169,25 @@ class Objective:
     def __init__(
         self,
         utility: Utility,
-        crowd: AnonymitySet,
+        people: AnonymitySet,
         settings: Settings,
         computed: Mapping[int, float] | None = None,
     ) -> None:
         """Join the two; ``computed``: U of sets by mask, in bits, that need no computing."""
-        self._utility, self._crowd, self._settings = utility, crowd, settings
-        self._limits = HardLimits(crowd, settings)
+        self._utility, self._people, self._settings = utility, people, settings
+        self.candidates = settings.candidates
+        self._limits = HardLimits(people, settings)
         self._utilities: dict[int, float] = {0: 0.0, **(computed or {})}
         sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
-        self._sensitive = union(sensitive) & ~crowd.known
+        self._sensitive = union(sensitive) & ~people.known
         self._costs: dict[int, float] = {}
-        self._ground = crowd.identifiability(0, settings.metric, settings.metric_k)
+        self._ground = people.identifiability(0, settings.metric, settings.metric_k)
 
-    def given(self, crowd: AnonymitySet, settings: Settings) -> Objective:
+    def given(self, people: AnonymitySet, settings: Settings) -> Objective:
         """Return the objective for other people and demands; utilities computed are shared."""
-        other = Objective(self._utility, crowd, settings)
+        other = Objective(self._utility, people, settings)
         other._utilities = self._utilities
         return other
-
-    @property
-    def candidates(self) -> int:
-        """The attributes to choose from, as a mask."""
-        return self._settings.candidates
 
     @property
     def claims_submodularity(self) -> bool:
@@ -207,6 +199,11 @@ class Objective:
         """Whether U never falls when a set grows."""
         return self._utility.monotone
 
+    @property
+    def utility_limit(self) -> float:
+        """Bits that U of no set exceeds."""
+        return self._utility.limit
+
     def value(self, mask: int) -> float:
         """Return F(A) in bits."""
         return self.utility(mask) - self.cost(mask)
@@ -214,8 +211,8 @@ class Objective:
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
         self._utility.focus(mask)
-        self._crowd.focus(mask)
-        self._crowd.survey(mask, list(members(self.candidates)), self._settings.measures)
+        self._people.focus(mask)
+        self._people.survey(mask, list(members(self.candidates)), self._settings.measures)
 
     def survey(self, mask: int, attributes: Sequence[int]) -> None:
         """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
@@ -237,7 +234,7 @@ class Objective:
         self.focus(mask)
         new = [
             each
-            for each in members(self.candidates & ~mask & self._crowd.persons)
+            for each in members(self.candidates & ~mask & self._people.persons)
             if mask | singleton(each) not in self._utilities
         ]
         self._learn(mask, new)
@@ -258,18 +255,9 @@ class Objective:
             found = self._utilities[mask] = self._utility.value(mask)
         return found
 
-    @property
-    def utility_limit(self) -> float:
-        """Bits that U of no set exceeds."""
-        return self._utility.limit
-
     def utility_ceiling(self, mask: int) -> float:
         """Return a bound on U of every subset of A, in bits."""
         return self._utility.ceiling(mask)
-
-    def online_bound(self, mask: int) -> float:
-        """Return Thm 4.5's bound on F at A, for submodular F; infinite where U is not monotone."""
-        return online_bound(self, mask) if self.monotone_utility else inf
 
     def cost(self, mask: int) -> float:
         """Return lambda C(A) = lambda (I(A u D|d) - I(0|d)) + sum of w G + S, in bits."""
@@ -282,20 +270,20 @@ class Objective:
 
     def cost_floor(self, mask: int) -> float:
         """Return a bound, in bits, that lambda C of no candidate superset of A goes below."""
-        if self._crowd.monotone(self._settings.metric, self.candidates):
+        if self._people.monotone(self._settings.metric, self.candidates):
             return self.cost(mask)
         return self.sensitivity(mask) - self._settings.trade_off * self._ground
 
     def identifiability_cost(self, mask: int) -> float:
         """Return I(A u D|d) - I(0|d), in the unit of the metric."""
         settings = self._settings
-        reached = self._crowd.identifiability(mask, settings.metric, settings.metric_k)
+        reached = self._people.identifiability(mask, settings.metric, settings.metric_k)
         return reached - self._ground
 
     def guard(self, mask: int) -> float:
         """Return the sum of w_v G_v(A|d) in bits."""
         guards = self._settings.guards
-        return sum(w * self._crowd.guard_bits(v, mask) for v, w in guards) if guards else 0.0
+        return sum(w * self._people.guard_bits(v, mask) for v, w in guards) if guards else 0.0
 
     def sensitivity(self, mask: int) -> float:
         """Return S(A|d) in bits: what the recipient already holds costs nothing."""
@@ -331,14 +319,11 @@ class Objective:
     def may_exceed(self, mask: int, level: float) -> bool:
         """Say whether F(A) can be above ``level``, without evaluating U and mostly without C."""
         room = self._utility.limit - level
-        attributes = self._coarse_first(mask)
+        # The coarsest first: a few of these tell many people apart.
+        attributes = sorted(members(mask), key=lambda a: (-self._people.cards[a], a))
         taken = FIRST_FEW
         while taken < 2 * len(attributes):
             if self.cost_floor(union(attributes[:taken])) >= room:
                 return False
             taken *= 2
         return True
-
-    def _coarse_first(self, mask: int) -> list[int]:
-        """Order attributes so that the first few tell many people apart."""
-        return sorted(members(mask), key=lambda a: (-self._crowd.cards[a], a))

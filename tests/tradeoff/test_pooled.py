@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from agent.tradeoff.plan import Pairwise, Pooled
+from agent.tradeoff.plan import Pairwise
 from agent.tradeoff.sets import members, pairs, singleton, subsets
+from agent.tradeoff.utility import pooled
 from tests.tradeoff.doubles import Tabulated, submodular
 from tests.tradeoff.worlds import World, worlds
 
@@ -68,16 +69,16 @@ def test_of_a_submodular_utility_it_is_an_upper_bound(function: Tabulated) -> No
 def test_two_utilities_are_mixed_set_by_set(world: World, share: float) -> None:
     """Values, gains and bounds alike; all of one is that one."""
     own, usual = world.utility(), world.utility("plugin", 20.0)
-    pooled = Pooled(own, usual, share)
-    assert pooled.limit == pytest.approx((1 - share) * own.limit + share * usual.limit)
+    mean = pooled(own, usual, share)
+    assert mean.limit == pytest.approx((1 - share) * own.limit + share * usual.limit)
     for mask in range(world.everything + 1):
         mixed = (1 - share) * own.value(mask) + share * usual.value(mask)
-        assert pooled.value(mask) == pytest.approx(mixed, abs=ROUNDING)
-        most = max(pooled.value(each) for each in subsets(mask))
-        assert most <= pooled.ceiling(mask) + ROUNDING
-        pooled.focus(mask)
+        assert mean.value(mask) == pytest.approx(mixed, abs=ROUNDING)
+        most = max(mean.value(each) for each in subsets(mask))
+        assert most <= mean.ceiling(mask) + ROUNDING
+        mean.focus(mask)
         rest = [*members(world.everything & ~mask)]
-        one_more = [pooled.value(mask | singleton(each)) for each in rest]
-        assert pooled.extensions(mask, rest) == pytest.approx(one_more, abs=ROUNDING)
-        pooled.forget()
-    assert Pooled(own, usual, 0.0).value(world.everything) == own.value(world.everything)
+        one_more = [mean.value(mask | singleton(each)) for each in rest]
+        assert mean.extensions(mask, rest) == pytest.approx(one_more, abs=ROUNDING)
+        mean.forget()
+    assert pooled(own, usual, 0.0).value(world.everything) == own.value(world.everything)
