@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.tradeoff.objective import Objective, Settings
+from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.search import maximise
 from agent.tradeoff.utility import query_utility
 
@@ -26,7 +26,7 @@ class Fitted(NamedTuple):
 
     shrinkage: float
     utility: Utility
-    objective: Objective
+    objective: DisclosureObjective
 
 
 def fit(
@@ -51,4 +51,4 @@ def _fitted(shrinkage: float, utility: Utility, crowd: AnonymitySet) -> Fitted:
     settings = Settings(
         candidates=(1 << count) - 1, sensitivity=(0.0,) * count, trade_off=TRADE_OFF
     )
-    return Fitted(shrinkage, utility, Objective(utility, crowd, settings))
+    return Fitted(shrinkage, utility, DisclosureObjective(utility, crowd, settings))

@@ -12,7 +12,7 @@ from agent.model.lookup import Match
 from agent.model.model import Model
 from agent.tradeoff.bounds import Contraction, forced
 from agent.tradeoff.local_search import SetFunction
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import EXHAUSTIVE, Result, maximise
 from agent.tradeoff.sets import members, singleton, union
 from policy.settings import Mode
@@ -28,7 +28,7 @@ class Choice(NamedTuple):
 
     mask: int
     order: tuple[int, ...]
-    objective: Objective
+    objective: DisclosureObjective
     result: Result
     standing: bool = False
     pending: tuple[int, ...] = ()
@@ -60,17 +60,17 @@ def choose(case: Case, query: int, terms: Terms, model: Model) -> Choice:
     return choice._replace(pending=_waiting(choice, case, terms))
 
 
-def objective_of(case: Case, query: int | None, terms: Terms, model: Model) -> Objective:
+def objective_of(case: Case, query: int | None, terms: Terms, model: Model) -> DisclosureObjective:
     """Return by what a set is chosen for a query; None: for the mean of all."""
     if query is not None and terms.plans:
-        return Objective(pooled_uses(query, model), case.crowd, case.settings)
+        return DisclosureObjective(pooled_uses(query, model), case.crowd, case.settings)
     if query is not None:
         utility, computed = uses_of(query, model), model.computed_utilities(query)
-        return Objective(utility, case.crowd, case.settings, computed)
+        return DisclosureObjective(utility, case.crowd, case.settings, computed)
     nobodys = replace(case.settings, own=None)  # what is remembered outlives the request
     shared = model.remember(
-        (Objective, "standing"),
-        lambda: Objective(model.mean_utility(), model.crowd(), nobodys),
+        (DisclosureObjective, "standing"),
+        lambda: DisclosureObjective(model.mean_utility(), model.crowd(), nobodys),
     )
     return shared.given(case.crowd, case.settings)
 
@@ -123,7 +123,9 @@ def choose_planned(case: Case, query: int, terms: Terms, model: Model) -> Choice
     return choice._replace(pending=_waiting_for_plan(choice, case, query, terms, model))
 
 
-def _requested(objective: Objective, mask: int, options: int, terms: Terms) -> tuple[int, ...]:
+def _requested(
+    objective: DisclosureObjective, mask: int, options: int, terms: Terms
+) -> tuple[int, ...]:
     """Return which of the attributes of the request are worth adding to a set."""
     return _search(Contraction(objective, mask, options), terms).order if options else ()
 
@@ -148,7 +150,7 @@ def _standing(request: Request, terms: Terms, model: Model) -> Choice:
     return _best(objective_of(case, None, terms, model), case, terms)
 
 
-def _best(objective: Objective, case: Case, terms: Terms) -> Choice:
+def _best(objective: DisclosureObjective, case: Case, terms: Terms) -> Choice:
     """Return the best set that has what always leaves, as far as limits allow, and asks nobody."""
     base, _ = forced(objective, case.forced)
     if not base and case.free == objective.candidates:

@@ -16,7 +16,7 @@ import numpy as np
 from agent.decision.settings import Case
 from agent.model.model import Model
 from agent.tradeoff.local_search import ROUNDING
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import (
     Demand,
     Pairwise,
@@ -45,7 +45,7 @@ class Plan(NamedTuple):
 
     portfolio: Portfolio
     shares: dict[int, float]
-    prices: Objective
+    prices: DisclosureObjective
 
     def serves(self, attribute: int) -> tuple[int, ...]:
         """Return the queries that use an attribute, those asked most first."""
@@ -67,7 +67,7 @@ def planned(case: Case, query: int, model: Model, fixed: int) -> Plan:
     """
     shares = _shares(case, query, model)
     settings, persons = case.settings, case.crowd.persons
-    prices = Objective(HELPS_NOTHING, case.crowd, replace(settings, most=None))
+    prices = DisclosureObjective(HELPS_NOTHING, case.crowd, replace(settings, most=None))
     usable = case.free & persons
     scope = Scope(case.crowd.known & usable, usable, fixed, settings.most, LEAST)
     demands = [Demand(pooled_uses(each, model), share) for each, share in shares.items()]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from agent.tradeoff.local_search import SetFunction
-    from agent.tradeoff.objective import Objective
+    from agent.tradeoff.objective import DisclosureObjective
 
 TOLERANCE = 1e-9  # in the function's unit: rounding can feign less than this
 EXHAUSTIVE = 10  # candidates: 191,710 pairs
@@ -65,7 +65,7 @@ class Report:
     objective: Violations
 
 
-def check(objective: Objective, pairs: Sequence[Pair]) -> Report:
+def check(objective: DisclosureObjective, pairs: Sequence[Pair]) -> Report:
     """Measure the three laws on these pairs. Source: paper 3, Problem 3.3."""
     return Report(
         submodularity(objective.utility, pairs),

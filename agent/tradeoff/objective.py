@@ -1,18 +1,20 @@
-"""The objective F = U - lambda (I - I(0)) - sum w G - S, and the sets it may choose from."""
+"""The objective F = U - lambda C, for any utility and cost, and for a disclosure to a recipient."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from agent.tradeoff.anonymity_set import COMBINATIONS
+from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.sets import members, singleton, union
+from agent.tradeoff.tables import Population
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from agent.tradeoff.anonymity_set import AnonymitySet, Metric, OwnClass
+    from agent.tradeoff.anonymity_set import Metric, OwnClass
     from agent.tradeoff.utility import Utility
 
 
@@ -160,39 +162,48 @@ class Parts(NamedTuple):
 
 
 class Objective(SetFunction):
-    """F(A) = U(A) - lambda (I(A u D|d) - I(0|d)) - sum of w_v G_v(A|d) - S(A|d), in bits.
+    """F(A) = U(A) - lambda C(A), for a utility and a cost of your own.
 
-    What only the query decides comes from ``utility``, what only the population and knowledge
-    decide from ``crowd``, which remembers it across requests. Source: DESIGN.md 2.4.
+    Sets are integers, whose bit i says that attribute i is in them; what is computed of a set is
+    remembered. The best set: `maximise`; the best at each lambda: `tradeoff_curve.curve`.
     """
 
     def __init__(
         self,
         utility: Utility,
-        people: AnonymitySet,
-        settings: Settings,
-        computed: Mapping[int, float] | None = None,
+        cost: Callable[[int], float] | Population,
+        attributes: int,
+        trade_off: float = 1.0,
+        *,
+        submodular: bool = False,
     ) -> None:
-        """Join the two; ``computed``: U of sets by mask, in bits, that need no computing."""
-        self._utility, self._people, self._settings = utility, people, settings
-        self.candidates = settings.candidates
-        self._limits = HardLimits(people, settings)
-        self._utilities: dict[int, float] = {0: 0.0, **(computed or {})}
-        sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
-        self._sensitive = union(sensitive) & ~people.known
-        self._costs: dict[int, float] = {}
-        self._ground = people.identifiability(0, settings.metric, settings.metric_k)
+        """Choose from ``attributes`` attributes.
 
-    def given(self, people: AnonymitySet, settings: Settings) -> Objective:
-        """Return the objective for other people and demands; utilities computed are shared."""
-        other = Objective(self._utility, people, settings)
+        ``utility``: U, in bits, 0 for the empty set; ``cost``: of a set, less what the empty set
+        costs, or the people of whom one is not to be recognised (``maxprob``); ``trade_off``:
+        lambda, bits per unit of cost; ``submodular``: whether F is known to be, so that a search
+        may prove bounds from it.
+        """
+        if isinstance(cost, Population):
+            cards = (cost.codes.max(axis=0).astype(int) + 1).tolist()
+            cost = partial(AnonymitySet(cost, cards).identifiability, metric="maxprob", k=1)
+        self.candidates, self.trade_off = (1 << attributes) - 1, trade_off
+        self._utility, self._loss, self._submodular = utility, cost, submodular
+        self._utilities: dict[int, float] = {0: 0.0}
+        self._costs: dict[int, float] = {}
+        self._ground = cost(0)
+
+    def at(self, trade_off: float) -> Objective:
+        """Return the same at another lambda; utilities computed are shared."""
+        count, submodular = self.candidates.bit_length(), self._submodular
+        other = Objective(self._utility, self._loss, count, trade_off, submodular=submodular)
         other._utilities = self._utilities
         return other
 
     @property
     def claims_submodularity(self) -> bool:
-        """Whether bounds that assume F to be submodular mean anything for this cost."""
-        return self._settings.metric in ("maxprob", "log-maxprob") and not self._settings.guards
+        """Whether bounds that assume F to be submodular mean anything."""
+        return self._submodular
 
     @property
     def monotone_utility(self) -> bool:
@@ -208,9 +219,101 @@ class Objective(SetFunction):
         """Return F(A) in bits."""
         return self.utility(mask) - self.cost(mask)
 
+    def utility(self, mask: int) -> float:
+        """Return U(A) in bits."""
+        found = self._utilities.get(mask)
+        if found is None:
+            found = self._utilities[mask] = self._utility.value(mask)
+        return found
+
+    def utility_ceiling(self, mask: int) -> float:
+        """Return a bound on U of every subset of A, in bits."""
+        return self._utility.ceiling(mask)
+
+    def cost(self, mask: int) -> float:
+        """Return what F takes off U(A), in bits: lambda C(A), and what a disclosure adds to it."""
+        found = self._costs.get(mask)
+        if found is None:
+            found = self.trade_off * self.identifiability_cost(mask)
+            found += self.guard(mask) + self.sensitivity(mask)
+            self._costs[mask] = found
+        return found
+
+    def identifiability_cost(self, mask: int) -> float:
+        """Return C(A), the part of F that lambda weighs, in its own unit."""
+        return self._loss(mask) - self._ground
+
+    def guard(self, mask: int) -> float:
+        """Return what a disclosure tells about guarded attributes, in bits; 0 otherwise."""
+        del mask
+        return 0.0
+
+    def sensitivity(self, mask: int) -> float:
+        """Return the user's own dislike of a disclosure, in bits; 0 otherwise."""
+        del mask
+        return 0.0
+
+    def parts(self, mask: int) -> Parts:
+        """Return the terms of F(A)."""
+        return Parts(
+            self.utility(mask),
+            self.identifiability_cost(mask),
+            self.guard(mask),
+            self.sensitivity(mask),
+            self.value(mask),
+        )
+
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
         self._utility.focus(mask)
+
+    def forget(self) -> None:
+        """Drop what was prepared for the neighbours of a set; the answers stay the same."""
+        self._utility.forget()
+
+
+class DisclosureObjective(Objective):
+    """F(A) = U(A) - lambda (I(A u D|d) - I(0|d)) - sum of w_v G_v(A|d) - S(A|d), in bits.
+
+    What only the query decides comes from ``utility``, what only the population and knowledge
+    decide from ``people``, which remembers it across requests. Source: DESIGN.md 2.4.
+    """
+
+    def __init__(
+        self,
+        utility: Utility,
+        people: AnonymitySet,
+        settings: Settings,
+        computed: Mapping[int, float] | None = None,
+    ) -> None:
+        """Join the two; ``computed``: U of sets by mask, in bits, that need no computing."""
+        loss = partial(people.identifiability, metric=settings.metric, k=settings.metric_k)
+        super().__init__(utility, loss, len(people.cards), settings.trade_off)
+        self._people, self._settings = people, settings
+        self.candidates = settings.candidates
+        self._limits = HardLimits(people, settings)
+        self._utilities |= computed or {}
+        sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
+        self._sensitive = union(sensitive) & ~people.known
+
+    def given(self, people: AnonymitySet, settings: Settings) -> DisclosureObjective:
+        """Return the objective for other people and demands; utilities computed are shared."""
+        other = DisclosureObjective(self._utility, people, settings)
+        other._utilities = self._utilities
+        return other
+
+    def at(self, trade_off: float) -> DisclosureObjective:
+        """Return the same at another lambda; utilities computed are shared."""
+        return self.given(self._people, replace(self._settings, trade_off=trade_off))
+
+    @property
+    def claims_submodularity(self) -> bool:
+        """Whether bounds that assume F to be submodular mean anything for this cost."""
+        return self._settings.metric in ("maxprob", "log-maxprob") and not self._settings.guards
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
+        super().focus(mask)
         self._people.focus(mask)
         self._people.survey(mask, list(members(self.candidates)), self._settings.measures)
 
@@ -244,41 +347,11 @@ class Objective(SetFunction):
         for each, bits in zip(new, self._utility.extensions(mask, new), strict=True):
             self._utilities[mask | singleton(each)] = bits
 
-    def forget(self) -> None:
-        """Drop what was prepared for the neighbours of a set; the answers stay the same."""
-        self._utility.forget()
-
-    def utility(self, mask: int) -> float:
-        """Return U(A) in bits."""
-        found = self._utilities.get(mask)
-        if found is None:
-            found = self._utilities[mask] = self._utility.value(mask)
-        return found
-
-    def utility_ceiling(self, mask: int) -> float:
-        """Return a bound on U of every subset of A, in bits."""
-        return self._utility.ceiling(mask)
-
-    def cost(self, mask: int) -> float:
-        """Return lambda C(A) = lambda (I(A u D|d) - I(0|d)) + sum of w G + S, in bits."""
-        found = self._costs.get(mask)
-        if found is None:
-            found = self._settings.trade_off * self.identifiability_cost(mask)
-            found += self.guard(mask) + self.sensitivity(mask)
-            self._costs[mask] = found
-        return found
-
     def cost_floor(self, mask: int) -> float:
         """Return a bound, in bits, that lambda C of no candidate superset of A goes below."""
         if self._people.monotone(self._settings.metric, self.candidates):
             return self.cost(mask)
         return self.sensitivity(mask) - self._settings.trade_off * self._ground
-
-    def identifiability_cost(self, mask: int) -> float:
-        """Return I(A u D|d) - I(0|d), in the unit of the metric."""
-        settings = self._settings
-        reached = self._people.identifiability(mask, settings.metric, settings.metric_k)
-        return reached - self._ground
 
     def guard(self, mask: int) -> float:
         """Return the sum of w_v G_v(A|d) in bits."""
@@ -289,16 +362,6 @@ class Objective(SetFunction):
         """Return S(A|d) in bits: what the recipient already holds costs nothing."""
         new = mask & self._sensitive
         return sum(self._settings.sensitivity[each] for each in members(new)) if new else 0.0
-
-    def parts(self, mask: int) -> Parts:
-        """Return the terms of F(A)."""
-        return Parts(
-            self.utility(mask),
-            self.identifiability_cost(mask),
-            self.guard(mask),
-            self.sensitivity(mask),
-            self.value(mask),
-        )
 
     def feasible(self, mask: int) -> bool:
         """Say whether A keeps every hard limit.

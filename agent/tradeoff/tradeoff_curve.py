@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from agent.tradeoff.search import maximise
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from agent.tradeoff.objective import Parts
-    from agent.tradeoff.search import Proof
+    from agent.tradeoff.objective import Objective, Parts
+    from agent.tradeoff.search import Algorithm, Proof
 
 
 OCTAVES = range(-6, 17)  # lambda from 1/64 to 65,536: one bit for all of 65,536 people at most
@@ -55,6 +57,22 @@ def grid(present: float) -> tuple[float, ...]:
     """Return 0, powers of 2 in even steps, and the present lambda, in ascending order."""
     steps = range(OCTAVES.start * PER_OCTAVE, (OCTAVES.stop - 1) * PER_OCTAVE + 1)
     return tuple(sorted({0.0, present, *(2.0 ** (step / PER_OCTAVE) for step in steps)}))
+
+
+def curve(
+    objective: Objective, trade_offs: Iterable[float] | None = None, algorithm: Algorithm = "lls"
+) -> tuple[Point, ...]:
+    """Return the set that a search chooses at each lambda; equal sets are one point.
+
+    ``trade_offs``: lambdas in ascending order, by default a grid that has the objective's own.
+    """
+
+    def choose(trade_off: float) -> Chosen:
+        there = objective.at(trade_off)
+        found = maximise(there, algorithm)
+        return Chosen(found.mask, there.parts(found.mask), found.proof)
+
+    return points_of(choose, grid(objective.trade_off) if trade_offs is None else trade_offs)
 
 
 def points_of(choose: Callable[[float], Chosen], trade_offs: Iterable[float]) -> tuple[Point, ...]:

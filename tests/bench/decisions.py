@@ -11,7 +11,7 @@ from agent.decision.terms import Terms
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import EPSILON, maximise
 from tests.bench.lazy import everything
 from tests.bench.plain import PlainObjective
@@ -97,7 +97,7 @@ def _plain(model: Model) -> Iterator[str]:
         rows, shrinkage = model.rows(query), model.queries[query].shrinkage
         plain = PlainObjective(rows, shrinkage, people, settings)
         model.utility(query).forget()
-        ours = Objective(
+        ours = DisclosureObjective(
             model.utility(query), model.crowd(), settings, model.computed_utilities(query)
         )
         quick.append(timed(partial(maximise, ours)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent.tradeoff.bounds import Contraction, additive_bound, forced, free_bound, online_bound
 from agent.tradeoff.local_search import Memo, SetFunction
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
 from agent.tradeoff.sets import members, singleton, subsets, union
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular, tabulate
@@ -67,7 +67,7 @@ def check_contraction(function: SetFunction, beside: Contraction, base: int) -> 
 
 
 @given(objectives(), st.data())
-def test_what_is_carried_over(objective: Objective, data: st.DataObject) -> None:
+def test_what_is_carried_over(objective: DisclosureObjective, data: st.DataObject) -> None:
     """Values, limits and bounds are those of sets with the base."""
     check_contraction(objective, *data.draw(besides(objective)))
 
@@ -79,7 +79,9 @@ def test_what_is_carried_over_of_any_function(function: Tabulated, data: st.Data
 
 
 @given(objectives(), st.data())
-def test_no_bound_is_looser_than_the_function_s(objective: Objective, data: st.DataObject) -> None:
+def test_no_bound_is_looser_than_the_function_s(
+    objective: DisclosureObjective, data: st.DataObject
+) -> None:
     """What is known of the sets with the base is all that is known, and no less."""
     beside, base = data.draw(besides(objective))
     value, utility = objective.value(base), objective.utility(base)
@@ -125,7 +127,7 @@ def test_what_is_made_ready_is_beside_the_base() -> None:
 
 @given(objectives(), st.data(), ALGORITHM, NODES)
 def test_a_search_beside_any_base(
-    objective: Objective, data: st.DataObject, algorithm: Algorithm, nodes: int
+    objective: DisclosureObjective, data: st.DataObject, algorithm: Algorithm, nodes: int
 ) -> None:
     """What every result owes its reader, it owes beside a base too."""
     beside, base = data.draw(besides(objective))
@@ -190,7 +192,7 @@ def test_theorem_4_5_holds_for_a_contraction(function: Tabulated, data: st.DataO
 
 @given(assumptions(), st.data())
 def test_bounds_beside_a_base_under_the_paper_s_assumptions(
-    objective: Objective, data: st.DataObject
+    objective: DisclosureObjective, data: st.DataObject
 ) -> None:
     """The real objective, where Thm 3.1 and Thm 3.2 make it submodular and U monotone."""
     beside, _ = data.draw(besides(objective))
@@ -220,7 +222,9 @@ def test_preparing_does_not_change_the_answers(
 ) -> None:
     """What a search left behind has the value that it has afresh."""
     settings, what = data.draw(settings_for(world)), data.draw(known(world))
-    objective, fresh = (Objective(world.utility(), world.crowd(what), settings) for _ in range(2))
+    objective, fresh = (
+        DisclosureObjective(world.utility(), world.crowd(what), settings) for _ in range(2)
+    )
     beside, base = data.draw(besides(objective))
     maximise(beside, algorithm)
     for mask in subsets(beside.candidates):

@@ -12,7 +12,7 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.bounds import additive_bound, certified_share, online_bound, possible
 from agent.tradeoff.check import all_pairs, check
 from agent.tradeoff.local_search import Memo
-from agent.tradeoff.objective import Objective, Settings
+from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.search import maximise
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import Population
@@ -21,7 +21,7 @@ from tests.tradeoff.test_plugin import conditionally_independent
 from tests.tradeoff.worlds import World, objectives
 
 
-class Rewarding(Objective):
+class Rewarding(DisclosureObjective):
     """An objective that pays a bit for attribute 0: its cost may be negative."""
 
     def cost(self, mask: int) -> float:
@@ -30,7 +30,9 @@ class Rewarding(Objective):
 
 
 @st.composite
-def assumptions(draw: st.DrawFn, kind: type[Objective] = Objective) -> Objective:
+def assumptions(
+    draw: st.DrawFn, kind: type[DisclosureObjective] = DisclosureObjective
+) -> DisclosureObjective:
     """Draw an objective for which the paper's assumptions hold: Thm 3.1 and Thm 3.2.
 
     Attributes are independent given the intent, and the people are all there can be, each as
@@ -48,14 +50,14 @@ def assumptions(draw: st.DrawFn, kind: type[Objective] = Objective) -> Objective
 
 
 @given(assumptions())
-def test_the_paper_s_assumptions_make_f_submodular(objective: Objective) -> None:
+def test_the_paper_s_assumptions_make_f_submodular(objective: DisclosureObjective) -> None:
     """U by Thm 3.1, C by Thm 3.2: the instances below are what they claim to be."""
     report = check(objective, list(all_pairs(objective.candidates)))
     assert report.utility.violating == report.cost.violating == report.objective.violating == 0
 
 
 @given(assumptions())
-def test_the_online_bound_holds_at_every_set(objective: Objective) -> None:
+def test_the_online_bound_holds_at_every_set(objective: DisclosureObjective) -> None:
     """Thm 4.5, for any A', not only for one that a search returned."""
     optimum = max(objective.value(mask) for mask in subsets(objective.candidates))
     for mask in subsets(objective.candidates):
@@ -63,13 +65,13 @@ def test_the_online_bound_holds_at_every_set(objective: Objective) -> None:
 
 
 @given(assumptions())
-def test_at_nothing_the_bounds_agree(objective: Objective) -> None:
+def test_at_nothing_the_bounds_agree(objective: DisclosureObjective) -> None:
     """Thm 4.5 at the empty set is the sum of the positive single values."""
     assert online_bound(objective, 0) == pytest.approx(additive_bound(Memo(objective)))
 
 
 @given(assumptions())
-def test_search_under_the_paper_s_assumptions(objective: Objective) -> None:
+def test_search_under_the_paper_s_assumptions(objective: DisclosureObjective) -> None:
     """The certificate is honest, and no violation is met."""
     for algorithm in ("lls", "ls", "greedy"):
         result = maximise(objective, algorithm)
@@ -84,7 +86,7 @@ def test_search_under_the_paper_s_assumptions(objective: Objective) -> None:
 
 
 @given(assumptions(Rewarding))
-def test_a_negative_cost_is_no_trap_for_the_online_bound(objective: Objective) -> None:
+def test_a_negative_cost_is_no_trap_for_the_online_bound(objective: DisclosureObjective) -> None:
     """Attributes within A' may still add what they do not cost (log-maxprob with weights)."""
     optimum = max(objective.value(mask) for mask in subsets(objective.candidates))
     for mask in subsets(objective.candidates):
@@ -92,7 +94,7 @@ def test_a_negative_cost_is_no_trap_for_the_online_bound(objective: Objective) -
 
 
 @given(objectives(limits=False))
-def test_the_online_bound_needs_a_monotone_utility(objective: Objective) -> None:
+def test_the_online_bound_needs_a_monotone_utility(objective: DisclosureObjective) -> None:
     """Otherwise only the empty set will do."""
     online_bound(objective, 0)
     if objective.candidates and not objective.monotone_utility:

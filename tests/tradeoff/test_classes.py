@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Metric
 from agent.tradeoff.check import all_pairs, supermodularity
-from agent.tradeoff.objective import Objective, Settings
+from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.sets import members, subsets
 from agent.tradeoff.tables import Population
 from tests.tradeoff.worlds import Known, World, known, rich_worlds
@@ -78,7 +78,9 @@ def test_a_k_limit_without_violations_is_a_promise_to_each(world: World, k: int)
     """SQL finds no class of fewer than k people behind a feasible set."""
     population = Population(world.population.codes)
     settings = Settings(world.everything, (0.0,) * len(world.cards), k=k)
-    objective = Objective(world.utility(), AnonymitySet(population, world.cards), settings)
+    objective = DisclosureObjective(
+        world.utility(), AnonymitySet(population, world.cards), settings
+    )
     for mask in subsets(world.everything):
         smallest = min(grouped(population, mask, ()))
         assert objective.feasible(mask) == (smallest >= k or not mask)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.tradeoff.objective import Objective, Parts
+from agent.tradeoff.objective import DisclosureObjective, Parts
 from agent.tradeoff.search import ALGORITHMS, Algorithm, maximise
 from agent.tradeoff.sets import subsets
 from agent.tradeoff.tradeoff_curve import Chosen, Point, at, beaten, grid, knee, points_of
@@ -18,7 +18,7 @@ from tests.tradeoff.worlds import ESTIMATORS, SHRINKAGES, known, rich_worlds, se
 ROUNDING = 1e-9
 FEW = (0.0, 0.05, 0.3, 1.0, 2.0, 5.12, 30.0, 400.0)
 
-Priced = Callable[[float], Objective]
+Priced = Callable[[float], DisclosureObjective]
 
 
 @st.composite
@@ -28,7 +28,7 @@ def priced(draw: st.DrawFn) -> Priced:
     demands = draw(settings_for(world))
     utility = world.utility(draw(st.sampled_from(ESTIMATORS)), draw(SHRINKAGES))
     crowd = world.crowd(draw(known(world)))
-    shared = Objective(utility, crowd, demands)
+    shared = DisclosureObjective(utility, crowd, demands)
     return lambda trade_off: shared.given(crowd, replace(demands, trade_off=trade_off))
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.anonymity_set import METRICS
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.sets import members, pairs, singleton, subsets
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
 from tests.tradeoff.worlds import ESTIMATORS, World, known, rich_worlds, settings_for
@@ -87,7 +87,7 @@ def test_the_objective_is_the_same_by_every_path(world: World, data: st.DataObje
     crowd = world.crowd()
     sets = [singleton(each) for each in members(world.everything)]
     stored = {each: world.utility().value(each) for each in (*sets, *pairs(len(sets)))}
-    first = Objective(world.utility(), crowd, data.draw(settings_for(world)), stored)
+    first = DisclosureObjective(world.utility(), crowd, data.draw(settings_for(world)), stored)
     used = first.given(crowd, settings)
     for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=10)):
         used.survey(mask, list(members(world.everything & ~mask)))
@@ -95,7 +95,7 @@ def test_the_objective_is_the_same_by_every_path(world: World, data: st.DataObje
         if data.draw(st.booleans()):
             used.forget()
     for mask in subsets(world.everything):
-        fresh = Objective(world.utility(), world.crowd(), settings)
+        fresh = DisclosureObjective(world.utility(), world.crowd(), settings)
         assert used.parts(mask) == fresh.parts(mask)
 
 
@@ -105,7 +105,7 @@ def test_what_is_remembered_never_shows(
 ) -> None:
     """With hardly any memory, every answer is the same."""
     settings, everything = data.draw(settings_for(world)), list(subsets(world.everything))
-    plain = Objective(world.utility(), world.crowd(), settings)
+    plain = DisclosureObjective(world.utility(), world.crowd(), settings)
     expected = [plain.parts(mask) for mask in everything]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("agent.tradeoff.counts.CELLS_KEPT", 1)
@@ -113,7 +113,7 @@ def test_what_is_remembered_never_shows(
         patch.setattr("agent.tradeoff.anonymity_set.REMEMBERED", 2)
         utility, crowd = world.utility(), world.crowd()
         walk(utility, steps, world.everything)
-        forgetful = Objective(utility, crowd, settings)
+        forgetful = DisclosureObjective(utility, crowd, settings)
         assert [forgetful.parts(mask) for mask in everything] == expected
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import Demand, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.sets import members, singleton, subsets, union
 from agent.tradeoff.utility import HELPS_NOTHING, Utility
@@ -234,11 +234,11 @@ def test_real_portfolios_keep_their_limits(world: World, data: st.DataObject) ->
     assume(demanded.own is None)
     uses = QueryPlanner(world.utility, len(world.cards), {})
     scope = Scope(0, demanded.candidates, 0, demanded.most)
-    prices = Objective(HELPS_NOTHING, crowd, replace(demanded, most=None))
+    prices = DisclosureObjective(HELPS_NOTHING, crowd, replace(demanded, most=None))
     found = plan([Demand(uses, 1.0)], prices, scope)
     assert prices.feasible(found.mask)
     assert found.value >= -ROUNDING
     dear = replace(demanded, most=None, trade_off=1e12, metric="maxprob")
-    costly = plan([Demand(uses, 1.0)], Objective(HELPS_NOTHING, crowd, dear), scope)
+    costly = plan([Demand(uses, 1.0)], DisclosureObjective(HELPS_NOTHING, crowd, dear), scope)
     before = crowd.identifiability(0, "maxprob", 1)
     assert crowd.identifiability(costly.mask, "maxprob", 1) == pytest.approx(before)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agent.tradeoff.bounds import additive_bound
 from agent.tradeoff.local_search import FLOOR, Memo, SetFunction
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, Result, maximise
 from agent.tradeoff.sets import members, singleton, subsets
 from tests.tradeoff.doubles import Tabulated, arbitrary, tabulate
@@ -79,7 +79,9 @@ def test_a_result_on_any_function(function: Tabulated, algorithm: Algorithm, nod
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @given(objective=objectives(), nodes=st.sampled_from([0, 3, 5000]))
-def test_a_result_on_any_objective(objective: Objective, algorithm: Algorithm, nodes: int) -> None:
+def test_a_result_on_any_objective(
+    objective: DisclosureObjective, algorithm: Algorithm, nodes: int
+) -> None:
     """Both estimators, every metric, guards, knowledge, limits."""
     result = maximise(objective, algorithm, EPSILON, nodes)
     check_result(objective, result, algorithm)

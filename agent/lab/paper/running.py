@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from agent.lab.paper.subject import Subject
-    from agent.tradeoff.objective import Objective
+    from agent.tradeoff.objective import DisclosureObjective
 
-    Run = Callable[[Objective], int]
+    Run = Callable[[DisclosureObjective], int]
 
 PROBES = 12  # sets that are evaluated to estimate what one costs
 YEAR = 365.25 * 24 * 3600

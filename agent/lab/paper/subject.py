@@ -9,7 +9,7 @@ import numpy as np
 
 from agent.build.shrinkage import fit
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.objective import Objective, Settings
+from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.sets import members
 from agent.tradeoff.utility import MeanUtility, query_utility
 
@@ -35,7 +35,7 @@ class Subject:
     shrinkages: tuple[float, ...]
     utilities: tuple[QueryUtility, ...]
     crowd: AnonymitySet
-    _shared: Objective = field(repr=False)
+    _shared: DisclosureObjective = field(repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,7 +50,9 @@ class Subject:
         """Return the names of a set, in the order of the model."""
         return self.named(tuple(members(mask)))
 
-    def objective(self, trade_off: float, metric: Metric = "maxprob", k: int = 100) -> Objective:
+    def objective(
+        self, trade_off: float, metric: Metric = "maxprob", k: int = 100
+    ) -> DisclosureObjective:
         """Return F at lambda, with the model's own sensitivities; no limits, nothing known.
 
         ``trade_off``: lambda, bits per unit of ``metric``; ``k``: that of k-anonymity.
@@ -58,7 +60,7 @@ class Subject:
         bits = tuple(each.sensitivity for each in self.model.attributes)
         return self._shared.given(self.crowd, _settings(bits, trade_off, metric, k))
 
-    def utility_alone(self) -> Objective:
+    def utility_alone(self) -> DisclosureObjective:
         """Return U as an objective."""
         none = (0.0,) * len(self.model.attributes)
         return self._shared.given(self.crowd, _settings(none, 0.0))
@@ -104,15 +106,15 @@ def _subject(
         for each, beta in enumerate(betas)
     )
     mean = MeanUtility(utilities, model.tables.query_weights)
-    shared = Objective(mean, crowd, _settings((0.0,) * len(model.attributes), 0.0))
+    shared = DisclosureObjective(mean, crowd, _settings((0.0,) * len(model.attributes), 0.0))
     return Subject(model, estimator, betas, utilities, crowd, shared)
 
 
-def cost_alone(model: Model, metric: Metric = "maxprob", k: int = 100) -> Objective:
+def cost_alone(model: Model, metric: Metric = "maxprob", k: int = 100) -> DisclosureObjective:
     """Return -C as an objective, C the identifiability above that of nothing, no sensitivity."""
     none = (0.0,) * len(model.attributes)
     nothing = MeanUtility((), np.zeros(0))
-    return Objective(nothing, model.crowd(), _settings(none, 1.0, metric, k))
+    return DisclosureObjective(nothing, model.crowd(), _settings(none, 1.0, metric, k))
 
 
 def _settings(
