@@ -60,97 +60,6 @@ class Settings:
         return measures
 
 
-class HardLimits:
-    """Which sets keep every limit of one person's settings, for one anonymity set."""
-
-    def __init__(self, people: AnonymitySet, settings: Settings) -> None:
-        """Join the two."""
-        self._people, self._settings = people, settings
-        self._known = people.known
-        self._countable = people.persons & ~people.known
-        self._capped = settings.most is not None or settings.most_new is not None
-        self._recognised = people.people <= 1
-        self._k_lasts = people.monotone("k-anonymity", settings.candidates)
-        self._measured = settings.k is not None or settings.max_risk is not None
-        self._even = people.monotone("k-anonymity", 0)
-        self._own = None if settings.own is None else dict(settings.own)
-        self._own_classes: dict[int, OwnClass] = {}
-
-    def kept(self, mask: int) -> bool:
-        """Say whether A keeps every limit."""
-        if self._capped and not self._few_enough(mask):
-            return False
-        if not mask & ~self._known:
-            return True
-        if self._recognised or self._people.combinations(mask) > COMBINATIONS:
-            return False
-        return not self._measured or (
-            self._keeps_risk(mask) and self._keeps_k(mask) and self._keeps_own(mask)
-        )
-
-    def broken(self, mask: int) -> Limit | None:
-        """Return the first limit that A breaks; None where it keeps all that the settings have."""
-        if self._capped and not self._few_enough(mask):
-            most = self._settings.most
-            return "most" if most is not None and mask.bit_count() > most else "most new"
-        if not mask & ~self._known or not self._measured:
-            return None
-        if not self._keeps_risk(mask):
-            return "risk"
-        if not self._keeps_k(mask):
-            return "k"
-        return None if self._keeps_own(mask) else "own"
-
-    def hopeless(self, mask: int) -> bool:
-        """Say True only where neither A nor a set that contains it keeps every limit.
-
-        Caps and the expected peak only get harder to keep; k does where all are equally likely.
-        The user's own class only gets smaller, but with weights its largest share may fall.
-        """
-        if self._capped and not self._few_enough(mask):
-            return True
-        if not mask & ~self._known:
-            return False
-        if self._recognised or self._people.combinations(mask) > COMBINATIONS:
-            return True
-        return self._measured and not (
-            self._keeps_risk(mask)
-            and (not self._k_lasts or self._keeps_k(mask))
-            and self._keeps_own(mask, lasting=True)
-        )
-
-    def _few_enough(self, mask: int) -> bool:
-        most, most_new = self._settings.most, self._settings.most_new
-        if most is not None and mask.bit_count() > most:
-            return False
-        return most_new is None or (mask & self._countable).bit_count() <= most_new
-
-    def _keeps_risk(self, mask: int) -> bool:
-        risk = self._settings.max_risk
-        return risk is None or self._people.identifiability(mask, "maxprob", 1) <= risk
-
-    def _keeps_k(self, mask: int) -> bool:
-        k, share = self._settings.k, self._settings.max_violations
-        return k is None or self._people.identifiability(mask, "k-anonymity", k) <= share
-
-    def _keeps_own(self, mask: int, *, lasting: bool = False) -> bool:
-        """Say whether k and the risk hold for the people like the user; nobody is certainty.
-
-        With ``lasting``, whether they might for a larger set. Of a set with request attributes
-        only the person part counts.
-        """
-        if self._own is None:
-            return True
-        k, risk = self._settings.k, self._settings.max_risk
-        mask &= self._people.persons
-        if mask not in self._own_classes:
-            self._own_classes[mask] = self._people.own_class(mask, self._own)
-        people, peak = self._own_classes[mask]
-        if not people or (k is not None and people < k):
-            return False
-        return risk is None or peak <= risk or (lasting and not self._even)
-
-
 class Parts(NamedTuple):
     """The terms of F for one set, all in bits but ``identifiability_cost`` (unit of the metric)."""
 
@@ -291,7 +200,15 @@ class DisclosureObjective(Objective):
         super().__init__(utility, loss, len(people.cards), settings.trade_off)
         self._people, self._settings = people, settings
         self.candidates = settings.candidates
-        self._limits = HardLimits(people, settings)
+        self._known = people.known
+        self._countable = people.persons & ~people.known
+        self._capped = settings.most is not None or settings.most_new is not None
+        self._recognised = people.people <= 1
+        self._k_lasts = people.monotone("k-anonymity", settings.candidates)
+        self._measured = settings.k is not None or settings.max_risk is not None
+        self._even = people.monotone("k-anonymity", 0)
+        self._own = None if settings.own is None else dict(settings.own)
+        self._own_classes: dict[int, OwnClass] = {}
         self._utilities |= computed or {}
         sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
         self._sensitive = union(sensitive) & ~people.known
@@ -369,15 +286,46 @@ class DisclosureObjective(Objective):
         Nothing at all always does, and what adds nothing new breaks at most ``most``: a limit
         on what is sent, not on what is told (DESIGN.md 2.4).
         """
-        return self._limits.kept(mask)
+        if self._capped and not self._few_enough(mask):
+            return False
+        if not mask & ~self._known:
+            return True
+        if self._recognised or self._people.combinations(mask) > COMBINATIONS:
+            return False
+        return not self._measured or (
+            self._keeps_risk(mask) and self._keeps_k(mask) and self._keeps_own(mask)
+        )
 
     def broken(self, mask: int) -> Limit | None:
         """Return the first hard limit that A breaks; None where it keeps all that there are."""
-        return self._limits.broken(mask)
+        if self._capped and not self._few_enough(mask):
+            most = self._settings.most
+            return "most" if most is not None and mask.bit_count() > most else "most new"
+        if not mask & ~self._known or not self._measured:
+            return None
+        if not self._keeps_risk(mask):
+            return "risk"
+        if not self._keeps_k(mask):
+            return "k"
+        return None if self._keeps_own(mask) else "own"
 
     def hopeless(self, mask: int) -> bool:
-        """Say True only where neither A nor a set that contains it keeps every hard limit."""
-        return self._limits.hopeless(mask)
+        """Say True only where neither A nor a set that contains it keeps every limit.
+
+        Caps and the expected peak only get harder to keep; k does where all are equally likely.
+        The user's own class only gets smaller, but with weights its largest share may fall.
+        """
+        if self._capped and not self._few_enough(mask):
+            return True
+        if not mask & ~self._known:
+            return False
+        if self._recognised or self._people.combinations(mask) > COMBINATIONS:
+            return True
+        return self._measured and not (
+            self._keeps_risk(mask)
+            and (not self._k_lasts or self._keeps_k(mask))
+            and self._keeps_own(mask, lasting=True)
+        )
 
     def may_exceed(self, mask: int, level: float) -> bool:
         """Say whether F(A) can be above ``level``, without evaluating U and mostly without C."""
@@ -390,3 +338,34 @@ class DisclosureObjective(Objective):
                 return False
             taken *= 2
         return True
+
+    def _few_enough(self, mask: int) -> bool:
+        most, most_new = self._settings.most, self._settings.most_new
+        if most is not None and mask.bit_count() > most:
+            return False
+        return most_new is None or (mask & self._countable).bit_count() <= most_new
+
+    def _keeps_risk(self, mask: int) -> bool:
+        risk = self._settings.max_risk
+        return risk is None or self._people.identifiability(mask, "maxprob", 1) <= risk
+
+    def _keeps_k(self, mask: int) -> bool:
+        k, share = self._settings.k, self._settings.max_violations
+        return k is None or self._people.identifiability(mask, "k-anonymity", k) <= share
+
+    def _keeps_own(self, mask: int, *, lasting: bool = False) -> bool:
+        """Say whether k and the risk hold for the people like the user; nobody is certainty.
+
+        With ``lasting``, whether they might for a larger set. Of a set with request attributes
+        only the person part counts.
+        """
+        if self._own is None:
+            return True
+        k, risk = self._settings.k, self._settings.max_risk
+        mask &= self._people.persons
+        if mask not in self._own_classes:
+            self._own_classes[mask] = self._people.own_class(mask, self._own)
+        people, peak = self._own_classes[mask]
+        if not people or (k is not None and people < k):
+            return False
+        return risk is None or peak <= risk or (lasting and not self._even)
