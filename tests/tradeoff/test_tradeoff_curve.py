@@ -1,4 +1,4 @@
-"""The trade-off curve: what falls as lambda grows where nothing better exists, and the knee."""
+"""The trade-off curve and its knee."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,8 +17,8 @@ from tests.tradeoff.worlds import ESTIMATORS, SHRINKAGES, known, rich_worlds, se
 
 ROUNDING = 1e-9
 FEW = (0.0, 0.05, 0.3, 1.0, 2.0, 5.12, 30.0, 400.0)
-
 Priced = Callable[[float], DisclosureObjective]
+FIGURES = st.integers(0, 8).map(float)
 
 
 @st.composite
@@ -48,7 +48,6 @@ def point(worth: float, cost: float) -> Point:
     return Point(1.0, 1.0, 1, Parts(worth, cost, 0.0, 0.0, 0.0), "none")
 
 
-FIGURES = st.integers(0, 8).map(float)
 CURVES = st.lists(st.builds(point, FIGURES, FIGURES), max_size=7)
 
 
