@@ -2,31 +2,136 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from hashlib import blake2b
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ibis
 import numpy as np
 
 from agent.build import tables
-from agent.build.clean import clean
-from agent.build.population import People, arranged, counts_table
-from agent.build.queries import Events, Observed, observed
-from agent.build.texts import numbered
-from agent.build.users import Users, read_users
-from agent.build.values import attributes_of, check_printable
-from agent.errors import BuildError
+from agent.build.canonical import Events, Observed, arranged, observed
+from agent.build.tables import (
+    LEFT_OUT,
+    USER,
+    Described,
+    clean,
+    coded_users,
+    distinct_values,
+    numbered,
+)
+from agent.errors import BuildError, UsageError
+from agent.model.attributes import MAX_VALUES, UNSPECIFIED, Attribute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from agent.build.options import BuildOptions
-    from agent.build.tables import Source
-    from agent.model.attributes import Attribute
+    from numpy.typing import NDArray
+
+    from agent.build.options import BuildOptions, Half
+    from agent.build.tables import Source, Values
+    from agent.model.attributes import Scope
     from agent.tradeoff.tables import Population
 
-    Vocabulary = list[tuple[int, tuple[str, ...]]]
+
+# Different keys: a model of one half is validated by splitting that half once more.
+HALF_KEY = b"reticent half"
+VALIDATION_KEY = b"reticent validation"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def in_half_a(users: Sequence[str], key: bytes) -> NDArray[np.bool_]:
+    """Return whether each user is in half A, bool, shape (users,); the others are in half B.
+
+    ``key``: at most 64 bytes; another key splits independently. It depends on the user and the
+    key alone: a user stays in its half when others come and go. Source: RFC 7693 (BLAKE2b).
+    """
+    digests = b"".join(blake2b(each.encode(), key=key, digest_size=1).digest() for each in users)
+    even: NDArray[np.bool_] = np.frombuffer(digests, dtype=np.uint8) % 2 == 0
+    return even
+
+
+class Users(NamedTuple):
+    """The users a model is built from, in order of their ids.
+
+    ``codes``: uint8, shape (N, P), of the person attributes; ``table``: known_user and person,
+    the position of every user of the table, LEFT_OUT for those in the other half.
+    """
+
+    ids: tuple[str, ...]
+    codes: NDArray[np.uint8]
+    table: ibis.Table
+
+
+def read_users(users: ibis.Table, values: Values, half: Half | None) -> Users:
+    """Return the users in ``half``, or all; ``values``: of each person attribute, by name.
+
+    Raises BuildError if a user has no id or occurs twice, or if there are none.
+    """
+    found = coded_users(users, values).to_pyarrow()
+    ids: list[str] = found[USER].to_pylist()
+    unnamed = found[USER].null_count
+    if unnamed:
+        what = f"the users table has {unnamed} rows without a user"
+        raise BuildError(what, "give every row an id in the column 'user'")
+    repeated = len(ids) - len(set(ids))
+    if repeated:
+        twice = next(one for one, other in pairwise(ids) if one == other)
+        what = f"the users table repeats users in {repeated} rows"
+        raise BuildError(what, f"keep one row per user; {twice!r} for example has several")
+    codes = np.stack([column.to_numpy() for column in found.columns[1:]], axis=1)
+    chosen = np.ones(len(ids), dtype=bool)
+    if half is not None:
+        chosen = in_half_a(ids, HALF_KEY) == (half == "A")
+    if not chosen.any():
+        raise BuildError("no users to build from", "give a users table with more rows")
+    person = np.where(chosen, np.cumsum(chosen) - 1, LEFT_OUT)
+    table = ibis.memtable(
+        {"known_user": ids, "person": person}, schema={"known_user": "string", "person": "int32"}
+    )
+    kept = tuple(each for each, taken in zip(ids, chosen, strict=True) if taken)
+    return Users(kept, codes[chosen], table)
+
+
+def attributes_of(source: Source, titles: Mapping[str, str]) -> tuple[Attribute, ...]:
+    """Return the attributes, those of persons first, in the order of the columns.
+
+    The values of each are "unspecified", those it is described with, and those in the table, in
+    order of their characters; ``titles``: by name, for people.
+    Raises BuildError for too many values; UsageError for the title of no attribute.
+    """
+    scopes: dict[str, Scope] = dict.fromkeys(source.persons, "person")
+    scopes |= dict.fromkeys(source.requests, "request")
+    for name in titles:
+        if name not in scopes:
+            raise UsageError.unknown("attribute", name, scopes)
+    lists: dict[str, list[str | None]] = {}
+    for table, names in ((source.users, source.persons), (source.events, source.requests)):
+        if names:
+            lists |= distinct_values(table, names).to_pyarrow().to_pylist()[0]
+    attributes = []
+    for name, scope in scopes.items():
+        title, first = source.described.get(name) or Described(name.replace("_", " "))
+        found = sorted({each for each in lists[name] or () if each is not None} - {UNSPECIFIED})
+        if len(found) >= MAX_VALUES:
+            what = f"attribute {name!r} has {len(found)} different values"
+            hint = f"group them: {MAX_VALUES - 1} are the most it may have beside {UNSPECIFIED!r}"
+            raise BuildError(what, hint)
+        check_printable(found, f"attribute {name!r}: the value")
+        values = tuple(dict.fromkeys((UNSPECIFIED, *first, *found)))
+        attributes.append(Attribute(name, titles.get(name, title), scope, values))
+    return tuple(attributes)
+
+
+def check_printable(texts: Iterable[str], kind: str) -> None:
+    """Raise BuildError for a text with a control character: it will be shown on a terminal."""
+    for text in texts:
+        if _CONTROL.search(text):
+            what = f"{kind} {text[:40]!r} has a control character"
+            raise BuildError(what, "clean the table: no tabs, line ends or the like within a field")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +139,7 @@ class Observations:
     """What two tables hold.
 
     ``dropped``: how many events and queries were not used, by reason; ``users``: the id of each
-    person, in the order of the population; it must not get into a model.
+    person, in the order of the population; must not get into a model.
     """
 
     attributes: tuple[Attribute, ...]
@@ -66,59 +171,44 @@ def observe(source: Source, options: BuildOptions) -> Observations:
     dropped = _one_row(tables.dropped(rows))
     rows = tables.usable(rows)
     dropped |= _one_row(tables.thin_queries(rows, options.min_users))
-    people = _people(rows, users, [len(values) for values in requests.values()])
-    vocabulary = _vocabulary(rows, options.min_users)
-    events = _events(rows, vocabulary)
+    counts = []
+    for place, values in enumerate(requests.values()):
+        found = tables.request_counts(rows, f"r{place}").to_pyarrow()
+        table = np.zeros((len(users.ids), len(values)), dtype=np.uint32)
+        table[found["person"].to_numpy(), found["value"].to_numpy()] = found["rows"].to_numpy()
+        counts.append(table)
+    people = arranged(users.codes, counts)
     queries = tuple(
-        observed(texts[number].as_py(), intents, of_query, people)
-        for (number, intents), of_query in zip(vocabulary, events, strict=True)
+        observed(texts[number].as_py(), intents, events, people)
+        for number, intents, events in _queries(rows, options.min_users)
     )
     ids = tuple(users.ids[each] for each in np.argsort(people.place))
     return Observations(attributes, people.population, queries, dropped, ids)
 
 
-def _people(rows: ibis.Table, users: Users, cards: Sequence[int]) -> People:
-    """Return the people, with their request counts over all queries."""
-    counts = []
-    for place, card in enumerate(cards):
-        found = tables.request_counts(rows, f"r{place}").to_pyarrow()
-        cells = (found["person"].to_numpy(), found["value"].to_numpy(), found["rows"].to_numpy())
-        counts.append(counts_table(len(users.ids), card, cells))
-    return arranged(users.codes, counts)
-
-
-def _vocabulary(rows: ibis.Table, min_users: int) -> Vocabulary:
-    """Return the number and the intents of every query that is kept, both in order."""
+def _queries(rows: ibis.Table, min_users: int) -> Iterator[tuple[int, tuple[str, ...], Events]]:
+    """Yield the number, the intents and the events of each query with enough users, in order."""
     found = tables.intents(rows, min_users).to_pyarrow()
     pairs = sorted(zip(found["query"].to_pylist(), found["intent"].to_pylist(), strict=True))
     if not pairs:
         what = f"no query has events from at least {min_users} users of the users table"
-        raise BuildError(what, "check that user means the same in both tables, or lower min-users")
+        raise BuildError(what, "check that both tables use the same user ids, or lower min-users")
     check_printable((intent for _, intent in pairs), "the intent")
-    return [
-        (query, tuple(intent for _, intent in group))
-        for query, group in groupby(pairs, key=lambda pair: pair[0])
-    ]
-
-
-def _events(rows: ibis.Table, vocabulary: Vocabulary) -> list[Events]:
-    """Return the events of each query in ``vocabulary``."""
-    entries = [
-        (query, intent, code)
-        for query, intents in vocabulary
-        for code, intent in enumerate(intents)
-    ]
-    query, intent, code = zip(*entries, strict=True)
+    groups = groupby(pairs, itemgetter(0))
+    kept = {query: tuple(intent for _, intent in group) for query, group in groups}
+    numbers = [code for intents in kept.values() for code in range(len(intents))]
+    query, intent = zip(*pairs, strict=True)
     known = ibis.memtable(
-        {"known_query": query, "known_intent": intent, "code": code},
+        {"known_query": query, "known_intent": intent, "code": numbers},
         schema={"known_query": "int32", "known_intent": "string", "code": "int32"},
     )
     coded = tables.coded_events(rows, known).to_pyarrow()
     _, person, codes, *request = (column.to_numpy() for column in coded.columns)
     columns = np.stack(request, axis=1) if request else np.zeros((len(person), 0), np.uint8)
     cuts = np.flatnonzero(np.diff(coded["query"].to_numpy())) + 1
-    parts = zip(*(np.split(each, cuts) for each in (person, codes, columns)), strict=True)
-    return [Events(p.astype(np.intp), c.astype(np.intp), r) for p, c, r in parts]
+    parts = (np.split(each, cuts) for each in (person, codes, columns))
+    for (number, intents), p, c, r in zip(kept.items(), *parts, strict=True):
+        yield number, intents, Events(p.astype(np.intp), c.astype(np.intp), r)
 
 
 def _one_row(table: ibis.Table) -> dict[str, int]:

@@ -97,7 +97,7 @@ class BuildOptions:
         if not (plain or MIN_SHRINKAGE <= beta <= MAX_SHRINKAGE):
             zero = ", or 0" if self.estimator == "plugin" else ""
             hint = f"give a number of rows from {MIN_SHRINKAGE:g} to {MAX_SHRINKAGE:g}{zero}"
-            raise UsageError(f"a shrinkage of {beta:g} cannot be computed with", hint)
+            raise UsageError(f"a shrinkage of {beta:g} is out of range", hint)
 
 
 def _check_text(name: str, text: str) -> None:

@@ -7,13 +7,12 @@ import gzip
 import re
 import zlib
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import duckdb
 import ibis
 
-from agent.build.columns import check_columns
-from agent.build.tables import Source, tidy
+from agent.build.tables import Source, check_columns, tidy
 from agent.errors import BuildError, UsageError, nearest
 
 if TYPE_CHECKING:
@@ -37,8 +36,12 @@ def open_tables(users: Path, events: Path) -> Source:
     connection = ibis.duckdb.connect()
     headers = [header_of(connection, path) for path in (users, events)]
     check_columns(*headers)
-    paths = zip(("users", "events"), (users, events), headers, strict=True)
-    return Source(*(_load(connection, name, path, header) for name, path, header in paths))
+    tables = []
+    for name, path, header in zip(("users", "events"), (users, events), headers, strict=True):
+        with reading(path):
+            table = tidy(scanned(connection, path, header))
+            tables.append(connection.create_table(name, table))
+    return Source(*tables)
 
 
 def header_of(connection: ibis.BaseBackend, path: Path) -> list[str]:
@@ -47,7 +50,8 @@ def header_of(connection: ibis.BaseBackend, path: Path) -> list[str]:
     try:
         if path.name.endswith(".parquet"):
             return list(connection.read_parquet(path).columns)
-        with _text(path) as file:
+        opened = gzip.open if path.name.endswith(".gz") else open
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file), None)
     except (OSError, EOFError, UnicodeError, csv.Error, zlib.error, duckdb.Error) as error:
         raise _no_table(path, error) from error
@@ -78,20 +82,8 @@ def reading(path: Path) -> Iterator[None]:
         raise _no_table(path, error) from error
 
 
-def _text(path: Path) -> TextIO:
-    if path.name.endswith(".gz"):
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
-
-
-def _load(connection: ibis.BaseBackend, name: str, path: Path, header: list[str]) -> ibis.Table:
-    """Read a table whole, under its own names."""
-    with reading(path):
-        return connection.create_table(name, tidy(scanned(connection, path, header)))
-
-
 def _check_path(path: Path) -> None:
-    """Refuse a path that is no file, or not of a format known."""
+    """Refuse a path that is not a file, or not of a known format."""
     if not path.exists():
         names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
         near = nearest(path.name, names)
@@ -100,11 +92,11 @@ def _check_path(path: Path) -> None:
     if not path.is_file():
         raise UsageError("this is not a file", "name a file", str(path))
     if not path.name.endswith(FORMATS):
-        what = "the name does not say which kind of table this is"
+        what = "the name of the file does not end like that of a table"
         raise BuildError(what, f"name it {', '.join(FORMATS[:-1])} or {FORMATS[-1]}", str(path))
     if any(each in str(path) for each in _SEVERAL):
-        what = f"the path has one of {' '.join(_SEVERAL)}"
-        raise BuildError(what, "give the file and its folders names without them", str(path))
+        what = f"the path contains one of {' '.join(_SEVERAL)}"
+        raise BuildError(what, "rename the file or its folders", str(path))
 
 
 def _no_table(path: Path, error: Exception) -> BuildError:
@@ -112,8 +104,8 @@ def _no_table(path: Path, error: Exception) -> BuildError:
     hint = "give a table in UTF-8, with commas and a first row of names, or a parquet file"
     line = _LINE.search(str(error))
     if line is not None:
-        what = f"line {line[1]} cannot be read as a row of the table"
+        what = f"line {line[1]} is not a row of the table"
         return BuildError(what, hint, str(path))
     reason = _KIND.sub("", str(error)).strip().partition("\n")[0].rstrip(".")
-    what = f"this cannot be read as a table: {reason[:1].lower()}{reason[1:]}"
+    what = f"not a table: {reason[:1].lower()}{reason[1:]}"
     return BuildError(what, hint, str(path))

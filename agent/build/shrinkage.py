@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.tradeoff.objective import Objective, Settings
-from agent.tradeoff.search import search
+from agent.tradeoff.objective import DisclosureObjective, Settings
+from agent.tradeoff.search import maximise
 from agent.tradeoff.utility import query_utility
 
 if TYPE_CHECKING:
-    from agent.tradeoff.anonymity_set import Crowd
+    from agent.tradeoff.anonymity_set import AnonymitySet
     from agent.tradeoff.tables import QueryRows
     from agent.tradeoff.utility import Estimator, Utility
 
@@ -26,10 +26,12 @@ class Fitted(NamedTuple):
 
     shrinkage: float
     utility: Utility
-    objective: Objective
+    objective: DisclosureObjective
 
 
-def fit(rows: QueryRows, crowd: Crowd, estimator: Estimator, shrinkage: float | None) -> Fitted:
+def fit(
+    rows: QueryRows, crowd: AnonymitySet, estimator: Estimator, shrinkage: float | None
+) -> Fitted:
     """Return a query at a given shrinkage, in rows, or for None at the best of SHRINKAGES.
 
     The best has the largest F that greedy search finds; of equals, it is the smallest.
@@ -39,19 +41,14 @@ def fit(rows: QueryRows, crowd: Crowd, estimator: Estimator, shrinkage: float | 
         return _fitted(shrinkage, query_utility(rows, crowd.cards, estimator, shrinkage), crowd)
     first = query_utility(rows, crowd.cards, estimator, SHRINKAGES[0])
     fitted = [_fitted(each, first.at(each), crowd) for each in SHRINKAGES]
-    best = max(fitted, key=_reached)
+    best = max(fitted, key=lambda each: maximise(each.objective, "greedy").value)
     first.forget()
     return best
 
 
-def _fitted(shrinkage: float, utility: Utility, crowd: Crowd) -> Fitted:
+def _fitted(shrinkage: float, utility: Utility, crowd: AnonymitySet) -> Fitted:
     count = len(crowd.cards)
     settings = Settings(
         candidates=(1 << count) - 1, sensitivity=(0.0,) * count, trade_off=TRADE_OFF
     )
-    return Fitted(shrinkage, utility, Objective(utility, crowd, settings))
-
-
-def _reached(fitted: Fitted) -> float:
-    """Return the largest F that greedy search finds, in bits."""
-    return search(fitted.objective, "greedy").value
+    return Fitted(shrinkage, utility, DisclosureObjective(utility, crowd, settings))

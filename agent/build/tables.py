@@ -1,24 +1,87 @@
-"""Everything that is counted, as Ibis expressions; no window functions, which Polars lacks.
+"""The two tables that a model is made of: their columns, their values, and what is counted in them.
 
-Columns of the numbered events: `person` and `query` (int32), `intent` (text) and `r0`, `r1`, ...,
-the codes of the request attributes; a name from outside cannot clash with these.
+What is counted is an Ibis expression, without window functions, which Polars lacks. Columns of
+the numbered events: `person` and `query` (int32), `intent` (text) and `r0`, `r1`, ..., the codes
+of the request attributes; a name from outside cannot clash with these.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
 
 import ibis
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from agent.build.columns import INTENT, QUERY, USER, attribute_names
+from agent.errors import BuildError, nearest
+from agent.model.attributes import NAME
+from agent.model.lookup import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     Values = Mapping[str, Sequence[str]]
 
+
+USER, QUERY, INTENT = "user", "query", "intent"
+KEYS = (USER, QUERY, INTENT)
+MAX_ATTRIBUTES = 1024  # of a model (FORMAT.md)
 LEFT_OUT = -1  # the person of an event whose user is in the other half
+BATCH = 100_000  # texts that are Python's at a time
+_MEANT = pa.schema([("known_text", pa.string()), ("meant", pa.string())])
+
+
+def attribute_names(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that are attributes, in the order of the table."""
+    return tuple(name for name in columns if name not in KEYS)
+
+
+def check_columns(users: Sequence[str], events: Sequence[str]) -> None:
+    """Raise BuildError unless the tables with these columns can make a model.
+
+    ``users`` needs a column user and one per person attribute, ``events`` user, query and
+    intent; more columns of ``events`` are request attributes.
+    """
+    for name in (QUERY, INTENT):
+        if name in users:
+            what = f"the users table has a column {name!r}, which belongs to events"
+            raise BuildError(what, "check that the two tables are not swapped")
+    check_keys("users", users, (USER,))
+    check_keys("events", events, KEYS)
+    persons, requests = attribute_names(users), attribute_names(events)
+    for name in (*persons, *requests):
+        if not NAME.fullmatch(name):
+            offer = re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
+            offer = offer if NAME.fullmatch(offer) else f"a_{offer}".rstrip("_")
+            what = f"an attribute cannot be called {name!r}"
+            raise BuildError(what, f"rename the column, to {offer!r} for example")
+    both = sorted(set(persons) & set(requests))
+    if both:
+        what = f"attribute {both[0]!r} is a column of both tables"
+        raise BuildError(what, "keep it in users if it is fixed per person, else in events")
+    if not persons:
+        raise BuildError("the users table has no attribute", "add a column per attribute")
+    if len(persons) + len(requests) > MAX_ATTRIBUTES:
+        what = f"the tables have {len(persons) + len(requests)} attributes"
+        raise BuildError(what, f"keep at most {MAX_ATTRIBUTES}")
+
+
+def check_keys(table: str, columns: Sequence[str], keys: Sequence[str]) -> None:
+    """Raise BuildError for a table that lacks one of the columns ``keys``, or has one twice."""
+    for name in keys:
+        if name not in columns:
+            near = nearest(name, attribute_names(columns))
+            hint = f"a table has its column names in the first row, and {table} needs"
+            hint = f"{hint} {', '.join(keys)}" if near is None else f"rename column {near!r}"
+            raise BuildError(f"the {table} table has no column {name!r}", hint)
+    twice = [name for name, count in Counter(columns).items() if count > 1]
+    if twice:
+        what = f"the {table} table has the column {twice[0]!r} twice"
+        raise BuildError(what, "rename or remove one of them")
 
 
 class Described(NamedTuple):
@@ -151,3 +214,56 @@ def _codes(table: ibis.Table, prefix: str, values: Values) -> dict[str, ibis.Val
         code = table[name].cases(*cases, else_=0) if cases else ibis.literal(0)
         codes[f"{prefix}{place}"] = code.cast("uint8")
     return codes
+
+
+def clean(source: Source) -> Source:
+    """Return the tables with values and intents in NFC, without white space around them.
+
+    What is white space only is not given. Source: UAX 15.
+    """
+    return replace(
+        source,
+        users=_clean(source.users, source.persons),
+        events=_clean(source.events, (*source.requests, INTENT)),
+    )
+
+
+def _clean(table: ibis.Table, names: Sequence[str]) -> ibis.Table:
+    if not names:
+        return table
+    lists = distinct_values(table, names).to_pyarrow().to_pylist()[0]
+    columns = {}
+    for name in names:
+        given = [each for each in lists[name] or [] if each is not None]
+        # Engines differ in what they normalise, and in which spaces they know.
+        cases = [(each, neat) for each in given if (neat := normalize("NFC", each).strip()) != each]
+        if cases:
+            columns[name] = table[name].cases(*cases, else_=table[name]).nullif("")
+    return table.mutate(**columns) if columns else table
+
+
+def meanings(texts: ibis.Table) -> pa.Table:
+    """Return known_text and meant, the normalised text, for each text in one column that has one.
+
+    Kept in Arrow, because a log has millions of texts.
+    """
+    batches = []
+    for batch in texts.distinct().to_pyarrow().to_batches(BATCH):
+        given = batch[0].to_pylist()
+        pairs = [(text, normal) for text in given if text and (normal := normalise(text))]
+        columns = zip(*pairs, strict=True) if pairs else ((), ())
+        arrays = [pa.array(column, pa.string()) for column in columns]
+        batches.append(pa.record_batch(arrays, _MEANT))
+    return pa.Table.from_batches(batches, _MEANT)
+
+
+def numbered(texts: ibis.Table) -> tuple[pa.Array, ibis.Table]:
+    """Return the normalised texts of one column, in order, and which of them each text means.
+
+    The table has the columns known_text and query, the position among the normalised texts.
+    """
+    found = meanings(texts)
+    known = pc.unique(found["meant"])
+    known = known.take(pc.sort_indices(known))
+    columns = {"known_text": found["known_text"], "query": pc.index_in(found["meant"], known)}
+    return known, ibis.memtable(pa.table(columns))

@@ -2,30 +2,69 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agent.build.halves import in_half_a
-from agent.build.heldout import heldout_bits
-from agent.build.population import part
+from agent.build.observe import in_half_a
 from agent.build.shrinkage import TRADE_OFF, fit
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import row_columns
-from agent.tradeoff.search import search
+from agent.tradeoff.search import maximise
+from agent.tradeoff.tables import Population
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from agent.build.canonical import Observed
     from agent.build.observe import Observations
-    from agent.build.queries import Observed
     from agent.model.model import Figure
+    from agent.tradeoff.tables import QueryRows
     from agent.tradeoff.utility import Estimator
 
+    Indexes = NDArray[np.intp]
+
+
 MANY_ROWS = 1_000_000  # from here on, the halves are so large that one direction says enough
+
+
+def heldout_bits(
+    rows: QueryRows,
+    trained: NDArray[np.bool_],
+    shrinkage: float,
+    groups: Indexes,
+) -> float | None:
+    """Return the mean of log2 P(x|g) - log2 p0(x) over the held-out rows, in bits.
+
+    ``rows``: of a query, both halves; ``trained``: bool, shape (M,), the rows that are counted;
+    ``shrinkage``: beta, in rows; ``groups``: intp, shape (M,), what the attributes tell apart.
+    P(x|g) = (c(g,x) + beta p0(x)) / (c(g) + beta), p0(x) = (c(x) + 1/2) / (M + K/2), all counts
+    and K of the counted rows. Rows whose intent was not counted are left out; None if that
+    leaves none, or if an intent had no chance (beta = 0).
+    """
+    of_intent = np.bincount(rows.intent[trained], minlength=rows.intents)
+    held = ~trained & (of_intent[rows.intent] > 0)
+    if not held.any():
+        return None
+    prior = (of_intent + 0.5) / (trained.sum() + np.count_nonzero(of_intent) / 2)
+    expected = prior[rows.intent[held]]
+    cells = groups * rows.intents + rows.intent
+    same = _occurrences(cells[trained], cells[held])
+    others = _occurrences(groups[trained], groups[held])
+    # Where beta is 0 and nobody was in the group, nothing but the prior is known.
+    known = others + shrinkage > 0
+    chance = np.divide(
+        same + shrinkage * expected, others + shrinkage, expected.copy(), where=known
+    )
+    return float(np.log2(chance / expected).mean()) if chance.all() else None
+
+
+def _occurrences(keys: Indexes, wanted: Indexes) -> Indexes:
+    """Return how often each of the ``wanted`` occurs among ``keys``."""
+    ordered = np.sort(keys)
+    return np.searchsorted(ordered, wanted, "right") - np.searchsorted(ordered, wanted, "left")
 
 
 class Trial(NamedTuple):
@@ -41,31 +80,26 @@ class Trial(NamedTuple):
     identifiability_cost: float
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
-    """The trial of each query, None where one of the halves says nothing about it."""
+def mean(trials: Iterable[Trial | None]) -> Trial | None:
+    """Return the plain mean of each figure over the trials, None where there is no trial."""
+    tried = [trial for trial in trials if trial is not None]
+    return Trial(*np.mean(tried, axis=0).tolist()) if tried else None
 
-    queries: tuple[Trial | None, ...]
 
-    @property
-    def mean(self) -> Trial | None:
-        """The plain mean over the queries."""
-        return _mean([trial for trial in self.queries if trial is not None])
-
-    def figures(self) -> dict[str, Figure]:
-        """Return the figures that a model keeps about all of its queries."""
-        mean = self.mean
-        if mean is None:
-            return {}
-        tried = sum(trial is not None for trial in self.queries)
-        return {"trade_off": TRADE_OFF, "queries": tried, **mean._asdict()}
+def figures(trials: Sequence[Trial | None]) -> dict[str, Figure]:
+    """Return the figures that a model keeps about all of its queries."""
+    found = mean(trials)
+    if found is None:
+        return {}
+    tried = sum(trial is not None for trial in trials)
+    return {"trade_off": TRADE_OFF, "queries": tried, **found._asdict()}
 
 
 class _Training(NamedTuple):
     """One half of the users, to build from."""
 
     chosen: NDArray[np.bool_]
-    crowd: Crowd
+    crowd: AnonymitySet
     estimator: Estimator
     shrinkage: float | None
 
@@ -76,7 +110,7 @@ class _Training(NamedTuple):
             return None
         fitted = fit(training.rows, self.crowd, self.estimator, self.shrinkage)
         objective = fitted.objective
-        mask = search(objective, "lls").mask
+        mask = maximise(objective, "lls").mask
         rows = query.rows
         groups = row_columns(rows, self.crowd.cards).groups(np.arange(len(rows.user)), mask)
         trained = self.chosen[query.people][rows.user]
@@ -95,31 +129,23 @@ def validate(
     estimator: Estimator,
     shrinkage: float | None,
     advance: Callable[[float], None],
-) -> Validation:
+) -> tuple[Trial | None, ...]:
     """Split the users in two by ``key``, build from one half and score it on the other.
 
-    Below MANY_ROWS the halves then change places, and figures are means of both directions.
+    Returns the trial of each query, None where one of the halves says nothing about it. Below
+    MANY_ROWS the halves then change places, and figures are means of both directions.
     ``shrinkage``: beta, or None to choose it on the half that is built from; ``advance`` is
-    told the share done. Trade-off 1, everything else at its default. Source: DESIGN.md 2.1.
+    called with the share done. Trade-off 1, everything else at its default. Source: DESIGN.md 2.1.
     """
     half = in_half_a(observations.users, key)
     rows = sum(len(query.rows.user) for query in observations.queries)
-    trainings = [
-        _Training(side, _crowd(observations, side), estimator, shrinkage)
-        for side in ((half, ~half) if rows < MANY_ROWS else (half,))
-    ]
+    population, trainings = observations.population, []
+    for side in (half, ~half) if rows < MANY_ROWS else (half,):
+        counts = tuple(table[side] for table in population.request_counts)
+        crowd = AnonymitySet(Population(population.codes[side], None, counts), observations.cards)
+        trainings.append(_Training(side, crowd, estimator, shrinkage))
     trials = []
     for query in observations.queries:
-        found = [training.trial(query) for training in trainings]
-        trials.append(_mean([trial for trial in found if trial is not None]))
+        trials.append(mean(training.trial(query) for training in trainings))
         advance(len(trials) / len(observations.queries))
-    return Validation(tuple(trials))
-
-
-def _crowd(observations: Observations, chosen: NDArray[np.bool_]) -> Crowd:
-    return Crowd(part(observations.population, chosen), observations.cards)
-
-
-def _mean(trials: Sequence[Trial]) -> Trial | None:
-    """Return the mean of each figure, None of nothing."""
-    return Trial(*np.mean(trials, axis=0).tolist()) if trials else None
+    return tuple(trials)

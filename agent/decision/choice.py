@@ -10,10 +10,10 @@ from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.lookup import Match
 from agent.model.model import Model
-from agent.tradeoff.bounds import Beside, forced
+from agent.tradeoff.bounds import Contraction, forced
 from agent.tradeoff.local_search import SetFunction
-from agent.tradeoff.objective import Objective
-from agent.tradeoff.search import EXHAUSTIVE, Result, search
+from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.search import EXHAUSTIVE, Result, maximise
 from agent.tradeoff.sets import members, singleton, union
 from policy.settings import Mode
 
@@ -28,7 +28,7 @@ class Choice(NamedTuple):
 
     mask: int
     order: tuple[int, ...]
-    objective: Objective
+    objective: DisclosureObjective
     result: Result
     standing: bool = False
     pending: tuple[int, ...] = ()
@@ -60,17 +60,17 @@ def choose(case: Case, query: int, terms: Terms, model: Model) -> Choice:
     return choice._replace(pending=_waiting(choice, case, terms))
 
 
-def objective_of(case: Case, query: int | None, terms: Terms, model: Model) -> Objective:
+def objective_of(case: Case, query: int | None, terms: Terms, model: Model) -> DisclosureObjective:
     """Return by what a set is chosen for a query; None: for the mean of all."""
     if query is not None and terms.plans:
-        return Objective(pooled_uses(query, model), case.crowd, case.settings)
+        return DisclosureObjective(pooled_uses(query, model), case.crowd, case.settings)
     if query is not None:
         utility, computed = uses_of(query, model), model.computed_utilities(query)
-        return Objective(utility, case.crowd, case.settings, computed)
+        return DisclosureObjective(utility, case.crowd, case.settings, computed)
     nobodys = replace(case.settings, own=None)  # what is remembered outlives the request
     shared = model.remember(
-        (Objective, "standing"),
-        lambda: Objective(model.mean_utility(), model.crowd(), nobodys),
+        (DisclosureObjective, "standing"),
+        lambda: DisclosureObjective(model.mean_utility(), model.crowd(), nobodys),
     )
     return shared.given(case.crowd, case.settings)
 
@@ -123,9 +123,11 @@ def choose_planned(case: Case, query: int, terms: Terms, model: Model) -> Choice
     return choice._replace(pending=_waiting_for_plan(choice, case, query, terms, model))
 
 
-def _requested(objective: Objective, mask: int, options: int, terms: Terms) -> tuple[int, ...]:
+def _requested(
+    objective: DisclosureObjective, mask: int, options: int, terms: Terms
+) -> tuple[int, ...]:
     """Return which of the attributes of the request are worth adding to a set."""
-    return _search(Beside(objective, mask, options), terms).order if options else ()
+    return _search(Contraction(objective, mask, options), terms).order if options else ()
 
 
 def _waiting_for_plan(
@@ -148,13 +150,13 @@ def _standing(request: Request, terms: Terms, model: Model) -> Choice:
     return _best(objective_of(case, None, terms, model), case, terms)
 
 
-def _best(objective: Objective, case: Case, terms: Terms) -> Choice:
+def _best(objective: DisclosureObjective, case: Case, terms: Terms) -> Choice:
     """Return the best set that has what always leaves, as far as limits allow, and asks nobody."""
     base, _ = forced(objective, case.forced)
     if not base and case.free == objective.candidates:
         result = _search(objective, terms)
         return Choice(result.mask, result.order, objective, result)
-    result = _search(Beside(objective, base, case.free), terms)
+    result = _search(Contraction(objective, base, case.free), terms)
     level, mask = objective.value(base), base | result.mask
     result = replace(
         result,
@@ -170,7 +172,7 @@ def _waiting(choice: Choice, case: Case, terms: Terms) -> tuple[int, ...]:
     """Return what waits for the user and is worth adding to what leaves without asking."""
     if not case.asked:
         return ()
-    return _search(Beside(choice.objective, choice.mask, case.asked), terms).order
+    return _search(Contraction(choice.objective, choice.mask, case.asked), terms).order
 
 
 def _search(function: SetFunction, terms: Terms) -> Result:
@@ -178,4 +180,4 @@ def _search(function: SetFunction, terms: Terms) -> Result:
     if terms.algorithm == "exhaustive" and count > EXHAUSTIVE:
         what = f"exhaustive search takes at most {EXHAUSTIVE} candidates, and there are {count}"
         raise UsageError(what, "allow fewer attributes, or use the algorithm 'exact'")
-    return search(function, terms.algorithm, terms.epsilon)
+    return maximise(function, terms.algorithm, terms.epsilon)

@@ -13,7 +13,7 @@ from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.lookup import Match
 from agent.model.model import Model
-from agent.tradeoff import curve as tradeoff
+from agent.tradeoff import tradeoff_curve as tradeoff
 from agent.tradeoff.search import Proof
 from agent.tradeoff.sets import members
 
@@ -83,7 +83,7 @@ def curve_steps(
         chosen[each] = tradeoff.Chosen(mask, objective.parts(mask), result.proof)
         objective.forget()
         yield
-    points = tradeoff.curve(chosen.__getitem__, chosen)
+    points = tradeoff.points_of(chosen.__getitem__, chosen)
     steps = tuple(
         Step(each.least, each.most, _names(each.mask, model), figures[each.least], each.proof, out)
         for each, out in zip(points, tradeoff.beaten(points), strict=True)

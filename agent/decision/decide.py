@@ -11,7 +11,7 @@ from agent.decision.settings import Case, Own, case_of, relevant
 from agent.decision.terms import Terms
 from agent.model.lookup import Match
 from agent.model.model import Model
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import Result
 from agent.tradeoff.sets import union
 
@@ -114,7 +114,7 @@ def _names(order: tuple[int, ...], model: Model) -> tuple[str, ...]:
     return tuple(model.attributes[index].name for index in order)
 
 
-def figures_of(objective: Objective, mask: int, case: Case, terms: Terms) -> Figures:
+def figures_of(objective: DisclosureObjective, mask: int, case: Case, terms: Terms) -> Figures:
     """Return the terms of the objective at a set, and how many people are left."""
     parts = objective.parts(mask)
     return Figures(

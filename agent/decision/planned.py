@@ -16,9 +16,17 @@ import numpy as np
 from agent.decision.settings import Case
 from agent.model.model import Model
 from agent.tradeoff.local_search import ROUNDING
-from agent.tradeoff.objective import Objective
-from agent.tradeoff.plan import Demand, Pairwise, Pooled, Portfolio, Scope, Uses, mixed, plan
-from agent.tradeoff.utility import HELPS_NOTHING
+from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.plan import (
+    Demand,
+    Pairwise,
+    Portfolio,
+    QueryPlanner,
+    Scope,
+    mixed,
+    plan,
+)
+from agent.tradeoff.utility import HELPS_NOTHING, pooled
 
 FEWEST = 3  # queries, whose mean says nothing of another one
 QUERIES = 24  # are planned for at the most; a model keeps the utilities of 32 at hand
@@ -37,7 +45,7 @@ class Plan(NamedTuple):
 
     portfolio: Portfolio
     shares: dict[int, float]
-    prices: Objective
+    prices: DisclosureObjective
 
     def serves(self, attribute: int) -> tuple[int, ...]:
         """Return the queries that use an attribute, those asked most first."""
@@ -59,7 +67,7 @@ def planned(case: Case, query: int, model: Model, fixed: int) -> Plan:
     """
     shares = _shares(case, query, model)
     settings, persons = case.settings, case.crowd.persons
-    prices = Objective(HELPS_NOTHING, case.crowd, replace(settings, most=None))
+    prices = DisclosureObjective(HELPS_NOTHING, case.crowd, replace(settings, most=None))
     usable = case.free & persons
     scope = Scope(case.crowd.known & usable, usable, fixed, settings.most, LEAST)
     demands = [Demand(pooled_uses(each, model), share) for each, share in shares.items()]
@@ -68,17 +76,17 @@ def planned(case: Case, query: int, model: Model, fixed: int) -> Plan:
     return Plan(found, shares, prices)
 
 
-def uses_of(query: int, model: Model) -> Uses:
+def uses_of(query: int, model: Model) -> QueryPlanner:
     """Return what a query makes of sets of attributes, as far as it was computed."""
     return model.remember(
-        (Uses, query),
-        lambda: Uses(
+        (QueryPlanner, query),
+        lambda: QueryPlanner(
             lambda: model.utility(query), len(model.attributes), model.computed_utilities(query)
         ),
     )
 
 
-def pooled_uses(query: int, model: Model) -> Uses:
+def pooled_uses(query: int, model: Model) -> QueryPlanner:
     """Return the same, pooled with the mean of all queries: few rows are mostly noise.
 
     As in the James-Stein estimator (Efron and Morris 1975), by the share of noise and by
@@ -93,22 +101,22 @@ def pooled_uses(query: int, model: Model) -> Uses:
         return uses_of(query, model)
     share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
 
-    def made() -> Uses:
+    def made() -> QueryPlanner:
         stored = model.tables.singles.utilities_of(query)
-        return Uses(
-            lambda: Pooled(model.utility(query), mean.utility, share),
+        return QueryPlanner(
+            lambda: pooled(model.utility(query), mean.utility, share),
             len(model.attributes),
             {mask: mixed(bits, mean.computed[mask], share) for mask, bits in stored.items()},
         )
 
-    return model.remember((Pooled, query), made)
+    return model.remember((pooled, query), made)
 
 
 def _rest(share: float, model: Model) -> Demand:
     """Return what else may be asked, with what counts of its share; it is the mean of all."""
     mean = _mean(model)
     if mean is None or share < ROUNDING:
-        return Demand(Uses(lambda: HELPS_NOTHING, len(model.attributes), {}), 0.0)
+        return Demand(QueryPlanner(lambda: HELPS_NOTHING, len(model.attributes), {}), 0.0)
     return Demand(mean.uses, REST * share)
 
 
@@ -117,7 +125,7 @@ class _Mean(NamedTuple):
 
     computed: Mapping[int, float]
     utility: Pairwise
-    uses: Uses
+    uses: QueryPlanner
 
 
 def _mean(model: Model) -> _Mean | None:
@@ -132,7 +140,7 @@ def _mean(model: Model) -> _Mean | None:
             return None
         utility = Pairwise(singles.utilities[0], singles.pair_utilities[0])
         count, computed = len(model.attributes), singles.utilities_of(0)
-        return _Mean(computed, utility, Uses(lambda: utility, count, computed))
+        return _Mean(computed, utility, QueryPlanner(lambda: utility, count, computed))
 
     return model.remember(_Mean, made)
 

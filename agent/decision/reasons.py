@@ -5,7 +5,7 @@ from agent.decision.decision import Candidate, Reason
 from agent.decision.settings import Case
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import COMBINATIONS
-from agent.tradeoff.objective import Limit, Objective
+from agent.tradeoff.objective import DisclosureObjective, Limit
 from agent.tradeoff.sets import members, singleton, union
 
 KEYS: dict[Limit, str] = {
@@ -50,7 +50,7 @@ def _candidate(case: Case, choice: Choice, index: int, model: Model) -> Candidat
     return Candidate(name, inside, reason, gain, cost, limit, texts)
 
 
-def limit_of(objective: Objective, mask: int) -> str | None:
+def limit_of(objective: DisclosureObjective, mask: int) -> str | None:
     """Return the limit that a set breaks, by its key in a policy; None where it keeps them all."""
     broken = objective.broken(mask)
     return None if broken is None else KEYS[broken]

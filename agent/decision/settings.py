@@ -8,7 +8,7 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
 from agent.model.model import Model
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.sets import union
 from agent.tradeoff.tables import UNSPECIFIED
@@ -25,7 +25,7 @@ class Case:
     the recipient was sent something with, and roughly how often, as far as it remembers.
     """
 
-    crowd: Crowd
+    crowd: AnonymitySet
     settings: Settings
     barred: dict[int, Reason]
     status: Status
@@ -77,7 +77,7 @@ def case_of(
     return Case(crowd, settings, barred, status, free, forced, asked, heard)
 
 
-def _status(crowd: Crowd, limits: Limits) -> Status:
+def _status(crowd: AnonymitySet, limits: Limits) -> Status:
     """Say whether a recipient may learn anything new at all."""
     if crowd.people <= 1:
         return "recognised" if crowd.people else "outside the model"

@@ -17,7 +17,7 @@ from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import COMBINATIONS
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.utility import HELPS_NOTHING
 
@@ -80,7 +80,7 @@ class _Scales:
     case: Case
     terms: Terms
     model: Model
-    objective: Objective
+    objective: DisclosureObjective
     informed: bool
 
     def set_of(self, mask: int) -> WeighedSet:
@@ -155,6 +155,6 @@ def _scales(decision: Decision, case: Case, model: Model) -> _Scales:
     objective = (
         objective_of(case, None if terms.mode == "standing" else query, terms, model)
         if informed
-        else Objective(HELPS_NOTHING, case.crowd, case.settings)
+        else DisclosureObjective(HELPS_NOTHING, case.crowd, case.settings)
     )
     return _Scales(case, terms, model, objective, informed)

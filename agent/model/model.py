@@ -10,7 +10,7 @@ from agent.errors import UsageError
 from agent.model.lookup import Match, QueryIndex
 from agent.model.memory import Recent
 from agent.model.tables import COST_METRICS, Singles
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class _Memory:
 
     def __init__(self) -> None:
         self.utilities: Recent[int, Utility] = Recent(UTILITIES_KEPT)
-        self.crowds: Recent[tuple[tuple[int, int], ...], Crowd] = Recent(CROWDS_KEPT)
+        self.crowds: Recent[tuple[tuple[int, int], ...], AnonymitySet] = Recent(CROWDS_KEPT)
         self.results: Recent[Hashable, Any] = Recent(RESULTS_KEPT)
 
     def clear(self) -> None:
@@ -138,7 +138,7 @@ class Model:
         """Return the utility averaged over the queries by weight: the a-priori case (9.5.1)."""
         return self.remember(MeanUtility, self._mean_utility)
 
-    def crowd(self, known: Iterable[tuple[int, int]] = ()) -> Crowd:
+    def crowd(self, known: Iterable[tuple[int, int]] = ()) -> AnonymitySet:
         """Return the people who agree with pairs of person attribute and code, in any order."""
         pairs = tuple(sorted(known))
         return self._memory.crowds.get(pairs, lambda: self._crowd(pairs))
@@ -155,8 +155,8 @@ class Model:
         """Forget all that is remembered: it says what was asked, and what recipients hold."""
         self._memory.clear()
 
-    def _crowd(self, known: tuple[tuple[int, int], ...]) -> Crowd:
-        crowd = Crowd(self.population, self.cards, known)
+    def _crowd(self, known: tuple[tuple[int, int], ...]) -> AnonymitySet:
+        crowd = AnonymitySet(self.population, self.cards, known)
         if not known:
             for metric in COST_METRICS:
                 crowd.learn(metric, self.tables.singles.costs_of(metric))

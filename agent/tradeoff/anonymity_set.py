@@ -41,11 +41,6 @@ def certainty(metric: Metric, population: int, k: int) -> float:
     return 0.0 if metric == "entropy" else 1.0
 
 
-def expected_peak(classes: int, people: int) -> float:
-    """Return ``maxprob`` where all people are equally likely: the classes' share of them."""
-    return classes / people
-
-
 def counted(metric: Metric, sizes: NDArray[np.intp], population: int, k: int) -> float:
     """Return the expected loss where all people are equally likely.
 
@@ -54,7 +49,7 @@ def counted(metric: Metric, sizes: NDArray[np.intp], population: int, k: int) ->
     """
     people = int(sizes.sum())
     if metric == "maxprob":
-        return expected_peak(int(np.count_nonzero(sizes)), people)
+        return int(np.count_nonzero(sizes)) / people  # each class has its peak, 1/people
     if metric == "k-anonymity":
         return int(sizes[sizes < k].sum()) / people
     size, classes = np.unique(sizes[sizes > 0], return_counts=True)
@@ -131,7 +126,7 @@ class Senders:
         return self._shares[request]
 
 
-class Doubt(NamedTuple):
+class GuardUncertainty(NamedTuple):
     """What is open about a guarded attribute v among the people who agree with d.
 
     ``people``: how many of them specify v; of those, ``bits``: H(V_v|d), and ``best_guess``: the
@@ -182,10 +177,10 @@ class Guard:
             return 0.0
         return sum(ordered_sum(table.max(axis=1)) for table in self._tables(mask))
 
-    def doubt(self) -> Doubt:
+    def doubt(self) -> GuardUncertainty:
         """Return what is open about v before any answer."""
         people = len(self._people)
-        return Doubt(people, self._entropy(0) if people else 0.0, self.best_guess(0))
+        return GuardUncertainty(people, self._entropy(0) if people else 0.0, self.best_guess(0))
 
     def _entropy(self, mask: int) -> float:
         """Return H(V_v|A u D,d) in bits."""
@@ -211,7 +206,7 @@ class OwnClass(NamedTuple):
     peak: float
 
 
-class Crowd:
+class AnonymitySet:
     """The people who agree with knowledge D = d, and what a set A tells apart among them.
 
     A set is a mask over all attributes; known attributes in it change nothing. Nothing here
@@ -293,7 +288,7 @@ class Crowd:
             classes = self._partitions.classes_beside(base)
             for each in new:
                 key = _key("maxprob", 1, base | singleton(each))
-                self._remember(key, expected_peak(classes[each], self.people))
+                self._remember(key, classes[each] / self.people)
             return
         for each, sizes in zip(new, self._partitions.beside(base, new), strict=True):
             for metric, k in measures:
@@ -329,7 +324,7 @@ class Crowd:
         """Return the expected success, 0 to 1, of the best guess about v after the answer."""
         return self._guard(guarded).best_guess(mask & ~self.known)
 
-    def doubt(self, guarded: int) -> Doubt:
+    def doubt(self, guarded: int) -> GuardUncertainty:
         """Return what is open about person attribute v (``guarded``) to who knows d alone."""
         return self._guard(guarded).doubt()
 
@@ -351,27 +346,22 @@ class Crowd:
         if self._senders.even(mask):
             sizes = np.bincount(self._partitions.of(mask).labels)
             return counted(metric, sizes, people, k)
-        if metric == "entropy":
-            return self._information(mask)
         labels, groups = self._partitions.dense[mask & self.persons]
         order = stable_order(labels)
         starts = np.searchsorted(labels[order], np.arange(groups))
-        total = 0.0
+        # What is known of Y before: the entropy that an answer leaves is taken off.
+        total = -float(plogp(self._senders.prior()).sum()) if metric == "entropy" else 0.0
         for mass in self._senders.joint(mask):
+            if metric == "entropy":
+                left = ordered_sum(plogp(mass_of(labels, mass, groups)))
+                total += float(plogp(mass).sum()) - left
+                continue
             peak = np.maximum.reduceat(mass[order], starts)
             if metric == "maxprob":
                 total += ordered_sum(peak)
             else:
                 classes = mass_of(labels, mass, groups)
                 total += weighted(metric, classes, peak, people, k)
-        return total
-
-    def _information(self, mask: int) -> float:
-        """Return H(Y|d) - H(Y|A,d) in bits, whatever the people's weights."""
-        labels, groups = self._partitions.dense[mask & self.persons]
-        total = -float(plogp(self._senders.prior()).sum())
-        for mass in self._senders.joint(mask):
-            total += float(plogp(mass).sum()) - ordered_sum(plogp(mass_of(labels, mass, groups)))
         return total
 
     def _people_left(self, mask: int) -> float:

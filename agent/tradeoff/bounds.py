@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from math import ceil, inf, isfinite, log, log2, sqrt
+from math import ceil, isfinite, log, log2, sqrt
 from typing import TYPE_CHECKING
 
+from agent.tradeoff.local_search import Memo, SetFunction
 from agent.tradeoff.sets import members, singleton
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from agent.tradeoff.local_search import Divided, Probe, SetFunction
-
 
 CEILING_MOST = 16  # attributes in a set whose ceiling is computed
 
 
-def additive_bound(probe: Probe) -> float:
+def additive_bound(memo: Memo) -> float:
     """Return the sum of max(0, F({V})) over the candidates, in bits.
 
     It bounds F over all sets where F is submodular with F(0) = 0: Thm 4.5 at the empty set,
     which needs no monotone utility. Attributes that no feasible set contains are left out.
     """
-    return sum(max(0.0, probe.value(singleton(each))) for each in possible(probe.function))
+    return sum(max(0.0, memo.value(singleton(each))) for each in possible(memo.function))
 
 
 def possible(function: SetFunction) -> list[int]:
@@ -30,7 +29,7 @@ def possible(function: SetFunction) -> list[int]:
     return [each for each in members(function.candidates) if not function.hopeless(singleton(each))]
 
 
-def online_bound(objective: Divided, mask: int) -> float:
+def online_bound(objective: SetFunction, mask: int) -> float:
     """Return the bound of Thm 4.5 at the set A' = ``mask``, in bits.
 
     max F <= U(A') + sum of max(0, U(A' + V) - U(A') - lambda C({V})) over all V, where U is
@@ -70,7 +69,7 @@ def certified_share(value: float, bound: float | None) -> float | None:
     return min(1.0, value / bound)
 
 
-class Beside:
+class Contraction(SetFunction):
     """F(B u A) - F(B) as a function of A, for a fixed set B: F contracted by B.
 
     Utility and cost are contracted likewise, so that both are 0 at the empty set and what bounds
@@ -78,7 +77,7 @@ class Beside:
     submodular where F is. What is said of A is true within the candidates given.
     """
 
-    def __init__(self, function: Divided, base: int, candidates: int) -> None:
+    def __init__(self, function: SetFunction, base: int, candidates: int) -> None:
         """Fix ``base`` and choose from ``candidates``, both masks; those in the base are dropped.
 
         ValueError where the base is not feasible, or an attribute is no candidate of
@@ -91,7 +90,6 @@ class Beside:
             message = "the base breaks a limit, so there is nothing to choose beside it"
             raise ValueError(message)
         self.candidates = candidates & ~base
-        """The attributes to choose from, as a mask."""
         self._function, self._base = function, base
         self._value, self._utility = function.value(base), function.utility(base)
         self._cost = function.cost(base)
@@ -146,10 +144,6 @@ class Beside:
     def utility_ceiling(self, mask: int) -> float:
         """Return a bound on the utility of every subset of A."""
         return self._function.utility_ceiling(self._base | mask) - self._utility
-
-    def online_bound(self, mask: int) -> float:
-        """Return Thm 4.5's bound for the contraction; infinite where U is not monotone."""
-        return online_bound(self, mask) if self.monotone_utility else inf
 
     def cost_floor(self, mask: int) -> float:
         """Return a bound below the cost of every superset of A."""
@@ -210,7 +204,7 @@ def cost_error(samples: int, delta: float, *, two_sided: bool = False) -> float:
     if not samples >= 1:
         message = f"a sample has at least one row, not {samples}"
         raise ValueError(message)
-    return sqrt(_doubt(delta, two_sided=two_sided) / (2 * samples))
+    return sqrt(_log_inverse(delta, two_sided=two_sided) / (2 * samples))
 
 
 def _hoeffding(width: float, error: float, delta: float, *, two_sided: bool) -> int:
@@ -219,14 +213,14 @@ def _hoeffding(width: float, error: float, delta: float, *, two_sided: bool) -> 
         message = f"an error is a finite number above 0, not {error}"
         raise ValueError(message)
     ratio = width / error
-    samples = 0.5 * ratio * ratio * _doubt(delta, two_sided=two_sided)
+    samples = 0.5 * ratio * ratio * _log_inverse(delta, two_sided=two_sided)
     if not isfinite(samples):
         message = f"an error of {error} takes more samples than can be counted"
         raise ValueError(message)
     return ceil(samples)
 
 
-def _doubt(delta: float, *, two_sided: bool) -> float:
+def _log_inverse(delta: float, *, two_sided: bool) -> float:
     """Return ln(1/delta), or ln(2/delta) for both directions."""
     if not 0 < delta < 1:
         message = f"delta is a probability between 0 and 1, not {delta}"

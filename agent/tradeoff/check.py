@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from agent.tradeoff.local_search import SetFunction
-    from agent.tradeoff.objective import Objective
+    from agent.tradeoff.objective import DisclosureObjective
 
 TOLERANCE = 1e-9  # in the function's unit: rounding can feign less than this
 EXHAUSTIVE = 10  # candidates: 191,710 pairs
@@ -65,7 +65,7 @@ class Report:
     objective: Violations
 
 
-def check(objective: Objective, pairs: Sequence[Pair]) -> Report:
+def check(objective: DisclosureObjective, pairs: Sequence[Pair]) -> Report:
     """Measure the three laws on these pairs. Source: paper 3, Problem 3.3."""
     return Report(
         submodularity(objective.utility, pairs),
@@ -93,8 +93,18 @@ def random_pairs(
     ``largest`` attributes; A, B and V are three places on it. A chain of fewer than two
     attributes gives no pair, so that there may be fewer pairs than chains.
     """
-    grown = (_chain(function, largest, generator) for _ in range(chains))
-    return [_pair(chain, generator) for chain in grown if len(chain) >= SHORTEST]
+    candidates, pairs = [*members(function.candidates)], []
+    for _ in range(chains):
+        chain = [0]
+        for attribute in generator.permutation(candidates).tolist():
+            mask = chain[-1] | singleton(attribute)
+            if len(chain) <= largest and function.feasible(mask):
+                chain.append(mask)
+        if len(chain) >= SHORTEST:
+            smaller, larger = sorted(generator.choice(len(chain) - 1, 2, replace=False).tolist())
+            added = chain[larger + 1] ^ chain[larger]
+            pairs.append(Pair(chain[smaller], chain[larger], added.bit_length() - 1))
+    return pairs
 
 
 def all_pairs(candidates: int) -> Iterator[Pair]:
@@ -107,23 +117,6 @@ def all_pairs(candidates: int) -> Iterator[Pair]:
             if smaller != larger:
                 for attribute in members(candidates & ~larger):
                     yield Pair(smaller, larger, attribute)
-
-
-def _chain(function: SetFunction, largest: int, generator: np.random.Generator) -> list[int]:
-    """Return growing feasible sets, the empty one first, each with one attribute more."""
-    chain = [0]
-    for attribute in generator.permutation(list(members(function.candidates))).tolist():
-        mask = chain[-1] | singleton(attribute)
-        if len(chain) <= largest and function.feasible(mask):
-            chain.append(mask)
-    return chain
-
-
-def _pair(chain: Sequence[int], generator: np.random.Generator) -> Pair:
-    """Return a pair whose three places on the chain are drawn without preference."""
-    smaller, larger = sorted(generator.choice(len(chain) - 1, 2, replace=False).tolist())
-    added = chain[larger + 1] ^ chain[larger]
-    return Pair(chain[smaller], chain[larger], added.bit_length() - 1)
 
 
 def _growth(function: Callable[[int], float], pair: Pair) -> float:

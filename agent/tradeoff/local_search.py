@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
+from math import inf
 from typing import NamedTuple, Protocol
 
 from agent.tradeoff.sets import members, singleton
@@ -13,78 +14,78 @@ ROUNDING = 1e-9  # bits: a gain that grows by less is not called a violation
 
 
 class SetFunction(Protocol):
-    """What a search maximises: F over the feasible subsets of the candidates, F(0) = 0."""
+    """What a search maximises: F over the feasible subsets of the candidates, F(0) = 0.
 
-    @property
-    def candidates(self) -> int:
-        """The attributes to choose from, as a mask."""
-        ...
+    A set is an integer, whose bit i says that attribute i is in it. A subclass needs only
+    ``candidates`` and ``value``; what else it says makes a search quicker, or proves more.
+    """
+
+    candidates: int
+    """The attributes to choose from, as a mask."""
 
     @property
     def claims_submodularity(self) -> bool:
         """Whether bounds that assume F to be submodular mean anything here."""
-        ...
+        return False
+
+    @property
+    def monotone_utility(self) -> bool:
+        """Whether U never falls when a set grows."""
+        return False
+
+    @property
+    def utility_limit(self) -> float:
+        """A bound on the utility of every set."""
+        return inf
 
     def value(self, mask: int) -> float:
         """Return F(A)."""
         ...
 
+    def utility(self, mask: int) -> float:
+        """Return U(A), where F = U - C."""
+        return self.value(mask) + self.cost(mask)
+
     def cost(self, mask: int) -> float:
-        """Return the part of -F(A) that is cheap to compute, 0 where no part is."""
-        ...
+        """Return C(A): the part of -F(A) that is cheap to compute, 0 where no part is."""
+        del mask
+        return 0.0
 
     def feasible(self, mask: int) -> bool:
-        """Say whether A may be chosen."""
-        ...
+        """Say whether A may be chosen; the empty set always may."""
+        del mask
+        return True
 
     def hopeless(self, mask: int) -> bool:
         """Say True only where neither A nor a set that contains it may be chosen."""
-        ...
-
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of A quick to evaluate; the answers stay the same."""
-        ...
-
-    def survey(self, mask: int, attributes: Sequence[int]) -> None:
-        """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
-        ...
+        del mask
+        return False
 
     def may_exceed(self, mask: int, level: float) -> bool:
         """Say False only where F(A) <= level for certain, at less expense than value(A)."""
-        ...
-
-    @property
-    def utility_limit(self) -> float:
-        """A bound on the utility of every set."""
-        ...
+        del mask, level
+        return True
 
     def utility_ceiling(self, mask: int) -> float:
         """Return a bound on the utility of every subset of A."""
-        ...
-
-    def online_bound(self, mask: int) -> float:
-        """Return Thm 4.5's bound on F at A, for submodular F; infinite where U is not monotone."""
-        ...
+        del mask
+        return self.utility_limit
 
     def cost_floor(self, mask: int) -> float:
         """Return a bound below the cost of every superset of A."""
-        ...
+        del mask
+        return -inf
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of A quick to evaluate; the answers stay the same."""
+        del mask
+
+    def survey(self, mask: int, attributes: Sequence[int]) -> None:
+        """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
+        del mask, attributes
 
 
-class Divided(SetFunction, Protocol):
-    """A set function F = U - C whose utility can be asked for by itself."""
-
-    @property
-    def monotone_utility(self) -> bool:
-        """Whether U never falls when a set grows."""
-        ...
-
-    def utility(self, mask: int) -> float:
-        """Return U(A)."""
-        ...
-
-
-class Probe:
+class Memo:
     """A set function that is evaluated at most once for a set."""
 
     def __init__(self, function: SetFunction) -> None:
@@ -125,27 +126,32 @@ class _Gain(NamedTuple):
     computed_at: int
 
 
-class Walk:
-    """A set on its way up: the present set, the order of its attributes, what was noticed."""
+class LocalSearch:
+    """The state of a search: the present set, the order of its attributes, violations seen."""
 
-    def __init__(self, probe: Probe, epsilon: float | None) -> None:
+    def __init__(self, memo: Memo, epsilon: float | None) -> None:
         """Start at the empty set; a move must improve F by more than (epsilon/n^2)|F|.
 
         Where epsilon is None every move is good enough.
         """
-        self.probe = probe
+        self.memo = memo
         self.mask = 0
         self.order: tuple[int, ...] = ()
         self.violations = 0
-        pairs = max(1, probe.function.candidates.bit_count()) ** 2
+        pairs = max(1, memo.function.candidates.bit_count()) ** 2
         self._tolerance = None if epsilon is None else epsilon / pairs
+
+    @property
+    def value(self) -> float:
+        """F of the present set, in bits."""
+        return self.memo.value(self.mask)
 
     @property
     def threshold(self) -> float:
         """What a move must improve F by at the least, in bits."""
         if self._tolerance is None:
-            return float("-inf")
-        return max(self._tolerance * abs(self.probe.value(self.mask)), FLOOR)
+            return -inf
+        return max(self._tolerance * abs(self.value), FLOOR)
 
     def start_at(self, mask: int) -> None:
         """Go on from this set; its attributes count as chosen in ascending order."""
@@ -159,14 +165,14 @@ class Walk:
 
     def options(self, mask: int) -> list[tuple[float, int]]:
         """Return (gain, attribute) for every feasible move of an attribute in ``mask``."""
-        probe, attributes, present = self.probe, list(members(mask)), self.mask
-        probe.function.survey(present, attributes)
-        feasible = [each for each in attributes if probe.feasible(present ^ singleton(each))]
-        base = probe.value(present)
-        options = [(probe.value(present ^ singleton(each)) - base, each) for each in feasible]
+        memo, attributes, present = self.memo, list(members(mask)), self.mask
+        memo.function.survey(present, attributes)
+        feasible = [each for each in attributes if memo.feasible(present ^ singleton(each))]
+        base = memo.value(present)
+        options = [(memo.value(present ^ singleton(each)) - base, each) for each in feasible]
         if present and not mask & present:
             for gain, each in options:
-                self.notice(gain, probe.value(singleton(each)))
+                self.notice(gain, memo.value(singleton(each)))
         return options
 
     def notice(self, gain: float, earlier: float) -> None:
@@ -174,56 +180,55 @@ class Walk:
         self.violations += gain > earlier + ROUNDING
 
 
-def eager_pass(walk: Walk, options: int) -> bool:
+def eager_pass(state: LocalSearch, options: int) -> bool:
     """Make the best move of an attribute in ``options`` until none is good; say if any was."""
     moved = False
     while True:
-        gain, attribute = best(walk.options(options))
-        if gain <= walk.threshold:
+        gain, attribute = best(state.options(options))
+        if gain <= state.threshold:
             return moved
-        walk.move(attribute)
+        state.move(attribute)
         options ^= singleton(attribute)
         moved = True
 
 
-def lazy_pass(walk: Walk, options: int) -> bool:
+def lazy_pass(state: LocalSearch, options: int) -> bool:
     """Do the same with gains computed afresh only when they come up (Robertazzi & Schwartz).
 
     A gain that was computed for an earlier set bounds the present one where U is submodular and
     C supermodular. C is remembered across requests, so its part of a stale gain is renewed
     first. Ties go to the smaller attribute, as in ``eager_pass``: a heap orders pairs.
     """
-    start = walk.mask
-    stale = {each: _Gain(gain, start, start) for gain, each in walk.options(options)}
+    start = state.mask
+    stale = {each: _Gain(gain, start, start) for gain, each in state.options(options)}
     heap = [(-gain.bound, each) for each, gain in stale.items()]
     heapify(heap)
-    while heap and -heap[0][0] > walk.threshold:
+    while heap and -heap[0][0] > state.threshold:
         _, attribute = heappop(heap)
-        if stale[attribute].computed_at == walk.mask:
-            walk.move(attribute)
-            walk.probe.function.focus(walk.mask)
-        elif walk.probe.feasible(walk.mask ^ singleton(attribute)):
-            stale[attribute] = _renewed(walk, stale[attribute], attribute)
-            heappush(heap, (-stale[attribute].bound, attribute))
-    return walk.mask != start
+        if stale[attribute].computed_at == state.mask:
+            state.move(attribute)
+            state.memo.function.focus(state.mask)
+        elif state.memo.feasible(state.mask ^ singleton(attribute)):
+            gain = stale[attribute]
+            if gain.priced_at == state.mask:
+                fresh = state.memo.gain(state.mask, attribute)
+                state.notice(fresh, state.memo.gain(gain.computed_at, attribute))
+                gain = _Gain(fresh, state.mask, state.mask)
+            else:
+                dearer = _price(state, state.mask, attribute)
+                dearer -= _price(state, gain.priced_at, attribute)
+                gain = _Gain(gain.bound - dearer, state.mask, gain.computed_at)
+            stale[attribute] = gain
+            heappush(heap, (-gain.bound, attribute))
+    return state.mask != start
 
 
-def _renewed(walk: Walk, gain: _Gain, attribute: int) -> _Gain:
-    """Bring a stale gain up to the present set: its cost first, then all of it."""
-    if gain.priced_at == walk.mask:
-        fresh = walk.probe.gain(walk.mask, attribute)
-        walk.notice(fresh, walk.probe.gain(gain.computed_at, attribute))
-        return _Gain(fresh, walk.mask, walk.mask)
-    dearer = _price(walk, walk.mask, attribute) - _price(walk, gain.priced_at, attribute)
-    return _Gain(gain.bound - dearer, walk.mask, gain.computed_at)
-
-
-def _price(walk: Walk, mask: int, attribute: int) -> float:
+def _price(state: LocalSearch, mask: int, attribute: int) -> float:
     """Return what moving an attribute in or out of ``mask`` adds to the cost."""
-    cost = walk.probe.function.cost
+    cost = state.memo.function.cost
     return cost(mask ^ singleton(attribute)) - cost(mask)
 
 
 def best(options: list[tuple[float, int]]) -> tuple[float, int]:
     """Return the option with the largest gain, the smallest attribute among equals."""
-    return max(options, key=lambda option: (option[0], -option[1]), default=(float("-inf"), -1))
+    return max(options, key=lambda option: (option[0], -option[1]), default=(-inf, -1))

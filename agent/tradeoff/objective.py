@@ -1,19 +1,20 @@
-"""The objective F = U - lambda (I - I(0)) - sum w G - S, and the sets it may choose from."""
+"""The objective F = U - lambda C, for any utility and cost, and for a disclosure to a recipient."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from math import inf
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from agent.tradeoff.anonymity_set import COMBINATIONS
-from agent.tradeoff.bounds import online_bound
+from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
+from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.sets import members, singleton, union
+from agent.tradeoff.tables import Population
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from agent.tradeoff.anonymity_set import Crowd, Metric, OwnClass
+    from agent.tradeoff.anonymity_set import Metric, OwnClass
     from agent.tradeoff.utility import Utility
 
 
@@ -59,100 +60,6 @@ class Settings:
         return measures
 
 
-class HardLimits:
-    """Which sets keep every limit of one person's settings for one crowd."""
-
-    def __init__(self, crowd: Crowd, settings: Settings) -> None:
-        """Join the two."""
-        self._crowd, self._settings = crowd, settings
-        self._known = crowd.known
-        self._countable = crowd.persons & ~crowd.known
-        self._capped = settings.most is not None or settings.most_new is not None
-        self._recognised = crowd.people <= 1
-        self._k_lasts = crowd.monotone("k-anonymity", settings.candidates)
-        self._measured = settings.k is not None or settings.max_risk is not None
-        self._even = crowd.monotone("k-anonymity", 0)
-        self._own = None if settings.own is None else dict(settings.own)
-        self._own_classes: dict[int, OwnClass] = {}
-
-    def kept(self, mask: int) -> bool:
-        """Say whether A keeps every limit."""
-        if self._capped and not self._few_enough(mask):
-            return False
-        if not mask & ~self._known:
-            return True
-        if self._recognised or self._crowd.combinations(mask) > COMBINATIONS:
-            return False
-        return not self._measured or (
-            self._keeps_risk(mask) and self._keeps_k(mask) and self._keeps_own(mask)
-        )
-
-    def broken(self, mask: int) -> Limit | None:
-        """Return the first limit that A breaks; None where it keeps all that the settings have."""
-        if self._capped and not self._few_enough(mask):
-            most = self._settings.most
-            return "most" if most is not None and mask.bit_count() > most else "most new"
-        if not mask & ~self._known or not self._measured:
-            return None
-        if not self._keeps_risk(mask):
-            return "risk"
-        if not self._keeps_k(mask):
-            return "k"
-        return None if self._keeps_own(mask) else "own"
-
-    def hopeless(self, mask: int) -> bool:
-        """Say True only where neither A nor a set that contains it keeps every limit.
-
-        Caps and the expected peak only get harder to keep; k does where all are equally likely.
-        The user's own class only gets smaller, but with weights its largest share may fall.
-        """
-        if self._capped and not self._few_enough(mask):
-            return True
-        if not mask & ~self._known:
-            return False
-        if self._recognised or self._crowd.combinations(mask) > COMBINATIONS:
-            return True
-        return self._measured and not (
-            self._keeps_risk(mask)
-            and (not self._k_lasts or self._keeps_k(mask))
-            and self._keeps_own(mask, lasting=True)
-        )
-
-    def _few_enough(self, mask: int) -> bool:
-        most, most_new = self._settings.most, self._settings.most_new
-        if most is not None and mask.bit_count() > most:
-            return False
-        return most_new is None or (mask & self._countable).bit_count() <= most_new
-
-    def _keeps_risk(self, mask: int) -> bool:
-        risk = self._settings.max_risk
-        return risk is None or self._crowd.identifiability(mask, "maxprob", 1) <= risk
-
-    def _keeps_k(self, mask: int) -> bool:
-        k, share = self._settings.k, self._settings.max_violations
-        return k is None or self._crowd.identifiability(mask, "k-anonymity", k) <= share
-
-    def _keeps_own(self, mask: int, *, lasting: bool = False) -> bool:
-        """Say whether k and the risk hold for the people like the user; nobody is certainty.
-
-        With ``lasting``, whether they might for a larger set. Of a set with request attributes
-        only the person part counts.
-        """
-        if self._own is None:
-            return True
-        k, risk = self._settings.k, self._settings.max_risk
-        people, peak = self._own_class(mask & self._crowd.persons)
-        if not people or (k is not None and people < k):
-            return False
-        return risk is None or peak <= risk or (lasting and not self._even)
-
-    def _own_class(self, mask: int) -> OwnClass:
-        found = self._own_classes.get(mask)
-        if found is None:
-            found = self._own_classes[mask] = self._crowd.own_class(mask, self._own or {})
-        return found
-
-
 class Parts(NamedTuple):
     """The terms of F for one set, all in bits but ``identifiability_cost`` (unit of the metric)."""
 
@@ -163,59 +70,169 @@ class Parts(NamedTuple):
     objective: float
 
 
-class Objective:
-    """F(A) = U(A) - lambda (I(A u D|d) - I(0|d)) - sum of w_v G_v(A|d) - S(A|d), in bits.
+class Objective(SetFunction):
+    """F(A) = U(A) - lambda C(A), for a utility and a cost of your own.
 
-    What only the query decides comes from ``utility``, what only the population and knowledge
-    decide from ``crowd``, which remembers it across requests. Source: DESIGN.md 2.4.
+    Sets are integers, whose bit i says that attribute i is in them; what is computed of a set is
+    remembered. The best set: `maximise`; the best at each lambda: `tradeoff_curve.curve`.
     """
 
     def __init__(
         self,
         utility: Utility,
-        crowd: Crowd,
-        settings: Settings,
-        computed: Mapping[int, float] | None = None,
+        cost: Callable[[int], float] | Population,
+        attributes: int,
+        trade_off: float = 1.0,
+        *,
+        submodular: bool = False,
     ) -> None:
-        """Join the two; ``computed``: U of sets by mask, in bits, that need no computing."""
-        self._utility, self._crowd, self._settings = utility, crowd, settings
-        self._limits = HardLimits(crowd, settings)
-        self._utilities: dict[int, float] = {0: 0.0, **(computed or {})}
-        sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
-        self._sensitive = union(sensitive) & ~crowd.known
-        self._costs: dict[int, float] = {}
-        self._ground = crowd.identifiability(0, settings.metric, settings.metric_k)
+        """Choose from ``attributes`` attributes.
 
-    def given(self, crowd: Crowd, settings: Settings) -> Objective:
-        """Return the objective for other people and demands; utilities computed are shared."""
-        other = Objective(self._utility, crowd, settings)
+        ``utility``: U, in bits, 0 for the empty set; ``cost``: of a set, less what the empty set
+        costs, or the people of whom one is not to be recognised (``maxprob``); ``trade_off``:
+        lambda, bits per unit of cost; ``submodular``: whether F is known to be, so that a search
+        may prove bounds from it.
+        """
+        if isinstance(cost, Population):
+            cards = (cost.codes.max(axis=0).astype(int) + 1).tolist()
+            cost = partial(AnonymitySet(cost, cards).identifiability, metric="maxprob", k=1)
+        self.candidates, self.trade_off = (1 << attributes) - 1, trade_off
+        self._utility, self._loss, self._submodular = utility, cost, submodular
+        self._utilities: dict[int, float] = {0: 0.0}
+        self._costs: dict[int, float] = {}
+        self._ground = cost(0)
+
+    def at(self, trade_off: float) -> Objective:
+        """Return the same at another lambda; utilities computed are shared."""
+        count, submodular = self.candidates.bit_length(), self._submodular
+        other = Objective(self._utility, self._loss, count, trade_off, submodular=submodular)
         other._utilities = self._utilities
         return other
 
     @property
-    def candidates(self) -> int:
-        """The attributes to choose from, as a mask."""
-        return self._settings.candidates
-
-    @property
     def claims_submodularity(self) -> bool:
-        """Whether bounds that assume F to be submodular mean anything for this cost."""
-        return self._settings.metric in ("maxprob", "log-maxprob") and not self._settings.guards
+        """Whether bounds that assume F to be submodular mean anything."""
+        return self._submodular
 
     @property
     def monotone_utility(self) -> bool:
         """Whether U never falls when a set grows."""
         return self._utility.monotone
 
+    @property
+    def utility_limit(self) -> float:
+        """Bits that U of no set exceeds."""
+        return self._utility.limit
+
     def value(self, mask: int) -> float:
         """Return F(A) in bits."""
         return self.utility(mask) - self.cost(mask)
 
+    def utility(self, mask: int) -> float:
+        """Return U(A) in bits."""
+        found = self._utilities.get(mask)
+        if found is None:
+            found = self._utilities[mask] = self._utility.value(mask)
+        return found
+
+    def utility_ceiling(self, mask: int) -> float:
+        """Return a bound on U of every subset of A, in bits."""
+        return self._utility.ceiling(mask)
+
+    def cost(self, mask: int) -> float:
+        """Return what F takes off U(A), in bits: lambda C(A), and what a disclosure adds to it."""
+        found = self._costs.get(mask)
+        if found is None:
+            found = self.trade_off * self.identifiability_cost(mask)
+            found += self.guard(mask) + self.sensitivity(mask)
+            self._costs[mask] = found
+        return found
+
+    def identifiability_cost(self, mask: int) -> float:
+        """Return C(A), the part of F that lambda weighs, in its own unit."""
+        return self._loss(mask) - self._ground
+
+    def guard(self, mask: int) -> float:
+        """Return what a disclosure tells about guarded attributes, in bits; 0 otherwise."""
+        del mask
+        return 0.0
+
+    def sensitivity(self, mask: int) -> float:
+        """Return the user's own dislike of a disclosure, in bits; 0 otherwise."""
+        del mask
+        return 0.0
+
+    def parts(self, mask: int) -> Parts:
+        """Return the terms of F(A)."""
+        return Parts(
+            self.utility(mask),
+            self.identifiability_cost(mask),
+            self.guard(mask),
+            self.sensitivity(mask),
+            self.value(mask),
+        )
+
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
         self._utility.focus(mask)
-        self._crowd.focus(mask)
-        self._crowd.survey(mask, list(members(self.candidates)), self._settings.measures)
+
+    def forget(self) -> None:
+        """Drop what was prepared for the neighbours of a set; the answers stay the same."""
+        self._utility.forget()
+
+
+class DisclosureObjective(Objective):
+    """F(A) = U(A) - lambda (I(A u D|d) - I(0|d)) - sum of w_v G_v(A|d) - S(A|d), in bits.
+
+    What only the query decides comes from ``utility``, what only the population and knowledge
+    decide from ``people``, which remembers it across requests. Source: DESIGN.md 2.4.
+    """
+
+    def __init__(
+        self,
+        utility: Utility,
+        people: AnonymitySet,
+        settings: Settings,
+        computed: Mapping[int, float] | None = None,
+    ) -> None:
+        """Join the two; ``computed``: U of sets by mask, in bits, that need no computing."""
+        loss = partial(people.identifiability, metric=settings.metric, k=settings.metric_k)
+        super().__init__(utility, loss, len(people.cards), settings.trade_off)
+        self._people, self._settings = people, settings
+        self.candidates = settings.candidates
+        self._known = people.known
+        self._countable = people.persons & ~people.known
+        self._capped = settings.most is not None or settings.most_new is not None
+        self._recognised = people.people <= 1
+        self._k_lasts = people.monotone("k-anonymity", settings.candidates)
+        self._measured = settings.k is not None or settings.max_risk is not None
+        self._even = people.monotone("k-anonymity", 0)
+        self._own = None if settings.own is None else dict(settings.own)
+        self._own_classes: dict[int, OwnClass] = {}
+        self._utilities |= computed or {}
+        sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
+        self._sensitive = union(sensitive) & ~people.known
+
+    def given(self, people: AnonymitySet, settings: Settings) -> DisclosureObjective:
+        """Return the objective for other people and demands; utilities computed are shared."""
+        other = DisclosureObjective(self._utility, people, settings)
+        other._utilities = self._utilities
+        return other
+
+    def at(self, trade_off: float) -> DisclosureObjective:
+        """Return the same at another lambda; utilities computed are shared."""
+        return self.given(self._people, replace(self._settings, trade_off=trade_off))
+
+    @property
+    def claims_submodularity(self) -> bool:
+        """Whether bounds that assume F to be submodular mean anything for this cost."""
+        return self._settings.metric in ("maxprob", "log-maxprob") and not self._settings.guards
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
+        super().focus(mask)
+        self._people.focus(mask)
+        self._people.survey(mask, list(members(self.candidates)), self._settings.measures)
 
     def survey(self, mask: int, attributes: Sequence[int]) -> None:
         """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
@@ -237,7 +254,7 @@ class Objective:
         self.focus(mask)
         new = [
             each
-            for each in members(self.candidates & ~mask & self._crowd.persons)
+            for each in members(self.candidates & ~mask & self._people.persons)
             if mask | singleton(each) not in self._utilities
         ]
         self._learn(mask, new)
@@ -247,70 +264,21 @@ class Objective:
         for each, bits in zip(new, self._utility.extensions(mask, new), strict=True):
             self._utilities[mask | singleton(each)] = bits
 
-    def forget(self) -> None:
-        """Drop what was prepared for the neighbours of a set; the answers stay the same."""
-        self._utility.forget()
-
-    def utility(self, mask: int) -> float:
-        """Return U(A) in bits."""
-        found = self._utilities.get(mask)
-        if found is None:
-            found = self._utilities[mask] = self._utility.value(mask)
-        return found
-
-    @property
-    def utility_limit(self) -> float:
-        """Bits that U of no set exceeds."""
-        return self._utility.limit
-
-    def utility_ceiling(self, mask: int) -> float:
-        """Return a bound on U of every subset of A, in bits."""
-        return self._utility.ceiling(mask)
-
-    def online_bound(self, mask: int) -> float:
-        """Return Thm 4.5's bound on F at A, for submodular F; infinite where U is not monotone."""
-        return online_bound(self, mask) if self.monotone_utility else inf
-
-    def cost(self, mask: int) -> float:
-        """Return lambda C(A) = lambda (I(A u D|d) - I(0|d)) + sum of w G + S, in bits."""
-        found = self._costs.get(mask)
-        if found is None:
-            found = self._settings.trade_off * self.identifiability_cost(mask)
-            found += self.guard(mask) + self.sensitivity(mask)
-            self._costs[mask] = found
-        return found
-
     def cost_floor(self, mask: int) -> float:
         """Return a bound, in bits, that lambda C of no candidate superset of A goes below."""
-        if self._crowd.monotone(self._settings.metric, self.candidates):
+        if self._people.monotone(self._settings.metric, self.candidates):
             return self.cost(mask)
         return self.sensitivity(mask) - self._settings.trade_off * self._ground
-
-    def identifiability_cost(self, mask: int) -> float:
-        """Return I(A u D|d) - I(0|d), in the unit of the metric."""
-        settings = self._settings
-        reached = self._crowd.identifiability(mask, settings.metric, settings.metric_k)
-        return reached - self._ground
 
     def guard(self, mask: int) -> float:
         """Return the sum of w_v G_v(A|d) in bits."""
         guards = self._settings.guards
-        return sum(w * self._crowd.guard_bits(v, mask) for v, w in guards) if guards else 0.0
+        return sum(w * self._people.guard_bits(v, mask) for v, w in guards) if guards else 0.0
 
     def sensitivity(self, mask: int) -> float:
         """Return S(A|d) in bits: what the recipient already holds costs nothing."""
         new = mask & self._sensitive
         return sum(self._settings.sensitivity[each] for each in members(new)) if new else 0.0
-
-    def parts(self, mask: int) -> Parts:
-        """Return the terms of F(A)."""
-        return Parts(
-            self.utility(mask),
-            self.identifiability_cost(mask),
-            self.guard(mask),
-            self.sensitivity(mask),
-            self.value(mask),
-        )
 
     def feasible(self, mask: int) -> bool:
         """Say whether A keeps every hard limit.
@@ -318,20 +286,52 @@ class Objective:
         Nothing at all always does, and what adds nothing new breaks at most ``most``: a limit
         on what is sent, not on what is told (DESIGN.md 2.4).
         """
-        return self._limits.kept(mask)
+        if self._capped and not self._few_enough(mask):
+            return False
+        if not mask & ~self._known:
+            return True
+        if self._recognised or self._people.combinations(mask) > COMBINATIONS:
+            return False
+        return not self._measured or (
+            self._keeps_risk(mask) and self._keeps_k(mask) and self._keeps_own(mask)
+        )
 
     def broken(self, mask: int) -> Limit | None:
         """Return the first hard limit that A breaks; None where it keeps all that there are."""
-        return self._limits.broken(mask)
+        if self._capped and not self._few_enough(mask):
+            most = self._settings.most
+            return "most" if most is not None and mask.bit_count() > most else "most new"
+        if not mask & ~self._known or not self._measured:
+            return None
+        if not self._keeps_risk(mask):
+            return "risk"
+        if not self._keeps_k(mask):
+            return "k"
+        return None if self._keeps_own(mask) else "own"
 
     def hopeless(self, mask: int) -> bool:
-        """Say True only where neither A nor a set that contains it keeps every hard limit."""
-        return self._limits.hopeless(mask)
+        """Say True only where neither A nor a set that contains it keeps every limit.
+
+        Caps and the expected peak only get harder to keep; k does where all are equally likely.
+        The user's own class only gets smaller, but with weights its largest share may fall.
+        """
+        if self._capped and not self._few_enough(mask):
+            return True
+        if not mask & ~self._known:
+            return False
+        if self._recognised or self._people.combinations(mask) > COMBINATIONS:
+            return True
+        return self._measured and not (
+            self._keeps_risk(mask)
+            and (not self._k_lasts or self._keeps_k(mask))
+            and self._keeps_own(mask, lasting=True)
+        )
 
     def may_exceed(self, mask: int, level: float) -> bool:
         """Say whether F(A) can be above ``level``, without evaluating U and mostly without C."""
         room = self._utility.limit - level
-        attributes = self._coarse_first(mask)
+        # The coarsest first: a few of these tell many people apart.
+        attributes = sorted(members(mask), key=lambda a: (-self._people.cards[a], a))
         taken = FIRST_FEW
         while taken < 2 * len(attributes):
             if self.cost_floor(union(attributes[:taken])) >= room:
@@ -339,6 +339,33 @@ class Objective:
             taken *= 2
         return True
 
-    def _coarse_first(self, mask: int) -> list[int]:
-        """Order attributes so that the first few tell many people apart."""
-        return sorted(members(mask), key=lambda a: (-self._crowd.cards[a], a))
+    def _few_enough(self, mask: int) -> bool:
+        most, most_new = self._settings.most, self._settings.most_new
+        if most is not None and mask.bit_count() > most:
+            return False
+        return most_new is None or (mask & self._countable).bit_count() <= most_new
+
+    def _keeps_risk(self, mask: int) -> bool:
+        risk = self._settings.max_risk
+        return risk is None or self._people.identifiability(mask, "maxprob", 1) <= risk
+
+    def _keeps_k(self, mask: int) -> bool:
+        k, share = self._settings.k, self._settings.max_violations
+        return k is None or self._people.identifiability(mask, "k-anonymity", k) <= share
+
+    def _keeps_own(self, mask: int, *, lasting: bool = False) -> bool:
+        """Say whether k and the risk hold for the people like the user; nobody is certainty.
+
+        With ``lasting``, whether they might for a larger set. Of a set with request attributes
+        only the person part counts.
+        """
+        if self._own is None:
+            return True
+        k, risk = self._settings.k, self._settings.max_risk
+        mask &= self._people.persons
+        if mask not in self._own_classes:
+            self._own_classes[mask] = self._people.own_class(mask, self._own)
+        people, peak = self._own_classes[mask]
+        if not people or (k is not None and people < k):
+            return False
+        return risk is None or peak <= risk or (lasting and not self._even)

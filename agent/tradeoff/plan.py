@@ -1,23 +1,22 @@
-"""Plans: what a recipient is told once, to serve all that it is going to be asked."""
+"""Plans: what a recipient is to hold, chosen once for all that it is going to be asked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agent.tradeoff.local_search import ROUNDING
+from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.sets import members, pairs, singleton, union
+from agent.tradeoff.utility import Utility
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
-
-    from agent.tradeoff.utility import Utility
 
     Floats = NDArray[np.float64]
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 KEPT = 2_000  # sets of a query, some hundred bytes each; then the memory starts afresh
 
 
-class Pairwise:
+class Pairwise(Utility):
     """A utility as far as singles and pairs tell it, in bits: exact for those, cheap for all.
 
     From the largest single to the smallest (of equals the first before), an attribute adds what it
@@ -34,12 +33,15 @@ class Pairwise:
     attributes. Sums are rounded once: a set has the same value however it is reached.
     """
 
-    monotone = False
-
     def __init__(self, singles: Floats, both: Floats) -> None:
         """Take U of each attribute, float64, shape (n,), and of two, in the order of `pairs`."""
         self._singles, self._rank = singles, np.argsort(np.argsort(-singles, kind="stable"))
-        self._beside = _beside(singles, both)
+        # What each attribute (row) adds beside each other one, infinite beside itself.
+        self._beside = np.full((len(singles), len(singles)), np.inf)
+        for bits, pair in zip(both.tolist(), pairs(len(singles)), strict=True):
+            one, other = members(pair)
+            self._beside[one, other] = bits - singles[other]
+            self._beside[other, one] = bits - singles[one]
         most = np.where(np.isfinite(self._beside), self._beside, 0.0).max(axis=1, initial=0.0)
         self._most = np.maximum(singles, most)
         self.limit = float(self._most.sum())
@@ -63,12 +65,6 @@ class Pairwise:
         """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
         return float(self._most[[*members(mask)]].sum())
 
-    def focus(self, mask: int) -> None:
-        """Prepare nothing: every set is as quick as another."""
-
-    def forget(self) -> None:
-        """Drop nothing: nothing is kept."""
-
     def _ordered(self, mask: int) -> NDArray[np.intp]:
         """Return the attributes of a set in the order in which they count, intp."""
         inside = np.array([*members(mask)], dtype=np.intp)
@@ -86,60 +82,9 @@ class Pairwise:
         return np.where(np.isfinite(least), least, self._singles[attributes])
 
 
-class Pooled:
-    """Two utilities, in bits: a query's own, part of the way to that of all queries."""
-
-    def __init__(self, own: Utility, usual: Utility, share: float) -> None:
-        """Take both, and which share of the way, from 0 to 1."""
-        self._own, self._usual, self._share = own, usual, share
-        self.monotone = own.monotone and usual.monotone
-
-    @property
-    def limit(self) -> float:
-        """No set has more, in bits."""
-        return self._mixed(self._own.limit, self._usual.limit)
-
-    def value(self, mask: int) -> float:
-        """Return U(A) in bits."""
-        return self._mixed(self._own.value(mask), self._usual.value(mask))
-
-    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
-        own = self._own.extensions(mask, attributes)
-        usual = self._usual.extensions(mask, attributes)
-        return [self._mixed(*both) for both in zip(own, usual, strict=True)]
-
-    def ceiling(self, mask: int) -> float:
-        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
-        return self._mixed(self._own.ceiling(mask), self._usual.ceiling(mask))
-
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        self._own.focus(mask)
-        self._usual.focus(mask)
-
-    def forget(self) -> None:
-        """Drop what was prepared; the answers stay the same."""
-        self._own.forget()
-        self._usual.forget()
-
-    def _mixed(self, own: float, usual: float) -> float:
-        return mixed(own, usual, self._share)
-
-
 def mixed(own: float, usual: float, share: float) -> float:
     """Return a query's own bits, that share of the way (0 to 1) to those of all queries."""
     return (1 - share) * own + share * usual
-
-
-def _beside(singles: Floats, both: Floats) -> Floats:
-    """Return what each attribute (row) adds beside each other one, infinite beside itself."""
-    table = np.full((len(singles), len(singles)), np.inf)
-    for bits, pair in zip(both.tolist(), pairs(len(singles)), strict=True):
-        one, other = members(pair)
-        table[one, other] = bits - singles[other]
-        table[other, one] = bits - singles[one]
-    return table
 
 
 class Scope(NamedTuple):
@@ -161,7 +106,7 @@ class Scope(NamedTuple):
         return self.most is None or mask.bit_count() <= self.most
 
 
-class Uses:
+class QueryPlanner(Utility):
     """The utility of one query, remembered for the sets near those that plans came to."""
 
     def __init__(
@@ -172,12 +117,12 @@ class Uses:
         self._forget()
 
     @cached_property
-    def limit(self) -> float:
+    def limit(self) -> float:  # type: ignore[override]  # computed when it is asked for
         """No set has more, in bits."""
         return self._utility().limit
 
     @cached_property
-    def monotone(self) -> bool:
+    def monotone(self) -> bool:  # type: ignore[override]  # likewise
         """Whether a superset never has less."""
         return self._utility().monotone
 
@@ -269,30 +214,10 @@ class Uses:
         self._done: dict[int, int] = {}
 
 
-class Priced(Protocol):
-    """What a portfolio costs, and which ones may be had."""
-
-    def cost(self, mask: int) -> float:
-        """Return what telling these attributes costs, in bits."""
-        ...
-
-    def cost_floor(self, mask: int) -> float:
-        """Return a bound, in bits, that the cost of no superset goes below."""
-        ...
-
-    def feasible(self, mask: int) -> bool:
-        """Say whether a recipient may hold all of these."""
-        ...
-
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of ``mask`` quick to price; the answers stay the same."""
-        ...
-
-
 class Demand(NamedTuple):
     """A query, and the share of all requests that are expected to be this one."""
 
-    uses: Uses
+    uses: QueryPlanner
     weight: float
 
 
@@ -313,7 +238,7 @@ class Portfolio:
     evaluations: int
 
 
-def plan(demands: Sequence[Demand], priced: Priced, scope: Scope) -> Portfolio:
+def plan(demands: Sequence[Demand], prices: SetFunction, scope: Scope) -> Portfolio:
     """Return a portfolio P with a large value: the mean of U_q over what q uses of P, less C(P).
 
     From what is held, the attribute that adds most is added while one adds enough (greedy). A
@@ -322,7 +247,7 @@ def plan(demands: Sequence[Demand], priced: Priced, scope: Scope) -> Portfolio:
     """
     growth, evaluations = _Growth(demands, scope), 0
     while True:
-        found, refused, tried = _step(growth, priced, scope)
+        found, refused, tried = _step(growth, prices, scope)
         evaluations += tried
         if found is None:
             break
@@ -333,7 +258,7 @@ def plan(demands: Sequence[Demand], priced: Priced, scope: Scope) -> Portfolio:
         order=tuple(growth.order),
         uses=tuple(growth.uses),
         refused=refused,
-        value=float(growth.weights @ growth.bits) - priced.cost(growth.mask),
+        value=float(growth.weights @ growth.bits) - prices.cost(growth.mask),
         evaluations=evaluations,
     )
 
@@ -393,27 +318,27 @@ class _Growth:
             self._gains[place] = 0.0
 
 
-def _step(growth: _Growth, priced: Priced, scope: Scope) -> tuple[int | None, int, int]:
+def _step(growth: _Growth, prices: SetFunction, scope: Scope) -> tuple[int | None, int, int]:
     """Return the best attribute to add, None for none; what limits refuse; and how many priced.
 
     An attribute whose gain is below what another is worth is not priced: costs only grow.
     """
-    options, base = [*members(scope.free & ~growth.mask)], priced.cost(growth.mask)
+    options, base = [*members(scope.free & ~growth.mask)], prices.cost(growth.mask)
     if not options:
         return None, 0, 0
-    priced.focus(growth.mask)
+    prices.focus(growth.mask)
     gains = growth.gains(options)
-    saving = base - priced.cost_floor(growth.mask)
+    saving = base - prices.cost_floor(growth.mask)
     found, worth, refused, tried = None, scope.least, 0, 0
     for place in np.argsort(-gains, kind="stable").tolist():
         if gains[place] + saving < worth:
             break
         each, tried = options[place], tried + 1
         with_it = growth.mask | singleton(each)
-        level = float(gains[place]) - (priced.cost(with_it) - base)
+        level = float(gains[place]) - (prices.cost(with_it) - base)
         if level < worth or (level == worth and (found is None or found < each)):
             continue
-        if priced.feasible(with_it):
+        if prices.feasible(with_it):
             found, worth = each, level
         else:
             refused |= singleton(each)

@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from agent.tradeoff.bounds import additive_bound, certified_share, free_bound, possible
-from agent.tradeoff.local_search import ROUNDING, Probe, Walk, best, eager_pass, lazy_pass
+from agent.tradeoff.bounds import (
+    additive_bound,
+    certified_share,
+    free_bound,
+    online_bound,
+    possible,
+)
+from agent.tradeoff.local_search import ROUNDING, LocalSearch, Memo, best, eager_pass, lazy_pass
 from agent.tradeoff.sets import members, singleton, subsets, union
 
 if TYPE_CHECKING:
@@ -15,7 +21,7 @@ if TYPE_CHECKING:
 
     from agent.tradeoff.local_search import SetFunction
 
-    Pass = Callable[[Walk, int], bool]
+    Pass = Callable[[LocalSearch, int], bool]
 
 
 EXHAUSTIVE = 16  # candidates: 65,536 sets
@@ -41,70 +47,65 @@ class _Node(NamedTuple):
     open: int
 
 
-def enumerate_all(probe: Probe) -> int:
+def enumerate_all(memo: Memo) -> int:
     """Return the feasible set with the largest F; the smallest mask among equals.
 
     ValueError for more than 16 candidates.
     """
-    candidates = probe.function.candidates
+    candidates = memo.function.candidates
     if candidates.bit_count() > EXHAUSTIVE:
         message = f"{candidates.bit_count()} candidates have too many subsets to enumerate"
         raise ValueError(message)
-    feasible = filter(probe.feasible, subsets(candidates))
-    return max(feasible, key=lambda mask: (probe.value(mask), -mask))
+    feasible = filter(memo.feasible, subsets(candidates))
+    return max(feasible, key=lambda mask: (memo.value(mask), -mask))
 
 
-def branch_and_bound(walk: Walk, nodes: int, *, submodular: bool) -> Tree:
-    """Improve the walk's set to the optimum, depth first, visiting at most ``nodes`` nodes.
+def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> Tree:
+    """Improve the state's set to the optimum, depth first, visiting at most ``nodes`` nodes.
 
     With ``submodular`` a node is also bounded by F(A) plus the positive gains at A (which is
-    Nemhauser and Wolsey's bound); without it the answer holds for every F.
+    Nemhauser and Wolsey's bound); without it the answer holds for every F. A node is split on an
+    attribute: the sets without it, and the more promising ones with it.
     """
-    function = walk.probe.function
+    memo, function = state.memo, state.memo.function
     everything = union(possible(function))
     stack = [_Node(free_bound(function, 0, everything), 0, everything)]
     visited = 0
     while stack:
         node = stack.pop()
-        if node.bound <= walk.probe.value(walk.mask):
+        if node.bound <= memo.value(state.mask):
             continue
         if visited == nodes:
             return Tree(max(each.bound for each in (node, *stack)), limit_hit=True)
         visited += 1
-        probe = walk.probe
-        if probe.feasible(node.chosen) and probe.value(node.chosen) > probe.value(walk.mask):
-            walk.start_at(node.chosen)
-        if node.open:
-            stack.extend(_halves(walk, node, submodular=submodular))
-    return Tree(walk.probe.value(walk.mask), limit_hit=False)
+        bound, chosen, open_ = node
+        if memo.feasible(chosen) and memo.value(chosen) > memo.value(state.mask):
+            state.start_at(chosen)
+        if not open_:
+            continue
+        at, attributes = 0, list(members(open_))
+        if submodular:
+            at = chosen
+            attributes = [a for a in attributes if not function.hopeless(at | singleton(a))]
+            bound = min(bound, _submodular_bound(state, at, attributes))
+        gains = [(memo.gain(at, each), each) for each in attributes]
+        if not gains:
+            continue
+        _, attribute = best(gains)
+        rest, more = union(attributes) & ~singleton(attribute), chosen | singleton(attribute)
+        stack.append(_Node(min(bound, free_bound(function, chosen, rest)), chosen, rest))
+        if not function.hopeless(more):
+            stack.append(_Node(min(bound, free_bound(function, more, rest)), more, rest))
+    return Tree(memo.value(state.mask), limit_hit=False)
 
 
-def _halves(walk: Walk, node: _Node, *, submodular: bool) -> list[_Node]:
-    """Split a node on an attribute: the sets without it, and the more promising ones with it."""
-    function, at = walk.probe.function, 0
-    bound, open_ = node.bound, list(members(node.open))
-    if submodular:
-        at = node.chosen
-        open_ = [each for each in open_ if not function.hopeless(at | singleton(each))]
-        bound = min(bound, _submodular_bound(walk, at, open_))
-    gains = [(walk.probe.gain(at, each), each) for each in open_]
-    if not gains:
-        return []
-    _, attribute = best(gains)
-    rest, more = union(open_) & ~singleton(attribute), node.chosen | singleton(attribute)
-    halves = [_Node(min(bound, free_bound(function, node.chosen, rest)), node.chosen, rest)]
-    if not function.hopeless(more):
-        halves.append(_Node(min(bound, free_bound(function, more, rest)), more, rest))
-    return halves
-
-
-def _submodular_bound(walk: Walk, chosen: int, open_: list[int]) -> float:
+def _submodular_bound(state: LocalSearch, chosen: int, open_: list[int]) -> float:
     """Return F(A) plus the positive gains at A, and count the violations that show."""
-    walk.probe.function.survey(chosen, open_)
-    gains = [walk.probe.gain(chosen, each) for each in open_]
+    state.memo.function.survey(chosen, open_)
+    gains = [state.memo.gain(chosen, each) for each in open_]
     for gain, each in zip(gains, open_, strict=True):
-        walk.notice(gain, walk.probe.gain(0, each))
-    return walk.probe.value(chosen) + sum(max(0.0, gain) for gain in gains)
+        state.notice(gain, state.memo.gain(0, each))
+    return state.memo.value(chosen) + sum(max(0.0, gain) for gain in gains)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class Result:
         return certified_share(self.value, self.bound)
 
 
-def search(
+def maximise(
     function: SetFunction,
     algorithm: Algorithm = "lls",
     epsilon: float = EPSILON,
@@ -146,20 +147,37 @@ def search(
 ) -> Result:
     """Return a set of candidates with a large F.
 
-    ``epsilon``: a move must improve F by more than (epsilon/n^2)|F|; ``nodes``: how many nodes
-    ``exact`` visits at the most. ValueError where ``exhaustive`` is asked of too many candidates.
-    Source: paper 4 with the corrections of DESIGN.md 2.5.
+    ``algorithm``: "lls" (lazy local search) and "ls" move attributes in and out, "greedy" only in;
+    "exact" goes on by branch and bound, "exhaustive" tries all subsets; ``epsilon``: a move must
+    improve F by more than (epsilon/n^2)|F|; ``nodes``: how many nodes ``exact`` visits at the most.
+    ValueError where ``exhaustive`` is asked of too many candidates. Source: paper 4 with the
+    corrections of DESIGN.md 2.5.
     """
-    walk = Walk(Probe(function), epsilon)
+    state, candidates = LocalSearch(Memo(function), epsilon), function.candidates
+    if algorithm == "exhaustive":
+        state.start_at(enumerate_all(state.memo))
+        return _result(state, "enumerated", state.value)
     if algorithm == "greedy":
-        _climb(walk, lazy_pass)
-    elif algorithm == "exhaustive":
-        return _enumerated(walk)
-    else:
-        local_search(walk, eager_pass if algorithm == "ls" else lazy_pass)
-    if algorithm == "exact":
-        return _exact(walk, nodes)
-    return _heuristic(walk)
+        lazy_pass(state, candidates)
+        while lazy_pass(state, candidates & ~state.mask):
+            state.violations += 1
+        return _heuristic(state)
+    local_search(state, eager_pass if algorithm == "ls" else lazy_pass)
+    if algorithm != "exact":
+        return _heuristic(state)
+    start = state.mask
+    many = candidates.bit_count() > EXHAUSTIVE  # then the bound without assumption rarely closes
+    tree = branch_and_bound(state, nodes // 10 if many else nodes, submodular=False)
+    if not tree.limit_hit:
+        return _result(state, "enumerated", state.value)
+    bound = tree.bound
+    if function.claims_submodularity:
+        tree = branch_and_bound(state, nodes, submodular=True)
+        bound = min(bound, tree.bound)
+    if state.mask != start:
+        # A set reached under an assumption that fails may leave a single move to make.
+        local_search(state, lazy_pass)
+    return _heuristic(state, bound, hit=tree.limit_hit)
 
 
 def greedy_order(function: SetFunction, one_pass: Pass = lazy_pass) -> tuple[list[int], int]:
@@ -168,105 +186,53 @@ def greedy_order(function: SetFunction, one_pass: Pass = lazy_pass) -> tuple[lis
     The order of the paper's Figs. 6, 7 and 10: it goes on where F falls. ``one_pass``:
     ``lazy_pass`` or ``eager_pass``; they agree where F is submodular.
     """
-    walk = Walk(Probe(function), None)
-    one_pass(walk, function.candidates)
-    return list(walk.order), walk.probe.evaluations
+    state = LocalSearch(Memo(function), None)
+    one_pass(state, function.candidates)
+    return list(state.order), state.memo.evaluations
 
 
-def local_search(walk: Walk, one_pass: Pass) -> None:
+def local_search(state: LocalSearch, one_pass: Pass) -> None:
     """Move up and down until no single feasible move improves F by more than the threshold.
-
-    Then the complement is tried, where a bound does not rule it out (it rarely wins): within the
-    attributes with a gain of their own, or a single one without would spoil the guarantee.
-    """
-    while True:
-        _settle(walk, one_pass)
-        probe, complement = walk.probe, _promising(walk.probe) & ~walk.mask
-        level = probe.value(walk.mask) + walk.threshold
-        if not probe.feasible(complement) or not probe.function.may_exceed(complement, level):
-            return
-        if probe.value(complement) <= level:
-            return
-        walk.start_at(complement)
-
-
-def _promising(probe: Probe) -> int:
-    """Return V', the attributes V with F({V}) > 0."""
-    possible = filter(probe.feasible, map(singleton, members(probe.function.candidates)))
-    return sum(each for each in possible if probe.value(each) > 0)
-
-
-def _settle(walk: Walk, one_pass: Pass) -> None:
-    """Alternate upward and downward passes until both leave the set as it is.
 
     Every pass begins with fresh gains, so that the last two are a sweep of all single moves. An
     upward pass that moves although nothing was removed since the last one mends a violation.
+    Then the complement is tried, where a bound does not rule it out (it rarely wins): within the
+    attributes with a gain of their own, or a single one without would spoil the guarantee.
     """
-    candidates, settled = walk.probe.function.candidates, False
+    memo, candidates = state.memo, state.memo.function.candidates
     while True:
-        up = one_pass(walk, candidates & ~walk.mask)
-        down = one_pass(walk, walk.mask)
-        walk.violations += up and settled
-        if not up and not down:
+        up = down = True
+        settled = False
+        while up or down:
+            up = one_pass(state, candidates & ~state.mask)
+            down = one_pass(state, state.mask)
+            state.violations += up and settled
+            settled = not down
+        single = filter(memo.feasible, map(singleton, members(candidates)))
+        complement = sum(each for each in single if memo.value(each) > 0) & ~state.mask
+        level = state.value + state.threshold
+        if not memo.feasible(complement) or not memo.function.may_exceed(complement, level):
             return
-        settled = not down
+        if memo.value(complement) <= level:
+            return
+        state.start_at(complement)
 
 
-def _climb(walk: Walk, one_pass: Pass) -> None:
-    """Only add, until no single feasible addition improves F by more than the threshold."""
-    candidates = walk.probe.function.candidates
-    one_pass(walk, candidates)
-    while one_pass(walk, candidates & ~walk.mask):
-        walk.violations += 1
-
-
-def _heuristic(walk: Walk, bound: float = inf, *, hit: bool = False) -> Result:
+def _heuristic(state: LocalSearch, bound: float = inf, *, hit: bool = False) -> Result:
     """Say what is proven where F is submodular; ``bound``: one found under that assumption.
 
     A set above its bound shows that the assumption fails, as much as a gain that grew.
     """
-    claims, value = walk.probe.function.claims_submodularity, walk.probe.value(walk.mask)
-    if claims and not walk.violations:
-        online = walk.probe.function.online_bound(walk.mask)
-        bound = min(bound, additive_bound(walk.probe), online)
-        walk.violations += value > bound + ROUNDING
-    if claims and not walk.violations:
-        return _result(walk, "if-submodular", max(bound, value), hit=hit)
-    return _result(walk, "none", None, hit=hit)
+    function, value = state.memo.function, state.value
+    if function.claims_submodularity and not state.violations:
+        online = online_bound(function, state.mask) if function.monotone_utility else inf
+        bound = min(bound, additive_bound(state.memo), online)
+        state.violations += value > bound + ROUNDING
+    if function.claims_submodularity and not state.violations:
+        return _result(state, "if-submodular", max(bound, value), hit=hit)
+    return _result(state, "none", None, hit=hit)
 
 
-def _result(walk: Walk, proof: Proof, bound: float | None, *, hit: bool = False) -> Result:
-    return Result(
-        walk.mask,
-        walk.order,
-        walk.probe.value(walk.mask),
-        walk.probe.evaluations,
-        walk.violations,
-        proof,
-        bound,
-        hit,
-    )
-
-
-def _enumerated(walk: Walk) -> Result:
-    walk.start_at(enumerate_all(walk.probe))
-    return _result(walk, "enumerated", walk.probe.value(walk.mask))
-
-
-def _exact(walk: Walk, nodes: int) -> Result:
-    """Improve on local search by branch and bound, without and then with submodular bounds.
-
-    A set reached under an assumption that fails may leave a single move to make: it is made.
-    """
-    start, candidates = walk.mask, walk.probe.function.candidates
-    many = candidates.bit_count() > EXHAUSTIVE  # then the bound without assumption rarely closes
-    tree = branch_and_bound(walk, nodes // 10 if many else nodes, submodular=False)
-    if not tree.limit_hit:
-        return _result(walk, "enumerated", walk.probe.value(walk.mask))
-    bound = tree.bound
-    if walk.probe.function.claims_submodularity:
-        tree = branch_and_bound(walk, nodes, submodular=True)
-        bound = min(bound, tree.bound)
-    if walk.mask != start:
-        local_search(walk, lazy_pass)
-    return _heuristic(walk, bound, hit=tree.limit_hit)
+def _result(state: LocalSearch, proof: Proof, bound: float | None, *, hit: bool = False) -> Result:
+    found = state.mask, state.order, state.value, state.memo.evaluations, state.violations
+    return Result(*found, proof, bound, hit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
@@ -25,6 +26,39 @@ if TYPE_CHECKING:
 NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
 SCORE_BITS = 6  # a row's score is below 2**6 bits
 Estimator = Literal["louo", "plugin"]
+
+
+class Utility(Protocol):
+    """A utility as a set function, in bits; U of the empty set is 0.
+
+    A subclass needs only ``value``; what else it says makes a search quicker, or proves more.
+    """
+
+    limit: float = inf
+    """No set has more, in bits."""
+    monotone: bool = False
+    """Whether a superset never has less (then Thm 4.5 holds at every set)."""
+
+    def value(self, mask: int) -> float:
+        """Return U(A) in bits."""
+        ...
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        return [self.value(mask | singleton(each)) for each in attributes]
+
+    def ceiling(self, mask: int) -> float:
+        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
+        del mask
+        return self.limit
+
+    def focus(self, mask: int) -> None:
+        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
+        del mask
+
+    def forget(self) -> None:
+        """Drop remembered partitions; the answers stay the same."""
+        return
 
 
 class Scoring:
@@ -105,14 +139,12 @@ def _never_whole(pulls: Floats, nudge: float) -> Floats:
     return np.where(pulls == np.rint(pulls), pulls + nudge, pulls)
 
 
-class LeaveOneUserOut:
+class LeaveOneUserOut(Utility):
     """U(A) = mean over rows of log2 P-u(x|g(A)) - log2 p0-u(x), as a set function.
 
     A user's rows share the person attributes, so what is left out of a group depends only on
     the request attributes in A. Not monotone: noise has a negative gain.
     """
-
-    monotone = False
 
     def __init__(self, layouts: Layouts, shrinkage: float) -> None:
         """Score a query's rows; ``shrinkage`` is beta > 0, in rows; ValueError otherwise."""
@@ -168,7 +200,7 @@ class LeaveOneUserOut:
         return found
 
 
-class PlugIn:
+class PlugIn(Utility):
     """U(A) = H(P(.|0)) - sum over groups g of c(g)/M H(P(.|g)), as a set function.
 
     P(x|g) = (c(g,x) + beta p0(x)) / (c(g) + beta) with p0(x) = (c(x) + 1/2) / (M + K/2).
@@ -215,10 +247,6 @@ class PlugIn:
         """
         return self.limit - self._entropy_left(mask)[rows]
 
-    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
-        return [self.value(mask | singleton(each)) for each in attributes]
-
     def ceiling(self, mask: int) -> float:
         """Return a bound, in bits, on U of every subset of A; it needs no submodularity.
 
@@ -261,46 +289,7 @@ def _entropies(masses: NDArray[np.number]) -> Floats:
     return entropies
 
 
-class Utility(Protocol):
-    """A utility as a set function, in bits; U of the empty set is 0."""
-
-    @property
-    def limit(self) -> float:
-        """No set has more, in bits."""
-        ...
-
-    @property
-    def monotone(self) -> bool:
-        """Whether a superset never has less (then Thm 4.5 holds at every set)."""
-        ...
-
-    def value(self, mask: int) -> float:
-        """Return U(A) in bits."""
-        ...
-
-    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
-        ...
-
-    def ceiling(self, mask: int) -> float:
-        """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
-        ...
-
-    def focus(self, mask: int) -> None:
-        """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        ...
-
-    def forget(self) -> None:
-        """Drop remembered partitions; the answers stay the same."""
-        ...
-
-
-class QueryUtility(Utility, Protocol):
-    """The utility for one query."""
-
-    def at(self, shrinkage: float) -> QueryUtility:
-        """Return the same rows' utility at another shrinkage; what is counted is shared."""
-        ...
+QueryUtility = LeaveOneUserOut | PlugIn
 
 
 def query_utility(
@@ -316,7 +305,7 @@ def query_utility(
     return PlugIn.of(rows, cards, shrinkage)
 
 
-class MeanUtility:
+class MeanUtility(Utility):
     """The utility averaged over queries: the a-priori case (paper 9.5.1)."""
 
     def __init__(self, utilities: Sequence[Utility], weights: NDArray[np.float64]) -> None:
@@ -354,3 +343,8 @@ class MeanUtility:
 
 
 HELPS_NOTHING = MeanUtility((), np.zeros(0))  # 0 for every set: of what is only priced
+
+
+def pooled(own: Utility, usual: Utility, share: float) -> MeanUtility:
+    """Return a query's own utility, that share of the way (0 to 1) to that of all queries."""
+    return MeanUtility((own, usual), np.array([1 - share, share]))

@@ -11,8 +11,8 @@ from agent.decision.terms import Terms
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
-from agent.tradeoff.objective import Objective
-from agent.tradeoff.search import EPSILON, search
+from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.search import EPSILON, maximise
 from tests.bench.lazy import everything
 from tests.bench.plain import PlainObjective
 from tests.bench.timing import at, timed
@@ -97,12 +97,12 @@ def _plain(model: Model) -> Iterator[str]:
         rows, shrinkage = model.rows(query), model.queries[query].shrinkage
         plain = PlainObjective(rows, shrinkage, people, settings)
         model.utility(query).forget()
-        ours = Objective(
+        ours = DisclosureObjective(
             model.utility(query), model.crowd(), settings, model.computed_utilities(query)
         )
-        quick.append(timed(partial(search, ours)))
-        slow.append(timed(partial(search, plain)))
-        same += search(ours).mask == search(plain).mask
+        quick.append(timed(partial(maximise, ours)))
+        slow.append(timed(partial(maximise, plain)))
+        same += maximise(ours).mask == maximise(plain).mask
     ratio = float(np.median(np.array(slow) / np.array(quick)))
     yield (
         f"incremental against plain evaluation, the same search: {ratio:.0f} times faster "

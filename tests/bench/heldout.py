@@ -8,7 +8,7 @@ import numpy as np
 from agent.build.observe import observe
 from agent.build.options import BuildOptions, TableFiles
 from agent.build.read import open_tables
-from agent.build.validate import Trial, validate
+from agent.build.validate import Trial, mean, validate
 
 DATA = Path(__file__).parents[2] / "examples" / "data" / "so2017"
 TABLES = TableFiles(DATA / "users.csv.gz", DATA / "events.csv.gz")
@@ -22,20 +22,20 @@ def figures() -> Iterator[str]:
     means = []
     for split in range(SPLITS):
         key = f"split {split}".encode()
-        mean = validate(observations, key, "louo", None, lambda _: None).mean
-        if mean is not None:
-            means.append(mean)
-            yield f"held-out utility, split {split}: {_line(mean)}"
-    mean = Trial(*np.mean(means, axis=0).tolist())
-    off = mean.predicted_bits / mean.heldout_bits - 1
+        found = mean(validate(observations, key, "louo", None, lambda _: None))
+        if found is not None:
+            means.append(found)
+            yield f"held-out utility, split {split}: {_line(found)}"
+    found = Trial(*np.mean(means, axis=0).tolist())
+    off = found.predicted_bits / found.heldout_bits - 1
     yield (
-        f"held-out utility, mean of {SPLITS} splits: {_line(mean)}; "
+        f"held-out utility, mean of {SPLITS} splits: {_line(found)}; "
         f"predicted {off:+.1%} of it (bars: 0.125 bits and 5 %)"
     )
 
 
-def _line(mean: Trial) -> str:
+def _line(trial: Trial) -> str:
     return (
-        f"{mean.heldout_bits:.4f} bits, predicted {mean.predicted_bits:.4f}, "
-        f"{mean.attributes:.2f} attributes, cost {mean.identifiability_cost:.4f}"
+        f"{trial.heldout_bits:.4f} bits, predicted {trial.predicted_bits:.4f}, "
+        f"{trial.attributes:.2f} attributes, cost {trial.identifiability_cost:.4f}"
     )

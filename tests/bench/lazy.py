@@ -6,8 +6,8 @@ from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.tradeoff.local_search import eager_pass, lazy_pass
-from agent.tradeoff.objective import Objective, Settings
-from agent.tradeoff.search import ALGORITHMS, greedy_order, search
+from agent.tradeoff.objective import DisclosureObjective, Settings
+from agent.tradeoff.search import ALGORITHMS, greedy_order, maximise
 
 
 def figures() -> Iterator[str]:
@@ -15,7 +15,9 @@ def figures() -> Iterator[str]:
     model = read(shipped_model())
     settings = everything(model)
     lazy, eager = (
-        greedy_order(Objective(model.mean_utility(), model.crowd(), settings), one_pass)[1]
+        greedy_order(DisclosureObjective(model.mean_utility(), model.crowd(), settings), one_pass)[
+            1
+        ]
         for one_pass in (lazy_pass, eager_pass)
     )
     yield (
@@ -24,7 +26,9 @@ def figures() -> Iterator[str]:
     )
     lls, ls = (
         sum(
-            search(Objective(model.utility(query), model.crowd(), settings), algorithm).evaluations
+            maximise(
+                DisclosureObjective(model.utility(query), model.crowd(), settings), algorithm
+            ).evaluations
             for query in range(len(model.queries))
         )
         / len(model.queries)

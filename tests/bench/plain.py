@@ -1,17 +1,16 @@
 """The objective evaluated the plain way: every set from its columns, nothing remembered."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.tables import Population, QueryRows
 
 Indexes = NDArray[np.intp]
 
 
-class PlainObjective:
+class PlainObjective(SetFunction):
     """F = U - lambda (I(A) - I(0)) with `louo` and `maxprob`, no knowledge, person attributes.
 
     The formulas of DESIGN.md 2.1 and 2.2 in plain NumPy: what a set is worth is computed from
@@ -40,20 +39,6 @@ class PlainObjective:
         classes = int(_groups(self._population.codes, mask).max()) + 1
         return self._settings.trade_off * (classes - 1) / self._population.people
 
-    def feasible(self, mask: int) -> bool:
-        """Return True: no limit is set."""
-        return mask >= 0
-
-    def hopeless(self, mask: int) -> bool:
-        """Return False: no limit is set."""
-        return mask < 0
-
-    def focus(self, mask: int) -> None:
-        """Do nothing: nothing is remembered."""
-
-    def survey(self, mask: int, attributes: Sequence[int]) -> None:
-        """Do nothing: nothing is computed ahead."""
-
     def may_exceed(self, mask: int, level: float) -> bool:
         """Say whether the bound on U alone leaves F(A) a chance."""
         return self.utility_limit - self.cost(mask) > level
@@ -74,11 +59,6 @@ class PlainObjective:
     def utility_ceiling(self, mask: int) -> float:
         """Return a bound on U of every subset."""
         return self.utility_limit if mask else 0.0
-
-    def online_bound(self, mask: int) -> float:
-        """Return infinity: the utility is not known to be monotone."""
-        del mask
-        return float("inf")
 
     def cost_floor(self, mask: int) -> float:
         """Return the cost: it never falls."""

@@ -7,8 +7,8 @@ from math import log2
 
 import numpy as np
 
+from agent.build.canonical import Observed
 from agent.build.observe import Observations
-from agent.build.queries import Observed
 from agent.model.lookup import normalise
 from agent.tradeoff.tables import QueryRows
 from tests.build.worlds import Row, World
@@ -54,6 +54,22 @@ def population(world: World) -> list[tuple[Profile, tuple[tuple[tuple[str, int],
             (tuple(map(value, values)), tuple(tuple(sorted(each.items())) for each in counts))
         )
     return sorted(people)
+
+
+def people_of(seen: Observations) -> list[tuple[Profile, tuple[tuple[tuple[str, int], ...], ...]]]:
+    """Return the people of an observed population in words, in order."""
+    persons = seen.population.persons
+    tables = [*zip(seen.attributes[persons:], seen.population.request_counts, strict=True)]
+    return sorted(
+        (
+            words(codes, seen, 0)[:persons],
+            tuple(
+                tuple(sorted((each.values[v], int(table[y, v])) for v in np.flatnonzero(table[y])))
+                for each, table in tables
+            ),
+        )
+        for y, codes in enumerate(seen.population.codes)
+    )
 
 
 def users_of(query: Observed, seen: Observations) -> list[Person]:

@@ -15,7 +15,7 @@ from agent.errors import UsageError
 from agent.model.encoding import decode, encode
 from agent.model.model import Model
 from agent.model.tables import COST_METRICS
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.utility import Estimator, query_utility
 from tests.build.worlds import QUIET, World, options, source, worlds
 
@@ -52,7 +52,7 @@ def test_every_model_fits_the_format(
 def test_what_is_stored_of_single_attributes_is_what_is_computed(world: World) -> None:
     """Bit for bit, so that a search may take it for its own."""
     model = built(world)
-    crowd = Crowd(model.population, model.cards)
+    crowd = AnonymitySet(model.population, model.cards)
     for query, stored in enumerate(model.queries):
         rows = model.rows(query)
         utility = query_utility(rows, model.cards, "louo", stored.shrinkage)

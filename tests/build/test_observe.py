@@ -1,24 +1,28 @@
-"""What is counted is what the tables hold."""
+"""What is counted is what the tables hold, of everybody or of one half of the users."""
 
 import ibis
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agent.build.observe import observe
+from agent.build.observe import HALF_KEY, Observations, in_half_a, observe
 from agent.errors import BuildError
 from tests.build import naive
 from tests.build.worlds import QUIET, STRANGER, World, observed, options, source, worlds
 
 pytestmark = QUIET
-FEW = settings(max_examples=15)  # each asks a database a dozen questions
+FEW = settings(max_examples=10)  # each asks a database a dozen questions
+USERS = st.lists(st.text(max_size=6), max_size=30, unique=True)
 
 
 @FEW
 @given(world=worlds(), min_users=st.integers(1, 3))
-def test_the_queries_are_those_of_the_tables(world: World, min_users: int) -> None:
-    """Every row of every query with enough users, linked by user, and no other row."""
+def test_what_is_counted_is_what_the_tables_hold(world: World, min_users: int) -> None:
+    """Every row of every query with enough users, linked by user; everybody; and what is dropped.
+
+    The links that validation uses lead to the same codes, and are one to one.
+    """
     expected = naive.queries(world, min_users)
     if not expected:
         with pytest.raises(BuildError, match="no query has events from at least"):
@@ -29,57 +33,17 @@ def test_the_queries_are_those_of_the_tables(world: World, min_users: int) -> No
     for query in seen.queries:
         assert naive.users_of(query, seen) == expected[query.text]
         assert list(query.intents) == sorted(set(query.intents))
-
-
-@FEW
-@given(world=worlds())
-def test_the_population_is_everybody(world: World) -> None:
-    """Everybody is in it, with the counts of their request attributes over all queries."""
-    seen = observed(world)
-    persons = seen.population.persons
-    people = [
-        (
-            naive.words(codes, seen, 0)[:persons],
-            tuple(
-                tuple((attribute.values[v], int(table[y, v])) for v in np.flatnonzero(table[y]))
-                for attribute, table in zip(
-                    seen.attributes[persons:], seen.population.request_counts, strict=True
-                )
-            ),
-        )
-        for y, codes in enumerate(seen.population.codes)
-    ]
-    in_words = sorted((codes, tuple(tuple(sorted(c)) for c in counts)) for codes, counts in people)
-    assert in_words == naive.population(world)
-
-
-@FEW
-@given(world=worlds(), min_users=st.integers(1, 3))
-def test_every_event_is_used_or_counted_as_dropped(world: World, min_users: int) -> None:
-    """What is dropped plus what is kept is everything."""
-    try:
-        seen = observed(world, min_users=min_users)
-    except BuildError:
-        return
-    dropped = dict(seen.dropped)
-    queries = dropped.pop("thin_queries")
-    kept = sum(len(query.rows.user) for query in seen.queries)
-    assert kept + sum(dropped.values()) == len(world.events) - 1
-    assert queries == len(naive.queries(world, 1)) - len(seen.queries)
-
-
-@FEW
-@given(world=worlds())
-def test_a_user_of_a_query_is_the_person_of_the_population(world: World) -> None:
-    """The links that validation uses lead to the same codes, and are one to one."""
-    seen = observed(world)
+        assert np.array_equal(seen.population.codes[query.people], query.rows.person)
+        assert len(set(query.people)) == len(query.people)
+    assert naive.people_of(seen) == naive.population(world)
     profiles = {row[0]: tuple(map(naive.value, row[1:])) for row in world.users[1:]}
     for user, codes in zip(seen.users, seen.population.codes, strict=True):
         assert naive.words(codes, seen, 0) == profiles[user]
-    for query in seen.queries:
-        assert np.array_equal(seen.population.codes[query.people], query.rows.person)
-        assert len(set(query.people)) == len(query.people)
-    assert sorted(seen.users) == sorted(row[0] for row in world.users[1:])
+    assert sorted(seen.users) == sorted(profiles)
+    dropped = dict(seen.dropped)
+    assert dropped.pop("thin_queries") == len(naive.queries(world, 1)) - len(seen.queries)
+    kept = sum(len(query.rows.user) for query in seen.queries)
+    assert kept + sum(dropped.values()) == len(world.events) - 1
 
 
 @FEW
@@ -112,3 +76,53 @@ def test_each_reason_to_drop_an_event_is_counted_once() -> None:
     )
     expected = {"unknown_user": 2, "no_query": 1, "no_intent": 1}
     assert observed(world).dropped == expected | {"thin_queries": 0, "thin_rows": 0}
+
+
+def observed_or_none(world: World, half: str) -> Observations | None:
+    """Return what the tables hold about one half, None if that makes no model."""
+    try:
+        return observed(world, half=half)
+    except BuildError:
+        return None
+
+
+@FEW
+@given(world=worlds())
+def test_the_halves_part_the_users(world: World) -> None:
+    """Every user is in one of two models, and neither knows of the other's rows."""
+    halves = [observed_or_none(world, half) for half in "AB"]
+    seen = [half for half in halves if half is not None]
+    users = [user for half in seen for user in half.users]
+    assert len(users) == len(set(users))
+    for half in seen:
+        own = set(half.users)
+        alone = World(
+            users=(world.users[0], *(row for row in world.users[1:] if row[0] in own)),
+            events=(world.events[0], *(row for row in world.events[1:] if row[0] in own)),
+        )
+        expected = naive.queries(alone, 1)
+        assert {q.text: naive.users_of(q, half) for q in half.queries} == expected
+        strangers = {row[0] for row in world.events[1:]} - {row[0] for row in world.users[1:]}
+        unknown = sum(row[0] in strangers for row in world.events[1:])
+        kept = sum(len(query.rows.user) for query in half.queries)
+        assert half.dropped["unknown_user"] == unknown
+        assert kept + sum(half.dropped.values()) == len(alone.events) - 1 + unknown
+    assume(len(seen) == len(halves))
+    assert sorted(users) == sorted(row[0] for row in world.users[1:])
+
+
+@given(users=USERS, more=USERS)
+def test_a_user_stays_in_the_half(users: list[str], more: list[str]) -> None:
+    """Whoever else is there, and in whatever order."""
+    together = [*more, *(user for user in users if user not in more)]
+    half = dict(zip(together, in_half_a(together, HALF_KEY), strict=True))
+    assert [half[user] for user in users] == in_half_a(users, HALF_KEY).tolist()
+
+
+def test_keys_split_independently() -> None:
+    """A model of half A can be validated by splitting half A."""
+    users = [str(number) for number in range(10_000)]
+    one, other = in_half_a(users, b"one"), in_half_a(users, b"other")
+    for share in (one.mean(), other.mean(), (one == other).mean()):
+        assert abs(share - 0.5) < 0.025  # five standard deviations
+    assert np.array_equal(one, in_half_a(users, b"one"))

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 
 from agent.build.observe import Observations
 from agent.build.shrinkage import SHRINKAGES, fit
-from agent.tradeoff.anonymity_set import Crowd
-from agent.tradeoff.search import search
+from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.search import maximise
 from agent.tradeoff.tables import Population, QueryRows
-from tests.build.learnable import CARDS, observations
+from tests.build.worlds import CARDS, learnable
 from tests.tradeoff import naive
 
 
@@ -20,17 +20,19 @@ def objective(rows: QueryRows, population: Population, beta: float, mask: int) -
 
 
 @settings(max_examples=40)
-@given(seen=observations())
+@given(seen=learnable())
 def test_no_other_beta_reaches_more(seen: Observations) -> None:
     """Each beta is searched alone; what its search found is what the definition says."""
     rows, population = seen.queries[0].rows, seen.population
     reached = []
     for beta in SHRINKAGES:
-        alone = search(fit(rows, Crowd(population, CARDS), "louo", beta).objective, "greedy")
+        alone = maximise(
+            fit(rows, AnonymitySet(population, CARDS), "louo", beta).objective, "greedy"
+        )
         expected = objective(rows, population, beta, alone.mask)
         assert alone.value == pytest.approx(expected, abs=1e-6)
         reached.append(alone.value)
-    chosen = fit(rows, Crowd(population, CARDS), "louo", None).shrinkage
+    chosen = fit(rows, AnonymitySet(population, CARDS), "louo", None).shrinkage
     assert chosen == SHRINKAGES[int(np.argmax(reached))]
 
 
@@ -43,7 +45,7 @@ def test_the_smallest_beta_wins_where_nothing_is_worth_disclosing() -> None:
         request=np.zeros((4, 0), np.uint8),
         intents=2,
     )
-    crowd = Crowd(Population(rows.person), (2,))
+    crowd = AnonymitySet(Population(rows.person), (2,))
     assert fit(rows, crowd, "louo", None).shrinkage == min(SHRINKAGES)
 
 
@@ -56,6 +58,6 @@ def test_a_given_beta_is_kept() -> None:
         request=np.zeros((2, 0), np.uint8),
         intents=2,
     )
-    fitted = fit(rows, Crowd(Population(rows.person), (2,)), "plugin", 0.0)
+    fitted = fit(rows, AnonymitySet(Population(rows.person), (2,)), "plugin", 0.0)
     assert fitted.shrinkage == 0.0
     assert fitted.utility.value(1) == pytest.approx(1.0)

@@ -7,12 +7,15 @@ from hypothesis import strategies as st
 
 from agent.build.observe import Observations
 from agent.build.shrinkage import fit
-from agent.build.validate import Trial, validate
-from agent.tradeoff.anonymity_set import Crowd
-from agent.tradeoff.search import search
+from agent.build.validate import Trial, figures, heldout_bits, mean, validate
+from agent.model.attributes import Attribute
+from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.grouping import row_columns
+from agent.tradeoff.search import maximise
 from agent.tradeoff.tables import Population, QueryRows
+from tests import strategies
 from tests.build import naive
-from tests.build.learnable import CARDS, observations
+from tests.build.worlds import CARDS, learnable
 from tests.tradeoff.naive import identifiability, louo
 
 
@@ -34,8 +37,8 @@ def expected(seen: Observations, side: list[bool], shrinkage: float | None) -> T
     )
     counts = tuple(table[side] for table in population.request_counts)
     people = Population(population.codes[side], None, counts)
-    fitted = fit(training, Crowd(people, CARDS), "louo", shrinkage)
-    mask = search(fitted.objective, "lls").mask
+    fitted = fit(training, AnonymitySet(people, CARDS), "louo", shrinkage)
+    mask = maximise(fitted.objective, "lls").mask
     score = naive.heldout(rows, trained, fitted.shrinkage, mask)
     if score is None:
         return None
@@ -46,7 +49,7 @@ def expected(seen: Observations, side: list[bool], shrinkage: float | None) -> T
 
 @settings(max_examples=60)
 @given(
-    seen=observations(),
+    seen=learnable(),
     key=st.binary(max_size=4),
     shrinkage=st.sampled_from([None, 0.5, 5.0]),
 )
@@ -57,11 +60,57 @@ def test_everything_is_that_of_the_half_it_is_built_from(
     half = naive.in_half_a(seen.users, key)
     both = [expected(seen, side, shrinkage) for side in (half, [not each for each in half])]
     found = [trial for trial in both if trial is not None]
-    validation = validate(seen, key, "louo", shrinkage, lambda _: None)
+    trials = validate(seen, key, "louo", shrinkage, lambda _: None)
     if not found:
-        assert validation.queries == (None,)
-        assert validation.figures() == {}
+        assert trials == (None,)
+        assert figures(trials) == {}
         return
-    (trial,) = validation.queries
+    (trial,) = trials
     assert trial == pytest.approx(tuple(np.mean(found, axis=0)), abs=1e-9)
-    assert validation.mean == trial
+    assert mean(trials) == trial
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> tuple[QueryRows, tuple[Attribute, ...]]:
+    """Draw the rows of a query and their attributes."""
+    attributes = draw(strategies.attribute_lists())
+    return draw(strategies.query_rows(attributes)), attributes
+
+
+@given(
+    case=queries(),
+    data=st.data(),
+    shrinkage=st.sampled_from([0.5, 5.0, 200.0]),
+    mask=st.integers(0),
+)
+def test_the_score_is_the_definition(
+    case: tuple[QueryRows, tuple[Attribute, ...]],
+    data: st.DataObject,
+    shrinkage: float,
+    mask: int,
+) -> None:
+    """Row by row, whichever users were trained on and whatever is disclosed."""
+    rows, attributes = case
+    mask %= 1 << len(attributes)
+    users = len(rows.person)
+    chosen = np.array(data.draw(st.lists(st.booleans(), min_size=users, max_size=users)))
+    trained = chosen[rows.user]
+    columns = row_columns(rows, [len(each.values) for each in attributes])
+    groups = columns.groups(np.arange(len(rows.user)), mask)
+    expected = naive.heldout(rows, trained.tolist(), shrinkage, mask)
+    found = heldout_bits(rows, trained, shrinkage, groups)
+    assert found == (None if expected is None else pytest.approx(expected, abs=1e-9))
+
+
+def test_without_shrinkage_an_unforeseen_intent_has_no_score() -> None:
+    """Minus infinity cannot be kept in a model; a group that nobody was in costs nothing."""
+    rows = QueryRows(
+        user=np.arange(4),
+        intent=np.array([0, 1, 1, 0]),
+        person=np.zeros((4, 1), np.uint8),
+        request=np.zeros((4, 0), np.uint8),
+        intents=2,
+    )
+    trained = np.array([True, True, False, False])
+    assert heldout_bits(rows, trained, 0.0, np.array([0, 1, 0, 0])) is None
+    assert heldout_bits(rows, trained, 0.0, np.array([0, 1, 2, 2])) == 0.0

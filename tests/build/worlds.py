@@ -1,22 +1,32 @@
-"""Small tables drawn by Hypothesis, as rows of text, and as the tables of a database."""
+"""Small tables drawn by Hypothesis, as rows of text, as the tables of a database, and as arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import ibis
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import strategies as st
 
+from agent.build.canonical import Observed
 from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions
 from agent.build.tables import Source, tidy
+from agent.model.attributes import Attribute
+from agent.tradeoff.tables import Population, QueryRows
 
 VALUES = ("", "unspecified", "a", "b")
 QUERIES = ("", " ", "Tabs\tor spaces", "tabs or  SPACES", "editor", "ﬁnal")
 INTENTS = ("", "x", "y", "z")
 STRANGER = "nobody knows them"
+ATTRIBUTES = (
+    Attribute("p0", "decides", "person", ("unspecified", "a", "b")),
+    Attribute("p1", "noise", "person", ("unspecified", "a")),
+    Attribute("r0", "also decides", "request", ("unspecified", "a")),
+)
+CARDS = tuple(len(each.values) for each in ATTRIBUTES)
 
 # Ibis 12 calls a method that DuckDB has renamed.
 QUIET = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
@@ -79,3 +89,32 @@ def _frame(header: Row, rows: Sequence[Row]) -> pl.DataFrame:
     """Return rows as a table of text, NULL where the text is empty."""
     columns = {name: [row[i] or None for row in rows] for i, name in enumerate(header)}
     return pl.DataFrame(columns, schema=dict.fromkeys(header, pl.String))
+
+
+@st.composite
+def learnable(draw: st.DrawFn) -> Observations:
+    """Draw a query of up to 24 people, whose attributes mostly decide what they want.
+
+    So some attributes are worth disclosing.
+    """
+    people = draw(st.integers(1, 24))
+    codes = np.array(
+        [[draw(st.integers(0, card - 1)) for card in CARDS[:2]] for _ in range(people)], np.uint8
+    )
+    asked = draw(st.permutations(range(people)))[: draw(st.integers(1, people))]
+    user = np.repeat(np.arange(len(asked)), [draw(st.sampled_from([1, 1, 2])) for _ in asked])
+    request = np.array([[draw(st.integers(0, 1))] for _ in user], np.uint8)
+    usual = codes[asked][user, 0] + 3 * request[:, 0]
+    odd = np.array([draw(st.sampled_from([None] * 9 + [0])) is not None for _ in user])
+    wanted, intent = np.unique(np.where(odd, 0, usual), return_inverse=True)
+    counts = np.zeros((people, CARDS[2]), np.uint32)
+    np.add.at(counts, (np.array(asked)[user], request[:, 0]), 1)
+    rows = QueryRows(user, intent, codes[asked], request, len(wanted))
+    query = Observed("q", tuple(map(str, wanted)), rows, np.array(asked))
+    return Observations(
+        attributes=ATTRIBUTES,
+        population=Population(codes, None, (counts,)),
+        queries=(query,),
+        dropped={},
+        users=tuple(f"user {number}" for number in range(people)),
+    )

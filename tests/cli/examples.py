@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from agent.model.attributes import Attribute
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.sets import singleton
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import query_utility
@@ -67,7 +67,7 @@ def _rows(person: NDArray[np.uint8], wanted: NDArray[np.intp], intents: int) -> 
 def _singles(population: Population, queries: list[QueryRows]) -> Singles:
     sets = [singleton(each) for each in range(len(CARDS))]
     utilities = [query_utility(each, CARDS, "louo", SHRINKAGE) for each in queries]
-    crowd = Crowd(population, CARDS)
+    crowd = AnonymitySet(population, CARDS)
     return Singles(
         np.array([[utility.value(each) for each in sets] for utility in utilities]),
         np.array([[crowd.identifiability(each, m, 1) for each in sets] for m in COST_METRICS]),

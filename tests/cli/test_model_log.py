@@ -89,5 +89,6 @@ def test_a_damaged_log_is_refused_in_one_sentence(
     lines = (LOG / "log.csv").read_text().splitlines()
     (tmp_path / "log.csv").write_text("\n".join([*lines, lines[-1].replace(",95,", ",-95,")]))
     error, hint = run("model", "build", *files, "--log", tmp_path / "log.csv").refusal(code=1)
-    assert error == "the log table has 1 rows in which 'dwell' is no seconds, '-95' for example"
+    what = "the log table has 1 rows in which 'dwell' is not a number of seconds"
+    assert error == f"{what}: '-95', for example"
     assert hint == "write seconds as a number from 0, and nothing where they are not known"

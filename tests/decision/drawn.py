@@ -15,7 +15,7 @@ from agent.decision.settings import Case, case_of
 from agent.decision.terms import Limits, Terms
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import METRICS
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import ALGORITHMS
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model
 
@@ -50,15 +50,15 @@ class World(NamedTuple):
         """Return the case as it is decided."""
         return case_of(self.request, self.terms, self.known, self.model, self.own)
 
-    def objective(self) -> Objective:
+    def objective(self) -> DisclosureObjective:
         """Return the objective that the set is chosen by, with its limits."""
         query, case, model = self.model.match(self.request.query).query, self.case(), self.model
         if self.terms.mode == "standing" or query is None:
-            return Objective(model.mean_utility(), case.crowd, case.settings)
+            return DisclosureObjective(model.mean_utility(), case.crowd, case.settings)
         if self.terms.plans:
-            return Objective(pooled_uses(query, model), case.crowd, case.settings)
+            return DisclosureObjective(pooled_uses(query, model), case.crowd, case.settings)
         computed = model.computed_utilities(query)
-        return Objective(model.utility(query), case.crowd, case.settings, computed)
+        return DisclosureObjective(model.utility(query), case.crowd, case.settings, computed)
 
     def mask(self, names: tuple[str, ...]) -> int:
         """Return a set of names as a mask."""

@@ -7,7 +7,7 @@ from agent.decision.planned import FEWEST
 from agent.model.attributes import Attribute, Scope
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.sets import pairs
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import query_utility
@@ -77,7 +77,7 @@ def _query(number: int, rows: QueryRows) -> Query:
 
 
 def _singles(population: Population, rows: list[QueryRows]) -> Singles:
-    everyone = Crowd(population, CARDS)
+    everyone = AnonymitySet(population, CARDS)
     utilities = [query_utility(each, CARDS, "louo", SHRINKAGE) for each in rows]
 
     def gained(sets: list[int]) -> NDArray[np.float64]:

@@ -5,35 +5,40 @@ without a tolerance, and ties are ties.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hypothesis import strategies as st
 
-from agent.tradeoff.bounds import online_bound
+from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.sets import members, singleton, subsets
 
 Table = tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class Tabulated:
+@dataclass(unsafe_hash=True)
+class Tabulated(SetFunction):
     """F = utility - cost, looked up by mask; ``allowed`` says which sets may be chosen."""
 
     utilities: Table
     costs: Table
     allowed: tuple[bool, ...]
-    claims_submodularity: bool = True
+    submodular: bool = True
+    candidates: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Choose from all attributes."""
+        self.candidates = self.everything
+
+    @property
+    def claims_submodularity(self) -> bool:
+        """As it was given."""
+        return self.submodular
 
     @property
     def everything(self) -> int:
         """The set of all attributes, which are the candidates."""
         return len(self.utilities) - 1
-
-    @property
-    def candidates(self) -> int:
-        """The attributes to choose from."""
-        return self.everything
 
     @cached_property
     def monotone_utility(self) -> bool:
@@ -64,17 +69,6 @@ class Tabulated:
         """Say whether no set that contains this one may be chosen."""
         return not any(self.allowed[mask | each] for each in subsets(self.everything & ~mask))
 
-    def focus(self, mask: int) -> None:
-        """Do nothing: a table needs no preparation."""
-
-    def survey(self, mask: int, attributes: Sequence[int]) -> None:
-        """Do nothing: a table needs no preparation."""
-
-    def may_exceed(self, mask: int, level: float) -> bool:
-        """Say so: nothing is known more cheaply than by looking it up."""
-        del mask, level
-        return True
-
     @property
     def utility_limit(self) -> float:
         """The largest utility of all."""
@@ -83,10 +77,6 @@ class Tabulated:
     def utility_ceiling(self, mask: int) -> float:
         """Return the largest utility of a subset."""
         return max(self.utilities[each] for each in subsets(mask))
-
-    def online_bound(self, mask: int) -> float:
-        """Return Thm 4.5's bound where the utility is monotone, else infinity."""
-        return online_bound(self, mask) if self.monotone_utility else float("inf")
 
     def cost_floor(self, mask: int) -> float:
         """Return the smallest cost of a superset."""

@@ -1,27 +1,39 @@
-"""Bounds on the optimum, and the assumption each of them needs (paper 4.3, DESIGN.md 2.5)."""
+"""Bounds hold, and sample sizes are those of the lemmas."""
 
 from itertools import product
-from math import prod
+from math import ceil, log, log2, prod
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import Crowd
-from agent.tradeoff.bounds import additive_bound, certified_share, online_bound, possible
+from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.bounds import (
+    additive_bound,
+    certified_share,
+    cost_error,
+    cost_samples,
+    online_bound,
+    possible,
+    utility_error,
+    utility_samples,
+)
 from agent.tradeoff.check import all_pairs, check
-from agent.tradeoff.local_search import Probe
-from agent.tradeoff.objective import Objective, Settings
-from agent.tradeoff.search import search
+from agent.tradeoff.local_search import Memo
+from agent.tradeoff.objective import DisclosureObjective, Settings
+from agent.tradeoff.search import maximise
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import Population
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular
 from tests.tradeoff.test_plugin import conditionally_independent
 from tests.tradeoff.worlds import World, objectives
 
+ERRORS = st.floats(1e-3, 10)
+DELTAS = st.floats(1e-6, 1, exclude_max=True)
 
-class Rewarding(Objective):
+
+class Rewarding(DisclosureObjective):
     """An objective that pays a bit for attribute 0: its cost may be negative."""
 
     def cost(self, mask: int) -> float:
@@ -30,7 +42,9 @@ class Rewarding(Objective):
 
 
 @st.composite
-def assumptions(draw: st.DrawFn, kind: type[Objective] = Objective) -> Objective:
+def assumptions(
+    draw: st.DrawFn, kind: type[DisclosureObjective] = DisclosureObjective
+) -> DisclosureObjective:
     """Draw an objective for which the paper's assumptions hold: Thm 3.1 and Thm 3.2.
 
     Attributes are independent given the intent, and the people are all there can be, each as
@@ -43,19 +57,19 @@ def assumptions(draw: st.DrawFn, kind: type[Objective] = Objective) -> Objective
     trade_off = draw(st.sampled_from([0.3, 1.0, 5.12]))
     sensitivity = tuple(draw(st.sampled_from([0.0, 0.1])) for _ in chances)
     settings = Settings(world.everything, sensitivity, trade_off)
-    crowd = Crowd(Population(codes, weights), world.cards)
+    crowd = AnonymitySet(Population(codes, weights), world.cards)
     return kind(world.utility("plugin", 0.0), crowd, settings)
 
 
 @given(assumptions())
-def test_the_paper_s_assumptions_make_f_submodular(objective: Objective) -> None:
+def test_the_paper_s_assumptions_make_f_submodular(objective: DisclosureObjective) -> None:
     """U by Thm 3.1, C by Thm 3.2: the instances below are what they claim to be."""
     report = check(objective, list(all_pairs(objective.candidates)))
     assert report.utility.violating == report.cost.violating == report.objective.violating == 0
 
 
 @given(assumptions())
-def test_the_online_bound_holds_at_every_set(objective: Objective) -> None:
+def test_the_online_bound_holds_at_every_set(objective: DisclosureObjective) -> None:
     """Thm 4.5, for any A', not only for one that a search returned."""
     optimum = max(objective.value(mask) for mask in subsets(objective.candidates))
     for mask in subsets(objective.candidates):
@@ -63,28 +77,28 @@ def test_the_online_bound_holds_at_every_set(objective: Objective) -> None:
 
 
 @given(assumptions())
-def test_at_nothing_the_bounds_agree(objective: Objective) -> None:
+def test_at_nothing_the_bounds_agree(objective: DisclosureObjective) -> None:
     """Thm 4.5 at the empty set is the sum of the positive single values."""
-    assert online_bound(objective, 0) == pytest.approx(additive_bound(Probe(objective)))
+    assert online_bound(objective, 0) == pytest.approx(additive_bound(Memo(objective)))
 
 
 @given(assumptions())
-def test_search_under_the_paper_s_assumptions(objective: Objective) -> None:
+def test_search_under_the_paper_s_assumptions(objective: DisclosureObjective) -> None:
     """The certificate is honest, and no violation is met."""
     for algorithm in ("lls", "ls", "greedy"):
-        result = search(objective, algorithm)
-        best = search(objective, "exhaustive").value
+        result = maximise(objective, algorithm)
+        best = maximise(objective, "exhaustive").value
         assert result.violations == 0
         assert result.proof == "if-submodular"
         assert result.bound is not None
         assert result.bound >= best - 1e-9
         assert result.bound <= online_bound(objective, result.mask) + 1e-9
-        assert result.bound <= additive_bound(Probe(objective)) + 1e-9
+        assert result.bound <= additive_bound(Memo(objective)) + 1e-9
         assert result.value >= (result.certified or 0.0) * best - 1e-9
 
 
 @given(assumptions(Rewarding))
-def test_a_negative_cost_is_no_trap_for_the_online_bound(objective: Objective) -> None:
+def test_a_negative_cost_is_no_trap_for_the_online_bound(objective: DisclosureObjective) -> None:
     """Attributes within A' may still add what they do not cost (log-maxprob with weights)."""
     optimum = max(objective.value(mask) for mask in subsets(objective.candidates))
     for mask in subsets(objective.candidates):
@@ -92,7 +106,7 @@ def test_a_negative_cost_is_no_trap_for_the_online_bound(objective: Objective) -
 
 
 @given(objectives(limits=False))
-def test_the_online_bound_needs_a_monotone_utility(objective: Objective) -> None:
+def test_the_online_bound_needs_a_monotone_utility(objective: DisclosureObjective) -> None:
     """Otherwise only the empty set will do."""
     online_bound(objective, 0)
     if objective.candidates and not objective.monotone_utility:
@@ -103,7 +117,7 @@ def test_the_online_bound_needs_a_monotone_utility(objective: Objective) -> None
 @given(submodular())
 def test_the_additive_bound_is_one_where_f_is_submodular(function: Tabulated) -> None:
     """No monotone utility is needed."""
-    assert additive_bound(Probe(function)) >= function.optimum
+    assert additive_bound(Memo(function)) >= function.optimum
 
 
 @given(arbitrary())
@@ -114,7 +128,7 @@ def test_attributes_that_no_feasible_set_contains_are_left_out(function: Tabulat
         reachable |= mask if function.feasible(mask) else 0
     assert possible(function) == list(members(reachable))
     values = (function.value(singleton(each)) for each in members(reachable))
-    assert additive_bound(Probe(function)) == sum(max(0.0, value) for value in values)
+    assert additive_bound(Memo(function)) == sum(max(0.0, value) for value in values)
 
 
 @pytest.mark.parametrize(
@@ -132,3 +146,102 @@ def test_attributes_that_no_feasible_set_contains_are_left_out(function: Tabulat
 def test_the_certified_share(value: float, bound: float | None, share: float | None) -> None:
     """F over its bound, and nothing where that would mean nothing."""
     assert certified_share(value, bound) == share
+
+
+@given(st.integers(1, 10_000), ERRORS, DELTAS)
+def test_lemma_4_2_as_printed(intents: int, error: float, delta: float) -> None:
+    """The natural logarithm, one-sided; rounding may move a whole number by one."""
+    printed = 1 / 2 * (log2(intents) / error) ** 2 * log(1 / delta)
+    assert utility_samples(intents, error, delta) == pytest.approx(ceil(printed), rel=1e-12, abs=1)
+    assert utility_samples(intents, error, delta) >= printed * (1 - 1e-12)
+
+
+@given(ERRORS, DELTAS)
+def test_lemma_4_3_as_printed(error: float, delta: float) -> None:
+    """The case of two intents: a loss between 0 and 1."""
+    printed = 1 / (2 * error**2) * log(1 / delta)
+    assert cost_samples(error, delta) == pytest.approx(ceil(printed), rel=1e-12, abs=1)
+    assert cost_samples(error, delta) == utility_samples(2, error, delta)
+
+
+@given(st.integers(1, 10_000), ERRORS, st.floats(2e-6, 1, exclude_max=True))
+def test_two_sided_is_one_sided_at_half_the_delta(intents: int, error: float, delta: float) -> None:
+    """Each direction gets half of what may go wrong."""
+    both = utility_samples(intents, error, delta, two_sided=True)
+    assert both == pytest.approx(utility_samples(intents, error, delta / 2), abs=1)
+    assert cost_samples(error, delta, two_sided=True) >= cost_samples(error, delta)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (cost_samples(0.05, 0.05), 600),  # 599.15
+        (cost_samples(0.05, 0.05, two_sided=True), 738),  # 737.78
+        (utility_samples(1024, 0.1, 0.05), 14_979),  # 14,978.66
+        (utility_samples(1, 0.1, 0.05), 0),  # one intent: nothing to estimate
+    ],
+)
+def test_examples(found: int, expected: int) -> None:
+    """Worked out by hand."""
+    assert found == expected
+
+
+@pytest.mark.parametrize("error", [0.0, -0.1, float("nan"), float("inf"), 1e-200])
+def test_an_error_is_a_finite_number_above_0(error: float) -> None:
+    """And so large that the samples can be counted."""
+    with pytest.raises(ValueError, match="error"):
+        cost_samples(error, 0.05)
+    with pytest.raises(ValueError, match="error"):
+        utility_samples(10, error, 0.05)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, 2.0, float("nan")])
+def test_delta_is_a_probability(delta: float) -> None:
+    """Neither certainty nor nonsense."""
+    with pytest.raises(ValueError, match="delta"):
+        cost_samples(0.1, delta)
+
+
+@pytest.mark.parametrize("intents", [0, -3])
+def test_there_is_an_intent(intents: int) -> None:
+    """A query without any is no query."""
+    with pytest.raises(ValueError, match="intent"):
+        utility_samples(intents, 0.1, 0.05)
+
+
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_so_many_samples_suffice(two_sided: bool) -> None:
+    """Group entropies scored against the full counts: at most a share delta of runs is off.
+
+    The entropies are as far apart as they can be, the hardest case for a mean.
+    """
+    generator, runs, error, delta = np.random.default_rng(0), 4000, 0.4, 0.1
+    entropies = np.array([0.0, log2(8), 0.0, log2(8), 1.5])
+    chances = np.array([0.3, 0.3, 0.15, 0.15, 0.1])
+    rows = utility_samples(8, error, delta, two_sided=two_sided)
+    means = generator.choice(entropies, (runs, rows), p=chances).mean(axis=1)
+    off = means - entropies @ chances
+    missed = np.mean(np.abs(off) > error) if two_sided else np.mean(off > error)
+    assert 0 < missed <= delta
+
+
+@given(st.integers(2, 10_000), st.integers(1, 10**6), DELTAS, st.booleans())
+def test_the_error_of_a_sample_is_the_lemma_turned_round(
+    intents: int, samples: int, delta: float, two_sided: bool
+) -> None:
+    """So many rows are enough for it, and one less is not enough for a little less."""
+    for width, error in (
+        (intents, utility_error(intents, samples, delta, two_sided=two_sided)),
+        (2, cost_error(samples, delta, two_sided=two_sided)),
+    ):
+        if error > 0:
+            needed = utility_samples(width, error, delta, two_sided=two_sided)
+            assert needed == pytest.approx(samples, rel=1e-9, abs=1)
+            assert utility_samples(width, error * 0.99, delta, two_sided=two_sided) >= needed
+
+
+@pytest.mark.parametrize(("intents", "samples", "delta"), [(0, 9, 0.1), (2, 0, 0.1), (2, 9, 1.0)])
+def test_an_error_has_the_ranges_of_the_lemma(intents: int, samples: int, delta: float) -> None:
+    """No intents, no rows, and no doubt at all are refused."""
+    with pytest.raises(ValueError, match=r"intent|row|delta"):
+        utility_error(intents, samples, delta)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.objective import Objective, Settings
-from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, search
+from agent.tradeoff.objective import DisclosureObjective, Settings
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
 from agent.tradeoff.sets import members, singleton, subsets, union
 from agent.tradeoff.tables import Population, QueryRows
 from tests.tradeoff.test_limits import keeps_limits
@@ -25,8 +25,10 @@ def test_caps_count_and_nothing_else(
     """A set is feasible where it was without caps and is small enough; what it costs stays."""
     crowd = world.crowd(data.draw(known(world)))
     plain = replace(data.draw(settings_for(world)), most=None, most_new=None)
-    free = Objective(world.utility(), crowd, plain)
-    capped = Objective(world.utility(), crowd, replace(plain, most=most, most_new=most_new))
+    free = DisclosureObjective(world.utility(), crowd, plain)
+    capped = DisclosureObjective(
+        world.utility(), crowd, replace(plain, most=most, most_new=most_new)
+    )
     for mask in subsets(world.everything):
         new = [i for i in members(mask) if i < world.persons and not crowd.known >> i & 1]
         few = most is None or len(list(members(mask))) <= most
@@ -40,10 +42,10 @@ def test_caps_count_and_nothing_else(
 def test_re_sending_is_not_new(world: World, data: st.DataObject) -> None:
     """What adds nothing new breaks no limit but ``most``; nothing at all breaks none."""
     crowd = world.crowd(data.draw(known(world)))
-    objective = Objective(world.utility(), crowd, data.draw(settings_for(world)))
+    objective = DisclosureObjective(world.utility(), crowd, data.draw(settings_for(world)))
     most = data.draw(st.integers(0, 4))
     few = replace(data.draw(settings_for(world)), most=most, most_new=0)
-    tight = Objective(world.utility(), crowd, few)
+    tight = DisclosureObjective(world.utility(), crowd, few)
     assert objective.feasible(0)
     assert tight.feasible(0)
     for mask in subsets(crowd.known):
@@ -58,8 +60,8 @@ def test_no_search_breaks_a_cap(
     what = data.draw(known(world))
     drawn = data.draw(settings_for(world))
     settings = replace(drawn, most=data.draw(CAP), most_new=data.draw(CAP))
-    objective = Objective(world.utility(), world.crowd(what), settings)
-    result = search(objective, algorithm, EPSILON, nodes)
+    objective = DisclosureObjective(world.utility(), world.crowd(what), settings)
+    result = maximise(objective, algorithm, EPSILON, nodes)
     assert keeps_limits(world, what, settings, result.mask)
     if result.exact:
         feasible = (m for m in subsets(settings.candidates) if objective.feasible(m))
@@ -80,8 +82,8 @@ def test_a_cap_is_used_up(algorithm: Algorithm, cap: int) -> None:
     """Where every attribute is worth its price, as many go as may."""
     world, free = four_ways(), Settings(0b1111, (0.0,) * 4, trade_off=0.0)
     for settings in (replace(free, most=cap), replace(free, most_new=cap)):
-        objective = Objective(world.utility("plugin", 0.0), world.crowd(), settings)
-        assert search(objective, algorithm).mask.bit_count() == cap
+        objective = DisclosureObjective(world.utility("plugin", 0.0), world.crowd(), settings)
+        assert maximise(objective, algorithm).mask.bit_count() == cap
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -92,7 +94,9 @@ def test_what_is_known_counts_where_all_count(algorithm: Algorithm) -> None:
     free = Settings(0b1111, (0.0,) * 4, trade_off=0.0)
 
     def found(settings: Settings) -> int:
-        return search(Objective(world.utility("plugin", 0.0), crowd, settings), algorithm).mask
+        return maximise(
+            DisclosureObjective(world.utility("plugin", 0.0), crowd, settings), algorithm
+        ).mask
 
     assert found(replace(free, most=2)).bit_count() == 2
     assert found(replace(free, most_new=0)) == held
@@ -109,6 +113,6 @@ def test_request_attributes_are_no_facts_to_keep() -> None:
     counts = (np.ones((8, 2), np.uint16),) * 2
     world = World((2, 2, 2), 1, rows, Population(person, None, counts))
     settings = Settings(0b111, (0.0,) * 3, most=2, most_new=0)
-    objective = Objective(world.utility(), world.crowd(), settings)
+    objective = DisclosureObjective(world.utility(), world.crowd(), settings)
     assert [m for m in subsets(0b111) if objective.feasible(m)] == [0, 0b010, 0b100, 0b110]
     assert objective.hopeless(singleton(0))

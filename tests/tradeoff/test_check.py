@@ -18,7 +18,7 @@ from agent.tradeoff.check import (
     submodularity,
     supermodularity,
 )
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.sets import singleton
 from tests.tradeoff.doubles import Tabulated, submodular, tabulate
 from tests.tradeoff.worlds import objectives
@@ -91,7 +91,7 @@ def test_no_pairs_no_violations() -> None:
 
 @given(objectives(), st.integers(0, 6), st.integers(0, 2**32 - 1))
 def test_random_pairs_are_pairs_of_feasible_sets(
-    objective: Objective, largest: int, seed: int
+    objective: DisclosureObjective, largest: int, seed: int
 ) -> None:
     """Only what a search may meet: A in B, V outside, all of B and V feasible, in the cap."""
     pairs = random_pairs(objective, 30, largest, np.random.default_rng(seed))
@@ -123,7 +123,7 @@ def test_short_chains_give_no_pair() -> None:
 
 
 @given(objectives())
-def test_a_report_measures_the_three_laws(objective: Objective) -> None:
+def test_a_report_measures_the_three_laws(objective: DisclosureObjective) -> None:
     """On U, on the whole cost, and on F, each in bits."""
     pairs = list(all_pairs(objective.candidates))
     report = check(objective, pairs)

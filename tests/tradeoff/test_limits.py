@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import COMBINATIONS, Crowd, Metric
-from agent.tradeoff.objective import Limit, Objective, Settings
-from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, search
+from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Metric
+from agent.tradeoff.objective import DisclosureObjective, Limit, Settings
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
 from agent.tradeoff.sets import members, subsets
 from agent.tradeoff.tables import Population, QueryRows
 from tests.tradeoff import naive
@@ -63,8 +63,8 @@ def test_what_is_allowed(world: World, data: st.DataObject) -> None:
         max_risk=None if settings.max_risk is None else settings.max_risk + 1e-8,
         max_violations=settings.max_violations + 1e-8,
     )
-    strict = Objective(world.utility(), world.crowd(what), settings)
-    loose = Objective(world.utility(), world.crowd(what), wider)
+    strict = DisclosureObjective(world.utility(), world.crowd(what), settings)
+    loose = DisclosureObjective(world.utility(), world.crowd(what), wider)
     for mask in subsets(settings.candidates):
         allowed = keeps_limits(world, what, settings, mask)
         assert allowed or not strict.feasible(mask)
@@ -85,7 +85,7 @@ def test_the_limit_that_is_named_is_broken(world: World, data: st.DataObject) ->
     """Without it the set keeps all limits, or breaks another; what keeps all breaks none."""
     what, settings = data.draw(known(world)), data.draw(settings_for(world))
     crowd = world.crowd(what)
-    objective = Objective(world.utility(), crowd, settings)
+    objective = DisclosureObjective(world.utility(), crowd, settings)
     for mask in subsets(settings.candidates):
         broken = objective.broken(mask)
         if objective.feasible(mask):
@@ -94,7 +94,7 @@ def test_the_limit_that_is_named_is_broken(world: World, data: st.DataObject) ->
             assert broken is not None
         if broken is not None:
             changes: dict[str, Any] = {**LIFTED[broken]}
-            lifted = Objective(world.utility(), crowd, replace(settings, **changes))
+            lifted = DisclosureObjective(world.utility(), crowd, replace(settings, **changes))
             assert lifted.broken(mask) != broken
 
 
@@ -104,13 +104,13 @@ def test_no_search_breaks_a_limit(
 ) -> None:
     """Checked against the definitions, not against the objective's own word."""
     what, settings = data.draw(known(world)), data.draw(settings_for(world))
-    objective = Objective(world.utility(), world.crowd(what), settings)
-    result = search(objective, algorithm, EPSILON, nodes)
+    objective = DisclosureObjective(world.utility(), world.crowd(what), settings)
+    result = maximise(objective, algorithm, EPSILON, nodes)
     assert keeps_limits(world, what, settings, result.mask)
 
 
 @given(objectives())
-def test_what_is_hopeless_stays_so(objective: Objective) -> None:
+def test_what_is_hopeless_stays_so(objective: DisclosureObjective) -> None:
     """No set that contains a hopeless one is feasible, and no feasible one is hopeless."""
     for mask in subsets(objective.candidates):
         if objective.hopeless(mask):
@@ -127,12 +127,14 @@ def test_a_person_recognised_adds_nothing(algorithm: Algorithm, code: int) -> No
     rows = QueryRows(user, user % 2 + 2 * (user // 2 % 2), codes, np.zeros((40, 0), np.uint8), 4)
     population = Population(np.array([[0, 0], [0, 1], [1, 1]], np.uint8))
     world = World((3, 2), 2, rows, population)
-    objective = Objective(world.utility(), world.crowd(((0, code),)), Settings(0b11, (0.0, 0.0)))
+    objective = DisclosureObjective(
+        world.utility(), world.crowd(((0, code),)), Settings(0b11, (0.0, 0.0))
+    )
     assert [objective.feasible(mask) for mask in range(4)] == [True, True, False, False]
-    assert search(objective, algorithm).mask == 0b01
+    assert maximise(objective, algorithm).mask == 0b01
 
 
-def uneven() -> Objective:
+def uneven() -> DisclosureObjective:
     """Return an objective whose k limit is broken by a set and kept by a larger one.
 
     The first person is twice as likely as each of the four others, too likely for k = 4.
@@ -143,7 +145,7 @@ def uneven() -> Objective:
     population = Population(codes, np.array([2.0, 1.0, 1.0, 1.0, 1.0]))
     world = World((1, 2), 2, rows, population)
     settings = Settings(0b11, (0.0, 0.0), 0.01, "k-anonymity", 4, k=4, max_violations=0.4)
-    return Objective(world.utility("plugin", 0.0), world.crowd(), settings)
+    return DisclosureObjective(world.utility("plugin", 0.0), world.crowd(), settings)
 
 
 def test_telling_more_may_keep_a_limit_that_telling_less_breaks() -> None:
@@ -158,10 +160,10 @@ def test_telling_more_may_keep_a_limit_that_telling_less_breaks() -> None:
 @pytest.mark.parametrize("algorithm", ["exact", "exhaustive", "lls"])
 def test_such_a_set_is_found(algorithm: Algorithm) -> None:
     """By way of a set that is not allowed, where there is no other."""
-    assert search(uneven(), algorithm).mask & 0b10
+    assert maximise(uneven(), algorithm).mask & 0b10
 
 
-class Counting(Crowd):
+class Counting(AnonymitySet):
     """A crowd that remembers the most combinations of request values it had to sum over."""
 
     worst = 1
@@ -189,7 +191,9 @@ def test_larger_sets_are_no_candidates(
     crowd = Counting(Population(codes, None, tuple(counts)), cards)
     settings = Settings(0xFF, (0.0,) * 8, trade_off, k=k)
     world = World(cards, 2, rows, Population(codes))
-    result = search(Objective(world.utility("plugin", 0.0), crowd, settings), algorithm, nodes=200)
+    result = maximise(
+        DisclosureObjective(world.utility("plugin", 0.0), crowd, settings), algorithm, nodes=200
+    )
     assert crowd.combinations(result.mask) <= COMBINATIONS
     assert 1 < crowd.worst <= COMBINATIONS
 
@@ -206,7 +210,7 @@ def test_where_the_line_is(cards: tuple[int, int], allowed: bool) -> None:
     )
     counts = tuple(np.ones((2, card), np.uint8) for card in cards)
     world = World((1, *cards), 1, rows, Population(np.zeros((2, 1), np.uint8), None, counts))
-    objective = Objective(world.utility(), world.crowd(), Settings(0b111, (0.0,) * 3))
+    objective = DisclosureObjective(world.utility(), world.crowd(), Settings(0b111, (0.0,) * 3))
     assert objective.feasible(0b110) is allowed
     assert objective.hopeless(0b110) is not allowed
     assert all(objective.feasible(mask) for mask in (0b001, 0b010, 0b100))

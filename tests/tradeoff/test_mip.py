@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from agent.tradeoff.search import search
+from agent.tradeoff.search import maximise
 from agent.tradeoff.sets import members, singleton
 from tests.tradeoff.doubles import Tabulated, submodular
 
@@ -47,6 +47,6 @@ def test_exact_search_agrees_with_a_mip(function: Tabulated) -> None:
     """The optimum; ``exact`` and ``exhaustive`` find it, and the set that HiGHS names has it."""
     optimum, mask = nemhauser_wolsey(function)
     assert optimum == pytest.approx(function.value(mask), abs=1e-6)
-    assert search(function, "exact").value == pytest.approx(optimum, abs=1e-6)
-    assert search(function, "exhaustive").value == pytest.approx(optimum, abs=1e-6)
-    assert search(function, "lls").value <= optimum + 1e-6
+    assert maximise(function, "exact").value == pytest.approx(optimum, abs=1e-6)
+    assert maximise(function, "exhaustive").value == pytest.approx(optimum, abs=1e-6)
+    assert maximise(function, "lls").value <= optimum + 1e-6

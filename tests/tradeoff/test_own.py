@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.objective import Objective, Settings
-from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, search
+from agent.tradeoff.objective import DisclosureObjective, Settings
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
 from agent.tradeoff.sets import subsets
 from agent.tradeoff.tables import Population, QueryRows
 from tests.tradeoff import naive
@@ -39,7 +39,9 @@ def test_no_search_exposes_the_user(
     own = data.draw(owns(world))
     settings = replace(data.draw(settings_for(world)), own=own)
     crowd = world.crowd(what)
-    result = search(Objective(world.utility(), crowd, settings), algorithm, EPSILON, nodes)
+    result = maximise(
+        DisclosureObjective(world.utility(), crowd, settings), algorithm, EPSILON, nodes
+    )
     if result.mask & ~crowd.known:
         assert keeps_own(world, what, settings, result.mask)
 
@@ -50,8 +52,8 @@ def test_it_only_takes_away(world: World, data: st.DataObject) -> None:
     what, own = data.draw(known(world)), data.draw(owns(world))
     plain = replace(data.draw(settings_for(world)), own=None)
     crowd = world.crowd(what)
-    free = Objective(world.utility(), crowd, plain)
-    mine = Objective(world.utility(), crowd, replace(plain, own=own))
+    free = DisclosureObjective(world.utility(), crowd, plain)
+    mine = DisclosureObjective(world.utility(), crowd, replace(plain, own=own))
     for mask in subsets(world.everything):
         nothing_new = not mask & ~crowd.known
         kept = nothing_new or keeps_own(world, what, replace(plain, own=own), mask)
@@ -73,8 +75,8 @@ def test_without_a_limit_it_changes_nothing(
     crowd = world.crowd(data.draw(known(world)))
 
     def found(own: Known | None) -> object:
-        objective = Objective(world.utility(), crowd, replace(settings, own=own))
-        return search(objective, algorithm)
+        objective = DisclosureObjective(world.utility(), crowd, replace(settings, own=own))
+        return maximise(objective, algorithm)
 
     assert found(data.draw(owns(world))) == found(None)
 
@@ -104,7 +106,7 @@ def test_a_rare_value_is_withheld_though_few_have_it(
 ) -> None:
     """On average a guess succeeds three times in twenty; it would not with this user."""
     settings = Settings(0b11, (0.0, 0.0), k=3, max_violations=0.2, max_risk=0.2, own=own)
-    objective = Objective(rare().utility(), rare().crowd(), settings)
+    objective = DisclosureObjective(rare().utility(), rare().crowd(), settings)
     assert [mask for mask in subsets(0b11) if objective.feasible(mask)] == feasible
     assert [mask for mask in subsets(0b11) if not objective.hopeless(mask)] == feasible
 
@@ -113,15 +115,15 @@ def test_nobody_is_no_class_at_all() -> None:
     """A risk of 1 lets a single person be recognised, but not one whom the model has not."""
     settings = Settings(0b11, (0.0, 0.0), max_risk=1.0, own=((0, 1), (1, 1)))
     crowd = rare().crowd()
-    assert Objective(rare().utility(), crowd, settings).feasible(0b11)
+    assert DisclosureObjective(rare().utility(), crowd, settings).feasible(0b11)
     nobody = replace(settings, own=((0, 0), (1, 1)))
-    assert not Objective(rare().utility(), crowd, nobody).feasible(0b11)
+    assert not DisclosureObjective(rare().utility(), crowd, nobody).feasible(0b11)
 
 
 def test_values_that_contradict_what_is_known_leave_nobody() -> None:
     """The recipient takes the user for somebody else: what the class will be is not known."""
     settings = Settings(0b11, (0.0, 0.0), max_risk=0.6, own=((0, 1), (1, 0)))
-    objective = Objective(rare().utility(), rare().crowd(((0, 0),)), settings)
+    objective = DisclosureObjective(rare().utility(), rare().crowd(((0, 0),)), settings)
     assert [mask for mask in subsets(0b11) if objective.feasible(mask)] == [0, 1, 2]
 
 
@@ -133,7 +135,9 @@ def test_telling_more_may_make_the_likeliest_less_likely() -> None:
     crowd, own = world.crowd(), ((0, 0), (1, 1))
     assert crowd.own_class(0b01, dict(own)) == (4, 0.75)
     assert crowd.own_class(0b11, dict(own)) == (3, 1 / 3)
-    objective = Objective(world.utility(), crowd, Settings(0b11, (0.0,) * 2, max_risk=0.5, own=own))
+    objective = DisclosureObjective(
+        world.utility(), crowd, Settings(0b11, (0.0,) * 2, max_risk=0.5, own=own)
+    )
     assert [objective.feasible(mask) for mask in range(4)] == [True, False, True, True]
     assert not any(objective.hopeless(mask) for mask in range(4))
 

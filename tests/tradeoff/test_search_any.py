@@ -5,9 +5,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent.tradeoff.bounds import additive_bound
-from agent.tradeoff.local_search import FLOOR, Probe, SetFunction
-from agent.tradeoff.objective import Objective
-from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, Result, search
+from agent.tradeoff.local_search import FLOOR, Memo, SetFunction
+from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, Result, maximise
 from agent.tradeoff.sets import members, singleton, subsets
 from tests.tradeoff.doubles import Tabulated, arbitrary, tabulate
 from tests.tradeoff.worlds import objectives
@@ -49,7 +49,7 @@ def check_result(function: SetFunction, result: Result, algorithm: Algorithm) ->
         assert result.exact
     if result.proof == "if-submodular":
         assert result.violations == 0
-        assert additive_bound(Probe(function)) >= result.value - ROUNDING
+        assert additive_bound(Memo(function)) >= result.value - ROUNDING
 
 
 def check_moves(function: SetFunction, result: Result, algorithm: Algorithm) -> None:
@@ -72,16 +72,18 @@ def table(*values: float) -> Tabulated:
 @example(function=table(0, -1, -2, 2, 0, -1, 2, 1), nodes=5)
 def test_a_result_on_any_function(function: Tabulated, algorithm: Algorithm, nodes: int) -> None:
     """Any table of numbers, any sets forbidden, branch and bound cut off anywhere."""
-    result = search(function, algorithm, EPSILON, nodes)
+    result = maximise(function, algorithm, EPSILON, nodes)
     check_result(function, result, algorithm)
     check_moves(function, result, algorithm)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @given(objective=objectives(), nodes=st.sampled_from([0, 3, 5000]))
-def test_a_result_on_any_objective(objective: Objective, algorithm: Algorithm, nodes: int) -> None:
+def test_a_result_on_any_objective(
+    objective: DisclosureObjective, algorithm: Algorithm, nodes: int
+) -> None:
     """Both estimators, every metric, guards, knowledge, limits."""
-    result = search(objective, algorithm, EPSILON, nodes)
+    result = maximise(objective, algorithm, EPSILON, nodes)
     check_result(objective, result, algorithm)
     check_moves(objective, result, algorithm)
 
@@ -89,7 +91,7 @@ def test_a_result_on_any_objective(objective: Objective, algorithm: Algorithm, n
 @given(arbitrary())
 def test_branch_and_bound_enumerates(function: Tabulated) -> None:
     """With nodes enough it needs no assumption: a bound that holds for any F."""
-    result = search(function, "exact")
+    result = maximise(function, "exact")
     assert result.exact
     assert not result.node_limit_hit
     assert result.value == function.optimum
@@ -98,15 +100,15 @@ def test_branch_and_bound_enumerates(function: Tabulated) -> None:
 @given(arbitrary(), st.integers(0, 12))
 def test_a_node_limit_is_reported(function: Tabulated, nodes: int) -> None:
     """Then nothing is enumerated."""
-    result = search(function, "exact", EPSILON, nodes)
+    result = maximise(function, "exact", EPSILON, nodes)
     assert not (result.node_limit_hit and result.exact)
 
 
 def test_branch_and_bound_tells_of_the_violations_it_sees() -> None:
     """Local search saw no gain grow here; the nodes that were visited before the limit do."""
     function = table(0, -1, 2, 3, 2, -1, 3, 1, -2, -1, 4, -3, 1, -1, -2, 3)
-    assert search(function, "lls").proof == "if-submodular"
-    result = search(function, "exact", EPSILON, 2)
+    assert maximise(function, "lls").proof == "if-submodular"
+    result = maximise(function, "exact", EPSILON, 2)
     assert (result.node_limit_hit, result.proof) == (True, "none")
     assert result.violations > 0
 
@@ -131,7 +133,7 @@ class Watched:
 def test_evaluations_are_counted(function: Tabulated, algorithm: Algorithm, nodes: int) -> None:
     """F is computed once for a set, never for the empty one, and every time counts."""
     watched = Watched(function)
-    result = search(watched, algorithm, EPSILON, nodes)  # type: ignore[arg-type]  # by __getattr__
+    result = maximise(watched, algorithm, EPSILON, nodes)  # type: ignore[arg-type]  # by __getattr__
     assert len(watched.seen) == len(set(watched.seen)) == result.evaluations
     assert 0 not in watched.seen
 
@@ -139,4 +141,4 @@ def test_evaluations_are_counted(function: Tabulated, algorithm: Algorithm, node
 def test_too_many_candidates_for_exhaustive_search() -> None:
     """Seventeen attributes have 131,072 sets."""
     with pytest.raises(ValueError, match="17 candidates"):
-        search(tabulate(17, int.bit_count), "exhaustive")
+        maximise(tabulate(17, int.bit_count), "exhaustive")

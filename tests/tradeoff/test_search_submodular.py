@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.local_search import eager_pass, lazy_pass
-from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, greedy_order, search
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, greedy_order, maximise
 from agent.tradeoff.sets import members, singleton, union
 from tests.tradeoff.doubles import Tabulated, renamed, submodular, tabulate
 
@@ -24,7 +24,7 @@ def test_lazy_and_eager_rank_alike(function: Tabulated) -> None:
 @given(submodular())
 def test_lazy_and_eager_search_alike(function: Tabulated) -> None:
     """The same set in the same order, and no more evaluations."""
-    lazy, eager = search(function, "lls"), search(function, "ls")
+    lazy, eager = maximise(function, "lls"), maximise(function, "ls")
     assert (lazy.mask, lazy.order) == (eager.mask, eager.order)
     assert lazy.evaluations <= eager.evaluations
     assert lazy.violations == eager.violations == 0
@@ -37,8 +37,8 @@ def test_local_search_finds_a_third(function: Tabulated, epsilon: float) -> None
     promising = union(a for a in members(everything) if function.value(singleton(a)) > 0)
     if function.value(promising) >= 0:
         share = 1 / 3 - epsilon / max(1, everything.bit_count())
-        assert search(function, "lls", epsilon).value >= share * function.optimum
-        assert search(function, "ls", epsilon).value >= share * function.optimum
+        assert maximise(function, "lls", epsilon).value >= share * function.optimum
+        assert maximise(function, "ls", epsilon).value >= share * function.optimum
 
 
 def trap(others: int, junk: int) -> Tabulated:
@@ -61,7 +61,7 @@ def trap(others: int, junk: int) -> Tabulated:
 @pytest.mark.parametrize("algorithm", ["lls", "ls"])
 def test_the_complement_saves_the_guarantee(junk: int, algorithm: Algorithm) -> None:
     """The complement within V': an attribute nobody wants must not spoil it."""
-    result = search(trap(6, junk), algorithm)
+    result = maximise(trap(6, junk), algorithm)
     assert result.mask == 0b1111110
     assert result.value == trap(6, junk).optimum
 
@@ -71,7 +71,7 @@ def test_the_bound_is_above_the_optimum(
     function: Tabulated, algorithm: Algorithm, nodes: int
 ) -> None:
     """Also where branch and bound is cut off; and the certificate is no promise too much."""
-    result = search(function, algorithm, EPSILON, nodes)
+    result = maximise(function, algorithm, EPSILON, nodes)
     assert result.proof in ("enumerated", "if-submodular")
     assert result.bound is not None
     assert result.certified is not None
@@ -82,7 +82,7 @@ def test_the_bound_is_above_the_optimum(
 @given(submodular(), st.integers(0, 6))
 def test_branch_and_bound_with_submodular_bounds(function: Tabulated, nodes: int) -> None:
     """Where the assumption holds, what was not cut off is the optimum."""
-    result = search(function, "exact", EPSILON, nodes)
+    result = maximise(function, "exact", EPSILON, nodes)
     if not result.node_limit_hit:
         assert result.value == function.optimum == result.bound
 
@@ -93,7 +93,7 @@ def test_names_do_not_matter(
 ) -> None:
     """Relabelling the attributes relabels the answer, where no two sets are alike."""
     names = data.draw(st.permutations(list(members(function.everything))))
-    one, other = search(function, algorithm), search(function.relabelled(names), algorithm)
+    one, other = maximise(function, algorithm), maximise(function.relabelled(names), algorithm)
     assert renamed(one.mask, names) == other.mask
     assert one.value == other.value
     if algorithm == "greedy":  # a set that was jumped to has no order of moves
@@ -104,11 +104,11 @@ def test_names_do_not_matter(
 def test_greedy_is_no_worse_than_the_best_single_attribute(function: Tabulated) -> None:
     """It begins there, and only goes up."""
     best = max(function.value(singleton(each)) for each in members(function.everything))
-    assert search(function, "greedy").value >= max(0.0, best)
+    assert maximise(function, "greedy").value >= max(0.0, best)
 
 
 @given(submodular())
 def test_without_submodularity_nothing_is_proven(function: Tabulated) -> None:
     """The same search on a cost that claims nothing has no bound and no certificate."""
-    result = search(replace(function, claims_submodularity=False), "lls")
+    result = maximise(replace(function, submodular=False), "lls")
     assert (result.proof, result.bound, result.certified) == ("none", None, None)

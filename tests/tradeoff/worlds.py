@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from agent.tradeoff.anonymity_set import METRICS, Crowd
-from agent.tradeoff.objective import Objective, Settings
+from agent.tradeoff.anonymity_set import METRICS, AnonymitySet
+from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator, Utility, query_utility
 from tests.strategies import codes
@@ -38,9 +38,9 @@ class World:
         """Return the utility of the rows."""
         return query_utility(self.rows, self.cards, estimator, shrinkage)
 
-    def crowd(self, known: Known = ()) -> Crowd:
+    def crowd(self, known: Known = ()) -> AnonymitySet:
         """Return the people who agree with what is known."""
-        return Crowd(self.population, self.cards, known)
+        return AnonymitySet(self.population, self.cards, known)
 
 
 @st.composite
@@ -155,12 +155,12 @@ def settings_for(draw: st.DrawFn, world: World, *, limits: bool = True) -> Setti
 
 
 @st.composite
-def objectives(draw: st.DrawFn, *, limits: bool = True) -> Objective:
+def objectives(draw: st.DrawFn, *, limits: bool = True) -> DisclosureObjective:
     """Draw an objective in a rich world, with all that a person and a recipient may bring."""
     world = draw(rich_worlds())
     utility = world.utility(draw(st.sampled_from(ESTIMATORS)), draw(SHRINKAGES))
     crowd = world.crowd(draw(known(world)))
-    return Objective(utility, crowd, draw(settings_for(world, limits=limits)))
+    return DisclosureObjective(utility, crowd, draw(settings_for(world, limits=limits)))
 
 
 def _numbered(values: NDArray[np.intp]) -> NDArray[np.intp]:

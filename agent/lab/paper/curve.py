@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
 from agent.lab.paper import caveats, published
-from agent.tradeoff import curve as tradeoff
-from agent.tradeoff.search import search
+from agent.tradeoff import tradeoff_curve as tradeoff
+from agent.tradeoff.search import maximise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agent.lab.charts import Style
     from agent.lab.paper.subject import Subject
-    from agent.tradeoff.curve import Point
+    from agent.tradeoff.tradeoff_curve import Point
 
 MOST, LEAST = 0.7, 0.1  # of utility and cost without any price: near the most, and near none
 
@@ -40,11 +40,11 @@ def curve_of(subject: Subject, present: float) -> Curve:
 
     def choose(trade_off: float) -> tradeoff.Chosen:
         objective = subject.objective(trade_off)
-        result = search(objective, "lls")
+        result = maximise(objective, "lls")
         objective.forget()
         return tradeoff.Chosen(result.mask, objective.parts(result.mask), result.proof)
 
-    points = tradeoff.curve(choose, tradeoff.grid(present))
+    points = tradeoff.points_of(choose, tradeoff.grid(present))
     sizes = tuple(each.mask.bit_count() for each in points)
     everything = (1 << len(subject.names)) - 1
     whole = subject.objective(present).identifiability_cost(everything)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.build.log.attributes import BY_LABEL, DEMOGRAPHIC, TOPIC
+from agent.build.log.schema import BY_LABEL, DEMOGRAPHIC, TOPIC
 from agent.tradeoff.sets import union
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.lab.charts import Chart, Claim, Finding, Panel, Series
 from agent.lab.paper import caveats, published
 from agent.lab.paper.groups import groups_of
-from agent.tradeoff.search import search
+from agent.tradeoff.search import maximise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ class Scored:
 def heuristics(subject: Subject, trade_off: float) -> tuple[Scored, ...]:
     """Return the set that LLS finds at lambda, then the groups of `groups_of`."""
     objective = subject.objective(trade_off)
-    sets = [(OPTIMISED, search(objective, "lls").mask, "by LLS")]
+    sets = [(OPTIMISED, maximise(objective, "lls").mask, "by LLS")]
     sets += [(each.name, each.mask, each.meaning) for each in groups_of(subject.model)]
     return tuple(
         Scored(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.sets import singleton
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import MeanUtility, query_utility
@@ -60,7 +60,7 @@ def places_of(log: Log, source: Source, model: Model) -> Places:
     ]
     codes = np.stack(columns, axis=1)
     cards = [int(each.max()) + 1 for each in columns]
-    crowd = Crowd(Population(codes), cards)
+    crowd = AnonymitySet(Population(codes), cards)
     before = crowd.identifiability(0, "maxprob", 1)
     utility = _utility(source, model, (codes, cards), place)
     sets = {name: singleton(number) for number, name in enumerate(COLUMNS)}

@@ -12,16 +12,16 @@ from agent.lab.charts import Chart, Claim, Finding, Panel, Series
 from agent.lab.paper import published
 from agent.lab.paper.subject import fresh
 from agent.tradeoff.local_search import eager_pass, lazy_pass
-from agent.tradeoff.search import greedy_order, search
+from agent.tradeoff.search import greedy_order, maximise
 from agent.tradeoff.sets import union
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from agent.lab.paper.subject import Subject
-    from agent.tradeoff.objective import Objective
+    from agent.tradeoff.objective import DisclosureObjective
 
-    Run = Callable[[Objective], int]
+    Run = Callable[[DisclosureObjective], int]
 
 PROBES = 12  # sets that are evaluated to estimate what one costs
 YEAR = 365.25 * 24 * 3600
@@ -29,8 +29,8 @@ GREEDY, LAZY_GREEDY, LOCAL, LAZY_LOCAL = ("greedy", "lazy greedy", "local search
 RUNS: Mapping[str, Run] = {
     GREEDY: lambda objective: greedy_order(objective, eager_pass)[1],
     LAZY_GREEDY: lambda objective: greedy_order(objective, lazy_pass)[1],
-    LOCAL: lambda objective: search(objective, "ls").evaluations,
-    LAZY_LOCAL: lambda objective: search(objective, "lls").evaluations,
+    LOCAL: lambda objective: maximise(objective, "ls").evaluations,
+    LAZY_LOCAL: lambda objective: maximise(objective, "lls").evaluations,
 }
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agent.build.shrinkage import fit
-from agent.tradeoff.anonymity_set import Crowd
-from agent.tradeoff.objective import Objective, Settings
+from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.sets import members
 from agent.tradeoff.utility import MeanUtility, query_utility
 
@@ -34,8 +34,8 @@ class Subject:
     estimator: Estimator
     shrinkages: tuple[float, ...]
     utilities: tuple[QueryUtility, ...]
-    crowd: Crowd
-    _shared: Objective = field(repr=False)
+    crowd: AnonymitySet
+    _shared: DisclosureObjective = field(repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,7 +50,9 @@ class Subject:
         """Return the names of a set, in the order of the model."""
         return self.named(tuple(members(mask)))
 
-    def objective(self, trade_off: float, metric: Metric = "maxprob", k: int = 100) -> Objective:
+    def objective(
+        self, trade_off: float, metric: Metric = "maxprob", k: int = 100
+    ) -> DisclosureObjective:
         """Return F at lambda, with the model's own sensitivities; no limits, nothing known.
 
         ``trade_off``: lambda, bits per unit of ``metric``; ``k``: that of k-anonymity.
@@ -58,7 +60,7 @@ class Subject:
         bits = tuple(each.sensitivity for each in self.model.attributes)
         return self._shared.given(self.crowd, _settings(bits, trade_off, metric, k))
 
-    def utility_alone(self) -> Objective:
+    def utility_alone(self) -> DisclosureObjective:
         """Return U as an objective."""
         none = (0.0,) * len(self.model.attributes)
         return self._shared.given(self.crowd, _settings(none, 0.0))
@@ -92,25 +94,27 @@ def with_chosen_prior(model: Model, estimator: Estimator) -> Subject:
 def fresh(subject: Subject) -> Subject:
     """Return the same subject with an empty memory, of its people too."""
     model = subject.model
-    crowd = Crowd(model.population, model.cards)
+    crowd = AnonymitySet(model.population, model.cards)
     return _subject(model, subject.estimator, subject.shrinkages, crowd)
 
 
-def _subject(model: Model, estimator: Estimator, betas: tuple[float, ...], crowd: Crowd) -> Subject:
+def _subject(
+    model: Model, estimator: Estimator, betas: tuple[float, ...], crowd: AnonymitySet
+) -> Subject:
     utilities = tuple(
         query_utility(model.rows(each), model.cards, estimator, beta)
         for each, beta in enumerate(betas)
     )
     mean = MeanUtility(utilities, model.tables.query_weights)
-    shared = Objective(mean, crowd, _settings((0.0,) * len(model.attributes), 0.0))
+    shared = DisclosureObjective(mean, crowd, _settings((0.0,) * len(model.attributes), 0.0))
     return Subject(model, estimator, betas, utilities, crowd, shared)
 
 
-def cost_alone(model: Model, metric: Metric = "maxprob", k: int = 100) -> Objective:
+def cost_alone(model: Model, metric: Metric = "maxprob", k: int = 100) -> DisclosureObjective:
     """Return -C as an objective, C the identifiability above that of nothing, no sensitivity."""
     none = (0.0,) * len(model.attributes)
     nothing = MeanUtility((), np.zeros(0))
-    return Objective(nothing, model.crowd(), _settings(none, 1.0, metric, k))
+    return DisclosureObjective(nothing, model.crowd(), _settings(none, 1.0, metric, k))
 
 
 def _settings(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from agent.build.log.attributes import BY_LABEL
+from agent.build.log.schema import BY_LABEL
 from agent.errors import UsageError
 
 Scale = Literal["level", "yes", "improvement"]

@@ -14,7 +14,7 @@ from math import isfinite, log2
 from types import MappingProxyType
 from typing import NamedTuple
 
-from agent.build.log.attributes import BY_LABEL
+from agent.build.log.schema import BY_LABEL
 from agent.errors import UsageError
 from agent.lab.questions.asked import WILLING
 from agent.lab.questions.mapping import MAPPED

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.build.columns import INTENT, QUERY, USER
 from agent.build.log.read import open_log
 from agent.build.log.source import source_of
+from agent.build.tables import INTENT, QUERY, USER
 from agent.lab.synth.marginals import MARGINALS, Marginal
 
 if TYPE_CHECKING:

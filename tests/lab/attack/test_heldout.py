@@ -3,8 +3,7 @@
 from collections import Counter
 
 from agent.build.build import model_of
-from agent.build.halves import HALF_KEY, in_half_a
-from agent.build.observe import observe
+from agent.build.observe import HALF_KEY, in_half_a, observe
 from agent.lab.attack.heldout import HeldOut, held_out
 from agent.model.model import Model
 from tests.build.worlds import QUIET, World, options, source

@@ -18,7 +18,7 @@ from agent.lab.attack.ways import EXACT, LEDGER, Way
 from agent.lab.attack.workers import Run, searches
 from agent.model.model import Model
 from agent.tradeoff.local_search import ROUNDING, SetFunction
-from agent.tradeoff.search import Algorithm, Result, search
+from agent.tradeoff.search import Algorithm, Result, maximise
 from tests.decision.made import made_model
 from tests.lab.attack.made import PEOPLE, model, others, same, still, walker
 
@@ -35,7 +35,7 @@ def anew() -> Model:
 
 def stopped(function: SetFunction, algorithm: Algorithm, epsilon: float) -> Result:
     """Search; local search stops after its first move."""
-    return search(function, algorithm, 1e9 if algorithm == "lls" else epsilon)
+    return maximise(function, algorithm, 1e9 if algorithm == "lls" else epsilon)
 
 
 def searched(way: Way, person: Person) -> Searched:

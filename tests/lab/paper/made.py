@@ -10,7 +10,7 @@ from agent.lab.paper.subject import Subject, subject_of
 from agent.model.attributes import Attribute
 from agent.model.model import Model, Query
 from agent.model.tables import Singles, gather
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator
 
@@ -70,7 +70,7 @@ def _rows(draw: np.random.Generator, person: NDArray[np.uint8], query: int) -> Q
 
 def _singles(model: Model) -> Singles:
     """Return the true values: a model promises that they are."""
-    crowd = Crowd(model.population, model.cards)
+    crowd = AnonymitySet(model.population, model.cards)
     sets = [1 << each for each in range(len(CARDS))]
     return Singles(
         np.array([[model.utility(q).value(each) for each in sets] for q in range(QUERIES)]),

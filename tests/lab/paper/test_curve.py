@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.lab.paper import curve as figure
-from agent.tradeoff.curve import Point, beaten, knee
 from agent.tradeoff.objective import Parts
-from agent.tradeoff.search import search
+from agent.tradeoff.search import maximise
+from agent.tradeoff.tradeoff_curve import Point, beaten, knee
 from tests.lab.paper.made import made_subject
 
 
@@ -22,7 +22,7 @@ def test_no_set_on_the_curve_is_better_than_the_best(seed: int, present: float) 
     subject = made_subject(seed, "plugin")
     found = figure.curve_of(subject, present)
     for each in found.points:
-        best = search(subject.objective(each.least), "exhaustive").value
+        best = maximise(subject.objective(each.least), "exhaustive").value
         assert best / 3 <= each.parts.objective <= best + 1e-9
     assert found.points[-1].mask == 0
     assert found.sizes == tuple(each.mask.bit_count() for each in found.points)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.build.log.attributes import BY_LABEL, DEMOGRAPHIC, TABLE_1, TOPIC
+from agent.build.log.schema import BY_LABEL, DEMOGRAPHIC, TABLE_1, TOPIC
 from agent.lab.paper import heuristics, running, shape
 from agent.lab.paper.groups import STATISTICS, groups_of
 from agent.lab.paper.places import Places

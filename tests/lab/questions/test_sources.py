@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from importlib.resources import files
 
-from agent.build.log.attributes import BY_LABEL
+from agent.build.log.schema import BY_LABEL
 from agent.lab.questions.asked import LOCATION, QUESTIONS, STORAGE, WILLING
 from agent.lab.questions.beside import rankings, rates, totals, unwilling
 from agent.lab.questions.defaults import prices, rated_prices, within_outcomes

@@ -9,7 +9,7 @@ from agent.build.log.read import open_log
 from agent.build.log.source import source_of
 from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions, LogFiles
-from agent.tradeoff.anonymity_set import Crowd
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.sets import singleton
 from agent.tradeoff.utility import Estimator, MeanUtility, query_utility
 from tests.build.worlds import QUIET
@@ -70,7 +70,7 @@ def test_some_of_it_is_true(seen: Observations) -> None:
 
 def test_people_are_recognised_by_everything_and_by_little_not(seen: Observations) -> None:
     """Fig. 7: the cost grows slowly at first, and in the end nearly everybody is alone."""
-    crowd = Crowd(seen.population, seen.cards)
+    crowd = AnonymitySet(seen.population, seen.cards)
     persons = [each.name for each in seen.attributes if each.scope == "person"]
 
     @cache

@@ -1,4 +1,4 @@
-"""Closed forms of identifiability, an SQL oracle for classes, and Theorem 3.2."""
+"""Groups, and what is counted in them, are the plain counts."""
 
 import sqlite3
 from contextlib import closing
@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.anonymity_set import METRICS, Crowd, Metric
+from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Metric
 from agent.tradeoff.check import all_pairs, supermodularity
-from agent.tradeoff.objective import Objective, Settings
+from agent.tradeoff.grouping import Column, Grouping, Presence, tally
+from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.sets import members, subsets
 from agent.tradeoff.tables import Population
 from tests.tradeoff.worlds import Known, World, known, rich_worlds
 
+SIZES = [1, 3, 256, 21_845, 21_846, 65_536, 65_537]  # about where 16 bits end, for 3 values or 1
 KS = st.integers(1, 6)
-
-
 CLASSES = """
 SELECT COUNT(*) FROM (
     SELECT SUM(IIF(attribute IN (SELECT attribute FROM asked), code << 8 * attribute, 0)) AS answer
@@ -31,6 +31,52 @@ SELECT COUNT(*) FROM (
 )
 GROUP BY answer
 """
+
+
+@pytest.mark.parametrize("size", SIZES)
+@given(
+    st.lists(st.sampled_from([1, 2, 3, 9, 300]), min_size=1, max_size=6),
+    st.integers(1, 60),
+    st.integers(0, 2**32 - 1),
+)
+def test_every_table_is_the_count_of_its_attribute(
+    size: int, cards: list[int], items: int, seed: int
+) -> None:
+    """The last group and the last value, where an overflow would show, occur."""
+    random = np.random.default_rng(seed)
+    labels = random.integers(0, size, items)
+    labels[0] = size - 1
+    columns = []
+    for card in cards:
+        codes = random.integers(0, card, items).astype(np.min_scalar_type(card - 1))
+        codes[0] = card - 1
+        columns.append(Column(codes, card))
+    for column, table in zip(columns, tally(labels, size, columns), strict=True):
+        expected = np.zeros((column.card, size), dtype=np.intp)
+        np.add.at(expected, (column.codes, labels), 1)
+        assert np.array_equal(table.reshape(column.card, size), expected)
+
+
+@given(st.data(), st.integers(1, 40), st.integers(1, 6))
+def test_classes_are_the_pairs_of_group_and_value_that_occur(
+    data: st.DataObject, items: int, groups: int
+) -> None:
+    """Whatever the attributes: with more values than a byte has bits, or than a byte has values."""
+    cards = data.draw(st.lists(st.sampled_from([1, 2, 7, 8, 9, 17, 300]), min_size=1, max_size=12))
+    columns = [
+        Column(
+            np.array(
+                data.draw(st.lists(st.integers(0, card - 1), min_size=items, max_size=items)),
+                dtype=np.min_scalar_type(card - 1),
+            ),
+            card,
+        )
+        for card in cards
+    ]
+    drawn = data.draw(st.lists(st.integers(0, groups - 1), min_size=items, max_size=items))
+    used, labels = np.unique(drawn, return_inverse=True)
+    expected = [len(set(zip(drawn, each.codes.tolist(), strict=True))) for each in columns]
+    assert Presence(columns).classes(Grouping(labels, len(used))) == expected
 
 
 def grouped(population: Population, mask: int, what: Known) -> list[int]:
@@ -53,7 +99,7 @@ def test_the_closed_forms_on_classes_counted_by_sql(
     """With equal weights and person attributes only: the right column of DESIGN.md 2.2."""
     population = Population(world.population.codes)
     what = data.draw(known(world))
-    crowd, total = Crowd(population, world.cards, what), population.people
+    crowd, total = AnonymitySet(population, world.cards, what), population.people
     if crowd.people < 2:
         return
     for mask in subsets(world.everything):
@@ -78,17 +124,19 @@ def test_a_k_limit_without_violations_is_a_promise_to_each(world: World, k: int)
     """SQL finds no class of fewer than k people behind a feasible set."""
     population = Population(world.population.codes)
     settings = Settings(world.everything, (0.0,) * len(world.cards), k=k)
-    objective = Objective(world.utility(), Crowd(population, world.cards), settings)
+    objective = DisclosureObjective(
+        world.utility(), AnonymitySet(population, world.cards), settings
+    )
     for mask in subsets(world.everything):
         smallest = min(grouped(population, mask, ()))
         assert objective.feasible(mask) == (smallest >= k or not mask)
 
 
-def full_grid(chances: list[list[float]]) -> Crowd:
+def full_grid(chances: list[list[float]]) -> AnonymitySet:
     """Return everybody there can be, each as likely as the product of their values' chances."""
     codes = np.array(list(product(*(range(len(each)) for each in chances))), np.uint8)
     weights = np.array([prod(part) for part in product(*chances)])
-    return Crowd(Population(codes, weights), [len(each) for each in chances])
+    return AnonymitySet(Population(codes, weights), [len(each) for each in chances])
 
 
 @st.composite
@@ -124,6 +172,6 @@ def test_theorem_3_2(chances: list[list[float]]) -> None:
 def test_entropy_is_the_wrong_way_round() -> None:
     """The baseline that the paper rejects costs less the more is known: it is submodular."""
     codes = np.array([[0, 0], [0, 0], [1, 1], [1, 0]], np.uint8)
-    crowd = Crowd(Population(codes), (2, 2))
+    crowd = AnonymitySet(Population(codes), (2, 2))
     costs = [crowd.identifiability(mask, "entropy", 1) for mask in range(4)]
     assert costs[3] - costs[1] < costs[2] - costs[0]

@@ -1,21 +1,93 @@
-"""A portfolio against all portfolios, and the laws of planning one."""
+"""Plans, a query's utility pooled with that of all, and what pairs tell of larger sets."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
 
-from agent.tradeoff.objective import Objective
-from agent.tradeoff.plan import Demand, Portfolio, Scope, Uses, plan
-from agent.tradeoff.sets import members, singleton, subsets, union
-from agent.tradeoff.utility import HELPS_NOTHING, Utility
-from tests.tradeoff.doubles import Table, Tabulated, tabulate
-from tests.tradeoff.worlds import World, rich_worlds, settings_for
+from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.plan import Demand, Pairwise, Portfolio, QueryPlanner, Scope, plan
+from agent.tradeoff.sets import members, pairs, singleton, subsets, union
+from agent.tradeoff.utility import HELPS_NOTHING, Utility, pooled
+from tests.tradeoff.doubles import Table, Tabulated, submodular, tabulate
+from tests.tradeoff.worlds import World, rich_worlds, settings_for, worlds
 
-ROUNDING = 1e-8  # bits
+Floats = NDArray[np.float64]
+ROUNDING = 1e-9
+BITS = st.integers(-8, 8).map(lambda number: number / 4) | st.floats(-4, 4)
+SUM_ROUNDING = 1e-8  # bits, of a whole plan
 MANY = settings(max_examples=200)
+
+
+@st.composite
+def figures(draw: st.DrawFn) -> tuple[Floats, Floats]:
+    """Draw U of single attributes, and of pairs."""
+    count = draw(st.integers(1, 5))
+    singles = draw(arrays(np.float64, count, elements=BITS))
+    both = draw(arrays(np.float64, count * (count - 1) // 2, elements=BITS))
+    return singles, both
+
+
+def told(function: Tabulated) -> Pairwise:
+    """Return what the singles and pairs of a table tell."""
+    count = function.everything.bit_count()
+    singles = np.array([function.value(singleton(each)) for each in range(count)])
+    return Pairwise(singles, np.array([function.value(pair) for pair in pairs(count)]))
+
+
+@given(figures())
+def test_singles_and_pairs_are_what_they_were(given_: tuple[Floats, Floats]) -> None:
+    """And nothing is 0."""
+    singles, both = given_
+    count, utility = len(singles), Pairwise(singles, both)
+    assert utility.value(0) == 0.0
+    assert [utility.value(singleton(each)) for each in range(count)] == singles.tolist()
+    found = [utility.value(pair) for pair in pairs(count)]
+    assert found == pytest.approx(both.tolist(), abs=ROUNDING)
+
+
+@given(figures())
+def test_a_set_is_worth_the_same_however_it_is_reached(given_: tuple[Floats, Floats]) -> None:
+    """All at once or by one more; and bounds are above every subset."""
+    utility, count = Pairwise(*given_), len(given_[0])
+    for mask in range(1 << count):
+        rest = [*members(((1 << count) - 1) & ~mask)]
+        one_more = [utility.value(mask | singleton(each)) for each in rest]
+        assert utility.extensions(mask, rest) == one_more  # to the last bit
+        most = max(utility.value(each) for each in subsets(mask))
+        assert most - ROUNDING <= utility.ceiling(mask) <= utility.limit + ROUNDING
+
+
+@given(submodular(most=6))
+def test_of_a_submodular_utility_it_is_an_upper_bound(function: Tabulated) -> None:
+    """An attribute adds to many no more than it adds to one of them."""
+    utility = told(function)
+    for mask in range(len(function.utilities)):
+        assert function.value(mask) <= utility.value(mask) + ROUNDING
+
+
+@given(worlds(), st.floats(0, 1))
+def test_two_utilities_are_mixed_set_by_set(world: World, share: float) -> None:
+    """Values, gains and bounds alike; all of one is that one."""
+    own, usual = world.utility(), world.utility("plugin", 20.0)
+    mean = pooled(own, usual, share)
+    assert mean.limit == pytest.approx((1 - share) * own.limit + share * usual.limit)
+    for mask in range(world.everything + 1):
+        mixed = (1 - share) * own.value(mask) + share * usual.value(mask)
+        assert mean.value(mask) == pytest.approx(mixed, abs=ROUNDING)
+        most = max(mean.value(each) for each in subsets(mask))
+        assert most <= mean.ceiling(mask) + ROUNDING
+        mean.focus(mask)
+        rest = [*members(world.everything & ~mask)]
+        one_more = [mean.value(mask | singleton(each)) for each in rest]
+        assert mean.extensions(mask, rest) == pytest.approx(one_more, abs=ROUNDING)
+        mean.forget()
+    assert pooled(own, usual, 0.0).value(world.everything) == own.value(world.everything)
 
 
 class Given:
@@ -72,9 +144,9 @@ class Drawn:
         ) - self.prices.cost(mask)
 
 
-def uses_of(utility: Utility) -> Uses:
+def uses_of(utility: Utility) -> QueryPlanner:
     """Return the uses of a utility of five attributes at the most."""
-    return Uses(lambda: utility, 5, {})
+    return QueryPlanner(lambda: utility, 5, {})
 
 
 def best_use(table: Table, mask: int, scope: Scope) -> float:
@@ -132,8 +204,8 @@ def test_where_greedy_is_exact_it_is_the_best_of_all(case: tuple[Drawn, Scope]) 
     world, scope = case
     found = planned(world, scope)
     best = max(world.worth(scope.held | each, scope) for each in subsets(scope.free))
-    assert found.value == pytest.approx(best, abs=ROUNDING)
-    assert world.worth(found.mask, scope) == pytest.approx(best, abs=ROUNDING)
+    assert found.value == pytest.approx(best, abs=SUM_ROUNDING)
+    assert world.worth(found.mask, scope) == pytest.approx(best, abs=SUM_ROUNDING)
 
 
 @MANY
@@ -150,7 +222,7 @@ def test_what_it_says_of_itself_is_true(case: tuple[Drawn, Scope]) -> None:
     for use in found.uses:
         assert use & ~found.mask == 0
         assert scope.most is None or use.bit_count() <= scope.most
-    assert found.value <= world.worth(found.mask, scope) + ROUNDING
+    assert found.value <= world.worth(found.mask, scope) + SUM_ROUNDING
 
 
 @MANY
@@ -162,7 +234,7 @@ def test_limits_hold_and_it_is_never_worse_than_nothing(case: tuple[Drawn, Scope
     assert world.prices.feasible(found.mask)
     nothing = planned(world, scope._replace(free=scope.held))
     assert nothing.mask == scope.held
-    assert found.value >= nothing.value - ROUNDING
+    assert found.value >= nothing.value - SUM_ROUNDING
     for each in members(found.refused):
         assert not world.prices.feasible(found.mask | singleton(each))
 
@@ -174,9 +246,9 @@ def test_what_adds_too_little_is_left_out(case: tuple[Drawn, Scope], least: floa
     world, scope = case
     wanted = scope._replace(least=least)
     found, nothing = (planned(world, each) for each in (wanted, wanted._replace(free=scope.held)))
-    assert found.value >= nothing.value + least * len(found.order) - ROUNDING
+    assert found.value >= nothing.value + least * len(found.order) - SUM_ROUNDING
     for table, use in zip(world.tables, found.uses, strict=True):
-        assert table[use] >= least * use.bit_count() - ROUNDING
+        assert table[use] >= least * use.bit_count() - SUM_ROUNDING
 
 
 @MANY
@@ -232,13 +304,13 @@ def test_real_portfolios_keep_their_limits(world: World, data: st.DataObject) ->
     """With the utility and the crowd that decide, and for a lambda without end nothing is new."""
     crowd, demanded = world.crowd(), data.draw(settings_for(world))
     assume(demanded.own is None)
-    uses = Uses(world.utility, len(world.cards), {})
+    uses = QueryPlanner(world.utility, len(world.cards), {})
     scope = Scope(0, demanded.candidates, 0, demanded.most)
-    prices = Objective(HELPS_NOTHING, crowd, replace(demanded, most=None))
+    prices = DisclosureObjective(HELPS_NOTHING, crowd, replace(demanded, most=None))
     found = plan([Demand(uses, 1.0)], prices, scope)
     assert prices.feasible(found.mask)
-    assert found.value >= -ROUNDING
+    assert found.value >= -SUM_ROUNDING
     dear = replace(demanded, most=None, trade_off=1e12, metric="maxprob")
-    costly = plan([Demand(uses, 1.0)], Objective(HELPS_NOTHING, crowd, dear), scope)
+    costly = plan([Demand(uses, 1.0)], DisclosureObjective(HELPS_NOTHING, crowd, dear), scope)
     before = crowd.identifiability(0, "maxprob", 1)
     assert crowd.identifiability(costly.mask, "maxprob", 1) == pytest.approx(before)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from agent.tradeoff.search import maximise
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from agent.tradeoff.objective import Parts
-    from agent.tradeoff.search import Proof
+    from agent.tradeoff.objective import Objective, Parts
+    from agent.tradeoff.search import Algorithm, Proof
+
 
 OCTAVES = range(-6, 17)  # lambda from 1/64 to 65,536: one bit for all of 65,536 people at most
 PER_OCTAVE = 2
@@ -56,7 +59,23 @@ def grid(present: float) -> tuple[float, ...]:
     return tuple(sorted({0.0, present, *(2.0 ** (step / PER_OCTAVE) for step in steps)}))
 
 
-def curve(choose: Callable[[float], Chosen], trade_offs: Iterable[float]) -> tuple[Point, ...]:
+def curve(
+    objective: Objective, trade_offs: Iterable[float] | None = None, algorithm: Algorithm = "lls"
+) -> tuple[Point, ...]:
+    """Return the set that a search chooses at each lambda; equal sets are one point.
+
+    ``trade_offs``: lambdas in ascending order, by default a grid that has the objective's own.
+    """
+
+    def choose(trade_off: float) -> Chosen:
+        there = objective.at(trade_off)
+        found = maximise(there, algorithm)
+        return Chosen(found.mask, there.parts(found.mask), found.proof)
+
+    return points_of(choose, grid(objective.trade_off) if trade_offs is None else trade_offs)
+
+
+def points_of(choose: Callable[[float], Chosen], trade_offs: Iterable[float]) -> tuple[Point, ...]:
     """Return what ``choose`` chooses at each lambda, given in ascending order; equal sets merged.
 
     Where every choice is the best feasible set, cost and worth fall, if weakly, from point to

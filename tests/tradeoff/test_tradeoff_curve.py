@@ -1,4 +1,4 @@
-"""The trade-off curve: what falls as lambda grows where nothing better exists, and the knee."""
+"""The trade-off curve and its knee."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.tradeoff.curve import Chosen, Point, at, beaten, curve, grid, knee
-from agent.tradeoff.objective import Objective, Parts
-from agent.tradeoff.search import ALGORITHMS, Algorithm, search
+from agent.tradeoff.objective import DisclosureObjective, Parts
+from agent.tradeoff.search import ALGORITHMS, Algorithm, maximise
 from agent.tradeoff.sets import subsets
+from agent.tradeoff.tradeoff_curve import Chosen, Point, at, beaten, grid, knee, points_of
 from tests.tradeoff.worlds import ESTIMATORS, SHRINKAGES, known, rich_worlds, settings_for
 
 ROUNDING = 1e-9
 FEW = (0.0, 0.05, 0.3, 1.0, 2.0, 5.12, 30.0, 400.0)
-
-Priced = Callable[[float], Objective]
+Priced = Callable[[float], DisclosureObjective]
+FIGURES = st.integers(0, 8).map(float)
 
 
 @st.composite
@@ -28,7 +28,7 @@ def priced(draw: st.DrawFn) -> Priced:
     demands = draw(settings_for(world))
     utility = world.utility(draw(st.sampled_from(ESTIMATORS)), draw(SHRINKAGES))
     crowd = world.crowd(draw(known(world)))
-    shared = Objective(utility, crowd, demands)
+    shared = DisclosureObjective(utility, crowd, demands)
     return lambda trade_off: shared.given(crowd, replace(demands, trade_off=trade_off))
 
 
@@ -37,7 +37,7 @@ def chosen_by(function: Priced, algorithm: Algorithm) -> Callable[[float], Chose
 
     def choose(trade_off: float) -> Chosen:
         objective = function(trade_off)
-        result = search(objective, algorithm)
+        result = maximise(objective, algorithm)
         return Chosen(result.mask, objective.parts(result.mask), result.proof)
 
     return choose
@@ -48,7 +48,6 @@ def point(worth: float, cost: float) -> Point:
     return Point(1.0, 1.0, 1, Parts(worth, cost, 0.0, 0.0, 0.0), "none")
 
 
-FIGURES = st.integers(0, 8).map(float)
 CURVES = st.lists(st.builds(point, FIGURES, FIGURES), max_size=7)
 
 
@@ -59,7 +58,7 @@ def test_cost_and_worth_fall_where_every_set_is_the_best(
     function: Priced, algorithm: Algorithm
 ) -> None:
     """Weakly, with knowledge, guards, limits, any metric; the best by a look at every set."""
-    points = curve(chosen_by(function, algorithm), FEW)
+    points = points_of(chosen_by(function, algorithm), FEW)
     assert all(each.proof == "enumerated" for each in points)
     for before, after in pairwise(points):
         assert after.cost <= before.cost + ROUNDING
@@ -78,8 +77,8 @@ def test_cost_and_worth_fall_where_every_set_is_the_best(
 def test_the_curve_holds_what_the_search_chooses(function: Priced, algorithm: Algorithm) -> None:
     """At each lambda of the grid once, equal neighbours merged, whatever the search."""
     choose = chosen_by(function, algorithm)
-    points = curve(choose, FEW)
-    assert points == curve(choose, FEW)
+    points = points_of(choose, FEW)
+    assert points == points_of(choose, FEW)
     for trade_off in FEW:
         found = points[at(points, trade_off)]
         assert found.mask == choose(trade_off).mask
@@ -98,7 +97,7 @@ def test_a_merged_point_claims_the_weakest_proof() -> None:
     nothing = Parts(0.0, 0.0, 0.0, 0.0, 0.0)
     for last, expected in ((1.0, "enumerated"), (2.0, "if-submodular"), (4.0, "none")):
         tried = [each for each in proofs if each <= last]
-        found = curve(lambda each: Chosen(0, nothing, proofs[each]), tried)  # type: ignore[arg-type]
+        found = points_of(lambda each: Chosen(0, nothing, proofs[each]), tried)  # type: ignore[arg-type]
         assert [each.proof for each in found] == [expected]
 
 

@@ -1,4 +1,4 @@
-"""The rows of each query, linked by user within it, in an order that says nothing."""
+"""People and the rows of queries as arrays, in an order that says nothing about who they were."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from agent.tradeoff.tables import QueryRows
+from agent.tradeoff.tables import Population, QueryRows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from agent.build.population import People
-
+    Codes = NDArray[np.uint8]
     Indexes = NDArray[np.intp]
+
 
 # Odd constants and shifts of splitmix64 (Steele, Lea, Flood 2014, figure 16).
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
@@ -22,6 +24,38 @@ _STEPS = (
     (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
     (np.uint64(27), np.uint64(0x94D049BB133111EB)),
 )
+
+
+class People(NamedTuple):
+    """The population, and where each user went.
+
+    ``place``: intp, shape (N,), the position in the population of the user at each position of
+    the table; ``profile``: intp, shape (N,), for each position of the population, the rank of
+    its codes among those that occur.
+    """
+
+    population: Population
+    place: Indexes
+    profile: Indexes
+
+
+def arranged(codes: Codes, counts: Sequence[NDArray[np.uint32]]) -> People:
+    """Return the people in the order of their codes and counts.
+
+    So the order is a function of what the model holds of each anyway, and of nothing else: a
+    shuffle whose seed can be computed could be undone.
+    """
+    wide = [np.ascontiguousarray(table).astype(">u4").view(np.uint8) for table in counts]
+    both = np.ascontiguousarray(np.hstack([codes, *wide]))
+    # Each row as one value that compares byte by byte.
+    order = np.argsort(both.view(np.dtype((np.void, both.shape[1]))).ravel(), kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    codes = np.ascontiguousarray(codes[order])
+    changes = (codes[1:] != codes[:-1]).any(axis=1)
+    profile = np.concatenate([[0], np.cumsum(changes)])
+    tables = tuple(table[order] for table in counts)
+    return People(Population(codes, None, tables), place, profile)
 
 
 class Events(NamedTuple):
@@ -79,7 +113,11 @@ def observed(text: str, intents: tuple[str, ...], events: Events, people: People
     """
     first = np.flatnonzero(np.diff(events.user, prepend=-1))
     person = people.place[events.user[first]]
-    order = np.lexsort((_fingerprints(events, first), people.profile[person]))
+    # 64 bits for each user that depend on the contents of the user's rows only.
+    marks = _mixed(events.intent.astype(np.uint64))
+    for column in events.request.T:
+        marks = _mixed(marks + column)
+    order = np.lexsort((np.add.reduceat(marks, first), people.profile[person]))
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
     sizes = np.diff(first, append=len(events.user))
@@ -93,14 +131,6 @@ def observed(text: str, intents: tuple[str, ...], events: Events, people: People
         intents=len(intents),
     )
     return Observed(text, intents, rows, person[order])
-
-
-def _fingerprints(events: Events, first: Indexes) -> NDArray[np.uint64]:
-    """Return 64 bits for each user that depend on the contents of the user's rows only."""
-    marks = _mixed(events.intent.astype(np.uint64))
-    for column in events.request.T:
-        marks = _mixed(marks + column)
-    return np.add.reduceat(marks, first)
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

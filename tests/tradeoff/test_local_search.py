@@ -1,0 +1,328 @@
+"""Passes follow algorithm 1, and neither path nor names of attributes show in what is found."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from agent.tradeoff.anonymity_set import METRICS
+from agent.tradeoff.local_search import FLOOR, LocalSearch, Memo, eager_pass, lazy_pass
+from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.search import maximise
+from agent.tradeoff.sets import members, pairs, singleton, subsets
+from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
+from tests.tradeoff.doubles import Tabulated, arbitrary, submodular, tabulate
+from tests.tradeoff.worlds import ESTIMATORS, World, known, rich_worlds, settings_for
+
+Pass = Callable[[LocalSearch, int], bool]
+PASSES = pytest.mark.parametrize("one_pass", [lazy_pass, eager_pass])
+Step = tuple[Literal["value", "focus", "ceiling", "extensions", "forget"], int]
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["value", "focus", "ceiling", "extensions", "forget"]), st.integers(0, 63)
+    ),
+    max_size=40,
+)
+CLOSE = 1e-9
+
+
+def as_printed(function: Tabulated, epsilon: float) -> int:
+    """Return what Algorithm 1 finds on its way up when its test is taken literally."""
+    mask, options = 0, set(members(function.everything))
+    while options:
+        gains = {v: function.value(mask | singleton(v)) - function.value(mask) for v in options}
+        best = max(gains, key=lambda v: (gains[v], -v))
+        factor = 1 + epsilon / function.everything.bit_count() ** 2
+        if gains[best] <= factor * function.value(mask):
+            break
+        mask |= singleton(best)
+        options.remove(best)
+    return mask
+
+
+def test_the_printed_test_stops_after_one_attribute() -> None:
+    """It wants the increment, not the new value, to exceed F: the second has to double it."""
+    function = tabulate(3, lambda mask: [0, 4, 3, 7, 2, 6, 5, 9][mask])
+    assert as_printed(function, 0.01) == 0b001
+    assert maximise(function, "lls", 0.01).mask == 0b111
+
+
+@given(submodular())
+def test_the_printed_test_never_adds_a_second_attribute(function: Tabulated) -> None:
+    """On no submodular F: a second one adds at most what the first was worth."""
+    printed = as_printed(function, 0.01)
+    assert function.value(printed) <= maximise(function, "lls", 0.01).value
+    assert printed.bit_count() <= 1
+
+
+@PASSES
+@pytest.mark.parametrize(
+    ("start", "gain", "moves"),
+    [
+        (100.0, 0.9, False),  # below (1/1^2) % of 100
+        (100.0, 1.1, True),
+        (-100.0, 0.9, False),  # the sign of F does not turn the test round
+        (-100.0, 1.1, True),
+        (-100.0, -0.5, False),  # (1 + 0.01) F(A) is -101: the printed form would go down
+        (0.0, FLOOR / 2, False),  # noise
+        (0.0, 1e-9, True),
+    ],
+)
+def test_the_threshold(one_pass: Pass, start: float, gain: float, moves: bool) -> None:
+    """A move counts where it improves F by more than (epsilon/n^2)|F|, whatever F's sign."""
+    values = [0.0, start, 0.0, start + gain]
+    walk = LocalSearch(Memo(tabulate(2, lambda mask: values[mask])), epsilon=0.04)
+    walk.start_at(0b01)
+    assert one_pass(walk, 0b10) is moves
+    assert walk.mask == (0b11 if moves else 0b01)
+
+
+@PASSES
+@given(function=arbitrary(), start=st.integers(0, 31), epsilon=st.sampled_from([0.01, 1.0]))
+def test_a_pass_never_makes_it_worse(
+    one_pass: Pass, function: Tabulated, start: int, epsilon: float
+) -> None:
+    """From any set, also from one with a negative F: it does not lose the value it starts from."""
+    start &= function.everything
+    walk = LocalSearch(Memo(function), epsilon)
+    walk.start_at(start)
+    up = one_pass(walk, function.everything & ~start)
+    assert walk.mask & start == start
+    assert function.value(walk.mask) >= function.value(start)
+    assert up == (walk.mask != start)
+    top = walk.mask
+    down = one_pass(walk, top)
+    assert walk.mask & ~top == 0
+    assert function.value(walk.mask) >= function.value(top)
+    assert down == (walk.mask != top)
+
+
+@PASSES
+def test_the_order_is_the_order_of_the_moves(one_pass: Pass) -> None:
+    """Best first; what is taken out leaves the order of the others alone."""
+    worth: Sequence[float] = (1.0, 3.0, 2.0)
+    walk = LocalSearch(Memo(tabulate(3, lambda mask: sum(worth[v] for v in members(mask)))), 0.01)
+    assert one_pass(walk, 0b111)
+    assert list(walk.order) == [1, 2, 0]
+    walk.move(2)
+    assert list(walk.order) == [1, 0]
+    walk.move(2)
+    assert list(walk.order) == [1, 0, 2]
+
+
+def test_ties_break_by_index() -> None:
+    """Never by the order in which the gains were computed."""
+    for one_pass in (lazy_pass, eager_pass):
+        walk = LocalSearch(Memo(tabulate(4, lambda mask: mask.bit_count() ** 0.5)), 0.01)
+        one_pass(walk, 0b1111)
+        assert walk.order == (0, 1, 2, 3)
+
+
+def walk(utility: Utility, steps: list[Step], everything: int) -> None:
+    """Ask for this and that, in this order."""
+    for step, number in steps:
+        mask = number & everything
+        if step == "extensions":
+            utility.extensions(mask, list(members(everything & ~mask)))
+        elif step == "forget":
+            utility.forget()
+        else:
+            getattr(utility, step)(mask)
+
+
+@given(rich_worlds(), st.sampled_from(ESTIMATORS), STEPS)
+def test_a_utility_is_the_same_by_every_path(
+    world: World, estimator: Estimator, steps: list[Step]
+) -> None:
+    """Equal, not nearly equal: ties between sets must not depend on what was asked first."""
+
+    def fresh() -> Utility:
+        parts = [world.utility(estimator, beta) for beta in (5.0, 7.3)]
+        return MeanUtility(parts, np.array([1.0, 2.0]))
+
+    used = fresh()
+    walk(used, steps, world.everything)
+    for mask in subsets(world.everything):
+        assert used.value(mask) == fresh().value(mask)
+
+
+@given(rich_worlds(), st.sampled_from(ESTIMATORS), st.data())
+def test_extensions_are_values(world: World, estimator: Estimator, data: st.DataObject) -> None:
+    """Many attributes at once, or one at a time: the same."""
+    utility, plain = world.utility(estimator), world.utility(estimator)
+    for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=5)):
+        utility.focus(data.draw(st.integers(0, world.everything)))
+        new = list(members(world.everything & ~mask))
+        expected = [plain.value(mask | singleton(each)) for each in new]
+        assert utility.extensions(mask, new) == expected
+
+
+@given(rich_worlds(), st.data())
+def test_identifiability_is_the_same_by_every_path(world: World, data: st.DataObject) -> None:
+    """Whatever the crowd was asked before, and in whose neighbourhood."""
+    what = data.draw(known(world))
+    used = world.crowd(what)
+    for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=20)):
+        used.focus(data.draw(st.integers(0, world.everything)))
+        near = data.draw(st.integers(0, world.everything))
+        measures = data.draw(st.sampled_from([METRICS, METRICS[:1]]))
+        used.survey(near, list(members(world.everything & ~near)), [(m, 3) for m in measures])
+        fresh = world.crowd(what)
+        for metric in METRICS:
+            expected = fresh.identifiability(mask, metric, 3)
+            assert used.identifiability(mask, metric, 3) == expected
+        assert used.people_left(mask) == fresh.people_left(mask)
+        assert used.guard_bits(0, mask) == fresh.guard_bits(0, mask)
+        assert used.best_guess(0, mask) == fresh.best_guess(0, mask)
+
+
+@given(rich_worlds(), st.data())
+def test_the_objective_is_the_same_by_every_path(world: World, data: st.DataObject) -> None:
+    """Surveys, memories of other people's demands, and stored figures included."""
+    settings = data.draw(settings_for(world))
+    crowd = world.crowd()
+    sets = [singleton(each) for each in members(world.everything)]
+    stored = {each: world.utility().value(each) for each in (*sets, *pairs(len(sets)))}
+    first = DisclosureObjective(world.utility(), crowd, data.draw(settings_for(world)), stored)
+    used = first.given(crowd, settings)
+    for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=10)):
+        used.survey(mask, list(members(world.everything & ~mask)))
+        first.value(mask)
+        if data.draw(st.booleans()):
+            used.forget()
+    for mask in subsets(world.everything):
+        fresh = DisclosureObjective(world.utility(), world.crowd(), settings)
+        assert used.parts(mask) == fresh.parts(mask)
+
+
+@given(rich_worlds(), STEPS, st.data())
+def test_what_is_remembered_never_shows(
+    world: World, steps: list[Step], data: st.DataObject
+) -> None:
+    """With hardly any memory, every answer is the same."""
+    settings, everything = data.draw(settings_for(world)), list(subsets(world.everything))
+    plain = DisclosureObjective(world.utility(), world.crowd(), settings)
+    expected = [plain.parts(mask) for mask in everything]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agent.tradeoff.counts.CELLS_KEPT", 1)
+        patch.setattr("agent.tradeoff.grouping.KEPT", 1)
+        patch.setattr("agent.tradeoff.anonymity_set.REMEMBERED", 2)
+        utility, crowd = world.utility(), world.crowd()
+        walk(utility, steps, world.everything)
+        forgetful = DisclosureObjective(utility, crowd, settings)
+        assert [forgetful.parts(mask) for mask in everything] == expected
+
+
+@given(rich_worlds(), STEPS)
+def test_shrinkages_that_share_their_counts_do_not_show(world: World, steps: list[Step]) -> None:
+    """Counts made for one are right for the next, though cells were divided anew in between."""
+    sets = list(subsets(world.everything))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agent.tradeoff.counts.CELLS_KEPT", 1)
+        first = query_utility(world.rows, world.cards, "louo", 5.0)
+        for shrinkage in (5.0, 20.0, 200.0):
+            shared = first.at(shrinkage)
+            walk(shared, steps, world.everything)
+            for mask in (*sets, *reversed(sets)):
+                fresh = query_utility(world.rows, world.cards, "louo", shrinkage)
+                assert shared.value(mask) == fresh.value(mask)
+
+
+def permutation(draw: st.DrawFn, size: int) -> NDArray[np.intp]:
+    """Draw an order of so many things."""
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return generator.permutation(size).astype(np.intp)
+
+
+def renamed(
+    codes: NDArray[np.unsignedinteger], names: Sequence[NDArray[np.intp]]
+) -> NDArray[np.uint8]:
+    """Give each attribute's values their new names."""
+    columns = [name[column] for name, column in zip(names, codes.T, strict=True)]
+    shape = codes.shape
+    return np.array(columns, np.uint8).T.reshape(shape)
+
+
+@st.composite
+def called_otherwise(draw: st.DrawFn) -> tuple[World, World]:
+    """Draw a world and the same with other names for users, intents and values.
+
+    Rows and people are listed in another order, too; "not specified" keeps its code 0.
+    """
+    world = draw(rich_worlds())
+    rows, people = world.rows, world.population
+    names = [np.r_[0, 1 + permutation(draw, card - 1)] for card in world.cards]
+    person, request = names[: world.persons], names[world.persons :]
+    users, intents = permutation(draw, len(rows.person)), permutation(draw, rows.intents)
+    order, crowd = permutation(draw, len(rows.user)), permutation(draw, people.people)
+    codes = renamed(rows.person, person)
+    other = QueryRows(
+        user=users[rows.user][order],
+        intent=intents[rows.intent][order],
+        person=codes[np.argsort(users)],
+        request=renamed(rows.request, request)[order],
+        intents=rows.intents,
+    )
+    population = Population(
+        codes=renamed(people.codes, person)[crowd],
+        weights=None if people.weights is None else people.weights[crowd],
+        request_counts=tuple(
+            table[:, np.argsort(name)][crowd]
+            for table, name in zip(people.request_counts, request, strict=True)
+        ),
+    )
+    return world, World(world.cards, world.persons, other, population)
+
+
+@given(called_otherwise(), st.sampled_from(ESTIMATORS))
+def test_utility_does_not_depend_on_names(
+    worlds: tuple[World, World], estimator: Estimator
+) -> None:
+    """Users, intents, values and rows; values, ceilings and limits."""
+    one, other = (world.utility(estimator) for world in worlds)
+    assert one.limit == pytest.approx(other.limit, abs=CLOSE)
+    for mask in subsets(worlds[0].everything):
+        assert one.value(mask) == pytest.approx(other.value(mask), abs=CLOSE)
+        assert one.ceiling(mask) == pytest.approx(other.ceiling(mask), abs=CLOSE)
+
+
+@given(called_otherwise(), st.integers(2, 5))
+def test_cost_does_not_depend_on_names(worlds: tuple[World, World], k: int) -> None:
+    """People and values; every metric, guards, and the number of people left."""
+    one, other = (world.crowd() for world in worlds)
+    for mask in subsets(worlds[0].everything):
+        for metric in METRICS:
+            found = one.identifiability(mask, metric, k)
+            assert found == pytest.approx(other.identifiability(mask, metric, k), abs=CLOSE)
+        assert one.people_left(mask) == pytest.approx(other.people_left(mask))
+        assert one.guard_bits(0, mask) == pytest.approx(other.guard_bits(0, mask), abs=CLOSE)
+        assert one.best_guess(0, mask) == pytest.approx(other.best_guess(0, mask), abs=CLOSE)
+
+
+@given(rich_worlds(requests=0), st.sampled_from(ESTIMATORS), st.data())
+def test_values_do_not_depend_on_the_order_of_attributes(
+    world: World, estimator: Estimator, data: st.DataObject
+) -> None:
+    """Utility and cost of a set of attributes listed in another order."""
+    order = data.draw(st.permutations(range(world.persons)))
+    rows, people = world.rows, world.population
+    other = World(
+        tuple(world.cards[each] for each in order),
+        world.persons,
+        QueryRows(rows.user, rows.intent, rows.person[:, order], rows.request, rows.intents),
+        Population(people.codes[:, order], people.weights),
+    )
+    utilities = world.utility(estimator), other.utility(estimator)
+    crowds = world.crowd(), other.crowd()
+    for mask in subsets(world.everything):
+        moved = sum(singleton(order.index(each)) for each in members(mask))
+        found = utilities[1].value(moved)
+        assert utilities[0].value(mask) == pytest.approx(found, abs=CLOSE)
+        for metric in METRICS:
+            found = crowds[1].identifiability(moved, metric, 3)
+            assert crowds[0].identifiability(mask, metric, 3) == pytest.approx(found, abs=CLOSE)

@@ -1,0 +1,124 @@
+"""The public face: another utility on another cost, in twenty lines, and nothing deeper."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import agent.tradeoff
+from agent.tradeoff import (
+    Objective,
+    Point,
+    Population,
+    SetFunction,
+    Utility,
+    curve,
+    maximise,
+    members,
+)
+
+QUARTERS = st.integers(0, 12).map(lambda number: number / 4)
+
+
+class Coverage(Utility):
+    """The weight of all that the attributes of a set cover."""
+
+    def __init__(self, covers: list[set[int]], weights: list[float]) -> None:
+        """Take what each attribute covers, and how much each of these is worth."""
+        self.covers, self.weights = covers, weights
+
+    def value(self, mask: int) -> float:
+        """Return U."""
+        covered = set[int]().union(*(self.covers[each] for each in members(mask)))
+        return sum(self.weights[each] for each in covered)
+
+
+@st.composite
+def coverages(draw: st.DrawFn) -> tuple[Coverage, int]:
+    """Draw a coverage by up to six attributes."""
+    weights = draw(st.lists(QUARTERS, min_size=1, max_size=6))
+    covered = st.sets(st.integers(0, len(weights) - 1))
+    covers = draw(st.lists(covered, min_size=1, max_size=6))
+    return Coverage(covers, weights), len(covers)
+
+
+@given(coverages(), st.lists(QUARTERS, min_size=6, max_size=6), st.sampled_from([0.0, 0.5, 2.0]))
+def test_another_utility_on_another_cost(
+    given_: tuple[Coverage, int], prices: list[float], trade_off: float
+) -> None:
+    """Every search returns a set of the value it says, and none beats all subsets."""
+    utility, attributes = given_
+    objective = Objective(
+        utility,
+        lambda mask: 1 + sum(prices[each] for each in members(mask)),
+        attributes,
+        trade_off,
+        submodular=True,
+    )
+    best = maximise(objective, "exhaustive")
+    worth = [
+        utility.value(mask) - trade_off * sum(prices[each] for each in members(mask))
+        for mask in range(1 << attributes)
+    ]
+    assert best.value == pytest.approx(max(worth))
+    assert maximise(objective, "exact").value == pytest.approx(best.value)
+    for algorithm in ("lls", "ls", "greedy"):
+        found = maximise(objective, algorithm)
+        assert found.value == pytest.approx(worth[found.mask])
+        assert found.bound is not None
+        assert found.value <= best.value + 1e-9 <= found.bound + 2e-9
+    assert maximise(objective).value >= best.value / 3 - 1e-9
+
+
+@given(coverages())
+def test_the_curve_falls(given_: tuple[Coverage, int]) -> None:
+    """Of the best sets, the dearer lambda makes cost the less; each point is the best there."""
+    utility, attributes = given_
+    objective = Objective(utility, int.bit_count, attributes)
+    points = curve(objective, algorithm="exhaustive")
+    assert points[0].least == 0.0
+    assert all(isinstance(each, Point) for each in points)
+    assert [each.cost for each in points] == sorted((each.cost for each in points), reverse=True)
+    for each in points:
+        assert each.parts.objective == maximise(objective.at(each.least), "exhaustive").value
+
+
+def test_people_are_a_cost() -> None:
+    """What a set tells apart among them, above what they are before: the expected peak."""
+    codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [1, 1]], np.uint8)
+    objective = Objective(Coverage([{0}, {1}], [1.0, 1.0]), Population(codes), 2, trade_off=3.0)
+    assert [objective.identifiability_cost(mask) for mask in range(4)] == pytest.approx(
+        [0.0, 1 / 6, 1 / 6, 3 / 6]
+    )
+    assert objective.parts(3).objective == pytest.approx(2 - 3 * 3 / 6)
+    assert maximise(objective, "exact").mask in (0b01, 0b10, 0b11)
+
+
+def test_a_set_function_needs_candidates_and_a_value() -> None:
+    """Everything else has a default that claims nothing."""
+
+    class Cut(SetFunction):
+        candidates = 0b1011
+
+        def value(self, mask: int) -> float:
+            return float(mask.bit_count() * (3 - mask.bit_count()))
+
+    for algorithm in ("lls", "ls", "greedy", "exhaustive"):
+        found = maximise(Cut(), algorithm)
+        assert (found.value, found.mask & ~0b1011) == (2.0, 0)
+        assert found.exact == (algorithm == "exhaustive")
+        assert found.bound == (2.0 if found.exact else None)
+    proven = maximise(Cut(), "exact")
+    assert (proven.value, proven.exact) == (2.0, True)
+
+
+def test_the_face_is_whole_and_opens_late() -> None:
+    """Each name is there, no other is, and a set of bits brings no array."""
+    assert all(getattr(agent.tradeoff, name) is not None for name in agent.tradeoff.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'maximize'"):
+        _ = agent.tradeoff.maximize  # type: ignore[attr-defined]
+    line = "import sys, agent.tradeoff.sets; assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", line], check=True)
