@@ -74,7 +74,7 @@ def attack(**flags: Unpack[AttackFlags]) -> None:
         from agent.lab.attack.numbers import NAME, numbers
         from agent.lab.attack.page import page
         from agent.lab.attack.study import study
-        from agent.lab.drawing.write import write_page
+        from agent.lab.drawing import write_page
     folder = folder_for(flags["out"])
     options = Options(
         people=flags["people"],
@@ -107,7 +107,7 @@ def _reader(flags: AttackFlags) -> Callable[[Progress], Material]:
     with extra("build", "building a model"):
         from agent.lab.attack.heldout import halves, halves_of_log
         from agent.lab.attack.study import Material
-        from agent.lab.paper.logged import stated_source
+        from agent.lab.paper.log import stated_source
     match flags["users"], flags["events"], flags["log"]:
         case Path() as users, Path() as events, None:
             return lambda told: Material(*halves(users, events, told), stated_source(users.parent))

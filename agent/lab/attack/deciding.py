@@ -13,7 +13,7 @@ from agent.decision.settings import relevant
 from agent.decision.terms import Terms
 from agent.decision.under import terms_under
 from agent.errors import UsageError
-from agent.lab.paper.groups import groups_of
+from agent.lab.paper.subject import groups_of
 from policy.careful import careful
 from policy.load import preset
 from policy.match import Rulebook

@@ -13,7 +13,7 @@ from agent.build.log.source import source_of
 from agent.build.observe import observe
 from agent.build.options import BuildOptions, TableFiles
 from agent.build.read import open_tables
-from agent.lab.paper.logged import files_of
+from agent.lab.paper.log import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,7 +24,7 @@ from agent.lab.attack.ways import (
     Way,
 )
 from agent.lab.attack.workers import Run, traces, watched
-from agent.lab.paper.groups import groups_of
+from agent.lab.paper.subject import groups_of
 from agent.tradeoff.sets import members, union
 
 if TYPE_CHECKING:

@@ -1,25 +1,34 @@
-"""A default sensitivity in bits for the attributes of Table 1 that a source speaks of.
-
-Both sources say which share of people would share for how much: the paper for twice the
-performance, 1 bit, and the second survey for each level, once a level has a price (`PRICES`). A
-price of an attribute is where half would share, on straight lines between what is known.
-"""
+"""A default sensitivity in bits for the attributes of Table 1 that a survey speaks of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from math import isfinite, log2
+from math import isfinite, log2, sqrt
 from types import MappingProxyType
 from typing import NamedTuple
 
+import numpy as np
+
 from agent.build.log.attributes import BY_LABEL
 from agent.errors import UsageError
-from agent.lab.questions.asked import WILLING
-from agent.lab.questions.mapping import MAPPED
-from agent.lab.questions.ratings import SOURCE, adults
-from agent.lab.questions.stated import DOUBLED_BITS, EXTREMES, OUTCOMES, SHARES
+from agent.lab.questions.ratings import MAPPED, SOURCE, adults
+from agent.lab.questions.survey import (
+    AGE,
+    ATTRIBUTES,
+    DOUBLED_BITS,
+    EXTREMES,
+    LOCATION,
+    ORDERS,
+    OUTCOMES,
+    SHARES,
+    STORAGE,
+    WILLING,
+    Order,
+    Outcome,
+    Question,
+)
 from agent.model.model import Figure, Model
 
 # What each level of the second survey wants, which did not ask: the paper's four improvements
@@ -28,6 +37,16 @@ from agent.model.model import Figure, Model
 PRICES = tuple(log2(factor) for factor in (1.25, 1.5, 2.0, 4.0))
 AS_ANSWERED = 1.0
 HALF = 0.5  # of the people
+DOUBLED_LEVEL = PRICES.index(DOUBLED_BITS) + 1  # who rates so or below shares for twice the speed
+_Z = 1.96  # of a 95 % interval
+# What the paper asked beside attributes, and the item nearest to it.
+_NEAREST: Mapping[tuple[Question, str], tuple[str, ...]] = MappingProxyType(
+    {
+        (LOCATION, "city"): ("location",),
+        (AGE, "1 year"): ("birthdate",),
+        (STORAGE, "topics"): ("website",),
+    }
+)
 
 
 class Price(NamedTuple):
@@ -127,3 +146,95 @@ def with_default_sensitivities(model: Model, scale: float = AS_ANSWERED) -> Mode
         "sensitivity_scale": scale,
     }
     return replace(model, attributes=attributes, options=options, digest="")
+
+
+class Rate(NamedTuple):
+    """Who would share an attribute for twice the performance: stated there, rated so here."""
+
+    label: str
+    paper: float
+    adults: float
+
+
+class Ranking(NamedTuple):
+    """An order that the paper states, and how the same people rate the nearest items.
+
+    ``difference``: mean level of what the paper has as more sensitive, less that of the other, with
+    the ``half_width`` of its 95 % interval; ``higher`` and ``lower``: shares of people who rate it
+    above, and below, the other.
+    """
+
+    order: Order
+    difference: float
+    half_width: float
+    higher: float
+    lower: float
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the second survey has the same order; None where the interval holds 0."""
+        return None if abs(self.difference) <= self.half_width else self.difference > 0
+
+
+class Total(NamedTuple):
+    """A set of Fig. 11: the most that its sensitivity can be, and what our prices come to."""
+
+    outcome: Outcome
+    priced: int
+    bits: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the prices leave room for a cost of identifiability that is not negative."""
+        return self.bits <= self.outcome.cost
+
+
+def rates() -> tuple[Rate, ...]:
+    """Return the attributes that both surveys speak of."""
+    return tuple(
+        Rate(each.thing, each.share, adults().share(MAPPED[each.thing].items, DOUBLED_LEVEL))
+        for each in SHARES
+        if each.question is WILLING and each.thing in MAPPED
+    )
+
+
+def unwilling() -> dict[str, float]:
+    """Return by label the shares who would share, where they are no majority as in 6.1."""
+    shares = {label: adults().share(each.items, DOUBLED_LEVEL) for label, each in MAPPED.items()}
+    return {label: share for label, share in shares.items() if share <= HALF}
+
+
+def rankings() -> tuple[Ranking, ...]:
+    """Return the stated orders of which both sides have an item of their own."""
+    pairs = [(order, _items(order.less), _items(order.more)) for order in ORDERS]
+    return tuple(
+        _ranked(order, less, more) for order, less, more in pairs if less and more and less != more
+    )
+
+
+def totals() -> tuple[Total, ...]:
+    """Return the sets of Fig. 11 beside our prices."""
+    found = []
+    for each in OUTCOMES:
+        bits = [prices()[label].bits for label in each.labels if label in prices()]
+        found.append(Total(each, len(bits), sum(bits)))
+    return tuple(found)
+
+
+def _ranked(order: Order, less: tuple[str, ...], more: tuple[str, ...]) -> Ranking:
+    steps = adults().of(more).astype(float) - adults().of(less)
+    spread = float(steps.std(ddof=1)) / sqrt(len(steps))
+    return Ranking(
+        order,
+        float(steps.mean()),
+        _Z * spread,
+        float(np.mean(steps > 0)),
+        float(np.mean(steps < 0)),
+    )
+
+
+def _items(asked: tuple[Question, str]) -> tuple[str, ...]:
+    question, thing = asked
+    if question is ATTRIBUTES:
+        return MAPPED[thing].items if thing in MAPPED else ()
+    return _NEAREST.get(asked, ())

@@ -1,4 +1,4 @@
-"""The second survey: how sensitive 1,450 adults found 33 kinds of information (adults_2020)."""
+"""The second survey: its ratings, and which of its items speaks of which attribute of Table 1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from io import StringIO
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,24 @@ from agent.errors import UsageError
 SOURCE = "adults_2020"
 MOST = 4  # very sensitive; 1 is not at all
 _MEND = "get the file anew from where this version of Reticent came from"
+_WHERE = "computed from where one was: 'details about your physical location over a period of time'"
+_NOT_OF_AN_ITEM = (
+    *("TBUS", "TCMP", "TGMS", "THOM", "TKID", "TREC"),
+    *("TREF", "TREG", "TSCI", "TCIN", "TSPT", "TWLD"),
+)
+_NO_ITEM = "no item is about it"
+_ONE_OF_MANY = (
+    "all that fits is 'the websites you have visited', of which this is one bit of eighteen; as "
+    "sensitivities add up, the whole history would be charged eighteen times"
+)
+UNMAPPED: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("DGDR", "DOCC", "DREG", "DCHD", "AWHR", "AWDY", "ATLV"), _NO_ITEM),
+        "AFRQ": "how often one searches says nothing of what: 'searches you have made' is far more",
+        "TADT": "what comes nearest, sexual orientation, does not follow from such a visit",
+        **dict.fromkeys(_NOT_OF_AN_ITEM, _ONE_OF_MANY),
+    }
+)
 
 
 class Summary(NamedTuple):
@@ -95,3 +113,41 @@ def ratings_in(data: bytes) -> Ratings:
 
 def _data(name: str) -> bytes:
     return (files("agent.lab.questions") / SOURCE / name).read_bytes()
+
+
+class Mapped(NamedTuple):
+    """Items for an attribute: the highest level among them counts, person by person."""
+
+    items: tuple[str, ...]
+    relation: Literal["finer", "hint"]
+    reason: str
+
+
+MAPPED: Mapping[str, Mapped] = MappingProxyType(
+    {
+        "DAGE": Mapped(("birthdate",), "finer", "an age group follows from 'your birth date'"),
+        "DMTL": Mapped(
+            ("relationship",), "finer", "'your relationship history' ends in the marital status"
+        ),
+        "AQRY": Mapped(("search",), "finer", "computed from 'searches you have made'"),
+        "ACLK": Mapped(("website",), "finer", "computed from 'the websites you have visited'"),
+        "AZIP": Mapped(("location",), "finer", _WHERE),
+        "ACTY": Mapped(("location",), "finer", _WHERE),
+        "ACRY": Mapped(("location",), "finer", _WHERE),
+        "THEA": Mapped(
+            ("health",), "hint", "of 'the state of your health and the medications you take'"
+        ),
+        "TSOC": Mapped(
+            ("religion", "politics"),
+            "hint",
+            "the directory's Society holds religion and politics; it is as sensitive as either",
+        ),
+        "TSHP": Mapped(
+            ("purchases",), "hint", "of 'your basic purchasing habits', stores among them"
+        ),
+        "TART": Mapped(
+            ("media",), "hint", "of 'your tastes in music, movies, books', which are its Arts"
+        ),
+        "TNWS": Mapped(("media",), "hint", "of 'your tastes in ... websites, magazines'"),
+    }
+)

@@ -1,22 +1,63 @@
-"""Who asks what, and how often: as many queries, repeated as often, as in the paper (section 5)."""
+"""Who asks what, when, and from where (paper, section 5)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agent.lab.synth.draws import Arrays, apportioned, within
-from agent.lab.synth.marginals import MIN_USERS, PUBLISHED, QUERIES
+from agent.build.log.schema import DOMAINS
+from agent.lab.synth.marginals import (
+    FIRST_DAY,
+    LAST_DAY,
+    MIN_USERS,
+    PUBLISHED,
+    QUERIES,
+    Arrays,
+    apportioned,
+    by_rank,
+    chances,
+    top_share,
+    within,
+)
+from agent.lab.synth.world import CIRCLES
 
 if TYPE_CHECKING:
-    from agent.lab.synth.draws import Flags, Floats, Ints
-    from agent.lab.synth.world import World
+    from agent.lab.synth.marginals import Flags, Floats, Ints
+    from agent.lab.synth.world import People, World
+
 
 _DIVERSE, _LOYAL = 0.8, 1.1  # spread, in logits, of how many queries somebody has, and repeats
 _HABIT = 1.3  # spread of how often a person repeats each of theirs
 _PLENTY = 2  # times MIN_USERS: a query with so many can lose one
+GAP = 1_200  # seconds at least from one query of a person to their next
+DAY, HOUR = 86_400, 3_600
+SATURDAY = 5
+OPENS, CLOSES = 7, 18
+# How many ask in the hours that are not for work, from 18:00 on.
+_REST = (3.0, 4.0, 5.0, 5.0, 4.0, 3.0, 1.5, 0.7, 0.4, 0.3, 0.3, 0.5, 1.0)
+_LEAST_DAYS = 9  # from first to last of who is called daily: over a week, whatever the hours
+_HURRY = 1.5  # spread of who asks daily among those who ask as often, in logits
+_OWN_HOURS, _OWN_DAYS = 1.0, 0.5  # spread of people's habits, in logits
+COUNTRIES = ("US", "CA", "GB", "DE", "FR", "IN", "JP")  # city c is in number c % 7
+_BY_REGION = np.array([[0, 1], [2, 3], [5, 6]])  # by code of the region
+_FIRST = np.array([0.88, 0.5, 0.6])  # how many of a region live in the first of its countries
+CITIES, ZIPS = 1_400, 6  # of the world, a multiple of the countries; of a city
+_FLAT = 5  # cities of a country that are about as large
+NOWHERE = -1
+_UNPLACED = 0.04  # of the people have a provider that tells no place
+_ODD = 0.01  # have several zips in one city, and as many several cities of unknown zip
+_AWAY = 0.25  # of the queries of somebody who asks from two places
+UNKNOWN = -1  # the look-up failed
+SUFFIXES = (*DOMAINS, "us", "uk", "in")  # those after DOMAINS say nothing in Table 1
+_FOREIGN = len(DOMAINS)  # and the code of a region
+# How common each of DOMAINS, and one of one's own country, is at home, at work, at school.
+_HOME = (0.38, 0.01, 0.48, 0.02, 0.11)
+_WORK = (0.72, 0.02, 0.10, 0.12, 0.04)
+_SCHOOL = (0.05, 0.85, 0.02, 0.04, 0.04)
+_STUDENT = 0  # code in CIRCLES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,3 +116,171 @@ def _fill(chosen: Flags, scores: Floats, text: int) -> None:
         spare = np.flatnonzero(chosen[person] & (askers > _PLENTY * MIN_USERS))
         if len(spare) and not chosen[person, text]:
             chosen[person, [spare[0], text]] = False, True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Times(Arrays):
+    """When each query is asked, and whether that is in working hours, and on a workday.
+
+    ``asked``: int64 seconds since 1970, ascending per person.
+    """
+
+    asked: Ints
+    working: Flags
+    workday: Flags
+
+
+def times(crowd: People, person: Ints, generator: np.random.Generator) -> Times:
+    """Return when each query is asked; ``person``: who asks it, ascending."""
+    count = np.bincount(person, minlength=len(crowd.circle))
+    first, days = _windows(count, generator)
+    day = _days(first, days, person, generator)
+    working = _in_hours(crowd, person, day, generator)
+    inside = generator.integers(OPENS * HOUR, CLOSES * HOUR, size=len(day))
+    rest = np.array(_REST)
+    hour = (CLOSES + generator.choice(len(rest), size=len(day), p=rest / rest.sum())) % 24
+    outside = hour * HOUR + generator.integers(HOUR, size=len(day))
+    since = (FIRST_DAY - date(1970, 1, 1)).days
+    asked = (since + day) * DAY + np.where(working, inside, outside)
+    asked = _apart(asked[np.lexsort((asked, person))], person)
+    hours = asked % DAY // HOUR
+    weekday = (asked // DAY + 3) % 7  # 1 January 1970 was a Thursday
+    return Times(asked, (hours >= OPENS) & (hours < CLOSES), weekday < SATURDAY)
+
+
+def _windows(count: Ints, generator: np.random.Generator) -> tuple[Ints, Ints]:
+    """Return the first day of each person, from 0, and over how many days they ask.
+
+    Who asks daily takes no more days than queries, and others take more.
+    """
+    most = (LAST_DAY - FIRST_DAY).days  # the last day is left for what is late
+    keen = np.log(count) + generator.logistic(scale=_HURRY / 2, size=len(count))
+    daily = top_share(keen, PUBLISHED["daily"], count > _LEAST_DAYS)
+    low = np.where(daily, _LEAST_DAYS, np.minimum(count + 3, most))
+    high = np.where(daily, np.minimum(count - 1, most), most)
+    days = np.where(count > 1, generator.integers(low, high + 1), 1)
+    return generator.integers(most - days + 1), days
+
+
+def _days(first: Ints, days: Ints, person: Ints, generator: np.random.Generator) -> Ints:
+    """Return the day of each query: the first and the last of the window, and others within.
+
+    As many of these others are on workdays as the paper says.
+    """
+    calendar = np.arange((LAST_DAY - FIRST_DAY).days + 1)
+    work = (calendar + FIRST_DAY.weekday()) % 7 < SATURDAY
+    logits = generator.normal(scale=_OWN_DAYS, size=len(first))[person]
+    is_work = generator.random(len(person)) < chances(logits, PUBLISHED["workday"])
+    start, end = first[person], (first + days)[person]
+    day = start.copy()
+    for kind in (True, False):
+        of_kind = np.flatnonzero(work == kind)
+        low, high = (np.searchsorted(of_kind, edge) for edge in (start, end))
+        place = low + (generator.random(len(person)) * (high - low)).astype(np.int64)
+        fits = (is_work == kind) & (high > low)
+        day[fits] = of_kind[np.minimum(place, len(of_kind) - 1)[fits]]
+    begins = np.flatnonzero(np.diff(person, prepend=-1))
+    ends = np.flatnonzero(np.diff(person, append=-1))
+    day[begins], day[ends] = start[begins], end[ends] - 1
+    return day
+
+
+def _in_hours(crowd: People, person: Ints, day: Ints, generator: np.random.Generator) -> Flags:
+    """Return which queries are asked in working hours, as many as the paper says."""
+    workday = (day + FIRST_DAY.weekday()) % 7 < SATURDAY
+    office = np.array([each.office for each in CIRCLES])[crowd.circle]
+    own = office + generator.normal(scale=_OWN_HOURS, size=len(office))
+    chance: Floats = chances(own[person] * np.where(workday, 1.0, 0.3), PUBLISHED["working_hours"])
+    return generator.random(len(person)) < chance
+
+
+def _apart(asked: Ints, person: Ints) -> Ints:
+    """Return the times of each person, ascending, moved back until GAP lies between them."""
+    far = (LAST_DAY - FIRST_DAY).days * DAY * 1_000
+    steps = np.arange(len(asked)) * GAP
+    moved = np.maximum.accumulate(asked - steps + person * far)
+    return moved + steps - person * far
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places(Arrays):
+    """Where each query is asked, and who asks from several places.
+
+    ``zip``, ``city``: of each query, codes, NOWHERE where the look-up does not say; a zip code
+    belongs to the city zip // ZIPS; ``moves``: of each person.
+    """
+
+    zip: Ints
+    city: Ints
+    moves: Flags
+
+
+def places(region: Ints, person: Ints, generator: np.random.Generator) -> Places:
+    """Return where each query comes from, from several places for as many as the paper says.
+
+    ``region``: of each person; ``person``: who asks each query, ascending.
+    """
+    count = np.bincount(person, minlength=len(region))
+    mobile = generator.logistic(size=len(count)) + 0.5 * np.log(count)
+    able = (by_rank(generator.random(len(count)), [_UNPLACED, 1 - _UNPLACED]) == 1) & (count > 1)
+    far = top_share(mobile, PUBLISHED["several_cities"], able)  # in another city, at times
+    vague = top_share(generator.random(len(count)), _ODD, far)
+    near = top_share(mobile, PUBLISHED["several_zips"] - far.mean() + vague.mean(), able & ~far)
+    abroad = top_share(generator.random(len(count)), PUBLISHED["several_countries"], far & ~vague)
+    home = _cities(region, generator)
+    other = np.where(far, _others(home, abroad, generator), home)
+    house = generator.integers(ZIPS, size=len(home))
+    second = (house + 1) % ZIPS
+    away = _away(far | near, person, generator)
+    city = np.where(away, other[person], home[person])
+    code = city * ZIPS + np.where(away, second[person], house[person])
+    silent = ~able[person] & (count[person] > 1)
+    code = np.where(silent | (away & vague[person]), NOWHERE, code)
+    return Places(code, np.where(silent, NOWHERE, city), far | near)
+
+
+def _away(moves: Flags, person: Ints, generator: np.random.Generator) -> Flags:
+    """Return which queries are asked elsewhere: never the first of somebody, always the last."""
+    away = moves[person] & (generator.random(len(person)) < _AWAY)
+    ends = np.diff(person, append=-1) != 0
+    away = np.where(ends, moves[person], away)
+    away[np.diff(person, prepend=-1) != 0] = False
+    return away
+
+
+def _cities(region: Ints, generator: np.random.Generator) -> Ints:
+    """Return a city for each, in a country of their region; large ones more often."""
+    first = generator.random(len(region)) < _FIRST[region]
+    country = _BY_REGION[region, np.where(first, 0, 1)]
+    sizes = 1.0 / (np.arange(CITIES // len(COUNTRIES)) + _FLAT)
+    rank = generator.choice(len(sizes), size=len(region), p=sizes / sizes.sum())
+    cities: Ints = rank * len(COUNTRIES) + country
+    return cities
+
+
+def _others(home: Ints, abroad: Flags, generator: np.random.Generator) -> Ints:
+    """Return another city for each: in another country, or else in the same."""
+    countries, ranks = len(COUNTRIES), CITIES // len(COUNTRIES)
+    rank = (home // countries + generator.integers(1, ranks, size=len(home))) % ranks
+    move = np.where(abroad, generator.integers(1, countries, size=len(home)), 0)
+    others: Ints = rank * countries + (home + move) % countries
+    return others
+
+
+def suffixes(crowd: People, person: Ints, when: Times, generator: np.random.Generator) -> Ints:
+    """Return the code in SUFFIXES of the network of each query, UNKNOWN for some.
+
+    So many say nothing, by being unknown or another's, as the paper says. ``person``: who asks.
+    """
+    people = len(crowd.circle)
+    home = generator.choice(len(_HOME), size=people, p=_HOME)
+    work = generator.choice(len(_WORK), size=people, p=_WORK)
+    school = generator.choice(len(_SCHOOL), size=people, p=_SCHOOL)
+    connected = np.array([each.connected for each in CIRCLES])[crowd.circle]
+    there = np.where(crowd.circle == _STUDENT, school, work)
+    inside = (connected[person] & when.working) & when.workday
+    code = np.where(inside, there[person], home[person])
+    known = code < _FOREIGN
+    fails = chances(np.zeros(len(code)), 1 - PUBLISHED["domain_known"] / known.mean())
+    found = np.where(known, code, _FOREIGN + crowd.region[person])
+    return np.where(generator.random(len(code)) < fails, UNKNOWN, found)

@@ -10,9 +10,7 @@ import pytest
 
 from agent.errors import UsageError
 from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
-from agent.lab.drawing.draw import drawn
-from agent.lab.drawing.numbers import HEADER, numbers
-from agent.lab.drawing.write import REPORT, write_report
+from agent.lab.drawing import HEADER, REPORT, drawn, numbers, write_report
 
 LINE = Series("line", (0.0, 1.0), (1.0, 0.1), low=(0.5, 0.05), high=(1.5, 0.2), names=("a", "b"))
 BARS = (

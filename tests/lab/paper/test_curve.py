@@ -35,7 +35,7 @@ def test_the_knee_of_a_made_curve_is_found_and_said() -> None:
     points = (point(0.5, 1.0, 2.0), point(4.0, 0.05, 1.6), point(64.0, 0.0, 0.0))
     made = figure.Curve(points, knee(points), (3, 2, 0), 1.0)
     assert made.knee == 1
-    finding = figure.finding({"plugin": made}, "made")
+    finding = figure.curve_finding({"plugin": made}, "made")
     assert [each.same for each in finding.claims] == [True, True]
     (mark,) = finding.chart.panels[0].marks
     assert (mark.x, mark.y) == (0.05, 1.6)
@@ -44,7 +44,7 @@ def test_the_knee_of_a_made_curve_is_found_and_said() -> None:
 def test_a_set_that_another_beats_is_no_part_of_the_line() -> None:
     """It is drawn, and the line goes up with the cost all the same."""
     points = (point(0.5, 1.0, 2.0), point(1.0, 0.5, 1.0), point(4.0, 0.05, 1.6))
-    finding = figure.finding({"plugin": figure.Curve(points, 2, (3, 3, 2), 1.0)}, "made")
+    finding = figure.curve_finding({"plugin": figure.Curve(points, 2, (3, 3, 2), 1.0)}, "made")
     line, others = finding.chart.panels[0].series
     assert (line.x, line.y) == ((0.05, 1.0), (1.6, 2.0))
     assert (others.x, others.y, others.names) == ((0.5,), (1.0,), ("λ = 1",))
@@ -53,7 +53,7 @@ def test_a_set_that_another_beats_is_no_part_of_the_line() -> None:
 def test_a_knee_elsewhere_is_another_shape() -> None:
     """Where lambda is far from the paper's, and where there is no knee at all."""
     points = (point(0.5, 1.0, 2.0), point(50.0, 0.5, 1.9), point(64.0, 0.0, 0.0))
-    finding = figure.finding({"plugin": figure.Curve(points, 1, (3, 2, 0), 1.0)}, "made")
+    finding = figure.curve_finding({"plugin": figure.Curve(points, 1, (3, 2, 0), 1.0)}, "made")
     assert [each.same for each in finding.claims] == [False, False]
-    finding = figure.finding({"plugin": figure.Curve(points[:1], None, (3,), 1.0)}, "made")
+    finding = figure.curve_finding({"plugin": figure.Curve(points[:1], None, (3,), 1.0)}, "made")
     assert [each.same for each in finding.claims] == [False]

@@ -5,9 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.lab.paper.drawn import SampledCost, SampledUtility
-from agent.lab.paper.options import Options
-from agent.lab.paper.sampling import DELTA, Estimates, cost_estimates, finding, utility_estimates
+from agent.lab.paper.assumptions import (
+    DELTA,
+    Estimates,
+    SampledCost,
+    SampledUtility,
+    cost_estimates,
+    sampling_finding,
+    utility_estimates,
+)
+from agent.lab.paper.published import Options
 from agent.tradeoff.bounds import cost_error, utility_error
 from tests.lab.paper.made import NAMES, made_model, made_subject
 
@@ -58,11 +65,11 @@ def test_the_estimates_go_along_the_orders() -> None:
     for each in costs:
         assert sorted(each.names) == sorted(NAMES[:-1])
         assert np.mean([error <= each.error for error in each.errors]) >= 1 - DELTA
-    page = finding((utility, *costs), options.samples, "made")
+    page = sampling_finding((utility, *costs), options.samples, "made")
     assert [each.same for each in page.claims] == [True, True, True]
 
 
 def test_an_estimate_that_is_off_is_called_so() -> None:
     """More often than the lemma allows."""
     off = Estimates("maxprob", ("a", "b"), (0.1, 0.2), (0.5, 0.2), 0.05)
-    assert [each.same for each in finding((off,), 10, "made").claims] == [False]
+    assert [each.same for each in sampling_finding((off,), 10, "made").claims] == [False]

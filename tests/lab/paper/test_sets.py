@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.build.log.attributes import BY_LABEL, DEMOGRAPHIC, TABLE_1, TOPIC
-from agent.lab.paper import heuristics, running, shape
-from agent.lab.paper.groups import STATISTICS, groups_of
-from agent.lab.paper.places import Places
+from agent.lab.paper import assumptions, comparison
+from agent.lab.paper.log import Places
+from agent.lab.paper.subject import STATISTICS, groups_of
 from agent.model.attributes import Attribute
 from agent.tradeoff.check import Violations
 from agent.tradeoff.sets import members
@@ -21,7 +21,7 @@ from tests.lab.paper.made import NAMES, made_model, made_subject
 @given(st.integers(0, 9), st.floats(0.1, 50))
 def test_the_optimised_set_is_no_worse_than_a_heuristic(seed: int, trade_off: float) -> None:
     """On models where local search finds the best; each set's terms add up."""
-    scores = heuristics.heuristics(made_subject(seed, "plugin"), trade_off)
+    scores = comparison.heuristics(made_subject(seed, "plugin"), trade_off)
     assert [each.name for each in scores] == ["optimised", "demographics", "topics"]
     assert scores[1].attributes == ("gender", "region")
     assert scores[2].attributes == ("int_sql", "dev_web")
@@ -54,7 +54,7 @@ def test_groups_of_table_1_are_the_papers() -> None:
 def test_addresses_stand_beside_the_groups() -> None:
     """What they would bring and cost, without sensitivity."""
     places = Places({"city": 0.2, "zip code": 0.5}, {"city": 1.0, "zip code": 1.5})
-    whole, half = heuristics.addresses(places, 4.0)
+    whole, half = comparison.addresses(places, 4.0)
     assert (whole.name, whole.utility, whole.cost, whole.objective) == (
         "whole address",
         1.5,
@@ -65,9 +65,9 @@ def test_addresses_stand_beside_the_groups() -> None:
     assert half.objective == pytest.approx(0.2)
 
 
-def scored(name: str, utility: float, cost: float) -> heuristics.Scored:
+def scored(name: str, utility: float, cost: float) -> comparison.Scored:
     """Return a set of which only what it brings and costs is known."""
-    return heuristics.Scored(name, (), utility, cost, utility - cost, cost, "made")
+    return comparison.Scored(name, (), utility, cost, utility - cost, cost, "made")
 
 
 PAPERS = (
@@ -82,7 +82,7 @@ PAPERS = (
 
 def test_the_papers_own_numbers_have_the_papers_shape() -> None:
     """Every claim of Fig. 11; and each has its number on the page."""
-    page = heuristics.finding({"plugin": PAPERS}, 5.12, "made", fitted=False)
+    page = comparison.heuristics_finding({"plugin": PAPERS}, 5.12, "made", fitted=False)
     assert [each.same for each in page.claims] == [True] * 7
     said = " ".join(each.published for each in page.claims)
     for each in ("0.83", "1.4", "0.57", "0.8", "0.3", "0.95", "-1.73"):
@@ -92,9 +92,9 @@ def test_the_papers_own_numbers_have_the_papers_shape() -> None:
 def test_what_was_fitted_is_not_counted_and_says_so() -> None:
     """In a synthetic log two sets, by the paper's estimator alone."""
     both = {"plugin": PAPERS, "louo": PAPERS}
-    page = heuristics.finding(both, 5.12, "made", fitted=True)
+    page = comparison.heuristics_finding(both, 5.12, "made", fitted=True)
     doubted = [each for each in page.claims if each.same is None]
-    assert [each.published.split(":")[0] for each in doubted] == [*heuristics.FITTED]
+    assert [each.published.split(":")[0] for each in doubted] == [*comparison.FITTED]
     assert all(each.ours.startswith("plugin") and "no evidence" in each.why for each in doubted)
     assert "no evidence" in page.text[1]
 
@@ -108,22 +108,22 @@ def test_what_was_fitted_is_not_counted_and_says_so() -> None:
     ],
 )
 def test_a_set_that_fares_otherwise_is_another_shape(
-    place: int, changed: heuristics.Scored, other: set[int]
+    place: int, changed: comparison.Scored, other: set[int]
 ) -> None:
     """Of its own claim, or of the order of scores."""
     scores = (*PAPERS[:place], changed, *PAPERS[place + 1 :])
-    claims = heuristics.finding({"plugin": scores}, 5.12, "made", fitted=False).claims
+    claims = comparison.heuristics_finding({"plugin": scores}, 5.12, "made", fitted=False).claims
     assert {n for n, each in enumerate(claims) if each.same is False} == other
 
 
 def test_running_times_are_the_clocks() -> None:
     """A clock that ticks once per look gives every run one second."""
     ticks = count()
-    found = running.running(made_subject(0, "plugin"), 5.12, 0, lambda: float(next(ticks)))
+    found = comparison.running(made_subject(0, "plugin"), 5.12, 0, lambda: float(next(ticks)))
     assert found.seconds == (1.0,) * 4
     assert found.sets == sum(comb(len(NAMES), each) for each in range(1, len(NAMES) + 1))
-    assert found.each == pytest.approx(1 / running.PROBES)
-    assert found.years == pytest.approx(found.sets * found.each / running.YEAR)
+    assert found.each == pytest.approx(1 / comparison.PROBES)
+    assert found.years == pytest.approx(found.sets * found.each / comparison.YEAR)
     eager, lazy, local, lazy_local = found.evaluations
     assert lazy <= eager == sum(range(1, len(NAMES) + 1))
     assert 0 < lazy_local <= local
@@ -132,13 +132,13 @@ def test_running_times_are_the_clocks() -> None:
 @given(st.integers(0, 9), st.integers(0, 99))
 def test_every_metric_is_measured_on_the_same_triples(seed: int, chance: int) -> None:
     """As many as were asked for, and the page calls the same what violates seldom."""
-    shapes = shape.cost_shapes(made_model(seed), 7, chance)
+    shapes = assumptions.cost_shapes(made_model(seed), 7, chance)
     assert [each.name for each in shapes] == ["C, maxprob", "C, log-maxprob", "C, k-anonymity"]
-    assert all(each.violations.pairs == shape.COST_TRIPLES for each in shapes)
+    assert all(each.violations.pairs == assumptions.COST_TRIPLES for each in shapes)
     assert all(each.mean_gain > 0 for each in shapes)
-    found = shape.finding(shapes, "made")
+    found = assumptions.shape_finding(shapes, "made")
     assert [each.same for each in found.claims] == [
-        each.violations.share <= shape.FEW for each in shapes
+        each.violations.share <= assumptions.FEW for each in shapes
     ]
 
 
@@ -146,23 +146,23 @@ def test_every_metric_is_measured_on_the_same_triples(seed: int, chance: int) ->
 def test_the_interval_of_a_share_holds_it(many: int, data: st.DataObject) -> None:
     """It stays within 0 and 1, turns over with the share, and shrinks as more is seen."""
     some = data.draw(st.integers(0, many))
-    low, high = shape.interval(some, many)
+    low, high = assumptions.interval(some, many)
     assert 0 <= low <= some / many <= high <= 1
-    other_low, other_high = shape.interval(many - some, many)
+    other_low, other_high = assumptions.interval(many - some, many)
     assert (low, high) == pytest.approx((1 - other_high, 1 - other_low))
-    wide_low, wide_high = shape.interval(4 * some, 4 * many)
+    wide_low, wide_high = assumptions.interval(4 * some, 4 * many)
     assert wide_high - wide_low < high - low
-    assert shape.interval(0, 0) == (0.0, 1.0)
+    assert assumptions.interval(0, 0) == (0.0, 1.0)
 
 
 def test_what_violates_is_said_in_a_sentence() -> None:
     """As the run finds it, by estimator."""
-    found = shape.Shape("U, louo", Violations(60, 15, 0.1, 0.01), 0.2)
-    assert "25% of the triples under louo" in shape.sentence([found])
+    found = assumptions.Shape("U, louo", Violations(60, 15, 0.1, 0.01), 0.2)
+    assert "25% of the triples under louo" in assumptions.shape_sentence([found])
 
 
 def test_the_shape_of_utility_is_that_of_the_estimator() -> None:
     """As many triples as were asked for."""
-    found = shape.utility_shape(made_subject(0, "louo"), 0)
+    found = assumptions.utility_shape(made_subject(0, "louo"), 0)
     assert found.name == "U, louo"
-    assert found.violations.pairs == shape.UTILITY_TRIPLES
+    assert found.violations.pairs == assumptions.UTILITY_TRIPLES

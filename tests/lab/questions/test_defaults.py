@@ -11,21 +11,22 @@ from hypothesis import strategies as st
 
 from agent.build.log.attributes import BY_LABEL, TABLE_1
 from agent.errors import UsageError
-from agent.lab.questions.asked import WILLING
-from agent.lab.questions.beside import rankings, rates, totals, unwilling
 from agent.lab.questions.defaults import (
     PRICES,
     default_sensitivities,
     median_bits,
     prices,
+    rankings,
     rated_prices,
+    rates,
     stated_prices,
+    totals,
+    unwilling,
     with_default_sensitivities,
     within_outcomes,
 )
-from agent.lab.questions.mapping import MAPPED, UNMAPPED
-from agent.lab.questions.ratings import adults
-from agent.lab.questions.stated import MAJORITY, ORDERS, OUTCOMES, SHARES
+from agent.lab.questions.ratings import MAPPED, UNMAPPED, adults
+from agent.lab.questions.survey import MAJORITY, ORDERS, OUTCOMES, SHARES, WILLING
 from tests.decision.made import made_model
 
 NAMES = [each.name for each in TABLE_1]

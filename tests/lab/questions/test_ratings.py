@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.lab.questions.mapping import MAPPED
-from agent.lab.questions.ratings import MOST, adults, published, ratings_in
+from agent.lab.questions.ratings import MAPPED, MOST, adults, published, ratings_in
 
 GOOD = b"a,b\n1,4\n2,2\n"
 

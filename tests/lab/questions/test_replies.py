@@ -9,21 +9,23 @@ from hypothesis import strategies as st
 
 from agent.decision.answers import IMPROVEMENTS
 from agent.errors import UsageError
-from agent.lab.questions.asked import (
+from agent.lab.questions.survey import (
     AGE,
     BELIEVED,
-    LEVELS,
+    LEVEL_NAMES,
     LOCATION,
     LOCATIONS,
     QUESTIONS,
     WILLING,
+    Reply,
+    calibrated_by,
+    made_replies,
+    share_of,
 )
-from agent.lab.questions.made import made_replies
-from agent.lab.questions.replies import Reply, calibrated_by, share_of
 
 OFFERED = [*IMPROVEMENTS]
-IN_ORDER = dict(zip(LEVELS, OFFERED, strict=True))
-TICKS = st.fixed_dictionaries(dict.fromkeys(LEVELS, st.sampled_from(OFFERED)))
+IN_ORDER = dict(zip(LEVEL_NAMES, OFFERED, strict=True))
+TICKS = st.fixed_dictionaries(dict.fromkeys(LEVEL_NAMES, st.sampled_from(OFFERED)))
 RATED = st.dictionaries(st.sampled_from(LOCATIONS), st.integers(1, 5))
 REPLIES = st.lists(st.builds(Reply, improvement=TICKS, location=RATED), min_size=1, max_size=6)
 COSTS = st.dictionaries(st.sampled_from(LOCATIONS), st.floats(1e-3, 1), min_size=1)
@@ -33,7 +35,8 @@ def test_the_bits_grow_with_the_improvement() -> None:
     """As offered (6.3): log2 of the factor (7.2), doubling is one bit, fourfold two, never all."""
     costs = {"city": 1.0}
     replies = [
-        Reply(improvement=dict.fromkeys(LEVELS, each), location={"city": 3}) for each in OFFERED
+        Reply(improvement=dict.fromkeys(LEVEL_NAMES, each), location={"city": 3})
+        for each in OFFERED
     ]
     bits = [calibrated_by([each], LOCATION, costs).pairs[0].bits for each in replies]
     assert bits == [log2(1.25), log2(1.5), 1.0, 2.0, inf]

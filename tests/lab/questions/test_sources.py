@@ -5,10 +5,25 @@ from collections.abc import Iterator
 from importlib.resources import files
 
 from agent.build.log.attributes import BY_LABEL
-from agent.lab.questions.asked import LOCATION, QUESTIONS, STORAGE, WILLING
-from agent.lab.questions.beside import rankings, rates, totals, unwilling
-from agent.lab.questions.defaults import prices, rated_prices, within_outcomes
-from agent.lab.questions.stated import EXTREMES, ORDERS, OUTCOMES, SHARES
+from agent.lab.questions.defaults import (
+    prices,
+    rankings,
+    rated_prices,
+    rates,
+    totals,
+    unwilling,
+    within_outcomes,
+)
+from agent.lab.questions.survey import (
+    EXTREMES,
+    LOCATION,
+    ORDERS,
+    OUTCOMES,
+    QUESTIONS,
+    SHARES,
+    STORAGE,
+    WILLING,
+)
 
 TEXT = (files("agent.lab.questions") / "SOURCES.md").read_text()
 

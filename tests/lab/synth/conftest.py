@@ -3,9 +3,8 @@
 import pytest
 
 from agent.build.options import LogFiles
-from agent.lab.synth.block import Block, block, world_of
+from agent.lab.synth.log import Block, block, world_of, write_log
 from agent.lab.synth.world import World
-from agent.lab.synth.write import write_log
 
 SEED = 3
 

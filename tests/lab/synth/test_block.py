@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agent.lab.synth.addresses import NOWHERE, ZIPS
-from agent.lab.synth.block import Block, block, world_of
+from agent.lab.synth.clicks import LONG
+from agent.lab.synth.log import Block, block, world_of
 from agent.lab.synth.marginals import MIN_USERS, PEOPLE, PUBLISHED, QUERIES, TEXTS
-from agent.lab.synth.pages import LONG
-from agent.lab.synth.population import UNSAID
-from agent.lab.synth.times import DAY, GAP
-from agent.lab.synth.world import World
+from agent.lab.synth.queries import DAY, GAP, NOWHERE, ZIPS
+from agent.lab.synth.world import UNSAID, World
 from tests.lab.synth.conftest import SEED
 
 

@@ -9,9 +9,8 @@ import pytest
 from agent.build.options import LogFiles
 from agent.errors import UsageError
 from agent.lab import synth
+from agent.lab.synth.log import Measured, measured, write_log
 from agent.lab.synth.marginals import MARGINALS, MIN_USERS, PEOPLE, QUERIES, SOURCE, TEXTS
-from agent.lab.synth.measure import Measured, measured
-from agent.lab.synth.write import write_log
 from tests.build.worlds import QUIET
 from tests.lab.synth.conftest import SEED
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agent.lab.attack.services.hearing import told
-from agent.lab.paper.groups import groups_of
+from agent.lab.paper.subject import groups_of
 from agent.tradeoff.sets import singleton
 
 if TYPE_CHECKING:

@@ -1,8 +1,9 @@
-"""A chart as matplotlib draws it: PNG and SVG, the same bytes for the same chart."""
+"""A study's files: charts as PNG and SVG, their numbers as CSV, and the page about them."""
 
 from __future__ import annotations
 
-from io import BytesIO
+import csv
+from io import BytesIO, StringIO
 from math import ceil
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -11,10 +12,16 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from agent.files import replace_bytes
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
     from matplotlib.axes import Axes
 
-    from agent.lab.charts import Chart, Panel, Series
+    from agent.lab.charts import Chart, Claim, Finding, Panel, Series
+
 
 WIDE, HIGH = 6.8, 4.4  # inches, of one panel
 COLUMNS = 2  # more, and the words are too small on a page
@@ -41,6 +48,11 @@ STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "reticent",
 }
+HEADER = ("panel", "series", "x", "name", "y", "low", "high")
+HEAD = ("| section | published | here | same shape | why |", "| --- | --- | --- | --- | --- |")
+OVERVIEW = ("| figure | same | another | cannot be said |", "| --- | --- | --- | --- |")
+WORDS = {True: "yes", False: "no", None: "cannot be said"}
+REPORT = "report.md"
 
 
 def drawn(chart: Chart) -> dict[str, bytes]:
@@ -134,3 +146,100 @@ def _bytes(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
     file = BytesIO()
     figure.savefig(file, format=kind, metadata=metadata)
     return file.getvalue()
+
+
+def numbers(chart: Chart) -> str:
+    """Return the table; ``name``, ``low`` and ``high`` are empty where there are none."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    for panel in chart.panels:
+        for series in panel.series:
+            for row in _rows(series, panel.ticks):
+                writer.writerow((panel.title, series.label, *row))
+    return text.getvalue()
+
+
+def _rows(series: Series, ticks: tuple[str, ...]) -> Iterator[tuple[object, ...]]:
+    blank = ("",) * len(series.x)
+    names = series.names or (ticks if len(ticks) == len(series.x) else blank)
+    low, high = series.low or blank, series.high or blank
+    for x, name, y, least, most in zip(series.x, names, series.y, low, high, strict=True):
+        yield repr(x), name, repr(y), least, most
+
+
+def report(title: str, intro: Sequence[str], findings: Sequence[Finding]) -> str:
+    """Return the page in Markdown; the pictures lie beside it under their charts' names."""
+    lines = [f"# {title}", ""]
+    for each in intro:
+        lines += [each, ""]
+    lines += _overview([each for each in findings if each.claims])
+    for finding in findings:
+        lines += _section(finding)
+    return "\n".join(lines)
+
+
+def _overview(findings: Sequence[Finding]) -> list[str]:
+    """Return how many published results each figure has here, and how many it has not."""
+    if not findings:
+        return []
+    counts = [
+        [sum(each.same is same for each in finding.claims) for same in WORDS]
+        for finding in findings
+    ]
+    same, other, _ = (sum(column) for column in zip(*counts, strict=True))
+    rows = [
+        f"| {finding.chart.title} | {' | '.join(map(str, row))} |"
+        for finding, row in zip(findings, counts, strict=True)
+    ]
+    return [
+        f"Published results with the same shape here: {same}; with another: {other}.",
+        "",
+        *OVERVIEW,
+        *rows,
+        "",
+    ]
+
+
+def _section(finding: Finding) -> list[str]:
+    chart = finding.chart
+    lines = [f"## {chart.title}", "", f"![{chart.title}]({chart.name}.png)", ""]
+    files = f"[SVG]({chart.name}.svg), [numbers]({chart.name}.csv)"
+    lines += [f"{chart.note} {files}", ""]
+    for each in finding.text:
+        lines += [each, ""]
+    if finding.claims:
+        lines += [*HEAD, *map(_row, finding.claims), ""]
+    return lines
+
+
+def _row(claim: Claim) -> str:
+    cells = (claim.place, claim.published, claim.ours, WORDS[claim.same], claim.why)
+    return "| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |"
+
+
+def write_chart(chart: Chart, folder: Path) -> list[Path]:
+    """Write a chart's PNG, SVG and CSV, over what is there; UsageError if that cannot be done."""
+    files = {**drawn(chart), "csv": numbers(chart).encode()}
+    written = []
+    for ending, data in files.items():
+        path = folder / f"{chart.name}.{ending}"
+        replace_bytes(data, path)
+        written.append(path)
+    return written
+
+
+def write_report(
+    title: str, intro: Sequence[str], findings: Sequence[Finding], folder: Path
+) -> Path:
+    """Write all charts of the findings, and the page; return where the page is. As above."""
+    charts = [each.chart for each in findings]
+    return write_page(report(title, intro, findings), charts, folder)
+
+
+def write_page(text: str, charts: Sequence[Chart], folder: Path) -> Path:
+    """Write charts and a page about them; return where the page is. As above."""
+    for each in charts:
+        write_chart(each, folder)
+    replace_bytes(text.encode(), folder / REPORT)
+    return folder / REPORT

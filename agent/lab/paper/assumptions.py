@@ -1,0 +1,303 @@
+"""What the theorems assume and promise, on data: submodularity, and the error of samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from agent.lab.charts import Chart, Claim, Finding, Panel, Series
+from agent.lab.paper.orders import METRICS, prefixes
+from agent.lab.paper.subject import cost_alone
+from agent.tradeoff.bounds import cost_error, utility_error
+from agent.tradeoff.check import random_pairs, submodularity, supermodularity
+from agent.tradeoff.grouping import Columns, Partitions
+from agent.tradeoff.local_search import eager_pass
+from agent.tradeoff.search import greedy_order
+from agent.tradeoff.utility import PlugIn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agent.lab.paper.published import Options
+    from agent.lab.paper.subject import Subject
+    from agent.model.model import Model
+    from agent.tradeoff.anonymity_set import Metric
+    from agent.tradeoff.check import Pair, Violations
+
+
+LARGEST = 10  # attributes in a set: a disclosure has few
+COST_TRIPLES, UTILITY_TRIPLES = 2000, 60
+_Z = 1.96  # of a 95 % interval
+FEW = 0.05  # of the triples: so few may violate
+DELTA = 0.05  # that an estimate is further off than its lemma says
+Floats = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How often what an attribute adds grows (U), or shrinks (C), with the set, and by how much.
+
+    ``mean_gain``: of what attributes add to the smaller sets, in the function's unit.
+    """
+
+    name: str
+    violations: Violations
+    mean_gain: float
+
+
+def utility_shape(subject: Subject, seed: int) -> Shape:
+    """Return how U fares, in bits."""
+    objective = subject.utility_alone()
+    triples = random_pairs(objective, UTILITY_TRIPLES, LARGEST, np.random.default_rng(seed))
+    found = Shape(
+        f"U, {subject.estimator}",
+        submodularity(objective.utility, triples),
+        _mean_gain(objective.utility, triples),
+    )
+    objective.forget()  # partitions by sets that nobody looks at again take a gigabyte
+    return found
+
+
+def cost_shapes(model: Model, k: int, seed: int) -> tuple[Shape, ...]:
+    """Return how each metric fares, in its own unit."""
+    draw = np.random.default_rng(seed)
+    triples = random_pairs(cost_alone(model), COST_TRIPLES, LARGEST, draw)
+    costs = {metric: cost_alone(model, metric, k).identifiability_cost for metric in METRICS}
+    return tuple(
+        Shape(f"C, {metric}", supermodularity(cost, triples), _mean_gain(cost, triples))
+        for metric, cost in costs.items()
+    )
+
+
+def _mean_gain(function: Callable[[int], float], triples: Sequence[Pair]) -> float:
+    gains = [
+        function(each.smaller | 1 << each.attribute) - function(each.smaller) for each in triples
+    ]
+    return float(np.mean(np.abs(gains))) if gains else 0.0
+
+
+def shape_finding(shapes: Sequence[Shape], note: str) -> Finding:
+    """Return the figure: the share of triples that violate, and by how much, by function."""
+    shares = tuple(each.violations.share for each in shapes)
+    relative = tuple(
+        each.violations.mean / each.mean_gain if each.mean_gain else 0.0 for each in shapes
+    )
+    names = tuple(each.name for each in shapes)
+    panels = (
+        _bars("triples that violate", "share of the triples", names, shares),
+        _bars("by how much, where they do", "mean excess / mean gain", names, relative),
+    )
+    title = "Whether utility is submodular and cost supermodular"
+    told = "Triples are a set, a larger one and an attribute in neither, drawn at random."
+    return Finding(
+        Chart("fig-13-shape", title, note, panels), tuple(map(_shape_claim, shapes)), (told,)
+    )
+
+
+def shape_sentence(shapes: Sequence[Shape]) -> str:
+    """Return how often U is not submodular, and what that takes from what is proven."""
+    found = ", ".join(
+        f"{each.violations.share:.0%} of the triples under {each.name.removeprefix('U, ')}"
+        for each in shapes
+    )
+    return (
+        f"U violates submodularity in {found} (last figure but one). So neither the guarantee of "
+        "Theorem 4.1 nor that lazy and eager search agree is proven for this data: the searches "
+        "are heuristics, each followed by a sweep of all single moves."
+    )
+
+
+def _bars(title: str, label: str, names: tuple[str, ...], values: tuple[float, ...]) -> Panel:
+    places = tuple(float(each) for each in range(len(names)))
+    return Panel(title, "", label, (Series(label, places, values, "bars"),), ticks=names)
+
+
+def interval(some: int, many: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share, ``some`` of ``many`` (Wilson 1927); 0 to 1 of none."""
+    if not many:
+        return 0.0, 1.0
+    share, weight = some / many, _Z**2 / many
+    middle = (share + weight / 2) / (1 + weight)
+    half = sqrt(weight * (share * (1 - share) + weight / 4)) / (1 + weight)
+    # rounding must not leave the share of none, or of all, outside
+    return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
+
+
+def _shape_claim(shape: Shape) -> Claim:
+    wanted = "supermodular" if shape.name.startswith("C") else "submodular"
+    found = shape.violations
+    low, high = interval(found.violating, found.pairs)
+    return Claim(
+        "3, 7.1",
+        f"{shape.name[0]} is {wanted} on data, without the assumptions of the theorems",
+        f"{shape.name}: {found.violating} of {found.pairs} triples violate ({found.share:.1%}, "
+        f"{low:.0%} to {high:.0%} with 95 % confidence), "
+        f"by {found.mean:.2g} in mean and {found.largest:.2g} at most; a gain is "
+        f"{shape.mean_gain:.2g} in mean",
+        found.share <= FEW,
+        f"same where at most {FEW:.0%} violate; attributes here depend on each other, and the "
+        "theorems want them independent",
+    )
+
+
+class SampledUtility:
+    """U by ``plugin``: the mean over drawn rows of the entropy that their answers remove.
+
+    A row is drawn by its query's weight, then uniformly; all rows of the query count, so that the
+    expectation is U itself. Each set has a sample of its own, from the seed and the set.
+    """
+
+    def __init__(self, subject: Subject, options: Options) -> None:
+        """Take a subject, how many rows a sample has, and the seed.
+
+        ValueError where the estimator is not ``plugin``: no other has a lemma.
+        """
+        self._utilities = [each for each in subject.utilities if isinstance(each, PlugIn)]
+        if len(self._utilities) < len(subject.utilities):
+            message = f"the paper samples plugin, not {subject.estimator}"
+            raise ValueError(message)
+        self._options, model = options, subject.model
+        weights = model.tables.query_weights
+        self._weights = weights / weights.sum()
+        self._rows = [each.rows for each in model.queries]
+
+    def value(self, mask: int) -> float:
+        """Return the estimate of U(A), in bits."""
+        draw = np.random.default_rng([self._options.seed, mask])
+        counts = draw.multinomial(self._options.samples, self._weights)
+        total = 0.0
+        for query in np.flatnonzero(counts).tolist():
+            picked = draw.integers(0, self._rows[query], int(counts[query]))
+            total += float(self._utilities[query].removed(mask, picked).sum())
+        return total / self._options.samples
+
+
+class SampledCost:
+    """I over person attributes: the mean loss over drawn people, each class counted in full."""
+
+    def __init__(self, model: Model, options: Options) -> None:
+        """Take the people, how many a sample has, the k of k-anonymity, and the seed."""
+        population = model.population
+        self._options = options
+        weights = population.weights
+        self._share = np.full(population.people, 1.0) if weights is None else weights
+        self._share = self._share / self._share.sum()
+        self._groups = Partitions(Columns(population.columns, model.cards[: model.persons]))
+
+    def value(self, mask: int, metric: Metric) -> float:
+        """Return the estimate of I(A); ``metric``: maxprob or k-anonymity."""
+        draw = np.random.default_rng([self._options.seed, mask])
+        picked = draw.choice(len(self._share), self._options.samples, p=self._share)
+        labels, groups = self._groups.dense[mask]
+        mass = np.bincount(labels, self._share, groups)
+        peak = np.zeros(groups)
+        np.maximum.at(peak, labels, self._share)
+        chance = (peak / mass)[labels[picked]]
+        if metric == "maxprob":
+            return float(chance.mean())
+        return float((chance > (1 + 1e-12) / self._options.k).mean())
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """A function along an order: exact, sampled, and how far a lemma lets these be apart.
+
+    ``error``: with probability 1 - DELTA for each set, in both directions, in the unit of the
+    function.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    exact: Floats
+    sampled: Floats
+    error: float
+
+    @property
+    def errors(self) -> Floats:
+        """How far off each estimate is."""
+        return tuple(abs(s - e) for s, e in zip(self.sampled, self.exact, strict=True))
+
+
+def utility_estimates(subject: Subject, options: Options) -> Estimates:
+    """Return U along its greedy order; the subject's estimator is ``plugin``, as Lemma 4.2 wants.
+
+    A fresh sample is drawn for each set. The lemma takes the most intents that a query has.
+    """
+    objective = subject.utility_alone()
+    order, _ = greedy_order(objective)
+    sampled = SampledUtility(subject, options)
+    sets = prefixes(order)
+    intents = max(len(each.intents) for each in subject.model.queries)
+    return Estimates(
+        "utility, bits",
+        subject.named(order),
+        tuple(map(objective.utility, sets)),
+        tuple(map(sampled.value, sets)),
+        utility_error(intents, options.samples, DELTA, two_sided=True),
+    )
+
+
+def cost_estimates(subject: Subject, options: Options) -> tuple[Estimates, ...]:
+    """Return the losses in [0, 1] along the greedy order of cost, over person attributes.
+
+    Request attributes are left out: a class of people is then not what a sample falls into.
+    """
+    model = subject.model
+    order, _ = greedy_order(cost_alone(model), eager_pass)
+    persons = [each for each in order if each < model.persons]
+    sets, sampled = prefixes(persons), SampledCost(model, options)
+    crowd, error = model.crowd(), cost_error(options.samples, DELTA, two_sided=True)
+    return tuple(
+        Estimates(
+            metric,
+            subject.named(persons),
+            tuple(crowd.identifiability(each, metric, options.k) for each in sets),
+            tuple(sampled.value(each, metric) for each in sets),
+            error,
+        )
+        for metric in ("maxprob", "k-anonymity")
+    )
+
+
+def sampling_finding(estimates: Sequence[Estimates], samples: int, note: str) -> Finding:
+    """Return the figure: exact and sampled values, with the lemma's width around the exact."""
+    panels = tuple(_panel(each) for each in estimates)
+    title = f"Sampling: {samples:,} samples beside exact evaluation"
+    chart = Chart("fig-14-sampling", title, note, panels)
+    return Finding(chart, tuple(_sampling_claim(each, samples) for each in estimates))
+
+
+def _panel(each: Estimates) -> Panel:
+    places = tuple(float(place) for place in range(len(each.names)))
+    exact = Series(
+        "exact, with the width of the lemma",
+        places,
+        each.exact,
+        low=tuple(value - each.error for value in each.exact),
+        high=tuple(value + each.error for value in each.exact),
+    )
+    sampled = Series("sampled", places, each.sampled, "points")
+    label = "attributes, in greedy order"
+    return Panel(each.name, label, each.name, (exact, sampled), ticks=each.names)
+
+
+def _sampling_claim(each: Estimates, samples: int) -> Claim:
+    inside = float(np.mean([error <= each.error for error in each.errors]))
+    lemma = "4.2" if "bits" in each.name else "4.3"
+    return Claim(
+        f"7.1, Lemma {lemma}",
+        f"{samples} samples estimate it to {each.error:.3g} ({1 - DELTA:.0%}, two-sided)",
+        f"{each.name}: off by {max(each.errors):.3g} at most and "
+        f"{float(np.mean(each.errors)):.2g} in mean, over {len(each.errors)} sets; the values "
+        f"reach {max(each.exact):.3g}",
+        inside >= 1 - DELTA,
+        f"same where at least {1 - DELTA:.0%} of the estimates are within the width"
+        + (
+            "; where the width exceeds the values the lemma promises nothing of use"
+            if each.error > max(each.exact)
+            else ""
+        ),
+    )
