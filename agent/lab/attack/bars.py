@@ -1,26 +1,171 @@
-"""The bars that Reticent has to meet: what was wanted, what was found, how far the two are."""
+"""The bars that Reticent has to meet, and the lines of the frontier that some of them compare."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.lab.attack.figures import ENOUGH, figures
-from agent.lab.attack.frontier import Line, ratios
+import numpy as np
+
+from agent.lab.attack.outcome import ENOUGH, between, figures
 from agent.lab.attack.ways import ANSWERED, PAPERS, SHIPPED
-from agent.lab.attack.words import multiple, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.lab.attack.frontier import Ratio
+    from numpy.typing import NDArray
+
+    from agent.lab.attack.outcome import Interval, Outcome, Resamples
     from agent.lab.attack.study import Study
     from agent.lab.attack.ways import Way
 
+    Floats = NDArray[np.float64]
+
+
+NONE = "-"
 EARLY, LATE = 50, 100  # requests after which they are judged
 FEWER = 1 / 30  # of the guesses that succeed where nothing is remembered
 RARELY, MANY, KEPT = 0.005, 0.95, 0.8  # of guesses, of people, of utility
 BALANCED = (SHIPPED[1], ANSWERED[1])
 LEDGER, PLANNED = OURS = ("with the ledger", "planned")
+
+
+def percent(found: Interval | None, digits: int = 1) -> str:
+    """Return shares as percentages."""
+    if found is None:
+        return NONE
+    return _sure([f"{100 * each:.{digits}f}" for each in found], " %")
+
+
+def number(found: Interval, digits: int = 3) -> str:
+    """Return numbers."""
+    return _sure([f"{each:.{digits}f}" for each in found])
+
+
+def chance(value: float) -> str:
+    """Return a share with two significant digits, as a percentage."""
+    return f"{100 * value:.2g} %" if value < 1 / 10 else f"{100 * value:.0f} %"
+
+
+def multiple(found: Interval) -> str:
+    """Return ratios, those below 1 as fractions."""
+    return _sure([_fraction(each) for each in found])
+
+
+def milliseconds(seconds: float) -> str:
+    """Return what a decision took."""
+    return NONE if isnan(seconds) else f"{1000 * seconds:.1f}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table in Markdown, line by line."""
+    lines = [list(head), ["---"] * len(head), *map(list, rows)]
+    return ["| " + " | ".join(each.replace("|", "\\|") for each in line) + " |" for line in lines]
+
+
+def _sure(texts: Sequence[str], unit: str = "") -> str:
+    mean, low, high = texts
+    return f"{mean}{unit} [{low}, {high}]"
+
+
+def _fraction(value: float) -> str:
+    return f"1/{1 / value:.3g}" if value < 1 else f"{value:.3g}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """The points of one family: ways that differ in lambda alone.
+
+    ``utility``: float64, shape (points, N), each person's mean bits a request; ``success``: the
+    same shape, above 0, the chance of a single guess at each person.
+    """
+
+    utility: Floats
+    success: Floats
+
+    @classmethod
+    def of(cls, outcomes: Sequence[Outcome], step: int) -> Line:
+        """Return the line through what came of several ways after a step, by its place."""
+        return cls(
+            np.array([each.bits[:, step] for each in outcomes]),
+            np.array([each.success[:, step] for each in outcomes]),
+        )
+
+    @property
+    def means(self) -> tuple[Floats, Floats]:
+        """Utility and success of its points, float64, shape (1, points) each."""
+        return self.utility.mean(axis=1)[None], self.success.mean(axis=1)[None]
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest utility of its points."""
+        utility, _ = self.means
+        return float(utility.min()), float(utility.max())
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How much more often a guess succeeds on one line than on another, at equal ``utility``."""
+
+    utility: float
+    ratio: Interval
+
+
+def ratios(line: Line, other: Line, resamples: Resamples) -> tuple[Ratio, ...]:
+    """Return the success on a line as a multiple of that on the other, where the two overlap.
+
+    At the utility of each point of either line that the other reaches too, ascending: between
+    them the logarithm of the ratio is linear. Empty where there is no overlap. In a resample in
+    which a line ends before, its end counts.
+    """
+    low = max(line.range[0], other.range[0])
+    high = min(line.range[1], other.range[1])
+    knots = [each for each in (*line.utility, *other.utility) if low <= each.mean() <= high]
+    found = [_ratio(line, other, each, resamples) for each in knots]
+    return tuple(sorted(found, key=lambda each: each.utility))
+
+
+def ratio_at(line: Line, point: Line, resamples: Resamples) -> Ratio | None:
+    """Return the success of a single point as a multiple of a line's at its utility.
+
+    None where the line does not reach it.
+    """
+    low, high = line.range
+    if not low <= point.range[0] <= high:
+        return None
+    return _ratio(point, line, point.utility[0], resamples)
+
+
+def _ratio(line: Line, other: Line, utility: Floats, resamples: Resamples) -> Ratio:
+    mean = float(utility.mean())
+    logs = [_log_at(*each.means, np.array([mean])) for each in (line, other)]
+    wanted = resamples.means(utility)
+    drawn = [_log_at(*_drawn(each, resamples), wanted) for each in (line, other)]
+    ratio = between(float(np.exp(logs[0] - logs[1])[0]), np.exp(drawn[0] - drawn[1]))
+    return Ratio(mean, ratio)
+
+
+def _drawn(line: Line, resamples: Resamples) -> tuple[Floats, Floats]:
+    """Return utility and success of the points in each resample, shape (DRAWS, points) each."""
+    return resamples.means(line.utility.T), resamples.means(line.success.T)
+
+
+def _log_at(utility: Floats, success: Floats, wanted: Floats) -> Floats:
+    """Return log success by linear interpolation over utility; beyond the ends, that of the end.
+
+    ``utility``, ``success``: float64, shape (lines, points); ``wanted``: shape (lines,).
+    """
+    order = np.argsort(utility, axis=1, kind="stable")
+    x = np.take_along_axis(utility, order, axis=1)
+    y = np.log(np.take_along_axis(success, order, axis=1))
+    after = np.clip((x <= wanted[:, None]).sum(axis=1), 1, max(1, x.shape[1] - 1))
+    each, before = np.arange(len(x)), after - 1
+    after = np.minimum(after, x.shape[1] - 1)
+    width = x[each, after] - x[each, before]
+    way = np.divide(wanted - x[each, before], width, np.zeros(len(x)), where=width > 0)
+    found: Floats = y[each, before] + np.clip(way, 0, 1) * (y[each, after] - y[each, before])
+    return found
 
 
 class Bar(NamedTuple):

@@ -1,53 +1,158 @@
-"""The agent under attack: people who were not seen before, in every way, before every adversary."""
+"""The agent under attack: people not seen before, in every way, before every adversary."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from agent.lab.attack.adversaries import knowing, pooled
-from agent.lab.attack.exactly import Exactly, exactly
-from agent.lab.attack.intervals import Resamples
-from agent.lab.attack.outcome import Crowd, Outcome, left_of, outcome
-from agent.lab.attack.reasoned import EVERYONE, Reasoned, reasoned
-from agent.lab.attack.service import Trial, chosen
-from agent.lab.attack.streams import drawn
-from agent.lab.attack.walk import Scene
+from agent.lab.attack.heldout import drawn
+from agent.lab.attack.outcome import Crowd, Outcome, Resamples, left_of, outcome
+from agent.lab.attack.services import Trial, chosen
+from agent.lab.attack.simulation import Scene
 from agent.lab.attack.ways import (
     ANSWERED,
     CONSTANT,
+    EXACT,
     FAMILIES,
     NOTHING,
     OWN,
     PAPERS,
     SHIPPED,
+    SINGLE,
     Way,
 )
-from agent.lab.attack.workers import Run, traces, watched
+from agent.lab.attack.workers import Run, inferences, searches, traces, watched
 from agent.lab.paper.subject import groups_of
 from agent.tradeoff.sets import members, union
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
-    from agent.lab.attack.absence import Inferred
-    from agent.lab.attack.heldout import HeldOut
-    from agent.lab.attack.options import Options
-    from agent.lab.attack.walk import Trace
+    from agent.lab.attack.adversaries import Inferred
+    from agent.lab.attack.heldout import HeldOut, Person
+    from agent.lab.attack.services import Service
+    from agent.lab.attack.simulation import Trace
+    from agent.lab.attack.ways import Options
+    from agent.lab.attack.workers import Compared
     from agent.model.model import Model
 
+    Codes = NDArray[np.unsignedinteger]
     Counts = NDArray[np.intp]
     Progress = Callable[[str, float], None]
 
+
+EVERYONE = (*SHIPPED, *ANSWERED)
+FEW, SHORT, LISTED = 3, 20, 4000  # people, requests, and names on the list where each is decided
 GUARDED = ("gender", "race")  # what the preset strict guards
 POOLING = 4  # recipients who share what they hold
 BEFOREHAND = 3  # demographics that an adversary knows already
 LINES: tuple[Way, ...] = tuple(way for family in FAMILIES.values() for way in family)
 EVERY: tuple[Way, ...] = (*CONSTANT, *SHIPPED, *ANSWERED, *OWN, *LINES)
 SIDES: tuple[Way, ...] = (NOTHING, PAPERS, ANSWERED[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exactly:
+    """What came of SINGLE and of EXACT, for the same people.
+
+    ``compared``: EXACT's requests, person by person; ``resamples``: of these people.
+    """
+
+    outcomes: Mapping[Way, Outcome]
+    compared: tuple[Compared, ...]
+    resamples: Resamples
+
+
+def exactly(model: Model, crowd: Crowd, service: Service, run: Run, seed: int) -> Exactly:
+    """Return what comes of a crowd's people; ``seed``: of their resamples."""
+    # In this order: what a search is compared with is remembered, and would take no time after.
+    sent = traces(model, Scene(), [SINGLE], crowd.people, run)
+    found = searches(model, Scene(), EXACT, crowd.people, run)
+    sent[EXACT] = [each.trace for each in found]
+    return Exactly(
+        outcomes={way: outcome(crowd, each, service) for way, each in sent.items()},
+        compared=tuple(request for each in found for request in each.compared),
+        resamples=Resamples(len(crowd.people), seed),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """What absence gives of people whose limits are kept for them alone.
+
+    ``bits``: of each of them after the last request, float64, shape (people,); ``agreeing`` and
+    ``producing``: how many are left of whom it gives most; ``listed``: names on the list.
+    """
+
+    bits: NDArray[np.float64]
+    agreeing: int
+    producing: int
+    listed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoned:
+    """What an adversary found who knows for everybody on its list what they would have sent.
+
+    ``compared``: pairs of person and request, over the presets, with limits kept for everyone;
+    ``equal``: of these, those where whoever would have sent the same are just those who agree with
+    what was disclosed. ``withheld``: by way, with limits kept for the user alone.
+    """
+
+    compared: int
+    equal: int
+    withheld: Mapping[Way, Withheld]
+
+
+def reasoned(
+    model: Model,
+    crowd: Crowd,
+    outcomes: Mapping[Way, Outcome],
+    everyone: Iterable[Inferred],
+    run: Run,
+) -> Reasoned:
+    """Return what was found; ``outcomes``: of ANSWERED, for the crowd's people.
+
+    ``everyone``: what was inferred of these, in ways of EVERYONE.
+    For the user alone everybody's decisions differ: there only the FEW are looked for to whom the
+    same preset leaves the fewest others, in their first SHORT requests, on a list of LISTED.
+    """
+    people, codes = crowd.people, crowd.codes
+    same = np.concatenate([each.same for each in everyone])
+    rare = {own: _rarest(people, outcomes[way]) for own, way in zip(OWN, ANSWERED, strict=True)}
+    listed = _list([each for these in rare.values() for each in these], codes)
+    mine = inferences(model, Scene(), rare, codes[listed], run)
+    return Reasoned(
+        compared=len(same),
+        equal=int(same.sum()),
+        withheld={way: _withheld(found, len(listed)) for way, found in mine.items()},
+    )
+
+
+def _rarest(people: Sequence[Person], found: Outcome) -> list[Person]:
+    """Return those with whom the fewest agree in the end, in their first requests."""
+    places = np.argsort(found.left[:, -1], kind="stable")[:FEW].tolist()
+    return [people[each]._replace(requests=people[each].requests[:SHORT]) for each in places]
+
+
+def _list(people: Sequence[Person], codes: Codes) -> NDArray[np.intp]:
+    """Return whom a list has that may be shorter: the people, and the first others."""
+    places = np.unique([each.place for each in people])
+    others = np.setdiff1d(np.arange(len(codes)), places)
+    return np.array([*places, *others[: max(0, LISTED - len(places))]], dtype=np.intp)
+
+
+def _withheld(found: Sequence[Inferred], listed: int) -> Withheld:
+    bits = np.array([each.bits[-1] for each in found])
+    most = found[int(bits.argmax())]
+    return Withheld(bits, int(most.agreeing[-1]), int(most.producing[-1]), listed)
+
+
 """The ways that are shown to adversaries who pool, and to those who know something already."""
 
 

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent.lab.attack.absence import Inferred, Reasoner
-from agent.lab.attack.deciding import Reticent, strategy
-from agent.lab.attack.searched import Searched, Searcher
-from agent.lab.attack.walk import Trace, Walker
+from agent.lab.attack.adversaries import Inferred, Reasoner
+from agent.lab.attack.simulation import Reticent, Trace, Walker, strategy
 from agent.model.file import SUFFIX, read, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from agent.lab.attack.streams import Person
-    from agent.lab.attack.walk import Scene
+    from agent.lab.attack.heldout import Person
+    from agent.lab.attack.simulation import Chosen, Clock, Question, Scene
     from agent.lab.attack.ways import Way
     from agent.model.model import Model
 
@@ -33,8 +31,67 @@ if TYPE_CHECKING:
     Work = Callable[[Way, Model], Callable[[Person], Any]]
     Codes = NDArray[np.unsignedinteger]
 
+
 AT_ONCE, SLOWLY = 25, 3  # people in a task
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class Compared(NamedTuple):
+    """One request by exact search, and by the default in the same state.
+
+    ``same``: whether the sets are; ``gained``: by how many bits of F the exact one is better, never
+    less than 0 but for rounding, as it begins there; ``proven``: whether no feasible set is better,
+    whatever F looks like.
+    """
+
+    same: bool
+    gained: float
+    proven: bool
+
+
+class Searched(NamedTuple):
+    """What came of a person's requests by exact search, and a comparison for each of them."""
+
+    trace: Trace
+    compared: tuple[Compared, ...]
+
+
+class Searcher:
+    """Sends requests as a way has it that searches exactly; each state is compared once."""
+
+    def __init__(self, way: Way, model: Model, scene: Scene, clock: Clock) -> None:
+        """Take a way that Reticent decides; ``clock``: in seconds."""
+        self._exact = Reticent(way, model, scene, clock)
+        self._default = Reticent(replace(way, algorithm="lls"), model, scene, clock)
+        self._walker = Walker(self, model, scene)
+        self._known: dict[Hashable, Compared] = {}
+        self._compared: list[Compared] = []
+
+    def searched(self, person: Person) -> Searched:
+        """Return what comes of a person's requests; their recipients knew nothing before."""
+        self._compared = []
+        trace = self._walker.walk(person)
+        return Searched(trace, tuple(self._compared))
+
+    def chosen(self, question: Question, person: Person) -> Chosen:
+        """Return what a request carries, and compare it."""
+        chosen, state = self._exact.chosen(question, person), self._exact.state(question, person)
+        if state not in self._known:
+            self._known[state] = self._beside(question, person)
+        self._compared.append(self._known[state])
+        return chosen
+
+    def plans(self, question: Question) -> bool:
+        """Say whether choosing depends on what the recipient was asked before."""
+        return self._exact.plans(question)
+
+    def _beside(self, question: Question, person: Person) -> Compared:
+        best, other = (each.decision(question, person) for each in (self._exact, self._default))
+        return Compared(
+            same={*best.disclosed} == {*other.disclosed},
+            gained=best.figures.objective - other.figures.objective,
+            proven=best.evidence.exact,
+        )
 
 
 @dataclass(frozen=True, slots=True)

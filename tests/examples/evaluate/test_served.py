@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.lab.attack.streams import Person, drawn
+from agent.lab.attack.heldout import Person, drawn
 from agent.lab.attack.ways import Way
 from examples.search_service.replay.lines import BEST, NOTHING, PLAIN, SHIPPED, Line
 from examples.search_service.replay.served import Served, Service

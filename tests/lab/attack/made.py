@@ -4,9 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from agent.lab.attack.deciding import strategy
 from agent.lab.attack.heldout import HeldOut
-from agent.lab.attack.walk import Scene, Trace, Walker
+from agent.lab.attack.simulation import Scene, Trace, Walker, strategy
 from agent.lab.attack.ways import Way
 from agent.model.model import Model
 from tests.decision.made import made_model

@@ -12,10 +12,9 @@ from agent.decision.knowledge import Told, knowledge_of
 from agent.decision.request import Request
 from agent.decision.terms import Terms
 from agent.decision.under import terms_under
-from agent.lab.attack.absence import Inferred, Reasoner
-from agent.lab.attack.deciding import Reticent
-from agent.lab.attack.streams import Person, drawn
-from agent.lab.attack.walk import FIRST, Scene
+from agent.lab.attack.adversaries import Inferred, Reasoner
+from agent.lab.attack.heldout import Person, drawn
+from agent.lab.attack.simulation import FIRST, Reticent, Scene
 from agent.lab.attack.ways import ANSWERED, PRESETS, SHIPPED, Way
 from agent.model.model import Model
 from policy.load import preset

@@ -7,8 +7,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.lab.attack.adversaries import guarded, knowing, left, pooled
-from agent.lab.attack.streams import Person
-from agent.lab.attack.walk import Trace
+from agent.lab.attack.heldout import Person
+from agent.lab.attack.simulation import Trace
 
 Codes = NDArray[np.uint8]
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.lab.attack.frontier import Line, ratio_at, ratios
-from agent.lab.attack.intervals import Resamples
+from agent.lab.attack.bars import Line, ratio_at, ratios
+from agent.lab.attack.outcome import Resamples
 
 PEOPLE = 40
 RESAMPLES = Resamples(PEOPLE, 1)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.lab.attack.intervals import DRAWS, Resamples, quantile
+from agent.lab.attack.outcome import DRAWS, Resamples, quantile
 
 VALUES = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=30).map(np.array)
 COUNTS = st.lists(st.integers(1, 99), min_size=1, max_size=30).map(np.array)

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from agent.lab.attack.realised import realised
-from agent.lab.attack.service import Recipe, Service
-from agent.lab.attack.services.hearing import heard
-from agent.lab.attack.streams import drawn
-from agent.lab.attack.walk import Trace
+from agent.lab.attack.heldout import drawn
+from agent.lab.attack.outcome import realised
+from agent.lab.attack.services import Recipe, Service, heard
+from agent.lab.attack.simulation import Trace
 from agent.lab.attack.ways import EVERYTHING, NOTHING, RANDOM, Way
 from tests.lab.attack.made import model, others, walker
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agent.lab.attack.absence import Inferred
+from agent.lab.attack.adversaries import Inferred
 from agent.lab.attack.bars import bars
-from agent.lab.attack.meaning import meaning
+from agent.lab.attack.heldout import drawn
 from agent.lab.attack.outcome import Crowd, Outcome
-from agent.lab.attack.reasoned import FEW, LISTED, SHORT, Withheld, reasoned
-from agent.lab.attack.streams import drawn
+from agent.lab.attack.report import meaning
+from agent.lab.attack.study import FEW, LISTED, SHORT, Withheld, reasoned
 from agent.lab.attack.ways import ANSWERED, OWN, Way
 from agent.lab.attack.workers import Run
 from tests.lab.attack.made import model, others

@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.decision import choice
-from agent.lab.attack import exactly as module
+from agent.lab.attack import study as module
+from agent.lab.attack.heldout import Person, drawn
 from agent.lab.attack.outcome import Crowd
-from agent.lab.attack.searched import Searched, Searcher
-from agent.lab.attack.service import chosen
-from agent.lab.attack.streams import Person, drawn
-from agent.lab.attack.walk import Scene
+from agent.lab.attack.services import chosen
+from agent.lab.attack.simulation import Scene
 from agent.lab.attack.ways import EXACT, LEDGER, Way
-from agent.lab.attack.workers import Run, searches
+from agent.lab.attack.workers import Run, Searched, Searcher, searches
 from agent.model.model import Model
 from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.search import Algorithm, Result, search

@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.lab.attack.service import RECIPES, Recipe, Service, chosen
-from agent.lab.attack.services.hearing import SILENT, heard, prior
-from agent.lab.attack.services.practice import practised
+from agent.lab.attack.services import (
+    RECIPES,
+    SILENT,
+    Recipe,
+    Service,
+    chosen,
+    heard,
+    practised,
+    prior,
+)
 from agent.model.model import Model
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.sets import members

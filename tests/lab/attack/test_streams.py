@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.lab.attack.streams import drawn
+from agent.lab.attack.heldout import drawn
 from tests.lab.attack.made import PEOPLE, others
 
 SEEDS = st.integers(0, 2**32)

@@ -9,13 +9,9 @@ import numpy as np
 import pytest
 
 from agent.lab.attack.bars import Bar, bars
-from agent.lab.attack.drawn import charts
-from agent.lab.attack.figures import figures
-from agent.lab.attack.numbers import numbers
-from agent.lab.attack.options import Options
-from agent.lab.attack.outcome import Outcome
-from agent.lab.attack.page import page
-from agent.lab.attack.searched import Compared
+from agent.lab.attack.charts import charts, numbers
+from agent.lab.attack.outcome import Outcome, figures
+from agent.lab.attack.report import page
 from agent.lab.attack.study import Material, Study, known, study
 from agent.lab.attack.ways import (
     ANSWERED,
@@ -26,7 +22,9 @@ from agent.lab.attack.ways import (
     PAPERS,
     SHIPPED,
     SINGLE,
+    Options,
 )
+from agent.lab.attack.workers import Compared
 from tests.lab.attack.made import model, others
 
 OPTIONS = Options(people=8, requests=7, seed=1, processes=1)

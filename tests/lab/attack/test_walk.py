@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.lab.attack.streams import Person, drawn
-from agent.lab.attack.walk import Scene
+from agent.lab.attack.heldout import Person, drawn
+from agent.lab.attack.simulation import Scene
 from agent.lab.attack.ways import (
     ANSWERED,
     DEMOGRAPHICS,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.lab.attack.streams import drawn
-from agent.lab.attack.walk import Scene
+from agent.lab.attack.heldout import drawn
+from agent.lab.attack.simulation import Scene
 from agent.lab.attack.ways import ANSWERED, EVERYTHING, NOTHING, OWN, RANDOM, SHIPPED
 from agent.lab.attack.workers import AT_ONCE, Run, inferences, traces, watched
 from tests.lab.attack.made import model, others, same, walker

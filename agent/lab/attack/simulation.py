@@ -1,35 +1,95 @@
-"""What is told with a request, in each way: the same, or what the agent decides."""
+"""One person's requests: what each way discloses, and what the recipients remember."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from agent.decision.decide import decide_briefly
+from agent.decision.knowledge import Told, knowledge_of
 from agent.decision.request import Knowledge, Request
 from agent.decision.settings import relevant
 from agent.decision.terms import Terms
 from agent.decision.under import terms_under
 from agent.errors import UsageError
 from agent.lab.paper.subject import groups_of
+from agent.tradeoff.sets import union
 from policy.careful import careful
 from policy.load import preset
 from policy.match import Rulebook
 from policy.read import read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-    from datetime import date, datetime
+    from collections.abc import Callable, Hashable, Sequence
+    from datetime import date
+
+    from numpy.typing import NDArray
 
     from agent.decision.decision import Decision
-    from agent.lab.attack.streams import Person
-    from agent.lab.attack.walk import Scene
+    from agent.lab.attack.heldout import Person
     from agent.lab.attack.ways import Way
     from agent.model.model import Model
 
     Clock = Callable[[], float]
+    Seconds = NDArray[np.float64]
+
+
+GROUP = "@recipients"
+FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
+DAILY = timedelta(hours=24)
+
+
+def hosts_of(recipients: int) -> tuple[str, ...]:
+    """Return the names of so many recipients, each of a site of its own."""
+    return tuple(f"recipient{number}.example" for number in range(1, recipients + 1))
+
+
+class Memory:
+    """What several recipients were told by one person.
+
+    As the agent sees it, and as it is: recipients who pool without its knowing are none here.
+    """
+
+    def __init__(self, names: Sequence[str], codes: Sequence[int], *, grouped: bool) -> None:
+        """Take the person attributes and their codes; ``grouped``: whether all of them pool."""
+        self._names, self._codes, self._grouped = names, codes, grouped
+        self._events: dict[str, list[Told]] = {}
+        self._held: dict[str, int] = {}
+
+    def held(self, host: str) -> int:
+        """Return the person attributes that a host was told, as a mask."""
+        return self._held.get(host, 0)
+
+    def knowledge(self, host: str, now: datetime) -> Knowledge:
+        """Return what the agent takes a host to hold."""
+        pool = self._pool(host)
+        return knowledge_of(self._events.get(pool, ()), pool, self._pool, now)
+
+    def tell(self, question: Question, order: Sequence[int], *, counted: bool) -> None:
+        """Tell the recipient of a request these attributes of the model.
+
+        Those of the request are not remembered. ``counted``: whether the agent counts what it was
+        asked; only then the events of the fold are as many as the requests.
+        """
+        host, pool = question.host, self._pool(question.host)
+        known = question.held.names
+        lasting = [each for each in order if each < len(self._names)]
+        new = sorted(
+            (self._names[each], int(self._codes[each]))
+            for each in lasting
+            if self._names[each] not in known
+        )
+        if new or (counted and order):  # what is known already changes no fold but the counts
+            query = question.query if counted else None
+            told = Told(question.at, host, tuple(new), query)
+            self._events.setdefault(pool, []).append(told)
+        self._held[host] = self.held(host) | union(lasting)
+
+    def _pool(self, host: str) -> str:
+        return GROUP if self._grouped else host
 
 
 class Question(NamedTuple):
@@ -192,3 +252,58 @@ def _rules(way: Way, names: list[str]) -> Rulebook | None:
         return None
     rules = read(f'preset = "{way.preset}"', way.preset, preset)
     return Rulebook(careful(rules, names), names)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where people send their requests.
+
+    ``asked``: the names that recipients ask for, None for all that there are; ``pause``: from one
+    request of a person to the next; ``recipients``: among whom a person's requests go around;
+    ``grouped``: whether the agent knows that these pool what they learn; ``seed``: of what is told
+    at random.
+    """
+
+    asked: frozenset[str] | None = None
+    pause: timedelta = DAILY / 5
+    recipients: int = 1
+    grouped: bool = False
+    seed: int = 0
+
+
+class Trace(NamedTuple):
+    """What came of each of T requests; masks are over the model's attributes, in order.
+
+    ``sent``: the attributes that a request carried, not specified or not; ``held``: those of the
+    person that its recipient held after it; ``seconds``: float64, shape (T,), what the decision
+    took where it was first made, 0 where there was none to make.
+    """
+
+    sent: tuple[int, ...]
+    held: tuple[int, ...]
+    seconds: Seconds
+
+
+class Walker:
+    """Sends the requests of one person after the other, told in one way."""
+
+    def __init__(self, strategy: Strategy, model: Model, scene: Scene) -> None:
+        """Take who chooses what is told."""
+        self._scene, self._strategy = scene, strategy
+        self._names = [attribute.name for attribute in model.attributes[: model.persons]]
+        self._hosts = hosts_of(scene.recipients)
+
+    def walk(self, person: Person) -> Trace:
+        """Return what comes of a person's requests; their recipients knew nothing before."""
+        memory = Memory(self._names, person.codes, grouped=self._scene.grouped)
+        sent, held, seconds = [], [], []
+        for number, asked in enumerate(person.requests):
+            at = FIRST + number * self._scene.pause
+            host = self._hosts[number % len(self._hosts)]
+            question = Question(asked.query, host, memory.knowledge(host, at), at)
+            chosen = self._strategy.chosen(question, person)
+            memory.tell(question, chosen.order, counted=self._strategy.plans(question))
+            sent.append(union(chosen.order))
+            held.append(memory.held(host))
+            seconds.append(chosen.seconds)
+        return Trace(tuple(sent), tuple(held), np.array(seconds, dtype=np.float64))

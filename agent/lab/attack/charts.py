@@ -1,13 +1,14 @@
-"""The attack as figures: the frontier, and what happens as requests go on."""
+"""The attack as figures, and as a table of all numbers."""
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.lab.attack.bars import EARLY, judged_at
-from agent.lab.attack.figures import figures
-from agent.lab.attack.intervals import Interval
+from agent.lab.attack.outcome import QUANTILES, Interval, figures
 from agent.lab.attack.ways import (
     ANSWERED,
     CONSTANT,
@@ -23,9 +24,17 @@ from agent.lab.charts import Chart, Mark, Panel, Series
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agent.lab.attack.figures import Figures
+    from agent.lab.attack.outcome import Figures
     from agent.lab.attack.study import Study
 
+
+NAME = "attack.csv"
+SURE = ("success", "enough_left", "bits", "reciprocal_rank", "learned_bits", "learned_entropy")
+HEADER = (
+    *("way", "people", "requests", "source", "attributes", "seconds"),
+    *(f"left_{share:g}" for share in QUANTILES),
+    *(f"{name}{end}" for name in SURE for end in ("", "_low", "_high")),
+)
 FRONTIER, REQUESTS = "attack-frontier", "attack-requests"
 NEAR = 0.01  # bits; tenfold as a logarithm of success: points so near have one name
 UTILITY, SUCCESS = "utility realised, bits a request", "success of a single guess, %"
@@ -33,6 +42,31 @@ FOLLOWED: tuple[Way, ...] = (
     *(FORGETFUL[0], FORGETFUL[2], STANDING[1], LEDGER[2], PLANNED[1]),
     *ANSWERED,
 )
+
+
+def numbers(study: Study) -> str:
+    """Return the table; what nobody has is empty."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    for part in (study, study.exactly):
+        for way, outcome in part.outcomes.items():
+            of = (way.name, len(outcome.left))
+            for step, requests in enumerate(study.steps):
+                found = figures(outcome, step, part.resamples)
+                rest = (requests, study.material.source, found.told, outcome.seconds)
+                writer.writerow((*of, *rest, *found.left, *_sure(found)))
+    return text.getvalue()
+
+
+def _sure(found: Figures) -> tuple[float | str, ...]:
+    intervals: tuple[Interval | None, ...] = (
+        *(found.success, found.enough, found.bits, found.reciprocal),
+        *(found.learned, found.doubt),
+    )
+    return tuple(value for each in intervals for value in each or ("", "", ""))
+
+
 """The ways that are followed from request to request."""
 
 
