@@ -13,11 +13,12 @@ from agent.cli.layout import paragraph
 from agent.cli.options import PATH, json_option, record, seed_option
 from agent.cli.progress import Progress
 from agent.errors import UsageError
-from agent.lab.paper.published import SAMPLES, TRADE_OFF, Options
+from agent.lab.paper.published import SAMPLES, Options
+from agent.lab.questions.survey import TRADE_OFF
 from agent.model.shipped import shipped_model
 
 if TYPE_CHECKING:
-    from agent.lab.paper.log import Places
+    from agent.lab.paper.subject import Places
 
 
 class PaperFlags(TypedDict):
@@ -73,7 +74,8 @@ def paper(**flags: Unpack[PaperFlags]) -> None:
         raise UsageError("the figures are of one thing", "give --model, --survey or --log")
     with extra("lab", "drawing figures"):
         from agent.lab.drawing import write_report
-        from agent.lab.paper.study import Material, study
+        from agent.lab.paper.study import study
+        from agent.lab.paper.subject import Material
     folder = folder_for(flags["out"])
     options = Options(trade_off=flags["trade_off"], samples=flags["samples"], seed=flags["seed"])
     with Progress() as progress:

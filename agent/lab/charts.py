@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,6 +33,14 @@ class Series:
         if bool(self.low) != bool(self.high):
             message = f"{self.label!r} has an interval with one end"
             raise ValueError(message)
+
+    @classmethod
+    def ranked(
+        cls, label: str, y: Iterable[float], style: Style = "bars", names: tuple[str, ...] = ()
+    ) -> Series:
+        """Return numbers at x = 0, 1, 2 and so on."""
+        values = tuple(map(float, y))
+        return cls(label, tuple(map(float, range(len(values)))), values, style, names=names)
 
 
 @dataclass(frozen=True, slots=True)

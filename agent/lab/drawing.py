@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator, Sequence
 from io import BytesIO, StringIO
 from math import ceil
+from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from agent.files import replace_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from matplotlib.axes import Axes
-
-    from agent.lab.charts import Chart, Claim, Finding, Panel, Series
-
+from agent.lab.charts import Chart, Claim, Finding, Panel, Series
 
 WIDE, HIGH = 6.8, 4.4  # inches, of one panel
 COLUMNS = 2  # more, and the words are too small on a page

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import accumulate
 from operator import or_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.lab.attack.heldout import Person
-from agent.lab.attack.simulation import FIRST, Memory, Question, hosts_of
+from agent.lab.attack.simulation import FIRST, Memory, Question, Reticent, Scene, Trace, hosts_of
+from agent.model.model import Model
 from agent.tradeoff.grouping import plogp
 from agent.tradeoff.sets import members, union
 from agent.tradeoff.tables import UNSPECIFIED
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.lab.attack.simulation import Reticent, Scene, Trace
-    from agent.model.model import Model
-
-    Codes = NDArray[np.unsignedinteger]
-    Counts = NDArray[np.intp]
-    Floats = NDArray[np.float64]
-    Rows = NDArray[np.intp]
+Codes = NDArray[np.unsignedinteger]
+Counts = NDArray[np.intp]
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 
 class Learned(NamedTuple):

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agent.lab.attack.outcome import ENOUGH, between, figures
-from agent.lab.attack.ways import ANSWERED, PAPERS, SHIPPED
+from agent.lab.attack.outcome import ENOUGH, Interval, Outcome, Resamples, between, figures
+from agent.lab.attack.study import Study
+from agent.lab.attack.ways import ANSWERED, PAPERS, SHIPPED, Way
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.lab.attack.outcome import Interval, Outcome, Resamples
-    from agent.lab.attack.study import Study
-    from agent.lab.attack.ways import Way
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 NONE = "-"

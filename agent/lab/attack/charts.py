@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable, Sequence
 from io import StringIO
 from math import log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from agent.lab.attack.bars import EARLY, judged_at
-from agent.lab.attack.outcome import QUANTILES, Interval, figures
+from agent.lab.attack.outcome import QUANTILES, Figures, Interval, figures
+from agent.lab.attack.study import Study
 from agent.lab.attack.ways import (
     ANSWERED,
     CONSTANT,
@@ -20,13 +22,6 @@ from agent.lab.attack.ways import (
     Way,
 )
 from agent.lab.charts import Chart, Mark, Panel, Series
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from agent.lab.attack.outcome import Figures
-    from agent.lab.attack.study import Study
-
 
 NAME = "attack.csv"
 SURE = ("success", "enough_left", "bits", "reciprocal_rank", "learned_bits", "learned_entropy")

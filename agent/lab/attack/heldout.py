@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.build.build import model_of
 from agent.build.log.read import open_log
 from agent.build.log.source import source_of
-from agent.build.observe import observe
-from agent.build.options import BuildOptions, TableFiles
+from agent.build.observe import Observations, observe
+from agent.build.options import BuildOptions, LogFiles, TableFiles
 from agent.build.read import open_tables
+from agent.build.tables import Source
+from agent.lab import Progress
 from agent.lab.paper.log import files_of
+from agent.model.model import Model
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from agent.build.observe import Observations
-    from agent.build.options import LogFiles
-    from agent.build.tables import Source
-    from agent.model.model import Model
-
-    Progress = Callable[[str, float], None]
-    Codes = NDArray[np.unsignedinteger]
-    Indexes = NDArray[np.intp]
+Codes = NDArray[np.unsignedinteger]
+Indexes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.lab.attack.adversaries import guarded, left
-from agent.lab.attack.services import heard
+from agent.lab.attack.heldout import Person
+from agent.lab.attack.services import Heard, Service, heard
+from agent.lab.attack.simulation import Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.lab.attack.heldout import Person
-    from agent.lab.attack.services import Heard, Service
-    from agent.lab.attack.simulation import Trace
-
-    Floats = NDArray[np.float64]
-    Numbers = NDArray[np.number]
-    Counts = NDArray[np.intp]
-    Codes = NDArray[np.unsignedinteger]
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.number]
+Counts = NDArray[np.intp]
+Codes = NDArray[np.unsignedinteger]
 
 
 SURE = (0.025, 0.975)

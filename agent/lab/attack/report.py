@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agent.lab.attack.bars import NONE, chance, milliseconds, multiple, number, percent, table
+from agent.lab.attack.bars import NONE, Bar, chance, milliseconds, multiple, number, percent, table
 from agent.lab.attack.charts import note_of, source_of
-from agent.lab.attack.outcome import QUANTILES, Figures, figures
-from agent.lab.attack.study import SHORT
-from agent.lab.attack.ways import ANSWERED, EVERYTHING, EXACT, PAPERS, SINGLE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from agent.lab.attack.bars import Bar
-    from agent.lab.attack.outcome import Outcome, Resamples
-    from agent.lab.attack.services import Trial
-    from agent.lab.attack.study import Study, Withheld
-    from agent.lab.attack.ways import Way
-    from agent.lab.attack.workers import Compared
-    from agent.lab.charts import Chart
-
+from agent.lab.attack.outcome import QUANTILES, Figures, Outcome, Resamples, figures
+from agent.lab.attack.services import Trial
+from agent.lab.attack.study import SHORT, Study, Withheld
+from agent.lab.attack.ways import ANSWERED, EVERYTHING, EXACT, PAPERS, SINGLE, Way
+from agent.lab.attack.workers import Compared
+from agent.lab.charts import Chart
 
 DEFINITIONS = """\
 - **Halves.** The model is made from one half of the users. Streams of requests, and the

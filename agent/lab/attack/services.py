@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from agent.lab import Progress
 from agent.lab.paper.subject import groups_of
-from agent.tradeoff.grouping import row_columns
+from agent.model.model import Model
+from agent.tradeoff.grouping import Column, row_columns
 from agent.tradeoff.sets import members, singleton
-from agent.tradeoff.utility import query_utility
+from agent.tradeoff.tables import QueryRows
+from agent.tradeoff.utility import Utility, query_utility
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.model.model import Model
-    from agent.tradeoff.grouping import Column
-    from agent.tradeoff.tables import QueryRows
-    from agent.tradeoff.utility import Utility
-
-    Codes = NDArray[np.unsignedinteger]
-    Floats = NDArray[np.float64]
-    Heard = NDArray[np.intp]
-    Table = NDArray[np.bool_]
-    Mask = NDArray[np.bool_]
+Codes = NDArray[np.unsignedinteger]
+Floats = NDArray[np.float64]
+Heard = NDArray[np.intp]
+Table = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 
 SILENT = 0  # where nothing was said of an attribute; a code is heard as one more
@@ -322,9 +317,7 @@ class Service:
         return self._known[query]
 
 
-def chosen(
-    model: Model, seed: int, progress: Callable[[str, float], None]
-) -> tuple[Service, tuple[Trial, ...]]:
+def chosen(model: Model, seed: int, progress: Progress) -> tuple[Service, tuple[Trial, ...]]:
     """Return the service whose recipe foretells best, and what each of RECIPES was worth.
 
     Judged by up to QUERIES queries, the most frequent; half of the users of each foretell what the

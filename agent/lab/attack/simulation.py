@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.decision.decide import decide_briefly
+from agent.decision.decision import Decision
 from agent.decision.knowledge import Told, knowledge_of
 from agent.decision.request import Knowledge, Request
 from agent.decision.settings import relevant
 from agent.decision.terms import Terms
 from agent.decision.under import terms_under
 from agent.errors import UsageError
+from agent.lab.attack.heldout import Person
+from agent.lab.attack.ways import Way
 from agent.lab.paper.subject import groups_of
+from agent.model.model import Model
 from agent.tradeoff.sets import union
 from policy.careful import careful
 from policy.load import preset
 from policy.match import Rulebook
 from policy.read import read
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-    from datetime import date
-
-    from numpy.typing import NDArray
-
-    from agent.decision.decision import Decision
-    from agent.lab.attack.heldout import Person
-    from agent.lab.attack.ways import Way
-    from agent.model.model import Model
-
-    Clock = Callable[[], float]
-    Seconds = NDArray[np.float64]
+Clock = Callable[[], float]
+Seconds = NDArray[np.float64]
 
 
 GROUP = "@recipients"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agent.lab.attack.adversaries import knowing, pooled
-from agent.lab.attack.heldout import drawn
+from agent.lab import Progress
+from agent.lab.attack.adversaries import Inferred, knowing, pooled
+from agent.lab.attack.heldout import HeldOut, Person, drawn
 from agent.lab.attack.outcome import Crowd, Outcome, Resamples, left_of, outcome
-from agent.lab.attack.services import Trial, chosen
-from agent.lab.attack.simulation import Scene
+from agent.lab.attack.services import Service, Trial, chosen
+from agent.lab.attack.simulation import Scene, Trace
 from agent.lab.attack.ways import (
     ANSWERED,
     CONSTANT,
@@ -22,28 +25,16 @@ from agent.lab.attack.ways import (
     PAPERS,
     SHIPPED,
     SINGLE,
+    Options,
     Way,
 )
-from agent.lab.attack.workers import Run, inferences, searches, traces, watched
+from agent.lab.attack.workers import Compared, Run, inferences, searches, traces, watched
 from agent.lab.paper.subject import groups_of
+from agent.model.model import Model
 from agent.tradeoff.sets import members, union
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.lab.attack.adversaries import Inferred
-    from agent.lab.attack.heldout import HeldOut, Person
-    from agent.lab.attack.services import Service
-    from agent.lab.attack.simulation import Trace
-    from agent.lab.attack.ways import Options
-    from agent.lab.attack.workers import Compared
-    from agent.model.model import Model
-
-    Codes = NDArray[np.unsignedinteger]
-    Counts = NDArray[np.intp]
-    Progress = Callable[[str, float], None]
+Codes = NDArray[np.unsignedinteger]
+Counts = NDArray[np.intp]
 
 
 EVERYONE = (*SHIPPED, *ANSWERED)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from agent.decision.terms import Limits
-
-if TYPE_CHECKING:
-    from agent.decision.terms import Terms
-    from agent.tradeoff.search import Algorithm
-    from policy.settings import Memory, Mode, Protect
-
+from agent.decision.terms import Limits, Terms
+from agent.tradeoff.search import Algorithm
+from policy.settings import Memory, Mode, Protect
 
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200)  # requests after which the adversary guesses
 Telling = Literal["nothing", "everything", "demographics", "topics", "random", "reticent"]

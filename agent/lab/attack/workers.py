@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,26 +11,31 @@ from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.lab import Progress
 from agent.lab.attack.adversaries import Inferred, Reasoner
-from agent.lab.attack.simulation import Reticent, Trace, Walker, strategy
+from agent.lab.attack.heldout import Person
+from agent.lab.attack.simulation import (
+    Chosen,
+    Clock,
+    Question,
+    Reticent,
+    Scene,
+    Trace,
+    Walker,
+    strategy,
+)
+from agent.lab.attack.ways import Way
 from agent.model.file import SUFFIX, read, write
+from agent.model.model import Model
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from agent.lab.attack.heldout import Person
-    from agent.lab.attack.simulation import Chosen, Clock, Question, Scene
-    from agent.lab.attack.ways import Way
-    from agent.model.model import Model
-
-    Task = tuple[Way, Sequence[Person]]
-    Work = Callable[[Way, Model], Callable[[Person], Any]]
-    Codes = NDArray[np.unsignedinteger]
+Task = tuple[Way, Sequence[Person]]
+Work = Callable[[Way, Model], Callable[[Person], Any]]
+Codes = NDArray[np.unsignedinteger]
 
 
 AT_ONCE, SLOWLY = 25, 3  # people in a task
@@ -99,7 +105,7 @@ class Run:
     """By how many processes, and who is told which share is done."""
 
     processes: int
-    progress: Callable[[str, float], None]
+    progress: Progress
 
 
 def traces(

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agent.lab.charts import Chart, Claim, Finding, Panel, Series
-from agent.lab.paper.orders import METRICS, prefixes
-from agent.lab.paper.subject import cost_alone
+from agent.lab.paper.orders import METRICS, Along, along
+from agent.lab.paper.published import Options
+from agent.lab.paper.subject import Subject, cost_alone
+from agent.model.model import Model
+from agent.tradeoff.anonymity_set import Metric
 from agent.tradeoff.bounds import cost_error, utility_error
-from agent.tradeoff.check import random_pairs, submodularity, supermodularity
+from agent.tradeoff.check import Pair, Violations, random_pairs, submodularity, supermodularity
 from agent.tradeoff.grouping import Columns, Partitions
 from agent.tradeoff.local_search import eager_pass
 from agent.tradeoff.search import greedy_order
 from agent.tradeoff.utility import PlugIn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from agent.lab.paper.published import Options
-    from agent.lab.paper.subject import Subject
-    from agent.model.model import Model
-    from agent.tradeoff.anonymity_set import Metric
-    from agent.tradeoff.check import Pair, Violations
-
 
 LARGEST = 10  # attributes in a set: a disclosure has few
 COST_TRIPLES, UTILITY_TRIPLES = 2000, 60
 _Z = 1.96  # of a 95 % interval
 FEW = 0.05  # of the triples: so few may violate
 DELTA = 0.05  # that an estimate is further off than its lemma says
-Floats = tuple[float, ...]
+EXACT, SAMPLED = "exact", "sampled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +45,8 @@ def utility_shape(subject: Subject, seed: int) -> Shape:
     """Return how U fares, in bits."""
     objective = subject.utility_alone()
     triples = random_pairs(objective, UTILITY_TRIPLES, LARGEST, np.random.default_rng(seed))
-    found = Shape(
-        f"U, {subject.estimator}",
-        submodularity(objective.utility, triples),
-        _mean_gain(objective.utility, triples),
-    )
+    violations = submodularity(objective.utility, triples)
+    found = Shape(f"U, {subject.estimator}", violations, _mean_gain(objective.utility, triples))
     objective.forget()  # partitions by sets that nobody looks at again take a gigabyte
     return found
 
@@ -81,20 +71,23 @@ def _mean_gain(function: Callable[[int], float], triples: Sequence[Pair]) -> flo
 
 def shape_finding(shapes: Sequence[Shape], note: str) -> Finding:
     """Return the figure: the share of triples that violate, and by how much, by function."""
-    shares = tuple(each.violations.share for each in shapes)
-    relative = tuple(
-        each.violations.mean / each.mean_gain if each.mean_gain else 0.0 for each in shapes
-    )
+    bars = {
+        ("triples that violate", "share of the triples"): [
+            each.violations.share for each in shapes
+        ],
+        ("by how much, where they do", "mean excess / mean gain"): [
+            each.violations.mean / each.mean_gain if each.mean_gain else 0.0 for each in shapes
+        ],
+    }
     names = tuple(each.name for each in shapes)
-    panels = (
-        _bars("triples that violate", "share of the triples", names, shares),
-        _bars("by how much, where they do", "mean excess / mean gain", names, relative),
+    panels = tuple(
+        Panel(title, "", label, (Series.ranked(label, values),), ticks=names)
+        for (title, label), values in bars.items()
     )
     title = "Whether utility is submodular and cost supermodular"
-    told = "Triples are a set, a larger one and an attribute in neither, drawn at random."
-    return Finding(
-        Chart("fig-13-shape", title, note, panels), tuple(map(_shape_claim, shapes)), (told,)
-    )
+    chart = Chart("fig-13-shape", title, note, panels)
+    text = "Triples are a set, a larger one and an attribute in neither, drawn at random."
+    return Finding(chart, tuple(map(_shape_claim, shapes)), (text,))
 
 
 def shape_sentence(shapes: Sequence[Shape]) -> str:
@@ -108,11 +101,6 @@ def shape_sentence(shapes: Sequence[Shape]) -> str:
         "Theorem 4.1 nor that lazy and eager search agree is proven for this data: the searches "
         "are heuristics, each followed by a sweep of all single moves."
     )
-
-
-def _bars(title: str, label: str, names: tuple[str, ...], values: tuple[float, ...]) -> Panel:
-    places = tuple(float(each) for each in range(len(names)))
-    return Panel(title, "", label, (Series(label, places, values, "bars"),), ticks=names)
 
 
 def interval(some: int, many: int) -> tuple[float, float]:
@@ -205,20 +193,19 @@ class SampledCost:
 class Estimates:
     """A function along an order: exact, sampled, and how far a lemma lets these be apart.
 
-    ``error``: with probability 1 - DELTA for each set, in both directions, in the unit of the
-    function.
+    ``values``: under EXACT and SAMPLED; ``error``: with probability 1 - DELTA for each set, in both
+    directions, in the unit of the function.
     """
 
     name: str
-    names: tuple[str, ...]
-    exact: Floats
-    sampled: Floats
+    values: Along
     error: float
 
     @property
-    def errors(self) -> Floats:
+    def errors(self) -> tuple[float, ...]:
         """How far off each estimate is."""
-        return tuple(abs(s - e) for s, e in zip(self.sampled, self.exact, strict=True))
+        pairs = zip(self.values.curves[SAMPLED], self.values.curves[EXACT], strict=True)
+        return tuple(abs(sampled - exact) for sampled, exact in pairs)
 
 
 def utility_estimates(subject: Subject, options: Options) -> Estimates:
@@ -226,78 +213,65 @@ def utility_estimates(subject: Subject, options: Options) -> Estimates:
 
     A fresh sample is drawn for each set. The lemma takes the most intents that a query has.
     """
-    objective = subject.utility_alone()
+    objective, sampled = subject.utility_alone(), SampledUtility(subject, options)
     order, _ = greedy_order(objective)
-    sampled = SampledUtility(subject, options)
-    sets = prefixes(order)
     intents = max(len(each.intents) for each in subject.model.queries)
     return Estimates(
         "utility, bits",
-        subject.named(order),
-        tuple(map(objective.utility, sets)),
-        tuple(map(sampled.value, sets)),
+        along(subject.model, order, {EXACT: objective.utility, SAMPLED: sampled.value}),
         utility_error(intents, options.samples, DELTA, two_sided=True),
     )
 
 
-def cost_estimates(subject: Subject, options: Options) -> tuple[Estimates, ...]:
+def cost_estimates(model: Model, options: Options) -> tuple[Estimates, ...]:
     """Return the losses in [0, 1] along the greedy order of cost, over person attributes.
 
     Request attributes are left out: a class of people is then not what a sample falls into.
     """
-    model = subject.model
     order, _ = greedy_order(cost_alone(model), eager_pass)
     persons = [each for each in order if each < model.persons]
-    sets, sampled = prefixes(persons), SampledCost(model, options)
-    crowd, error = model.crowd(), cost_error(options.samples, DELTA, two_sided=True)
-    return tuple(
-        Estimates(
-            metric,
-            subject.named(persons),
-            tuple(crowd.identifiability(each, metric, options.k) for each in sets),
-            tuple(sampled.value(each, metric) for each in sets),
-            error,
-        )
-        for metric in ("maxprob", "k-anonymity")
-    )
+    crowd, sampled = model.crowd(), SampledCost(model, options)
+    error = cost_error(options.samples, DELTA, two_sided=True)
+
+    def estimates(metric: Metric) -> Estimates:
+        measures = {
+            EXACT: lambda mask: crowd.identifiability(mask, metric, options.k),
+            SAMPLED: lambda mask: sampled.value(mask, metric),
+        }
+        return Estimates(metric, along(model, persons, measures), error)
+
+    return estimates("maxprob"), estimates("k-anonymity")
 
 
 def sampling_finding(estimates: Sequence[Estimates], samples: int, note: str) -> Finding:
     """Return the figure: exact and sampled values, with the lemma's width around the exact."""
-    panels = tuple(_panel(each) for each in estimates)
+    panels = []
+    for each in estimates:
+        exact = Series.ranked("exact, with the width of the lemma", each.values.curves[EXACT])
+        width = replace(
+            exact,
+            style="line",
+            low=tuple(value - each.error for value in exact.y),
+            high=tuple(value + each.error for value in exact.y),
+        )
+        sampled = Series.ranked("sampled", each.values.curves[SAMPLED], "points")
+        label = "attributes, in greedy order"
+        panels.append(Panel(each.name, label, each.name, (width, sampled), ticks=each.values.names))
     title = f"Sampling: {samples:,} samples beside exact evaluation"
-    chart = Chart("fig-14-sampling", title, note, panels)
+    chart = Chart("fig-14-sampling", title, note, tuple(panels))
     return Finding(chart, tuple(_sampling_claim(each, samples) for each in estimates))
 
 
-def _panel(each: Estimates) -> Panel:
-    places = tuple(float(place) for place in range(len(each.names)))
-    exact = Series(
-        "exact, with the width of the lemma",
-        places,
-        each.exact,
-        low=tuple(value - each.error for value in each.exact),
-        high=tuple(value + each.error for value in each.exact),
-    )
-    sampled = Series("sampled", places, each.sampled, "points")
-    label = "attributes, in greedy order"
-    return Panel(each.name, label, each.name, (exact, sampled), ticks=each.names)
-
-
 def _sampling_claim(each: Estimates, samples: int) -> Claim:
-    inside = float(np.mean([error <= each.error for error in each.errors]))
+    errors, most = each.errors, max(each.values.curves[EXACT])
     lemma = "4.2" if "bits" in each.name else "4.3"
+    useless = "; where the width exceeds the values the lemma promises nothing of use"
     return Claim(
         f"7.1, Lemma {lemma}",
         f"{samples} samples estimate it to {each.error:.3g} ({1 - DELTA:.0%}, two-sided)",
-        f"{each.name}: off by {max(each.errors):.3g} at most and "
-        f"{float(np.mean(each.errors)):.2g} in mean, over {len(each.errors)} sets; the values "
-        f"reach {max(each.exact):.3g}",
-        inside >= 1 - DELTA,
+        f"{each.name}: off by {max(errors):.3g} at most and {float(np.mean(errors)):.2g} in mean, "
+        f"over {len(errors)} sets; the values reach {most:.3g}",
+        float(np.mean([error <= each.error for error in errors])) >= 1 - DELTA,
         f"same where at least {1 - DELTA:.0%} of the estimates are within the width"
-        + (
-            "; where the width exceeds the values the lemma promises nothing of use"
-            if each.error > max(each.exact)
-            else ""
-        ),
+        + (useless if each.error > most else ""),
     )

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agent.lab.charts import Chart, Claim, Finding, Panel, Series
 from agent.lab.paper import published
-from agent.lab.paper.subject import fresh, groups_of
+from agent.lab.paper.subject import Places, Subject, fresh, groups_of
+from agent.lab.questions.survey import OUTCOMES
 from agent.tradeoff.local_search import eager_pass, lazy_pass
+from agent.tradeoff.objective import Objective
 from agent.tradeoff.search import greedy_order, search
 from agent.tradeoff.sets import union
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from agent.lab.paper.log import Places
-    from agent.lab.paper.subject import Subject
-    from agent.tradeoff.objective import Objective
-
-    Run = Callable[[Objective], int]
-
-
 OPTIMISED = "optimised"
 SECOND = "search statistics"  # of the scores in 7.3
+STATED = {each.name: each for each in OUTCOMES}
 FITTED = (SECOND, "topics")  # in a synthetic log, under the paper's estimator
-ADDRESSES = ("whole address", "half address")
+ADDRESSES = {"whole address": "zip code", "half address": "city"}  # and what stands for them
 PROBES = 12  # sets that are evaluated to estimate what one costs
 YEAR = 365.25 * 24 * 3600
-GREEDY, LAZY_GREEDY, LOCAL, LAZY_LOCAL = ("greedy", "lazy greedy", "local search", "lazy local")
-RUNS: Mapping[str, Run] = {
+GREEDY, LAZY_GREEDY, LAZY_LOCAL = "greedy", "lazy greedy", "lazy local"
+RUNS: Mapping[str, Callable[[Objective], int]] = {
     GREEDY: lambda objective: greedy_order(objective, eager_pass)[1],
     LAZY_GREEDY: lambda objective: greedy_order(objective, lazy_pass)[1],
-    LOCAL: lambda objective: search(objective, "ls").evaluations,
+    "local search": lambda objective: search(objective, "ls").evaluations,
     LAZY_LOCAL: lambda objective: search(objective, "lls").evaluations,
 }
 
@@ -48,23 +41,25 @@ class Scored:
     attributes: tuple[str, ...]
     utility: float
     cost: float
-    objective: float
     identifiability: float
     meaning: str
+
+    @property
+    def objective(self) -> float:
+        """F, in bits."""
+        return self.utility - self.cost
 
 
 def heuristics(subject: Subject, trade_off: float) -> tuple[Scored, ...]:
     """Return the set that LLS finds at lambda, then the groups of `groups_of`."""
     objective = subject.objective(trade_off)
-    sets = [(OPTIMISED, search(objective, "lls").mask, "by LLS")]
-    sets += [(each.name, each.mask, each.meaning) for each in groups_of(subject.model)]
+    sets = [(OPTIMISED, search(objective, "lls").mask, "by LLS"), *groups_of(subject.model)]
     return tuple(
         Scored(
             name,
-            subject.set_named(mask),
+            subject.names(mask),
             objective.utility(mask),
             objective.cost(mask),
-            objective.value(mask),
             objective.identifiability_cost(mask),
             meaning,
         )
@@ -74,18 +69,16 @@ def heuristics(subject: Subject, trade_off: float) -> tuple[Scored, ...]:
 
 def addresses(places: Places, trade_off: float) -> tuple[Scored, ...]:
     """Return the whole and the half address, as far as a log tells them; no sensitivity."""
-    stand_ins = zip(ADDRESSES, ("zip code", "city"), strict=True)
     return tuple(
         Scored(
             name,
             (precision,),
             places.utilities[precision],
             trade_off * places.costs[precision],
-            places.utilities[precision] - trade_off * places.costs[precision],
             places.costs[precision],
             f"the {precision} that it leads to, for the log has no addresses",
         )
-        for name, precision in stand_ins
+        for name, precision in ADDRESSES.items()
     )
 
 
@@ -96,83 +89,87 @@ def heuristics_finding(
 
     ``fitted``: whether the data was made so that the paper's estimator finds the sets of FITTED so.
     """
+    panels, claims = [], []
+    for number, (name, sets) in enumerate(scores.items()):
+        bars = (
+            Series.ranked("objective F", [each.objective for each in sets]),
+            Series.ranked("utility U", [each.utility for each in sets]),
+            Series.ranked("cost, weighed by λ", [each.cost for each in sets]),
+        )
+        ticks = tuple(each.name for each in sets)
+        panels.append(Panel(f"estimator {name}", "", "bits", bars, ticks=ticks))
+        claims += _claims(name, sets, FITTED if fitted and not number else ())
     title = f"Fig. 11: the optimised set and heuristics, λ = {trade_off:g}"
-    panels = tuple(_panel(name, each) for name, each in scores.items())
-    chart = Chart("fig-11-heuristics", title, note, panels)
-    doubted = [FITTED if fitted and not number else () for number, _ in enumerate(scores)]
-    claims = [
-        claim
-        for (name, each), of_these in zip(scores.items(), doubted, strict=True)
-        for claim in _heuristics_claims(name, each, of_these)
-    ]
     first = next(iter(scores.values()))
     text = [f"{each.name}: {each.meaning} (attributes: {len(each.attributes)})." for each in first]
     best = "; ".join(f"{name}: {', '.join(each[0].attributes)}" for name, each in scores.items())
-    text.append(f"The optimised sets are {best}. The paper's: {', '.join(published.BEST)}.")
-    told = [" ".join(text), *([published.FITTED_SETS] if fitted else [])]
-    return Finding(chart, tuple(claims), tuple(told))
-
-
-def _panel(name: str, scores: tuple[Scored, ...]) -> Panel:
-    places = tuple(float(each) for each in range(len(scores)))
-    series = (
-        Series("objective F", places, tuple(each.objective for each in scores), "bars"),
-        Series("utility U", places, tuple(each.utility for each in scores), "bars"),
-        Series("cost, weighed by λ", places, tuple(each.cost for each in scores), "bars"),
+    there = ", ".join(STATED[OPTIMISED].labels)
+    text.append(f"The optimised sets are {best}. The paper's: {there}.")
+    return Finding(
+        Chart("fig-11-heuristics", title, note, tuple(panels)),
+        tuple(claims),
+        (" ".join(text), *([published.FITTED_SETS] if fitted else [])),
     )
-    return Panel(f"estimator {name}", "", "bits", series, ticks=tuple(each.name for each in scores))
 
 
-def _heuristics_claims(
-    name: str, scores: tuple[Scored, ...], doubted: Sequence[str]
-) -> list[Claim]:
-    """Set each score beside the paper's, and say whether the same set wins.
+def _claims(name: str, scores: tuple[Scored, ...], doubted: Sequence[str]) -> list[Claim]:
+    """Compare each score with the paper's, and say whether the same set wins.
 
     ``doubted``: sets whose scores are no evidence.
     """
-    best, rest = scores[0], scores[1:]
-    there = published.SCORES[OPTIMISED]
-    beaten = all(best.objective >= each.objective for each in rest)
+    best, rest, there = scores[0], scores[1:], STATED[OPTIMISED]
+    runner_up = max(each.objective for each in rest)
+    beaten = best.objective >= runner_up
     claims = [
         Claim(
             "7.3",
-            f"the optimised set has the best score, {there.objective} bits, with a utility of "
+            f"the optimised set has the best score, {there.score} bits, with a utility of "
             f"about {there.utility}",
             f"{name}: {best.objective:.3f} bits, utility {best.utility:.3f}, attributes: "
-            f"{len(best.attributes)}; the best heuristic has "
-            f"{max(each.objective for each in rest):.3f}",
+            f"{len(best.attributes)}; the best heuristic has {runner_up:.3f}",
             beaten,
             "same where no heuristic is better"
             + ("" if beaten else "; local search stops where no single attribute helps"),
         )
     ]
+    known = [each for each in scores if each.name in STATED]
     for each in rest:
-        if each.name in published.SCORES:
+        if each in known:
             claim = _score(name, each, best)
             claims.append(published.doubted(claim) if each.name in doubted else claim)
-    if {*published.SCORES} <= {each.name for each in scores}:
-        claims.append(_ranking(name, scores))
+    if len(known) == len(STATED):
+        found = [each.name for each in sorted(known, key=lambda each: -each.objective)]
+        claims.append(
+            Claim(
+                "7.3",
+                f"by score: {', '.join(STATED)}",
+                f"{name}: {', '.join(found)}",
+                found == [*STATED],
+                "same where the order is",
+            )
+        )
     second = next((each for each in rest if each.name == SECOND), best)
-    claims += [_address(name, each, (best, second)) for each in rest if each.name in ADDRESSES]
-    return claims
+    given = [each for each in rest if each.name in ADDRESSES]
+    return [*claims, *(_address(name, each, best, second) for each in given)]
 
 
-def _ranking(name: str, scores: tuple[Scored, ...]) -> Claim:
-    """Set the order of the scores beside the paper's."""
-    known = [each for each in scores if each.name in published.SCORES]
-    found = [each.name for each in sorted(known, key=lambda each: -each.objective)]
+def _score(name: str, scored: Scored, best: Scored) -> Claim:
+    there = STATED[scored.name]
+    won = "less than the optimised" if there.bound else f"{there.utility}"
+    less = "less" if scored.utility < best.utility else "not less"
     return Claim(
         "7.3",
-        f"by score: {', '.join(published.SCORES)}",
-        f"{name}: {', '.join(found)}",
-        found == [*published.SCORES],
-        "same where the order is",
+        f"{scored.name}: score {there.score}, utility {won}",
+        f"{name}: score {scored.objective:.3f}, utility {scored.utility:.3f} ({less} than the "
+        f"optimised), identifiability {scored.identifiability:.3f}",
+        (there.score < 0) == (scored.objective < 0) and scored.objective < best.objective,
+        "same where the sign is the same and the optimised set is better; the sign depends on how "
+        "many people are alone with such an answer",
     )
 
 
-def _address(name: str, scored: Scored, others: tuple[Scored, Scored]) -> Claim:
-    """Say whether an address is worse than what the paper has second; ``others``: best, second."""
-    best, second = others
+def _address(name: str, scored: Scored, best: Scored, second: Scored) -> Claim:
+    """Say whether an address is worse than what the paper has second."""
     return Claim(
         "7.3",
         "the address, even its first half, is quite identifying and so has a very high cost",
@@ -185,32 +182,15 @@ def _address(name: str, scored: Scored, others: tuple[Scored, Scored]) -> Claim:
     )
 
 
-def _score(name: str, scored: Scored, best: Scored) -> Claim:
-    there = published.SCORES[scored.name]
-    won = "less than the optimised" if there.utility is None else f"{there.utility}"
-    same = (there.objective < 0) == (scored.objective < 0) and scored.objective < best.objective
-    less = "less" if scored.utility < best.utility else "not less"
-    return Claim(
-        "7.3",
-        f"{scored.name}: score {there.objective}, utility {won}",
-        f"{name}: score {scored.objective:.3f}, utility {scored.utility:.3f} ({less} than the "
-        f"optimised), identifiability {scored.identifiability:.3f}",
-        same,
-        "same where the sign is the same and the optimised set is better; the sign depends on how "
-        "many people are alone with such an answer",
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Running:
-    """Seconds and evaluations of each run, from an empty memory.
+    """Seconds and evaluations of each of RUNS, from an empty memory.
 
     ``sets``: of at most EXHAUSTIVE_SIZE attributes, not empty; ``each``: seconds for one of them.
     """
 
-    names: tuple[str, ...]
-    seconds: tuple[float, ...]
-    evaluations: tuple[int, ...]
+    seconds: Mapping[str, float]
+    evaluations: Mapping[str, int]
     sets: int
     each: float
 
@@ -219,10 +199,6 @@ class Running:
         """What trying all these sets would take."""
         return self.sets * self.each / YEAR
 
-    def seconds_of(self, name: str) -> float:
-        """Return the seconds of one run."""
-        return self.seconds[self.names.index(name)]
-
 
 def running(subject: Subject, trade_off: float, seed: int, clock: Callable[[], float]) -> Running:
     """Return the times at lambda; ``clock``: seconds, of this process alone.
@@ -230,41 +206,31 @@ def running(subject: Subject, trade_off: float, seed: int, clock: Callable[[], f
     Greedy is the full order over all attributes. Sets for exhaustive search are drawn at random,
     each size as often as there are sets of it, and evaluated from an empty memory.
     """
-    seconds, evaluations = [], []
-    for run in RUNS.values():
+    seconds, evaluations = {}, {}
+    for name, run in RUNS.items():
         objective = fresh(subject).objective(trade_off)
         start = clock()
-        evaluations.append(run(objective))
-        seconds.append(clock() - start)
-    count = len(subject.names)
+        evaluations[name] = run(objective)
+        seconds[name] = clock() - start
+    count = len(subject.model.attributes)
     sizes = [comb(count, each) for each in range(1, min(published.EXHAUSTIVE_SIZE, count) + 1)]
-    objective = fresh(subject).objective(trade_off)
-    drawn = _drawn(count, sizes, seed)
-    start = clock()
-    for mask in drawn:
-        objective.value(mask)
-    each = (clock() - start) / PROBES
-    return Running(tuple(RUNS), tuple(seconds), tuple(evaluations), sum(sizes), each)
-
-
-def _drawn(count: int, sizes: list[int], seed: int) -> list[int]:
-    draw = np.random.default_rng(seed)
-    shares = np.array(sizes, dtype=np.float64)
+    draw, shares = np.random.default_rng(seed), np.array(sizes, dtype=np.float64)
     picked = draw.choice(len(sizes), PROBES, p=shares / shares.sum()) + 1
-    return [union(draw.permutation(count)[:size].tolist()) for size in picked.tolist()]
+    sets = [union(draw.permutation(count)[:size].tolist()) for size in picked.tolist()]
+    objective = fresh(subject).objective(trade_off)
+    start = clock()
+    for mask in sets:
+        objective.value(mask)
+    return Running(seconds, evaluations, sum(sizes), (clock() - start) / PROBES)
 
 
 def running_finding(runs: Mapping[str, Running], note: str) -> Finding:
     """Return Fig. 12; ``runs``: by estimator, the paper's first."""
-    places = tuple(float(each) for each in range(len(RUNS)))
-    seconds = tuple(Series(name, places, each.seconds, "bars") for name, each in runs.items())
-    counts = tuple(
-        Series(name, places, tuple(float(n) for n in each.evaluations), "bars")
-        for name, each in runs.items()
-    )
+    seconds = [Series.ranked(name, each.seconds.values()) for name, each in runs.items()]
+    counts = [Series.ranked(name, each.evaluations.values()) for name, each in runs.items()]
     panels = (
-        Panel("running time", "", "seconds of processor time", seconds, ticks=tuple(RUNS)),
-        Panel("sets looked at", "", "evaluations of F", counts, ticks=tuple(RUNS)),
+        Panel("running time", "", "seconds of processor time", tuple(seconds), ticks=tuple(RUNS)),
+        Panel("sets looked at", "", "evaluations of F", tuple(counts), ticks=tuple(RUNS)),
     )
     chart = Chart("fig-12-running", "Fig. 12: running times", note, panels)
     claims = [claim for name, each in runs.items() for claim in _running_claims(name, each)]
@@ -272,15 +238,15 @@ def running_finding(runs: Mapping[str, Running], note: str) -> Finding:
 
 
 def _running_claims(name: str, run: Running) -> list[Claim]:
-    eager, lazy = run.evaluations[0], run.evaluations[1]
+    eager, lazy = run.evaluations[GREEDY], run.evaluations[LAZY_GREEDY]
     slow, fast = published.MINUTES
-    local, greedy = run.seconds_of(LAZY_LOCAL), run.seconds_of(LAZY_GREEDY)
+    local, greedy = run.seconds[LAZY_LOCAL], run.seconds[LAZY_GREEDY]
     return [
         Claim(
             "7.3",
             f"lazy evaluation takes {slow} minutes to {fast}: {slow / fast:.2f} times fewer",
             f"{name}: {eager} evaluations to {lazy}, {eager / lazy:.2f} times fewer; "
-            f"{run.seconds_of(GREEDY):.1f} s to {greedy:.1f} s",
+            f"{run.seconds[GREEDY]:.1f} s to {greedy:.1f} s",
             eager / lazy >= slow / fast * 0.8,
             "same where evaluations shrink by at least four fifths of the paper's factor; seconds "
             "may shrink by less, as neighbours of a set are evaluated together here",

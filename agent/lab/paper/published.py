@@ -1,21 +1,18 @@
-"""What the paper states of its results, in numbers, and what a reader has to know of ours."""
+"""What the paper states of its results, in numbers, and what a reader has to know of ours.
+
+What is only drawn there is absent here.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
 
 from agent.build.shrinkage import SHRINKAGES
-
-if TYPE_CHECKING:
-    from agent.lab.charts import Claim
-    from agent.model.model import Model
-
+from agent.lab.charts import Claim
+from agent.lab.questions.survey import TRADE_OFF
+from agent.model.model import Model
 
 ATTRIBUTES = 31
-TRADE_OFF = 5.12  # 7.2, by least squares
-KNEE = (1.0, 10.0)  # 7.2: the lambdas at the knee of Fig. 8a
 K = 100  # 7.1, of k-anonymity
 FLAT_AFTER = 25  # 7.1: attributes after which k-anonymity flattens out
 SAMPLES = 1000  # 7.1
@@ -26,25 +23,46 @@ UTILITY_ORDER = (  # 7.1: the greedy order until then
     *("DOCC", "ATLV", "DAGE", "ACTY", "AQRY", "ACLK", "AWHR", "TADT"),
     *("AWDY", "THOM", "TCIN", "DGDR", "TGMS", "TREG"),
 )
-BEST = ("AFRQ", "ATLV", "AWDY", "AQRY", "ACLK", "DAGE", "TSPT")  # 7.3, by LLS
 MINUTES = (522.1, 225.7)  # 7.3: without and with lazy evaluation
 EXHAUSTIVE_YEARS = 50.1  # 7.3: sets of at most EXHAUSTIVE_SIZE attributes
 EXHAUSTIVE_SIZE = 8
+
+PAPER = (
+    "Krause and Horvitz, A Utility-Theoretic Approach to Privacy in Online Services (JAIR 39, 2010)"
+)
 RULES = (
-    "Whether a shape is the paper's is decided by the rule in the last column. Three of the rules "
-    "were settled after a report had been seen: those of diminishing returns (Fig. 6) and of the "
-    "knee's cost (Fig. 8a), and that of the addresses (Fig. 11), which became stricter. What the "
-    "first rule gives stands beside them."
+    "The rule in the last column decides whether a shape is the paper's. Three rules were settled "
+    "after a report had been seen: those of diminishing returns (Fig. 6), of the knee's cost "
+    "(Fig. 8a) and of the addresses (Fig. 11), which became stricter. The result of each first "
+    "rule stands beside them."
 )
 SYNTHETIC = (
     "**Synthetic.** Nobody searched for any of this: the log has the size and the published "
-    "shares of the paper's, and the rest of it is invented, as its SOURCE.md says. What holds here "
-    "says that the programs do what the paper describes, and nothing about people. Three numbers "
-    "are fitted: the level of Fig. 6, and in Fig. 11 the utility of search statistics and how far "
+    "shares of the paper's log; the rest is invented, as its SOURCE.md says. The results show "
+    "that the programs do what the paper describes, and nothing about people. Three numbers are "
+    "fitted: the level of Fig. 6, and in Fig. 11 the utility of search statistics and how far "
     "topics tell people apart."
 )
+ESTIMATES = (
+    "Utility is estimated in two ways: plugin, the paper's, with Dirichlet smoothing by a prior of "
+    "{shrinkage:g} rows, and louo, which leaves out the user whose row is scored, with a prior "
+    "chosen per query; reticent decides by it. The paper does not state its prior: Fig. 6 says how "
+    "that of plugin was chosen."
+)
+PRICED = (
+    "Attributes with a sensitivity of their own: {count} of {whole}; the paper's had one each, "
+    "from its survey."
+)
+ORDERED = (
+    "No order has more request attributes than give {most} combinations of their values together, "
+    "for larger sets are no candidates; the model has {requests}."
+)
+NO_PLACES = (
+    "Fig. 8b is missing, and the addresses of Fig. 11: this model does not know where people ask "
+    "from. A log does."
+)
 FITTED = (
-    "The level is fitted and is no evidence: the synthetic log is tuned so that the curve has the "
+    "The level is fitted and no evidence: the synthetic log is tuned so that the curve has the "
     f"paper's {UTILITY_BITS} bits at just this prior."
 )
 FITTED_SETS = (
@@ -52,35 +70,18 @@ FITTED_SETS = (
     "synthetic log is tuned to the paper's. Their scores under plugin are no evidence."
 )
 UP_ONLY = (
-    "Diminishing returns are looked for on the way up only, until the greatest utility. The first "
-    "rule counted gains that grow along the whole order; it was given up after a first report."
+    "Diminishing returns are judged on the way up only, until the greatest utility. The first "
+    "rule counted growing gains along the whole order; it was dropped after a first report."
 )
 WHOLE_COST = (
-    "The cost at the knee is set against that of all attributes. The first rule set it against "
-    "the dearest set on the curve; it was given up after a first report."
-)
-
-
-class Score(NamedTuple):
-    """What the text of 7.3 says of a set in Fig. 11: F, and U where it is given, in bits."""
-
-    objective: float
-    utility: float | None
-
-
-SCORES = MappingProxyType(
-    {
-        "optimised": Score(0.83, 1.4),
-        "search statistics": Score(0.57, 0.8),
-        "demographics": Score(0.3, 0.95),
-        "topics": Score(-1.73, None),
-    }
+    "The cost at the knee is compared with that of all attributes. The first rule compared it "
+    "with the most expensive set on the curve; it was dropped after a first report."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How the figures are made; the paper's numbers where nothing else is said.
+    """How the figures are made; the defaults are the paper's numbers.
 
     ``trade_off``: lambda of the calibrated objective, bits per unit of ``maxprob``; ``k``: of
     k-anonymity; ``samples``: rows, and people, in a sample; ``seed``: of all that is drawn;
@@ -107,8 +108,8 @@ def doubted(claim: Claim) -> Claim:
 def prior(shrinkage: float) -> str:
     """Return how the strength of the prior of ``plugin``, in rows, was chosen."""
     return (
-        "The paper smooths, and does not say how strong its prior is. That of plugin here, "
-        f"{shrinkage:g} rows, was chosen after the figure had been seen to fall, where the paper's "
+        "The paper smooths, but does not state the strength of its prior. Here plugin has "
+        f"{shrinkage:g} rows, chosen after the curve had been seen to fall, where the paper's "
         f"levels off, under a prior as a build chooses it: {SHRINKAGES[0]:g} rows or more, the "
         "panel `plugin, prior chosen`."
     )

@@ -2,109 +2,70 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import time
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterator
+from concurrent.futures import as_completed
+from contextlib import ExitStack
 from dataclasses import dataclass
-from multiprocessing import get_context
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from time import process_time
+from typing import Any
 
+from agent.lab import Progress, spawned
+from agent.lab.charts import Finding
 from agent.lab.paper import assumptions, comparison, curve, orders, published
 from agent.lab.paper.published import Options
-from agent.lab.paper.subject import Subject, subject_of, with_chosen_prior
+from agent.lab.paper.subject import Material, Subject, subject_of, with_chosen_prior
 from agent.model.file import read
+from agent.model.model import Model
 from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.utility import Estimator
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from agent.lab.charts import Finding
-    from agent.lab.paper.log import Places
-    from agent.model.model import Model
-
-
 ESTIMATORS: tuple[Estimator, ...] = ("plugin", "louo")  # the paper's first
-ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 Part = Callable[[Subject, Options], object]
 Task = tuple[Estimator, str]
-_ESTIMATES = (
-    "Utility is estimated in two ways: plugin, the paper's, with Dirichlet smoothing by a prior of "
-    "{shrinkage:g} rows, and louo, which leaves out the user whose row is scored and is what "
-    "reticent decides by, with a prior chosen per query. The paper does not state its prior: "
-    "Fig. 6 says how that of plugin was chosen."
-)
-
-
-# What is computed under both estimators, and what the paper's alone has.
-PARTS: Mapping[str, Part] = MappingProxyType(
-    {
-        "utility order": lambda subject, _: orders.utility_order(subject),
-        "calibrated order": lambda subject, o: orders.calibrated_order(subject, o.trade_off),
-        "curve": lambda subject, o: curve.curve_of(subject, o.trade_off),
-        "heuristics": lambda subject, o: comparison.heuristics(subject, o.trade_off),
-        "shape": lambda subject, o: assumptions.utility_shape(subject, o.seed),
-        "running": lambda subject, o: comparison.running(
-            subject, o.trade_off, o.seed, time.process_time
-        ),
-    }
-)
-PLUGIN_PARTS: Mapping[str, Part] = MappingProxyType(
-    {
+# What is computed under both estimators, and what under one.
+PARTS: dict[str, Part] = {
+    "utility order": lambda subject, _: orders.utility_order(subject),
+    "calibrated order": lambda subject, o: orders.calibrated_order(subject, o.trade_off),
+    "curve": lambda subject, o: curve.curve_of(subject, o.trade_off),
+    "heuristics": lambda subject, o: comparison.heuristics(subject, o.trade_off),
+    "shape": lambda subject, o: assumptions.utility_shape(subject, o.seed),
+    "running": lambda subject, o: comparison.running(subject, o.trade_off, o.seed, process_time),
+}
+OWN_PARTS: dict[str, dict[str, Part]] = {
+    "plugin": {
         "order, prior chosen": lambda subject, _: orders.utility_order(
             with_chosen_prior(subject.model, "plugin")
         ),
         "sampling": assumptions.utility_estimates,
-    }
-)
+    },
+    "louo": {},
+}
 
 
-def parts(estimator: Estimator) -> Mapping[str, Part]:
-    """Return what is computed under an estimator, by name."""
-    return {**PARTS, **PLUGIN_PARTS} if estimator == "plugin" else PARTS
+def tasks() -> tuple[Task, ...]:
+    """Return all that is computed: what, and under which estimator."""
+    return tuple((each, part) for each in ESTIMATORS for part in (*PARTS, *OWN_PARTS[each]))
 
 
-def computed(path: Path, options: Options, processes: int) -> Iterator[tuple[Task, object]]:
-    """Yield every part as it comes; ``path``: of the model; ``processes``: 1 or 2."""
-    yield from _alone(path, options) if processes == 1 else _shared(path, options)
+def computed(path: Path, options: Options, processes: int) -> Iterator[tuple[Task, Any]]:
+    """Yield what comes of each of `tasks`, as it comes.
 
-
-def _alone(path: Path, options: Options) -> Iterator[tuple[Task, object]]:
-    for estimator in ESTIMATORS:
-        for part in parts(estimator):
-            yield (estimator, part), _part(path, (estimator, part), options)
-
-
-def _shared(path: Path, options: Options) -> Iterator[tuple[Task, object]]:
-    """Yield what a process for each estimator computes, as it comes.
-
-    New processes: whoever has threads cannot be forked. Each keeps its subject, so that what was
-    computed for one figure serves the next.
+    ``path``: of the model; ``processes``: 1, or 2, one for each estimator. These are new ones: a
+    process with threads cannot be forked. Each keeps its subject, so that what was computed for one
+    figure serves the next.
     """
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-    lanes = {
-        each: ProcessPoolExecutor(1, get_context("spawn"), initializer=_begin)
-        for each in ESTIMATORS
-    }
-    try:
-        waiting = {
-            lanes[estimator].submit(_part, path, (estimator, part), options): (estimator, part)
-            for estimator in ESTIMATORS
-            for part in parts(estimator)
-        }
+    if processes == 1:
+        for task in tasks():
+            yield task, _part(path, task, options)
+        return
+    with ExitStack() as stack:
+        lanes = {each: stack.enter_context(spawned(1)) for each in ESTIMATORS}
+        for lane in lanes.values():  # where one fails the others end too
+            stack.callback(lane.shutdown, cancel_futures=True)
+        waiting = {lanes[task[0]].submit(_part, path, task, options): task for task in tasks()}
         for each in as_completed(waiting):
             yield waiting[each], each.result()
-    finally:
-        for lane in lanes.values():
-            lane.shutdown(cancel_futures=True)
-
-
-def _begin() -> None:
-    """Let Ctrl-C end this process at once: the one that waits for it says so."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 _subjects: dict[tuple[Path, Estimator], Subject] = {}  # of this process: one
@@ -117,7 +78,7 @@ def _part(path: Path, task: Task, options: Options) -> object:
         _subjects.clear()
         shrinkage = options.shrinkage if estimator == "plugin" else None
         _subjects[key] = subject_of(read(path), estimator, shrinkage)
-    return parts(estimator)[part](_subjects[key], options)
+    return (PARTS | OWN_PARTS[estimator])[part](_subjects[key], options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,105 +90,63 @@ class Study:
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
-    """What is studied: the file of a model, and of a log where its people ask from."""
-
-    path: Path
-    places: Places | None = None
-
-
-def study(
-    material: Material, options: Options, processes: int, progress: Callable[[str, float], None]
-) -> Study:
+def study(material: Material, options: Options, processes: int, progress: Progress) -> Study:
     """Return every figure, in the order of the paper; Fig. 8b only where places are known.
 
     ``processes``: 1, or 2, one for each estimator. What comes back does not depend on how many
     there are, but for the running times. ``progress``: told what was done last, and which share of
     the work that makes.
     """
-    path = material.path
-    model = read(path)
-    many = sum(len(parts(each)) for each in ESTIMATORS)
+    model, places = read(material.path), material.places
     found: dict[Task, Any] = {}
     progress("computing the figures", 0.0)
-    for number, (task, value) in enumerate(computed(path, options, processes), 1):
+    for task, value in computed(material.path, options, processes):
         found[task] = value
-        progress(f"{task[1]} ({task[0]})", number / many)
-    findings = _findings(model, material.places, options, found)
-    intro = (*_intro(model, material, options), assumptions.shape_sentence(_utility_shapes(found)))
-    return Study("The paper's results, here", intro, findings)
-
-
-def _utility_shapes(found: Mapping[Task, Any]) -> tuple[assumptions.Shape, ...]:
-    return tuple(found[each, "shape"] for each in ESTIMATORS)
-
-
-def _findings(
-    model: Model,
-    places: Places | None,
-    options: Options,
-    found: Mapping[Task, Any],
-) -> tuple[Finding, ...]:
+        progress(f"{task[1]} ({task[0]})", len(found) / len(tasks()))
     note, fitted = note_of(model), published.is_synthetic(model)
     by: dict[str, dict[str, Any]] = {
         part: {each: found[each, part] for each in ESTIMATORS} for part in PARTS
     }
+    calibrations: tuple[Finding, ...] = ()
     if places is not None:
-        sets = by["heuristics"]
-        scored = comparison.addresses(places, options.trade_off)
-        sets[model.estimator] = (*sets[model.estimator], *scored)
-    chosen = {orders.CHOSEN: found["plugin", "order, prior chosen"]}
-    along = {**by["utility order"], **chosen}
-    costs = orders.cost_order(model, options.k)
-    subject = subject_of(model, model.estimator)
-    shapes = (*_utility_shapes(found), *assumptions.cost_shapes(model, options.k, options.seed))
-    estimates = (found["plugin", "sampling"], *assumptions.cost_estimates(subject, options))
-    return (
-        orders.utility_finding(along, note, options.shrinkage, fitted=fitted),
+        calibration = curve.calibrated(places.costs, options.seed)
+        calibrations = (curve.calibration_finding(calibration, note),)
+        by["heuristics"][model.estimator] += comparison.addresses(places, options.trade_off)
+    by["utility order"][orders.CHOSEN] = found["plugin", "order, prior chosen"]
+    costs, shapes = orders.cost_order(model, options.k), tuple(by["shape"].values())
+    all_shapes = (*shapes, *assumptions.cost_shapes(model, options.k, options.seed))
+    estimates = (found["plugin", "sampling"], *assumptions.cost_estimates(model, options))
+    findings = (
+        orders.utility_finding(by["utility order"], note, options.shrinkage, fitted=fitted),
         orders.cost_finding(costs, note),
         curve.curve_finding(by["curve"], note),
-        *_calibration(places, options, note),
+        *calibrations,
         orders.metrics_finding(costs, note, options.k),
         orders.calibrated_finding(by["calibrated order"], options.trade_off, note),
         comparison.heuristics_finding(by["heuristics"], options.trade_off, note, fitted=fitted),
         comparison.running_finding(by["running"], note),
-        assumptions.shape_finding(shapes, note),
+        assumptions.shape_finding(all_shapes, note),
         assumptions.sampling_finding(estimates, options.samples, note),
     )
+    intro = (*_intro(model, material, options), assumptions.shape_sentence(shapes))
+    return Study("The paper's results, here", intro, findings)
 
 
-def _calibration(places: Places | None, options: Options, note: str) -> tuple[Finding, ...]:
-    if places is None:
-        return ()
-    return (curve.calibration_finding(curve.calibrated(places.costs, options.seed), note),)
-
-
-def _intro(model: Model, material: Material, options: Options) -> tuple[str, ...]:
-    missing = (
-        "Fig. 8b is missing, and of Fig. 11 the addresses: this model does not know where people "
-        "ask from. A log does."
-    )
+def _intro(model: Model, material: Material, options: Options) -> list[str]:
+    """Return what a reader has to know first, a paragraph each."""
     requests = len(model.attributes) - model.persons
-    ordered = (
-        f"No order has more request attributes than give {COMBINATIONS} combinations of their "
-        f"values together, for larger sets are no candidates; the model has {requests}."
-    )
     count = sum(each.sensitivity > 0 for each in model.attributes)
-    priced = (
-        f"Attributes with a sensitivity of their own: {count} of {len(model.attributes)}; the "
-        "paper's had one each, from its survey."
-    )
-    return (
-        "Krause and Horvitz, A Utility-Theoretic Approach to Privacy in Online Services (JAIR 39, "
-        "2010), section 7. " + note_of(model),
-        *([published.SYNTHETIC] if published.is_synthetic(model) else []),
+    said = [f"{published.PAPER}, section 7. {note_of(model)}"]
+    if published.is_synthetic(model):
+        said.append(published.SYNTHETIC)
+    said += [
         published.RULES,
-        _ESTIMATES.format(shrinkage=options.shrinkage),
-        priced,
-        *([ordered] if requests else []),
-        *([missing] if material.places is None else []),
-    )
+        published.ESTIMATES.format(shrinkage=options.shrinkage),
+        published.PRICED.format(count=count, whole=len(model.attributes)),
+    ]
+    if requests:
+        said.append(published.ORDERED.format(most=COMBINATIONS, requests=requests))
+    return said if material.places is not None else [*said, published.NO_PLACES]
 
 
 def note_of(model: Model) -> str:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from agent.build.log.schema import AGE_GROUPS
-from agent.lab.synth.marginals import Arrays, drawn, within
-from agent.lab.synth.queries import SUFFIXES, UNKNOWN
-from agent.lab.synth.world import CIRCLES, TRUE_REGIONS
-
-if TYPE_CHECKING:
-    from agent.lab.synth.marginals import Flags, Floats, Ints
-    from agent.lab.synth.queries import Places, Queries, Times
-    from agent.lab.synth.world import People, World
-
+from agent.lab.synth.marginals import Arrays, Flags, Floats, Ints, drawn, within
+from agent.lab.synth.queries import SUFFIXES, UNKNOWN, Places, Queries, Times
+from agent.lab.synth.world import CIRCLES, TRUE_REGIONS, People, World
 
 _STEEP, _FLATTER = 1.3, 0.9  # fall of a site's share with its rank: as a habit, picked anew
 # Spread, in logits, of how much each trait of a person or a moment speaks for a site.

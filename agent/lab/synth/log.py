@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from inspect import cleandoc
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
+import ibis
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,9 +21,9 @@ from agent.build.log.source import source_of
 from agent.build.options import LogFiles
 from agent.errors import UsageError, reason
 from agent.files import replace_bytes, unfinished
-from agent.lab import synth
+from agent.lab import Progress, synth
 from agent.lab.synth.clicks import Moment, Pages, pages, targets
-from agent.lab.synth.marginals import MARGINALS, PEOPLE, QUERIES, SOURCE, Marginal
+from agent.lab.synth.marginals import MARGINALS, PEOPLE, QUERIES, SOURCE, Ints, Marginal
 from agent.lab.synth.queries import (
     COUNTRIES,
     NOWHERE,
@@ -32,16 +35,6 @@ from agent.lab.synth.queries import (
     times,
 )
 from agent.lab.synth.world import OCCUPATIONS, People, World, people, world
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    import ibis
-
-    from agent.build.options import Progress
-    from agent.lab.synth.marginals import Ints
-
 
 _WORLD = 0  # the key of its generator; blocks count from 1
 _TYPES = {"text": pa.string(), "time": pa.timestamp("us"), "seconds": pa.float64()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,18 +15,16 @@ from agent.lab.synth.marginals import (
     PUBLISHED,
     QUERIES,
     Arrays,
+    Flags,
+    Floats,
+    Ints,
     apportioned,
     by_rank,
     chances,
     top_share,
     within,
 )
-from agent.lab.synth.world import CIRCLES
-
-if TYPE_CHECKING:
-    from agent.lab.synth.marginals import Flags, Floats, Ints
-    from agent.lab.synth.world import People, World
-
+from agent.lab.synth.world import CIRCLES, People, World
 
 _DIVERSE, _LOYAL = 0.8, 1.1  # spread, in logits, of how many queries somebody has, and repeats
 _HABIT = 1.3  # spread of how often a person repeats each of theirs

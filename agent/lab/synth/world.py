@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from agent.build.log.schema import GENDERS, TOPICS
-from agent.lab.synth.marginals import PUBLISHED, TEXTS, Arrays, apportioned, by_rank, top_share
-
-if TYPE_CHECKING:
-    from agent.lab.synth.marginals import Flags, Floats, Ints
-
+from agent.lab.synth.marginals import (
+    PUBLISHED,
+    TEXTS,
+    Arrays,
+    Flags,
+    Floats,
+    Ints,
+    apportioned,
+    by_rank,
+    top_share,
+)
 
 UNSAID = -1
 TRUE_REGIONS = 3  # that somebody lives in; nobody is of the schema's "other" here

@@ -6,7 +6,8 @@ import pytest
 
 from agent.errors import UsageError
 from agent.lab.paper import curve
-from agent.lab.paper.log import MODEL, Logged, logged
+from agent.lab.paper.log import MODEL, logged
+from agent.lab.paper.subject import Material
 from agent.lab.questions.defaults import default_sensitivities, within_outcomes
 from agent.model.file import read
 from agent.tradeoff.calibrate import Fit
@@ -36,7 +37,7 @@ def write_log(folder: Path, source: str = "# Synthetic\n\nNobody asked.\n") -> N
     (folder / "SOURCE.md").write_text(source)
 
 
-def made(folder: Path) -> Logged:
+def made(folder: Path) -> Material:
     """Return what is made of such a log, in a folder beside it."""
     log, out = folder / "log", folder / "out"
     log.mkdir()
@@ -59,6 +60,7 @@ def test_the_model_is_the_papers_and_says_where_it_is_from(tmp_path: Path) -> No
 def test_a_place_is_where_most_pages_are_from(tmp_path: Path) -> None:
     """Two regions, two countries, four cities, ten zip codes: maxprob counts the classes."""
     places = made(tmp_path).places
+    assert places is not None
     classes = {"region": 2, "country": 2, "city": 4, "zip code": 10}
     assert places.costs == pytest.approx({n: (k - 1) / PEOPLE for n, k in classes.items()})
     assert [*places.utilities] == [*classes]

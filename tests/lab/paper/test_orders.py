@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.lab.paper import orders
-from agent.lab.paper.orders import Along, measured, reached, steps
+from agent.lab.paper.orders import Along, along, reached, steps
 from agent.lab.paper.subject import Subject, cost_alone, fresh, subject_of
 from agent.tradeoff.anonymity_set import METRICS, Metric
 from agent.tradeoff.utility import Estimator
@@ -25,7 +25,7 @@ def masks(subject: Subject, order: Along) -> list[int]:
 def test_without_a_prior_utility_never_falls(seed: int) -> None:
     """The plug-in at beta 0 is monotone, so its order is too, and has every attribute once."""
     order = orders.utility_order(subject_of(made_model(seed), "plugin", 0.0))
-    curve = order.curve(orders.BITS)
+    curve = order.curves[orders.BITS]
     assert sorted(order.names) == sorted(NAMES)
     assert all(gain >= -1e-9 for gain in steps(curve))
 
@@ -35,7 +35,7 @@ def test_utility_along_the_order_is_that_of_its_sets(seed: int, estimator: Estim
     """Weighed over the queries; the first is the best single attribute."""
     subject = made_subject(seed, estimator)
     order = orders.utility_order(subject)
-    curve, weights = order.curve(orders.BITS), subject.model.tables.query_weights
+    curve, weights = order.curves[orders.BITS], subject.model.tables.query_weights
     for mask, bits in zip(masks(subject, order), curve, strict=True):
         values = [each.value(mask) for each in subject.utilities]
         assert bits == pytest.approx(values @ weights / weights.sum(), abs=1e-9)
@@ -50,8 +50,8 @@ def test_cost_grows_along_its_order_and_ends_with_everything(seed: int) -> None:
     order = orders.cost_order(model, 5)
     subject = made_subject(seed, "louo")
     cost = cost_alone(model)
-    assert {name for name, _ in order.curves} == {*orders.METRICS}
-    curve = order.curve("maxprob")
+    assert {*order.curves} == {*orders.METRICS}
+    curve = order.curves["maxprob"]
     assert all(gain >= -1e-12 for gain in steps(curve))
     for place, mask in enumerate(masks(subject, order)):
         others = [each for each in range(len(NAMES)) if not mask >> each & 1]
@@ -59,7 +59,7 @@ def test_cost_grows_along_its_order_and_ends_with_everything(seed: int) -> None:
         dearer = [cost.identifiability_cost(before | 1 << each) for each in others]
         assert all(curve[place] <= each + 1e-12 for each in dearer)
     crowd = fresh(subject).crowd
-    for name, values in order.curves:
+    for name, values in order.curves.items():
         metric: Metric = next(each for each in METRICS if each == name)
         whole = crowd.identifiability((1 << len(NAMES)) - 1, metric, 5)
         assert values[-1] == pytest.approx(whole - crowd.identifiability(0, metric, 5))
@@ -71,14 +71,9 @@ def test_the_calibrated_objective_is_utility_less_cost(
 ) -> None:
     """At every step of its order."""
     found = orders.calibrated_order(made_subject(seed, estimator), trade_off)
-    curves = dict(found.curves)
-    for value, utility, cost in zip(*curves.values(), strict=True):
+    for value, utility, cost in zip(*found.curves.values(), strict=True):
         assert value == pytest.approx(utility - cost, abs=1e-9)
-    assert [*curves] == [
-        orders.OBJECTIVE,
-        orders.UTILITY,
-        orders.COST,
-    ]
+    assert [*found.curves] == [orders.OBJECTIVE, orders.UTILITY, orders.COST]
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=9))
@@ -102,18 +97,18 @@ def test_bumps_are_gains_that_grow() -> None:
 @pytest.mark.parametrize("fitted", [True, False])
 def test_a_level_that_was_fitted_is_no_evidence(*, fitted: bool) -> None:
     """It is not counted as the same shape, and the page says that it is fitted, and only then."""
-    level = Along(("a", "b", "c"), ((orders.BITS, (1.9, 1.92, 1.92)),))
+    level = Along(("a", "b", "c"), {orders.BITS: (1.9, 1.92, 1.92)})
     both = {"plugin": level, "louo": level}
     page = orders.utility_finding(both, "made", 0.25, fitted=fitted)
     (plugin, louo), text = page.claims[:2], " ".join(page.text)
     assert (plugin.same, louo.same) == (None if fitted else True, True)
     assert ("no evidence" in text) == fitted
-    assert "0.25 rows, was chosen after" in text
+    assert "0.25 rows, chosen after" in text
 
 
 def test_the_rule_that_was_given_up_is_shown_too() -> None:
     """A curve that falls and rises again diminishes on the way up, and not along the whole."""
-    order = Along(("a", "b", "c"), ((orders.BITS, (4.0, 2.0, 3.0)),))
+    order = Along(("a", "b", "c"), {orders.BITS: (4.0, 2.0, 3.0)})
     claim = orders.utility_finding({"louo": order}, "made", 0.1, fitted=False).claims[1]
     assert claim.same is True
     assert "0.0% of the greatest utility on the way up, and to 75.0% along" in claim.ours
@@ -121,4 +116,5 @@ def test_the_rule_that_was_given_up_is_shown_too() -> None:
 
 def test_an_order_is_measured_set_by_set() -> None:
     """Sets of the first one, two and three."""
-    assert measured([2, 0, 1], float) == (4.0, 5.0, 7.0)
+    found = along(made_model(0), [2, 0, 1], {"mask": float})
+    assert found == Along((NAMES[2], NAMES[0], NAMES[1]), {"mask": (4.0, 5.0, 7.0)})

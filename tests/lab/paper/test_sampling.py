@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from agent.lab.paper.assumptions import (
     DELTA,
+    EXACT,
+    SAMPLED,
     Estimates,
     SampledCost,
     SampledUtility,
@@ -14,6 +16,7 @@ from agent.lab.paper.assumptions import (
     sampling_finding,
     utility_estimates,
 )
+from agent.lab.paper.orders import Along
 from agent.lab.paper.published import Options
 from agent.tradeoff.bounds import cost_error, utility_error
 from tests.lab.paper.made import NAMES, made_model, made_subject
@@ -60,10 +63,10 @@ def test_only_the_papers_estimator_is_sampled() -> None:
 def test_the_estimates_go_along_the_orders() -> None:
     """Exact beside sampled, for every prefix; request attributes are not sampled for cost."""
     subject, options = made_subject(3, "plugin"), Options(samples=2000, k=7)
-    utility, costs = utility_estimates(subject, options), cost_estimates(subject, options)
-    assert sorted(utility.names) == sorted(NAMES)
+    utility, costs = utility_estimates(subject, options), cost_estimates(subject.model, options)
+    assert sorted(utility.values.names) == sorted(NAMES)
     for each in costs:
-        assert sorted(each.names) == sorted(NAMES[:-1])
+        assert sorted(each.values.names) == sorted(NAMES[:-1])
         assert np.mean([error <= each.error for error in each.errors]) >= 1 - DELTA
     page = sampling_finding((utility, *costs), options.samples, "made")
     assert [each.same for each in page.claims] == [True, True, True]
@@ -71,5 +74,5 @@ def test_the_estimates_go_along_the_orders() -> None:
 
 def test_an_estimate_that_is_off_is_called_so() -> None:
     """More often than the lemma allows."""
-    off = Estimates("maxprob", ("a", "b"), (0.1, 0.2), (0.5, 0.2), 0.05)
+    off = Estimates("maxprob", Along(("a", "b"), {EXACT: (0.1, 0.2), SAMPLED: (0.5, 0.2)}), 0.05)
     assert [each.same for each in sampling_finding((off,), 10, "made").claims] == [False]

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from agent.build.log.attributes import BY_LABEL, DEMOGRAPHIC, TABLE_1, TOPIC
 from agent.lab.paper import assumptions, comparison
-from agent.lab.paper.log import Places
-from agent.lab.paper.subject import STATISTICS, groups_of
+from agent.lab.paper.subject import Places, groups_of
 from agent.model.attributes import Attribute
 from agent.tradeoff.check import Violations
 from agent.tradeoff.sets import members
@@ -47,7 +46,9 @@ def test_groups_of_table_1_are_the_papers() -> None:
     assert found == {
         "demographics": {each.name for each in DEMOGRAPHIC},
         "topics": {each.name for each in TOPIC},
-        "search statistics": {BY_LABEL[each].name for each in STATISTICS},
+        "search statistics": {
+            BY_LABEL[each].name for each in comparison.STATED[comparison.SECOND].labels
+        },
     }
 
 
@@ -67,7 +68,7 @@ def test_addresses_stand_beside_the_groups() -> None:
 
 def scored(name: str, utility: float, cost: float) -> comparison.Scored:
     """Return a set of which only what it brings and costs is known."""
-    return comparison.Scored(name, (), utility, cost, utility - cost, cost, "made")
+    return comparison.Scored(name, (), utility, cost, cost, "made")
 
 
 PAPERS = (
@@ -120,11 +121,11 @@ def test_running_times_are_the_clocks() -> None:
     """A clock that ticks once per look gives every run one second."""
     ticks = count()
     found = comparison.running(made_subject(0, "plugin"), 5.12, 0, lambda: float(next(ticks)))
-    assert found.seconds == (1.0,) * 4
+    assert [*found.seconds.values()] == [1.0] * 4
     assert found.sets == sum(comb(len(NAMES), each) for each in range(1, len(NAMES) + 1))
     assert found.each == pytest.approx(1 / comparison.PROBES)
     assert found.years == pytest.approx(found.sets * found.each / comparison.YEAR)
-    eager, lazy, local, lazy_local = found.evaluations
+    eager, lazy, local, lazy_local = found.evaluations.values()
     assert lazy <= eager == sum(range(1, len(NAMES) + 1))
     assert 0 < lazy_local <= local
 
