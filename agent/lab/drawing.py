@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from io import BytesIO, StringIO
 from math import ceil
 from pathlib import Path
@@ -16,7 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from agent.files import replace_bytes
-from agent.lab.charts import Chart, Claim, Finding, Panel, Series
+from agent.lab.charts import Chart, Finding, Panel, section, table
 
 WIDE, HIGH = 6.8, 4.4  # inches, of one panel
 COLUMNS = 2  # more, and the words are too small on a page
@@ -44,20 +44,22 @@ STYLE: Any = {
     "svg.hashsalt": "reticent",
 }
 HEADER = ("panel", "series", "x", "name", "y", "low", "high")
-HEAD = ("| section | published | here | same shape | why |", "| --- | --- | --- | --- | --- |")
-OVERVIEW = ("| figure | same | another | cannot be said |", "| --- | --- | --- | --- |")
+HEAD = ("section", "published", "here", "same shape", "why")
+OVERVIEW = ("figure", "same", "another", "cannot be said")
 WORDS = {True: "yes", False: "no", None: "cannot be said"}
 REPORT = "report.md"
+SCALES = {False: "linear", True: "log"}
 
 
 def drawn(chart: Chart) -> dict[str, bytes]:
     """Return a chart as the content of two files, by their ending: png and svg."""
     with mpl.rc_context(STYLE):
-        figure = _figure(chart)
-        return {
-            "png": _bytes(figure, "png", {"Software": None}),
-            "svg": _bytes(figure, "svg", {"Date": None, "Creator": None}),
-        }
+        figure, files = _figure(chart), {}
+        for kind, left_out in (("png", ("Software",)), ("svg", ("Date", "Creator"))):
+            file = BytesIO()
+            figure.savefig(file, format=kind, metadata=dict.fromkeys(left_out))
+            files[kind] = file.getvalue()
+        return files
 
 
 def _figure(chart: Chart) -> Figure:
@@ -77,17 +79,23 @@ def _figure(chart: Chart) -> Figure:
 
 
 def _draw(axes: Axes, panel: Panel) -> None:
-    axes.set_title(panel.title)
-    axes.set_xlabel(panel.x_label)
-    axes.set_ylabel(panel.y_label)
-    if panel.log_x:
-        axes.set_xscale("log")
-    if panel.log_y:
-        axes.set_yscale("log")
+    axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
+    axes.set(xscale=SCALES[panel.log_x], yscale=SCALES[panel.log_y])
     bars = [each for each in panel.series if each.style == "bars"]
     for number, each in enumerate(panel.series):
-        place = (bars.index(each), len(bars)) if each.style == "bars" else (0, 1)
-        _series(axes, each, f"C{number % 10}", place)
+        style: Any = {"label": each.label, "color": f"C{number % 10}"}
+        if each.style == "bars":
+            width = BARS / len(bars)
+            shift = (bars.index(each) - (len(bars) - 1) / 2) * width
+            axes.bar([x + shift for x in each.x], each.y, width, **style)
+        elif each.style == "points":
+            axes.plot(each.x, each.y, "o", markersize=4, **style)
+        else:
+            axes.plot(each.x, each.y, "-" if len(each.x) > DOTTED else ".-", linewidth=1.4, **style)
+        if each.low:
+            axes.fill_between(
+                each.x, each.low, each.high, color=style["color"], alpha=0.18, linewidth=0
+            )
     for mark in panel.marks:
         axes.plot(mark.x, mark.y, "o", color="black", markersize=7, fillstyle="none", zorder=5)
         axes.annotate(mark.text, (mark.x, mark.y), (6, -12), textcoords="offset points")
@@ -113,54 +121,19 @@ def _in_lines(name: str) -> str:
     return fill(name, LONGEST, break_long_words=False, break_on_hyphens=False)
 
 
-def _series(axes: Axes, series: Series, colour: str, place: tuple[int, int]) -> None:
-    """Draw one series; ``place``: which of how many bars at one place it is."""
-    number, among = place
-    x = [at + (number - (among - 1) / 2) * BARS / among for at in series.x]
-    if series.style == "bars":
-        axes.bar(x, series.y, BARS / among, label=series.label, color=colour)
-    elif series.style == "points":
-        axes.plot(x, series.y, "o", label=series.label, color=colour, markersize=4)
-    else:
-        steps = "steps-post" if series.style == "steps" else "default"
-        many = len(x) > DOTTED
-        axes.plot(
-            *(x, series.y, "-" if many else ".-"),
-            label=series.label,
-            color=colour,
-            drawstyle=steps,
-            linewidth=1.4,
-        )
-    if series.low and series.style == "line":
-        axes.fill_between(x, series.low, series.high, color=colour, alpha=0.18, linewidth=0)
-    elif series.low:
-        axes.vlines(x, series.low, series.high, color="0.3", linewidth=1)
-
-
-def _bytes(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
-    file = BytesIO()
-    figure.savefig(file, format=kind, metadata=metadata)
-    return file.getvalue()
-
-
 def numbers(chart: Chart) -> str:
     """Return the table; ``name``, ``low`` and ``high`` are empty where there are none."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)
     for panel in chart.panels:
-        for series in panel.series:
-            for row in _rows(series, panel.ticks):
-                writer.writerow((panel.title, series.label, *row))
+        for each in panel.series:
+            blank = ("",) * len(each.x)
+            names = each.names or (panel.ticks if len(panel.ticks) == len(each.x) else blank)
+            low, high = each.low or blank, each.high or blank
+            for x, name, y, *ends in zip(each.x, names, each.y, low, high, strict=True):
+                writer.writerow((panel.title, each.label, repr(x), name, repr(y), *ends))
     return text.getvalue()
-
-
-def _rows(series: Series, ticks: tuple[str, ...]) -> Iterator[tuple[object, ...]]:
-    blank = ("",) * len(series.x)
-    names = series.names or (ticks if len(ticks) == len(series.x) else blank)
-    low, high = series.low or blank, series.high or blank
-    for x, name, y, least, most in zip(series.x, names, series.y, low, high, strict=True):
-        yield repr(x), name, repr(y), least, most
 
 
 def report(title: str, intro: Sequence[str], findings: Sequence[Finding]) -> str:
@@ -168,73 +141,46 @@ def report(title: str, intro: Sequence[str], findings: Sequence[Finding]) -> str
     lines = [f"# {title}", ""]
     for each in intro:
         lines += [each, ""]
-    lines += _overview([each for each in findings if each.claims])
+    judged = [each for each in findings if each.claims]
+    if judged:
+        counts = {
+            finding.chart.title: [
+                sum(each.same is same for each in finding.claims) for same in WORDS
+            ]
+            for finding in judged
+        }
+        same, other, _ = (sum(column) for column in zip(*counts.values(), strict=True))
+        lines += [f"Published results with the same shape here: {same}; with another: {other}.", ""]
+        lines += [*table(OVERVIEW, [(name, *map(str, row)) for name, row in counts.items()]), ""]
     for finding in findings:
-        lines += _section(finding)
+        lines += section(finding.chart, finding.chart.note)
+        for text in finding.text:
+            lines += [text, ""]
+        if finding.claims:
+            rows = [
+                (each.place, each.published, each.ours, WORDS[each.same], each.why)
+                for each in finding.claims
+            ]
+            lines += [*table(HEAD, rows), ""]
     return "\n".join(lines)
-
-
-def _overview(findings: Sequence[Finding]) -> list[str]:
-    """Return how many published results each figure has here, and how many it has not."""
-    if not findings:
-        return []
-    counts = [
-        [sum(each.same is same for each in finding.claims) for same in WORDS]
-        for finding in findings
-    ]
-    same, other, _ = (sum(column) for column in zip(*counts, strict=True))
-    rows = [
-        f"| {finding.chart.title} | {' | '.join(map(str, row))} |"
-        for finding, row in zip(findings, counts, strict=True)
-    ]
-    return [
-        f"Published results with the same shape here: {same}; with another: {other}.",
-        "",
-        *OVERVIEW,
-        *rows,
-        "",
-    ]
-
-
-def _section(finding: Finding) -> list[str]:
-    chart = finding.chart
-    lines = [f"## {chart.title}", "", f"![{chart.title}]({chart.name}.png)", ""]
-    files = f"[SVG]({chart.name}.svg), [numbers]({chart.name}.csv)"
-    lines += [f"{chart.note} {files}", ""]
-    for each in finding.text:
-        lines += [each, ""]
-    if finding.claims:
-        lines += [*HEAD, *map(_row, finding.claims), ""]
-    return lines
-
-
-def _row(claim: Claim) -> str:
-    cells = (claim.place, claim.published, claim.ours, WORDS[claim.same], claim.why)
-    return "| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |"
-
-
-def write_chart(chart: Chart, folder: Path) -> list[Path]:
-    """Write a chart's PNG, SVG and CSV, over what is there; UsageError if that cannot be done."""
-    files = {**drawn(chart), "csv": numbers(chart).encode()}
-    written = []
-    for ending, data in files.items():
-        path = folder / f"{chart.name}.{ending}"
-        replace_bytes(data, path)
-        written.append(path)
-    return written
 
 
 def write_report(
     title: str, intro: Sequence[str], findings: Sequence[Finding], folder: Path
 ) -> Path:
-    """Write all charts of the findings, and the page; return where the page is. As above."""
+    """Write all charts of the findings, and the page; as `write_page`."""
     charts = [each.chart for each in findings]
     return write_page(report(title, intro, findings), charts, folder)
 
 
 def write_page(text: str, charts: Sequence[Chart], folder: Path) -> Path:
-    """Write charts and a page about them; return where the page is. As above."""
-    for each in charts:
-        write_chart(each, folder)
+    """Write charts (PNG, SVG, CSV) and a page about them, over what is there.
+
+    Returns where the page is. UsageError if something cannot be written.
+    """
+    for chart in charts:
+        files = {**drawn(chart), "csv": numbers(chart).encode()}
+        for ending, data in files.items():
+            replace_bytes(data, folder / f"{chart.name}.{ending}")
     replace_bytes(text.encode(), folder / REPORT)
     return folder / REPORT

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import isfinite, log2, sqrt
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -18,13 +17,14 @@ from agent.lab.questions.survey import (
     AGE,
     ATTRIBUTES,
     DOUBLED_BITS,
-    EXTREMES,
     LOCATION,
+    MAJORITY,
+    MOST_SENSITIVE,
     ORDERS,
     OUTCOMES,
-    SHARES,
     STORAGE,
     WILLING,
+    WOULD_SHARE,
     Order,
     Outcome,
     Question,
@@ -40,13 +40,11 @@ HALF = 0.5  # of the people
 DOUBLED_LEVEL = PRICES.index(DOUBLED_BITS) + 1  # who rates so or below shares for twice the speed
 _Z = 1.96  # of a 95 % interval
 # What the paper asked beside attributes, and the item nearest to it.
-_NEAREST: Mapping[tuple[Question, str], tuple[str, ...]] = MappingProxyType(
-    {
-        (LOCATION, "city"): ("location",),
-        (AGE, "1 year"): ("birthdate",),
-        (STORAGE, "topics"): ("website",),
-    }
-)
+_NEAREST = {
+    (LOCATION, "city"): ("location",),
+    (AGE, "1 year"): ("birthdate",),
+    (STORAGE, "topics"): ("website",),
+}
 
 
 class Price(NamedTuple):
@@ -70,37 +68,29 @@ def median_bits(known: Sequence[tuple[float, float]]) -> float | None:
     return None
 
 
-@cache
 def stated_prices() -> Mapping[str, Price]:
     """Return the prices by label that the paper's shares come to."""
-    said = {each.thing: each for each in SHARES if each.question is WILLING}
-    bits = {label: median_bits([(DOUBLED_BITS, each.share)]) for label, each in said.items()}
-    return MappingProxyType(
-        {
-            label: Price(found, f"paper {said[label].place}")
-            for label, found in bits.items()
-            if found is not None
-        }
-    )
+    source = f"paper {WILLING.place.split(',')[0]}"
+    bits = {each: median_bits([(DOUBLED_BITS, share)]) for each, share in WOULD_SHARE.items()}
+    return {label: Price(found, source) for label, found in bits.items() if found is not None}
 
 
-@cache
 def rated_prices() -> Mapping[str, Price]:
     """Return the prices by label that the second survey comes to, where an item is mapped."""
     found = {}
-    for label, (items, _, _) in MAPPED.items():
+    for label, items in MAPPED.items():
         shares = [adults().share(items, level) for level, _ in enumerate(PRICES, start=1)]
         bits = median_bits([*zip(PRICES, shares, strict=True)])
         if bits is not None:
             found[label] = Price(bits, f"{SOURCE}: {', '.join(items)}")
-    return MappingProxyType(found)
+    return found
 
 
 @cache
 def prices() -> Mapping[str, Price]:
     """Return prices by label: the paper's, which asked of that attribute itself, else the other."""
     both = {**rated_prices(), **stated_prices()}
-    return MappingProxyType({label: both[label] for label in BY_LABEL if label in both})
+    return {label: both[label] for label in BY_LABEL if label in both}
 
 
 @cache
@@ -112,8 +102,9 @@ def within_outcomes() -> float:
     """
     bits = {label: price.bits for label, price in prices().items()}
     totals = [(each.cost, sum(bits.get(label, 0.0) for label in each.labels)) for each in OUTCOMES]
-    highest = {each.label for each in EXTREMES if each.level == "highest"}
-    totals += [(each.cost, max(bits.values())) for each in OUTCOMES if highest & {*each.labels}]
+    totals += [
+        (each.cost, max(bits.values())) for each in OUTCOMES if MOST_SENSITIVE in each.labels
+    ]
     return min(cost / total for cost, total in totals if total > 0)
 
 
@@ -148,14 +139,6 @@ def with_default_sensitivities(model: Model, scale: float = AS_ANSWERED) -> Mode
     return replace(model, attributes=attributes, options=options, digest="")
 
 
-class Rate(NamedTuple):
-    """Who would share an attribute for twice the performance: stated there, rated so here."""
-
-    label: str
-    paper: float
-    adults: float
-
-
 class Ranking(NamedTuple):
     """An order that the paper states, and how the same people rate the nearest items.
 
@@ -183,33 +166,33 @@ class Total(NamedTuple):
     priced: int
     bits: float
 
-    @property
-    def agrees(self) -> bool:
-        """Whether the prices leave room for a cost of identifiability that is not negative."""
-        return self.bits <= self.outcome.cost
 
-
-def rates() -> tuple[Rate, ...]:
-    """Return the attributes that both surveys speak of."""
-    return tuple(
-        Rate(each.thing, each.share, adults().share(MAPPED[each.thing].items, DOUBLED_LEVEL))
-        for each in SHARES
-        if each.question is WILLING and each.thing in MAPPED
-    )
+def rates() -> dict[str, tuple[float, float]]:
+    """Return by label who would share for twice the performance: as stated, and as rated."""
+    shared = {label: share for label, share in WOULD_SHARE.items() if label in MAPPED}
+    return {
+        label: (share, adults().share(MAPPED[label], DOUBLED_LEVEL))
+        for label, share in shared.items()
+    }
 
 
 def unwilling() -> dict[str, float]:
     """Return by label the shares who would share, where they are no majority as in 6.1."""
-    shares = {label: adults().share(each.items, DOUBLED_LEVEL) for label, each in MAPPED.items()}
-    return {label: share for label, share in shares.items() if share <= HALF}
+    shares = {label: adults().share(items, DOUBLED_LEVEL) for label, items in MAPPED.items()}
+    return {label: share for label, share in shares.items() if share <= MAJORITY}
 
 
 def rankings() -> tuple[Ranking, ...]:
     """Return the stated orders of which both sides have an item of their own."""
-    pairs = [(order, _items(order.less), _items(order.more)) for order in ORDERS]
-    return tuple(
-        _ranked(order, less, more) for order, less, more in pairs if less and more and less != more
-    )
+    found = []
+    for order in ORDERS:
+        less, more = (_items(*each) for each in order)
+        if less and more and less != more:
+            steps = adults().of(more).astype(float) - adults().of(less)
+            half = _Z * float(steps.std(ddof=1)) / sqrt(len(steps))
+            higher, lower = float(np.mean(steps > 0)), float(np.mean(steps < 0))
+            found.append(Ranking(order, float(steps.mean()), half, higher, lower))
+    return tuple(found)
 
 
 def totals() -> tuple[Total, ...]:
@@ -221,20 +204,8 @@ def totals() -> tuple[Total, ...]:
     return tuple(found)
 
 
-def _ranked(order: Order, less: tuple[str, ...], more: tuple[str, ...]) -> Ranking:
-    steps = adults().of(more).astype(float) - adults().of(less)
-    spread = float(steps.std(ddof=1)) / sqrt(len(steps))
-    return Ranking(
-        order,
-        float(steps.mean()),
-        _Z * spread,
-        float(np.mean(steps > 0)),
-        float(np.mean(steps < 0)),
-    )
-
-
-def _items(asked: tuple[Question, str]) -> tuple[str, ...]:
-    question, thing = asked
+def _items(question: Question, thing: str) -> tuple[str, ...]:
+    """Return the items of the second survey that are nearest to what the paper asked."""
     if question is ATTRIBUTES:
-        return MAPPED[thing].items if thing in MAPPED else ()
-    return _NEAREST.get(asked, ())
+        return MAPPED.get(thing, ())
+    return _NEAREST.get((question, thing), ())

@@ -1,12 +1,16 @@
-"""The paper's survey: its questions, the answers that it states, and the replies of a person."""
+"""The paper's survey (6, Figs. 1-5): its questions, the answers it states, a person's replies.
+
+Only what its text says. What the figures draw and the text does not say (the mean sensitivity of
+each attribute, of each precision of age and location, the quartiles of Fig. 5) is absent here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import log2
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,9 +20,11 @@ from agent.decision.calibration import Calibration, aligned
 from agent.errors import UsageError
 from agent.tradeoff.calibrate import LEVELS, NEVER
 
-Scale = Literal["level", "yes", "improvement"]
-# Which attributes of Table 1 were asked about is only drawn: an answer may be about any of them.
-_LABELS = tuple(BY_LABEL)
+RESPONSES = 1451  # 6
+TRADE_OFF = 5.12  # 7.2: the least-squares alignment of Fig. 8(b), "approximately"
+KNEE = (1.0, 10.0)  # 7.2: of the trade-off curve of Fig. 8(a), in λ
+DOUBLED_BITS = 1.0  # 7.2: "doubling the search performance would require 1 bit"
+MAJORITY = 0.5  # 6.1: more would share, "for all attributes probed", for doubled performance
 LOCATIONS = ("region", "country", "state", "city", "zip code", "address")  # coarsest first
 AGES = ("20 years", "10 years", "5 years", "1 year", "birth date")
 STORING = ("topics", "1 year", "3 years", "indefinitely")
@@ -26,17 +32,9 @@ CROWDS = ("1", "10", "100", "1000", "10000", "100000", "1000000")
 LEVEL_NAMES = ("1", "2", "3", "4", "5")
 # Table 1 has no label for four of these: zip code, all searches, country, e-mail address.
 STORED = ("DGDR", "DAGE", "DOCC", "DZIP", "ASEA", "DCRY", "TNWS", "DEML")
-RESPONSES = 1451  # 6
-TRADE_OFF = 5.12  # 7.2: the least-squares alignment of Fig. 8(b), "approximately"
-KNEE = (1.0, 10.0)  # 7.2: of the trade-off curve of Fig. 8(a), in λ
-DOUBLED_BITS = 1.0  # 7.2: "doubling the search performance would require 1 bit"
-MAJORITY = 0.5  # 6.1: more would share, "for all attributes probed", for doubled performance
-_DEMOGRAPHIC = ("DGDR", "DAGE", "DOCC", "DREG")  # the log lacks DMTL and DCHD (Table 1)
-Levels = Mapping[str, int]
 SPREAD = 0.3  # of ln bits, from person to person
 BEYOND = 4.0  # bits: who wants so much or more would never share, as fourfold is the most offered
 _BITS = tuple(BEYOND if each == NEVER else log2(each) for each in IMPROVEMENTS.values())
-_LADDER = dict(zip(LEVEL_NAMES, IMPROVEMENTS, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,117 +43,84 @@ class Question:
 
     ``things``: what may be answered about; ``scale``: level is 1 (not very sensitive) to 5 (highly
     sensitive), yes is yes or no, improvement one of `agent.decision.answers.IMPROVEMENTS`;
-    ``figure`` and ``section``: where the paper has it. The wording is the paper's own where it
-    stands in quotes there, else what the text says was asked.
+    ``place``: the section, and the figure of the answers.
     """
 
     key: str
-    wording: str
+    scale: Literal["level", "yes", "improvement"]
     things: tuple[str, ...]
-    scale: Scale
-    figure: str
-    section: str
+    place: str
 
     def check(self, thing: str) -> None:
         """Raise UsageError, naming the nearest, for what this question was not asked of."""
         if thing not in self.things:
             raise UsageError.unknown(f"answer to {self.key}", thing, self.things)
 
+    def check_answer(self, thing: str, answer: object) -> None:
+        """Raise UsageError for what was not asked, and for what nobody could answer."""
+        self.check(thing)
+        if self.scale == "level" and (type(answer) is not int or not 1 <= answer <= LEVELS):
+            what = f"the level of {thing} in {self.key} is not from 1 to {LEVELS}"
+            raise UsageError(what, "answer with a whole number on that scale")
+        if self.scale == "improvement" and answer not in IMPROVEMENTS:
+            raise UsageError.unknown("improvement", str(answer), IMPROVEMENTS)
 
-WILLING = Question(
-    "willing",
-    'would you share it with the search engine if that would "double search performance"?',
-    _LABELS,
-    "yes",
-    "1",
-    "6.1",
+
+# Which attributes of Table 1 were asked about is only drawn: an answer may be about any of them.
+# Would they share it with the search engine if that would "double search performance"?
+WILLING = Question("willing", "yes", tuple(BY_LABEL), "6.1, Fig. 1")
+# How sensitive is it: an attribute, their age and location so exactly, what is stored of them, and
+# sharing while they stay indistinguishable from so many other people?
+ATTRIBUTES = Question("attributes", "level", tuple(BY_LABEL), "6.1, Fig. 2")
+AGE = Question("age", "level", AGES, "6.2, Fig. 3a")
+LOCATION = Question("location", "level", LOCATIONS, "6.2, Fig. 3b")
+STORAGE = Question("storage", "level", STORING, "6.2, Fig. 3c")
+ONE_OF = Question("one_of", "level", CROWDS, "6.2, Fig. 3d")
+# "How much would a search engine have to improve its performance, such that you would be willing
+# to share information you consider 1/2/..."
+IMPROVEMENT = Question("improvement", "improvement", LEVEL_NAMES, "6.3, Fig. 5")
+# Do most current search engines store it?
+BELIEVED = Question("believed", "yes", STORED, "6.4, Fig. 4")
+QUESTIONS = (WILLING, ATTRIBUTES, AGE, LOCATION, STORAGE, ONE_OF, IMPROVEMENT, BELIEVED)
+
+# The shares who said yes. 6.1 has 64 % and 63.9 % for DOCC: the same, rounded. That 92.7 % "would
+# rather share" DREG than TNWS stands among the results of this question; it is taken as one.
+WOULD_SHARE = MappingProxyType(
+    {"DREG": 0.927, "DAGE": 0.82, "DGDR": 0.78, "DOCC": 0.639, "DMTL": 0.544, "DCHD": 0.526}
 )
-
-
-ATTRIBUTES = Question("attributes", "how sensitive is it?", _LABELS, "level", "2", "6.1")
-
-
-AGE = Question("age", "how sensitive is your age, so exactly?", AGES, "level", "3a", "6.2")
-
-
-LOCATION = Question(
-    "location", "how sensitive is your location, so exactly?", LOCATIONS, "level", "3b", "6.2"
+BELIEVE_STORED = MappingProxyType(
+    {"DCRY": 0.96, "ASEA": 0.86, "DGDR": 0.34, "DAGE": 0.28, "DOCC": 0.16}
 )
-
-
-STORAGE = Question(
-    "storage", "how sensitive is it if that is stored of you?", STORING, "level", "3c", "6.2"
-)
-
-
-ONE_OF = Question(
-    "one_of",
-    "how sensitive is sharing if you stay indistinguishable from so many other people?",
-    CROWDS,
-    "level",
-    "3d",
-    "6.2",
-)
-
-
-IMPROVEMENT = Question(
-    "improvement",
-    '"How much would a search engine have to improve its performance, such that you would be '
-    'willing to share information you consider 1/2/..."',
-    LEVEL_NAMES,
-    "improvement",
-    "5",
-    "6.3",
-)
-
-
-BELIEVED = Question(
-    "believed", "do most current search engines store it?", STORED, "yes", "4", "6.4"
-)
-
-
-QUESTIONS: Mapping[str, Question] = MappingProxyType(
-    {
-        each.key: each
-        for each in (WILLING, ATTRIBUTES, AGE, LOCATION, STORAGE, ONE_OF, IMPROVEMENT, BELIEVED)
-    }
-)
-
-
-class Share(NamedTuple):
-    """The share of people who said yes."""
-
-    question: Question
-    thing: str
-    share: float
-    place: str
+MOST_SENSITIVE = "AWHR"  # 6.1
 
 
 class Order(NamedTuple):
-    """What was found less sensitive than what, and how the text says so."""
+    """What was found less sensitive than what, each a thing of a question."""
 
     less: tuple[Question, str]
     more: tuple[Question, str]
-    how: str
-    place: str
 
 
-class Extreme(NamedTuple):
-    """An attribute that the text places without a number."""
-
-    label: str
-    level: Literal["low", "quite high", "highest"]
-    place: str
+ORDERS = (
+    # 6.1 calls these "significantly greater"
+    *(
+        Order((ATTRIBUTES, less), (ATTRIBUTES, more))
+        for less in ("TNWS", "TSCI")
+        for more in ("THEA", "TSOC")
+    ),
+    Order((ATTRIBUTES, "ACLK"), (ATTRIBUTES, "ACRY")),  # "the biggest jump" (6.1)
+    Order((LOCATION, "city"), (STORAGE, "topics")),  # "significantly more sensitive" (6.2)
+    Order((AGE, "1 year"), (STORAGE, "topics")),  # the same
+)
 
 
 class Outcome(NamedTuple):
-    """A set of Fig. 11: its utility in bits, or a ``bound`` above it, and its F."""
+    """A set of Fig. 11 (7.3): its utility in bits, or a ``bound`` above it, and its F."""
 
     name: str
     labels: tuple[str, ...]
     utility: float
     score: float
-    place: str
     bound: bool = False
 
     @property
@@ -164,110 +129,44 @@ class Outcome(NamedTuple):
         return self.utility - self.score
 
 
-# 6.1 has 64 % and 63.9 % for DOCC: the same, rounded. That 92.7 % "would rather share" DREG than
-# TNWS stands among the results of this question; it is taken as DREG's share of them.
-SHARES = (
-    Share(WILLING, "DREG", 0.927, "6.1"),
-    Share(WILLING, "DAGE", 0.82, "6.1"),
-    Share(WILLING, "DGDR", 0.78, "6.1"),
-    Share(WILLING, "DOCC", 0.639, "6.1"),
-    Share(WILLING, "DMTL", 0.544, "6.1"),
-    Share(WILLING, "DCHD", 0.526, "6.1"),
-    Share(BELIEVED, "DCRY", 0.96, "6.4"),
-    Share(BELIEVED, "ASEA", 0.86, "6.4"),
-    Share(BELIEVED, "DGDR", 0.34, "6.4"),
-    Share(BELIEVED, "DAGE", 0.28, "6.4"),
-    Share(BELIEVED, "DOCC", 0.16, "6.4"),
-)
-
-
-_TOPICS = tuple(
-    Order((ATTRIBUTES, less), (ATTRIBUTES, more), "significantly greater", "6.1")
-    for less in ("TNWS", "TSCI")
-    for more in ("THEA", "TSOC")
-)
-
-
-ORDERS = (
-    *_TOPICS,
-    Order((ATTRIBUTES, "ACLK"), (ATTRIBUTES, "ACRY"), "the biggest jump", "6.1"),
-    Order((LOCATION, "city"), (STORAGE, "topics"), "significantly more sensitive", "6.2"),
-    Order((AGE, "1 year"), (STORAGE, "topics"), "significantly more sensitive", "6.2"),
-)
-
-
-EXTREMES = (
-    Extreme("AFRQ", "low", "6.1"),
-    Extreme("TNWS", "low", "6.1"),
-    Extreme("DOCC", "quite high", "7.3"),
-    Extreme("AWHR", "highest", "6.1"),
-)
-
-
-_TOPIC = tuple(label for label in ATTRIBUTES.things if label.startswith("T"))
-
-
 OUTCOMES = (
-    Outcome(
-        "optimised", ("AFRQ", "ATLV", "AWDY", "AQRY", "ACLK", "DAGE", "TSPT"), 1.4, 0.83, "7.3"
-    ),
-    Outcome("search statistics", ("ATLV", "AWDY", "AWHR", "AFRQ"), 0.8, 0.57, "7.3"),
-    Outcome("demographics", _DEMOGRAPHIC, 0.95, 0.3, "7.3"),
+    Outcome("optimised", ("AFRQ", "ATLV", "AWDY", "AQRY", "ACLK", "DAGE", "TSPT"), 1.4, 0.83),
+    Outcome("search statistics", ("ATLV", "AWDY", "AWHR", "AFRQ"), 0.8, 0.57),
+    # the log lacks DMTL and DCHD (Table 1)
+    Outcome("demographics", ("DGDR", "DAGE", "DOCC", "DREG"), 0.95, 0.3),
     # "less utility than the optimized solution"
-    Outcome("topics", _TOPIC, 1.4, -1.73, "7.3", bound=True),
+    Outcome("topics", tuple(each for each in BY_LABEL if each[0] == "T"), 1.4, -1.73, bound=True),
 )
 
 
-_RATED = (ATTRIBUTES, AGE, LOCATION, STORAGE, ONE_OF)
-
-
-_ASKED = (WILLING, BELIEVED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Reply:
-    """One person's answers; what they left out is missing.
+    """One person's answers, by question and thing; what they left out is missing.
 
-    ``improvement``: by level, one of IMPROVEMENTS; ``willing`` and ``believed``: yes or no;
-    all others: by thing, its level, 1 to LEVELS. UsageError, naming the nearest, for what was not
-    asked or is no answer.
+    A level is 1 to LEVELS, an improvement one of IMPROVEMENTS, else yes or no. UsageError, naming
+    the nearest, for what was not asked or is no answer.
     """
 
-    improvement: Mapping[str, str] = field(default_factory=dict)
-    willing: Mapping[str, bool] = field(default_factory=dict)
-    attributes: Levels = field(default_factory=dict)
-    age: Levels = field(default_factory=dict)
-    location: Levels = field(default_factory=dict)
-    storage: Levels = field(default_factory=dict)
-    one_of: Levels = field(default_factory=dict)
-    believed: Mapping[str, bool] = field(default_factory=dict)
+    given: Mapping[Question, Mapping[str, Any]]
 
     def __post_init__(self) -> None:
-        for question in (*_RATED, *_ASKED, IMPROVEMENT):
-            said = MappingProxyType(dict(getattr(self, question.key)))
-            for thing in said:
-                question.check(thing)
-            object.__setattr__(self, question.key, said)
-        for question in _RATED:
-            for thing, level in self.levels(question).items():
-                if type(level) is not int or not 1 <= level <= LEVELS:
-                    what = f"the level of {thing} in {question.key} is not from 1 to {LEVELS}"
-                    raise UsageError(what, "answer with a whole number on that scale")
-        for wanted in self.improvement.values():
-            if wanted not in IMPROVEMENTS:
-                raise UsageError.unknown("improvement", wanted, IMPROVEMENTS)
+        given = {}
+        for question, answers in self.given.items():
+            for thing, answer in answers.items():
+                question.check_answer(thing, answer)
+            given[question] = MappingProxyType(dict(answers))
+        object.__setattr__(self, "given", MappingProxyType(given))
 
-    def levels(self, question: Question) -> Levels:
-        """Return the levels that were given to the things of one question."""
-        found: Levels = getattr(self, question.key)
-        return found
+    def to(self, question: Question) -> Mapping[str, Any]:
+        """Return the answers to one question, by thing."""
+        return self.given.get(question, {})
 
     def answers(self, question: Question) -> Answers:
         """Return what a calibration reads, with the things of one question as the sensitive."""
         return Answers(
-            {int(level): IMPROVEMENTS[said] for level, said in self.improvement.items()},
-            self.levels(question),
-            {int(crowd): level for crowd, level in self.one_of.items()},
+            {int(level): IMPROVEMENTS[each] for level, each in self.to(IMPROVEMENT).items()},
+            self.to(question),
+            {int(crowd): level for crowd, level in self.to(ONE_OF).items()},
         )
 
 
@@ -288,18 +187,12 @@ def calibrated_by(
     return aligned([each.answers(question) for each in replies], costs)
 
 
-def share_of(replies: Iterable[Reply], question: Question, thing: str) -> float | None:
-    """Return the share of those who answered a question with yes; None if nobody did."""
-    question.check(thing)
-    said = [getattr(each, question.key).get(thing) for each in replies]
-    answered = [each for each in said if each is not None]
-    return sum(answered) / len(answered) if answered else None
-
-
 def made_replies(
     costs: Mapping[str, float], people: int, seed: int, trade_off: float = TRADE_OFF
 ) -> tuple[Reply, ...]:
-    """Return what people would answer if λ were so; the same seed gives the same.
+    """Return made-up replies, as people would answer if λ were so; the paper's are not public.
+
+    Whoever shows what they come to says that they are made up. The same seed gives the same.
 
     ``costs``: identifiability by one of LOCATIONS, I less I of nothing. Each person wants λI bits
     times a factor of their own, whose median is 1, and ticks what is nearest in ratio. UsageError
@@ -309,10 +202,13 @@ def made_replies(
         raise UsageError(f"lambda cannot be {trade_off}", "give a number from 0")
     draw = np.random.default_rng(seed)
     factors = (trade_off * np.exp(SPREAD * draw.standard_normal(people))).tolist()
+    wanted = dict(zip(LEVEL_NAMES, IMPROVEMENTS, strict=True))
     return tuple(
         Reply(
-            improvement=_LADDER,
-            location={thing: _level(factor * cost) for thing, cost in costs.items()},
+            {
+                IMPROVEMENT: wanted,
+                LOCATION: {thing: _level(factor * cost) for thing, cost in costs.items()},
+            }
         )
         for factor in factors
     )

@@ -13,16 +13,13 @@ from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
 from agent.lab.drawing import HEADER, REPORT, drawn, numbers, write_report
 
 LINE = Series("line", (0.0, 1.0), (1.0, 0.1), low=(0.5, 0.05), high=(1.5, 0.2), names=("a", "b"))
-BARS = (
-    Series("one", (0.0, 1.0), (1.0, 2.0), "bars", low=(0.9, 1.9), high=(1.1, 2.1)),
-    Series("two", (0.0, 1.0), (2.0, 1.0), "bars"),
-)
+BARS = (Series.ranked("one", (1.0, 2.0)), Series.ranked("two", (2.0, 1.0)))
 PANELS = (
     Panel(
         "lines", "x", "y", (LINE, Series("dots", (0.5,), (0.3,), "points")), (Mark(1, 0.1, "m"),)
     ),
     Panel("bars", "", "bits", BARS, ticks=("left", "a name that is long")),
-    Panel("steps", "x", "y", (Series("s", (1.0, 10.0), (1.0, 5.0), "steps"),), (), (), True, True),
+    Panel("logs", "x", "y", (Series("s", (1.0, 10.0), (1.0, 5.0)),), (), (), True, True),
 )
 CHART = Chart("fig-made", "A made figure", "Data: synthetic", PANELS)
 CLAIMS = (
