@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import isnan
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.lab.attack.outcome import ENOUGH, Interval, Outcome, Resamples, between, figures
+from agent.lab.attack.outcome import ENOUGH, Interval, Resamples, between, figures
 from agent.lab.attack.study import Study
-from agent.lab.attack.ways import ANSWERED, PAPERS, SHIPPED, Way
+from agent.lab.attack.ways import ANSWERED, FAMILIES, PAPERS, SHIPPED, Way
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +46,7 @@ def chance(value: float) -> str:
 
 def multiple(found: Interval) -> str:
     """Return ratios, those below 1 as fractions."""
-    return _sure([_fraction(each) for each in found])
+    return _sure([f"1/{1 / each:.3g}" if each < 1 else f"{each:.3g}" for each in found])
 
 
 def milliseconds(seconds: float) -> str:
@@ -52,19 +54,9 @@ def milliseconds(seconds: float) -> str:
     return NONE if isnan(seconds) else f"{1000 * seconds:.1f}"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table in Markdown, line by line."""
-    lines = [list(head), ["---"] * len(head), *map(list, rows)]
-    return ["| " + " | ".join(each.replace("|", "\\|") for each in line) + " |" for line in lines]
-
-
 def _sure(texts: Sequence[str], unit: str = "") -> str:
     mean, low, high = texts
     return f"{mean}{unit} [{low}, {high}]"
-
-
-def _fraction(value: float) -> str:
-    return f"1/{1 / value:.3g}" if value < 1 else f"{value:.3g}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,14 +69,6 @@ class Line:
 
     utility: Floats
     success: Floats
-
-    @classmethod
-    def of(cls, outcomes: Sequence[Outcome], step: int) -> Line:
-        """Return the line through what came of several ways after a step, by its place."""
-        return cls(
-            np.array([each.bits[:, step] for each in outcomes]),
-            np.array([each.success[:, step] for each in outcomes]),
-        )
 
     @property
     def means(self) -> tuple[Floats, Floats]:
@@ -120,29 +104,14 @@ def ratios(line: Line, other: Line, resamples: Resamples) -> tuple[Ratio, ...]:
     return tuple(sorted(found, key=lambda each: each.utility))
 
 
-def ratio_at(line: Line, point: Line, resamples: Resamples) -> Ratio | None:
-    """Return the success of a single point as a multiple of a line's at its utility.
-
-    None where the line does not reach it.
-    """
-    low, high = line.range
-    if not low <= point.range[0] <= high:
-        return None
-    return _ratio(point, line, point.utility[0], resamples)
-
-
 def _ratio(line: Line, other: Line, utility: Floats, resamples: Resamples) -> Ratio:
-    mean = float(utility.mean())
-    logs = [_log_at(*each.means, np.array([mean])) for each in (line, other)]
-    wanted = resamples.means(utility)
-    drawn = [_log_at(*_drawn(each, resamples), wanted) for each in (line, other)]
+    mean, wanted, logs, drawn = float(utility.mean()), resamples.means(utility), [], []
+    for each in (line, other):
+        points = resamples.means(each.utility.T), resamples.means(each.success.T)
+        logs.append(_log_at(*each.means, np.array([mean])))
+        drawn.append(_log_at(*points, wanted))
     ratio = between(float(np.exp(logs[0] - logs[1])[0]), np.exp(drawn[0] - drawn[1]))
     return Ratio(mean, ratio)
-
-
-def _drawn(line: Line, resamples: Resamples) -> tuple[Floats, Floats]:
-    """Return utility and success of the points in each resample, shape (DRAWS, points) each."""
-    return resamples.means(line.utility.T), resamples.means(line.success.T)
 
 
 def _log_at(utility: Floats, success: Floats, wanted: Floats) -> Floats:
@@ -177,36 +146,36 @@ class Bar(NamedTuple):
 
 def bars(study: Study) -> tuple[Bar, ...]:
     """Return every bar."""
-    found = [_equality(study)]
-    for family in OURS:
-        found.append(_against(study, family, "without memory", FEWER))
-        found.append(_against(study, family, "standing set", 1.0))
-    found.append(_against(study, PLANNED, LEDGER, 1.0))
-    for way in BALANCED:
-        found += _balanced(study, way)
-    return tuple(found)
+    reasoned = study.reasoned
+    away = reasoned.compared - reasoned.equal
+    equality = Bar(
+        "absence tells nothing, limits kept for everyone: who would have sent the same",
+        "exactly those who agree with what was disclosed",
+        f"the same people in {reasoned.equal:,} of {reasoned.compared:,} comparisons",
+        away == 0,
+        f"{away} differ",
+    )
+    against = [
+        _against(study, family, *other)
+        for family in OURS
+        for other in (("without memory", FEWER), ("standing set", 1.0))
+    ]
+    against.append(_against(study, PLANNED, LEDGER, 1.0))
+    return (equality, *against, *(bar for way in BALANCED for bar in _balanced(study, way)))
 
 
 def line_of(study: Study, family: str, step: int) -> Line:
     """Return a family's line of the frontier after a step, by its place."""
-    return Line.of([study.outcomes[way] for way in study.families[family]], step)
+    outcomes = [study.outcomes[way] for way in FAMILIES[family]]
+    return Line(
+        np.array([each.bits[:, step] for each in outcomes]),
+        np.array([each.success[:, step] for each in outcomes]),
+    )
 
 
 def judged_at(study: Study, requests: int) -> int:
     """Return the place of the step that a bar is judged at: the last where it is not reached."""
     return study.steps.index(requests) if requests in study.steps else len(study.steps) - 1
-
-
-def _equality(study: Study) -> Bar:
-    found = study.reasoned
-    away = found.compared - found.equal
-    return Bar(
-        "absence tells nothing, limits kept for everyone: who would have sent the same",
-        "exactly those who agree with what was disclosed",
-        f"the same people in {found.equal:,} of {found.compared:,} comparisons",
-        away == 0,
-        f"{away} differ",
-    )
 
 
 def _against(study: Study, family: str, other: str, most: float) -> Bar:
@@ -218,8 +187,8 @@ def _against(study: Study, family: str, other: str, most: float) -> Bar:
         return Bar(what, wanted, "no overlap", None, "")
     worst = max(found, key=lambda each: _counts(each, most))
     end = _counts(worst, most)
-    low, high = found[0].utility, found[-1].utility
-    words = f"{multiple(worst.ratio)} at worst, from {low:.3f} to {high:.3f} bits"
+    words = f"{multiple(worst.ratio)} at worst, "
+    words += f"from {found[0].utility:.3f} to {found[-1].utility:.3f} bits"
     good = [_counts(each, most) <= most for each in found]
     words += "" if all(good) else _where("met", found, good)
     if most == 1:
@@ -238,13 +207,9 @@ def _where(what: str, found: Sequence[Ratio], holds: Sequence[bool]) -> str:
     """Say where something holds: everywhere, or the longest stretch of utility; else nothing."""
     if all(holds):
         return f"; {what} everywhere"
-    stretches: list[list[float]] = [[]]
-    for each, held in zip(found, holds, strict=True):
-        if held:
-            stretches[-1].append(each.utility)
-        else:
-            stretches.append([])
-    longest = max(stretches, key=lambda each: each[-1] - each[0] if each else -1.0)
+    runs = groupby(zip(found, holds, strict=True), key=itemgetter(1))
+    stretches = [[each.utility for each, _ in run] for held, run in runs if held]
+    longest = max(stretches, key=lambda each: each[-1] - each[0], default=None)
     return f"; {what} from {longest[0]:.3f} to {longest[-1]:.3f}" if longest else ""
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from agent.lab.attack.adversaries import guarded, left
 from agent.lab.attack.heldout import Person
-from agent.lab.attack.services import Heard, Service, heard
+from agent.lab.attack.services import Service, heard
 from agent.lab.attack.simulation import Trace
 
 Floats = NDArray[np.float64]
@@ -19,10 +19,8 @@ Numbers = NDArray[np.number]
 Counts = NDArray[np.intp]
 Codes = NDArray[np.unsignedinteger]
 
-
 SURE = (0.025, 0.975)
 DRAWS = 2000
-ROUNDING = 1e-9  # a share of a number of people is a whole number but for this
 QUANTILES = (0.01, 0.05, 0.5)
 ENOUGH = 50  # people left
 
@@ -63,13 +61,6 @@ class Resamples:
             return None
         return between(float(values.mean() / whole.mean()), self.means(values) / wholes)
 
-    def quantile(self, values: Numbers, share: float) -> Interval:
-        """Return the number that at most a share of the people, 0 to 1, stays below."""
-        order = np.argsort(values, kind="stable")
-        below = np.cumsum(self._drawn[:, order], axis=1)
-        first = (below >= share * len(values) - ROUNDING).argmax(axis=1)
-        return between(float(quantile(values, share)), values[order][first])
-
 
 def quantile(values: Numbers, share: float) -> float:
     """Return the number that at most a share of the people stays below: one of the values."""
@@ -99,37 +90,24 @@ def realised(service: Service, people: Sequence[Person], traces: Sequence[Trace]
 
     All have as many requests. Of equal results the first in the model stands first.
     """
+    requests = [(person, asked) for person in people for asked in person.requests]
+    codes = np.array([(*person.codes, *asked.request) for person, asked in requests], np.uint8)
+    query = np.array([asked.query for _, asked in requests], np.intp)
+    intent = np.array([asked.intent for _, asked in requests], np.intp)
     masks = [mask for trace in traces for mask in trace.sent]
-    query, intent = (
-        np.array([getattr(each, name) for person in people for each in person.requests], np.intp)
-        for name in ("query", "intent")
-    )
+    said = heard(codes, masks)
     bits, reciprocal = np.zeros(len(query)), np.zeros(len(query))
     for each in np.unique(query).tolist():
         places = np.flatnonzero(query == each)
-        said = _said(people, places, [masks[place] for place in places.tolist()])
-        bits[places], reciprocal[places] = _served(service, each, said, intent[places])
+        different, which = np.unique(said[places], axis=0, return_inverse=True)
+        scores = service.scores(each, different)
+        order = np.argsort(-(scores + np.log2(service.chances(each))), axis=1, kind="stable")
+        wanted = which.reshape(-1), intent[places]
+        bits[places] = scores[wanted]
+        reciprocal[places] = 1 / (np.argsort(order, axis=1) + 1)[wanted]
     told = np.array([mask.bit_count() for mask in masks], dtype=np.intp)
     shape = (len(people), -1)
     return Realised(bits.reshape(shape), reciprocal.reshape(shape), told.reshape(shape))
-
-
-def _said(people: Sequence[Person], places: Counts, masks: Sequence[int]) -> Heard:
-    """Return what is heard of these requests, numbered through from the first person's first."""
-    of_each = len(people[0].requests)
-    asking = [divmod(place, of_each) for place in places.tolist()]
-    codes = [(*people[one].codes, *people[one].requests[number].request) for one, number in asking]
-    return heard(np.array(codes, dtype=np.uint8), masks)
-
-
-def _served(service: Service, query: int, said: Heard, intent: Counts) -> tuple[Floats, Floats]:
-    """Return the bits and the reciprocal ranks of what was wanted with one query."""
-    different, places = np.unique(said, axis=0, return_inverse=True)
-    scores = service.scores(query, different)
-    order = np.argsort(-(scores + np.log2(service.chances(query))), axis=1, kind="stable")
-    ranks = np.argsort(order, axis=1) + 1
-    wanted = places.reshape(-1), intent
-    return scores[wanted], 1 / ranks[wanted]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,53 +152,32 @@ class Outcome:
 
 def outcome(crowd: Crowd, traces: Sequence[Trace], service: Service) -> Outcome:
     """Return what came of the traces of the crowd's people."""
-    brought = realised(service, crowd.people, traces)
-    places = np.array(crowd.steps) - 1
-    learned, doubt = _learned(crowd, traces)
-    return Outcome(
-        left=left_of(crowd, traces),
-        bits=_until(brought.bits)[:, places],
-        reciprocal=_until(brought.reciprocal)[:, places],
-        told=_until(brought.told)[:, places],
-        learned=learned,
-        doubt=doubt,
-        seconds=_seconds(traces),
-    )
+    brought, places = realised(service, crowd.people, traces), np.array(crowd.steps) - 1
+    until = [np.cumsum(each, axis=1, dtype=np.float64)[:, places] for each in brought]
+    bits, reciprocal, told = (each / crowd.steps for each in until)
+    table = np.full((2, len(traces), len(crowd.steps)), np.nan)
+    for number, (trace, person) in enumerate(_ends(crowd, traces)):
+        each = [guarded(trace, person, crowd.codes, attribute) for attribute in crowd.guarded]
+        found = [learned for learned in each if learned is not None]
+        if found:
+            table[:, number] = np.mean(found, axis=0)
+    taken = np.concatenate([each.seconds for each in traces])
+    seconds = float(taken[taken > 0].mean()) if taken.any() else float("nan")
+    learned, doubt = table
+    return Outcome(left_of(crowd, traces), bits, reciprocal, told, learned, doubt, seconds)
 
 
 def left_of(crowd: Crowd, traces: Sequence[Trace]) -> Counts:
     """Return how many people agree with what is held, intp, shape (people, steps)."""
-    pairs = zip(traces, crowd.people, strict=True)
-    return np.array([left(_at(crowd, trace), person, crowd.codes) for trace, person in pairs])
+    return np.array([left(trace, person, crowd.codes) for trace, person in _ends(crowd, traces)])
 
 
-def _at(crowd: Crowd, trace: Trace) -> Trace:
-    """Return the trace as it stands after each step."""
-    return trace._replace(held=tuple(trace.held[each - 1] for each in crowd.steps))
-
-
-def _learned(crowd: Crowd, traces: Sequence[Trace]) -> tuple[Floats, Floats]:
-    """Return bits learned, and bits of doubt that went, each of shape (people, steps)."""
-    table = np.full((2, len(traces), len(crowd.steps)), np.nan)
-    for number, (trace, person) in enumerate(zip(traces, crowd.people, strict=True)):
-        at = _at(crowd, trace)
-        each = [guarded(at, person, crowd.codes, attribute) for attribute in crowd.guarded]
-        found = [learned for learned in each if learned is not None]
-        if found:
-            table[:, number] = np.mean(found, axis=0)
-    return table[0], table[1]
-
-
-def _until(values: NDArray[np.number]) -> Floats:
-    """Return the mean of the first 1, 2, 3, ... requests of each person."""
-    sums = np.cumsum(values.astype(np.float64), axis=1)
-    return sums / np.arange(1, values.shape[1] + 1)
-
-
-def _seconds(traces: Sequence[Trace]) -> float:
-    taken = np.concatenate([each.seconds for each in traces])
-    made = taken[taken > 0]
-    return float(made.mean()) if len(made) else float("nan")
+def _ends(crowd: Crowd, traces: Sequence[Trace]) -> list[tuple[Trace, Person]]:
+    """Return each trace as it stands after each step, and whose it is."""
+    ends = [
+        each._replace(held=tuple(each.held[step - 1] for step in crowd.steps)) for each in traces
+    ]
+    return [*zip(ends, crowd.people, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,11 +188,6 @@ class Study:
         """After how many requests there are figures."""
         return self.crowd.steps
 
-    @property
-    def families(self) -> dict[str, tuple[Way, ...]]:
-        """The lines of the frontier."""
-        return FAMILIES
-
 
 def study(material: Material, options: Options, progress: Progress) -> Study:
     """Return what comes of all ways; times aside, the same for any number of processes."""

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.lab.attack.bars import Line, ratio_at, ratios
+from agent.lab.attack.bars import Line, ratios
 from agent.lab.attack.outcome import Resamples
 
 PEOPLE = 40
@@ -53,13 +53,11 @@ def test_no_overlap_no_ratio() -> None:
     """Utilities that do not meet are not compared."""
     low, high = flat([1, 2], [0.1, 0.2]), flat([3, 4], [0.1, 0.2])
     assert ratios(low, high, RESAMPLES) == ()
-    assert ratio_at(low, flat([2.5], [0.1]), RESAMPLES) is None
 
 
 def test_between_points_the_logarithm_is_linear() -> None:
     """Halfway from 1 to 1/100 is 1/10."""
-    found = ratio_at(flat([1, 2], [0.01, 1]), flat([1.5], [0.05]), RESAMPLES)
-    assert found is not None
+    (found,) = ratios(flat([1.5], [0.05]), flat([1, 2], [0.01, 1]), RESAMPLES)
     assert found.ratio == pytest.approx([0.5] * 3)
 
 

@@ -9,7 +9,7 @@ from agent.lab.attack.adversaries import Inferred
 from agent.lab.attack.bars import bars
 from agent.lab.attack.heldout import drawn
 from agent.lab.attack.outcome import Crowd, Outcome
-from agent.lab.attack.report import meaning
+from agent.lab.attack.report import page
 from agent.lab.attack.study import FEW, LISTED, SHORT, Withheld, reasoned
 from agent.lab.attack.ways import ANSWERED, OWN, Way
 from agent.lab.attack.workers import Run
@@ -52,4 +52,4 @@ def test_what_is_found_is_said(left: int, words: str) -> None:
     withheld = Withheld(np.array([0.0, np.log2(40 / left)]), 40, left, 1000)
     found = replace(made().reasoned, withheld={OWN[1]: withheld})
     study = replace(made(), reasoned=found)
-    assert any(words in each for each in meaning(study, bars(study)))
+    assert words in page(study, (), bars(study))
