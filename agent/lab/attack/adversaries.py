@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.lab.attack.heldout import Person
-from agent.lab.attack.simulation import FIRST, Memory, Question, Reticent, Scene, Trace, hosts_of
+from agent.lab.attack.simulation import Question, Reticent, Scene, Trace, requests_of
 from agent.model.model import Model
 from agent.tradeoff.grouping import plogp
 from agent.tradeoff.sets import members, union
@@ -120,24 +120,16 @@ class Reasoner:
 
     def __init__(self, agent: Reticent, model: Model, scene: Scene, people: Codes) -> None:
         """Take the list: unsigned, shape (N, P), codes by person attribute."""
-        self._agent = agent
-        self._scene, self._people, self._persons = scene, people, model.persons
-        self._names = [attribute.name for attribute in model.attributes[: model.persons]]
+        self._agent, self._model, self._scene, self._people = agent, model, scene, people
 
     def inferred(self, person: Person) -> Inferred:
         """Return who is left of the list, after each request of a person who is on it."""
-        hosts = hosts_of(self._scene.recipients)
         # Whoever is not out yet was asked the same and has said the same: one memory is all theirs.
-        memory = Memory(self._names, person.codes, grouped=self._scene.grouped)
         producing, held = np.arange(len(self._people)), 0
         left, masks = [], []
-        for number, asked in enumerate(person.requests):
-            at, host = FIRST + number * self._scene.pause, hosts[number % len(hosts)]
-            question = Question(asked.query, host, memory.knowledge(host, at), at)
-            order = self._agent.chosen(question, person).order
-            producing = self._those_who_say(order, question, person, producing)
-            memory.tell(question, order, counted=self._agent.plans(question))
-            held |= union(each for each in order if each < self._persons)
+        for question, chosen, _ in requests_of(self._agent, self._model, self._scene, person):
+            producing = self._those_who_say(chosen.order, question, person, producing)
+            held |= union(each for each in chosen.order if each < self._model.persons)
             left.append(producing)
             masks.append(held)
         agreeing = list(consistent(masks, person, self._people))
@@ -153,7 +145,7 @@ class Reasoner:
         """Return who would send these attributes, in this order, with the person's values."""
         # Whoever would have sent other values need not be decided for.
         for each in order:
-            if each < self._persons:
+            if each < self._model.persons:
                 among = among[self._people[among, each] == person.codes[each]]
         said = [
             rows

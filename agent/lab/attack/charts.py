@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from math import log
 from typing import NamedTuple
@@ -50,19 +50,13 @@ def numbers(study: Study) -> str:
             for step, requests in enumerate(study.steps):
                 found = figures(outcome, step, part.resamples)
                 rest = (requests, study.material.source, found.told, outcome.seconds)
-                writer.writerow((*of, *rest, *found.left, *_sure(found)))
+                sure = (
+                    *(found.success, found.enough, found.bits, found.reciprocal),
+                    *(found.learned, found.doubt),
+                )
+                ends = [value for each in sure for value in each or ("", "", "")]
+                writer.writerow((*of, *rest, *found.left, *ends))
     return text.getvalue()
-
-
-def _sure(found: Figures) -> tuple[float | str, ...]:
-    intervals: tuple[Interval | None, ...] = (
-        *(found.success, found.enough, found.bits, found.reciprocal),
-        *(found.learned, found.doubt),
-    )
-    return tuple(value for each in intervals for value in each or ("", "", ""))
-
-
-"""The ways that are followed from request to request."""
 
 
 class _Curve(NamedTuple):
@@ -90,7 +84,12 @@ def charts(study: Study) -> tuple[Chart, ...]:
     steps = sorted({judged_at(study, EARLY), len(study.steps) - 1})
     frontier = tuple(_frontier(study, each) for each in steps)
     ways = [each for each in FOLLOWED if each in study.outcomes]
-    followed = tuple(_followed(study, ways, each) for each in CURVES)
+    followed = []
+    for curve in CURVES:
+        lines = [_over_requests(study, way, curve) for way in ways]
+        drawn = tuple(each for each in lines if each is not None)
+        axes = (curve.title, "requests", curve.label, drawn)
+        followed.append(Panel(*axes, log_x=True, log_y=curve.log, legend="below"))
     shown = tuple(each for each in followed if each.series)
     return (
         Chart(FRONTIER, "What is gained, and what it gives away", note, frontier),
@@ -119,9 +118,9 @@ def source_of(study: Study) -> str:
 
 def _frontier(study: Study, step: int) -> Panel:
     lines = [_line(study, name, ways, step) for name, ways in FAMILIES.items()]
-    presets = [(each, each.name.removeprefix("Reticent, ")) for each in ANSWERED]
+    presets = {each: each.name.removeprefix("Reticent, ") for each in ANSWERED}
     points = _points(study, "presets, every question answered yes", presets, step)
-    fixed = [(each, each.name) for each in CONSTANT if each in study.outcomes]
+    fixed = {each: each.name for each in CONSTANT if each in study.outcomes}
     others = _points(study, "the same with every request", fixed, step)
     marks = (*_marks(points), *_marks(others))
     title = f"after {study.steps[step]} requests to one recipient that remembers"
@@ -132,26 +131,23 @@ def _frontier(study: Study, step: int) -> Panel:
 def _line(study: Study, name: str, ways: Sequence[Way], step: int) -> Series:
     found = [(figures(study.outcomes[each], step, study.resamples), each) for each in ways]
     found.sort(key=lambda each: each[0].bits.mean)
-    success = [_percent(each.success) for each, _ in found]
+    success = zip(*(_percent(each.success) for each, _ in found), strict=True)
+    y, low, high = map(tuple, success)
     return Series(
         label=f"{name}, λ from {ways[0].trade_off:g} to {ways[-1].trade_off:g}",
         x=tuple(each.bits.mean for each, _ in found),
-        y=tuple(each.mean for each in success),
-        low=tuple(each.low for each in success),
-        high=tuple(each.high for each in success),
+        y=y,
+        low=low,
+        high=high,
         names=tuple(f"λ = {way.trade_off:g}" for _, way in found),
     )
 
 
-def _points(study: Study, label: str, named: Sequence[tuple[Way, str]], step: int) -> Series:
-    found = [figures(study.outcomes[way], step, study.resamples) for way, _ in named]
-    return Series(
-        label=label,
-        x=tuple(each.bits.mean for each in found),
-        y=tuple(100 * each.success.mean for each in found),
-        style="points",
-        names=tuple(name for _, name in named),
-    )
+def _points(study: Study, label: str, named: Mapping[Way, str], step: int) -> Series:
+    found = [figures(study.outcomes[way], step, study.resamples) for way in named]
+    utility = tuple(each.bits.mean for each in found)
+    success = tuple(100 * each.success.mean for each in found)
+    return Series(label, utility, success, "points", names=tuple(named.values()))
 
 
 def _marks(points: Series) -> tuple[Mark, ...]:
@@ -161,17 +157,6 @@ def _marks(points: Series) -> tuple[Mark, ...]:
         shared.setdefault((round(x / NEAR), round(log(y) / NEAR / 10)), []).append((x, y, name))
     return tuple(
         Mark(*each[0][:2], ", ".join(name for *_, name in each)) for each in shared.values()
-    )
-
-
-def _followed(study: Study, ways: Sequence[Way], curve: _Curve) -> Panel:
-    lines = [_over_requests(study, way, curve) for way in ways]
-    drawn = tuple(each for each in lines if each is not None)
-    return Panel(
-        *(curve.title, "requests", curve.label, drawn),
-        log_x=True,
-        log_y=curve.log,
-        legend="below",
     )
 
 

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from agent.lab import Progress
 from agent.lab.paper.subject import groups_of
 from agent.model.model import Model
-from agent.tradeoff.grouping import Column, row_columns
+from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.sets import members, singleton
 from agent.tradeoff.tables import QueryRows
 from agent.tradeoff.utility import Utility, query_utility
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Codes = NDArray[np.unsignedinteger]
 Floats = NDArray[np.float64]
 Heard = NDArray[np.intp]
 Table = NDArray[np.bool_]
-Mask = NDArray[np.bool_]
 
 
 SILENT = 0  # where nothing was said of an attribute; a code is heard as one more
@@ -65,17 +64,10 @@ def heard(codes: Codes, masks: Sequence[int]) -> Heard:
     return (codes.astype(np.intp) + 1) * told(masks, codes.shape[1])
 
 
-def told(masks: Sequence[int], attributes: int) -> NDArray[np.bool_]:
+def told(masks: Sequence[int], attributes: int) -> Table:
     """Return sets as a table, bool, shape (n, attributes)."""
-    known: dict[int, NDArray[np.bool_]] = {}
-    for mask in masks:
-        if mask not in known:
-            known[mask] = np.zeros(attributes, dtype=bool)
-            known[mask][list(members(mask))] = True
-    table = np.zeros((len(masks), attributes), dtype=bool)
-    for number, mask in enumerate(masks):
-        table[number] = known[mask]
-    return table
+    known = {mask: np.isin(np.arange(attributes), [*members(mask)]) for mask in {*masks}}
+    return np.array([known[mask] for mask in masks], dtype=bool).reshape(-1, attributes)
 
 
 def prior(rows: QueryRows) -> Floats:
@@ -85,13 +77,6 @@ def prior(rows: QueryRows) -> Floats:
     return chances.astype(np.float64)
 
 
-class Terms(NamedTuple):
-    """Natural logarithms: ``bias``, float64, shape (K,); ``added``, (values, K) per attribute."""
-
-    bias: Floats
-    added: tuple[Floats, ...]
-
-
 class Linear:
     """P(x|.) in proportion to exp(bias(x) + t times the sum of what each said value adds).
 
@@ -99,17 +84,20 @@ class Linear:
     more so the more there are. A FLOOR of p0 is mixed in.
     """
 
-    def __init__(self, terms: Terms, prior: Floats, temper: float) -> None:
-        """Take the terms; ``prior``: p0, float64, shape (K,); ``temper``: 0 to 1."""
-        self._terms, self._prior, self._temper = terms, prior, temper
+    def __init__(self, bias: Floats, added: Sequence[Floats], prior: Floats, temper: float) -> None:
+        """Take natural logarithms: ``bias``, float64, (K,); ``added``, (values, K) per attribute.
+
+        ``prior``: p0, float64, shape (K,); ``temper``: 0 to 1.
+        """
+        self._bias, self._added, self._prior, self._temper = bias, added, prior, temper
 
     def chances(self, heard: Heard) -> Floats:
         """Return P(x|.) as a service does."""
         total = np.zeros((len(heard), len(self._prior)))
-        for said, added in zip(heard.T, self._terms.added, strict=True):
+        for said, added in zip(heard.T, self._added, strict=True):
             where = np.flatnonzero(said != SILENT)
             total[where] += added[said[where] - 1]
-        logs = self._terms.bias + tempered(heard, self._temper)[:, None] * total
+        logs = self._bias + tempered(heard, self._temper)[:, None] * total
         masses = np.exp(logs - logs.max(axis=1, keepdims=True))
         shares = masses / masses.sum(axis=1, keepdims=True)
         chances: Floats = (1 - FLOOR) * shares + FLOOR * self._prior
@@ -128,20 +116,15 @@ def factored(rows: QueryRows, cards: Sequence[int], pull: float, temper: float) 
 
     ``pull``: how strongly P(v|x,q) is drawn to P(v|q), in rows; ``temper``: as of `Linear`.
     """
-    added = tuple(_added(each, rows, pull) for each in row_columns(rows, cards).all())
+    added = []
+    for codes, card in row_columns(rows, cards).all():
+        cells = codes.astype(np.intp) * rows.intents + rows.intent
+        counts = np.bincount(cells, minlength=card * rows.intents).reshape(card, rows.intents)
+        of_value = (counts.sum(axis=1, keepdims=True) + 0.5) / (len(rows.intent) + card / 2)
+        smoothed = (counts + pull * of_value) / (counts.sum(axis=0) + pull)
+        added.append(np.log(smoothed / of_value))
     chances = prior(rows)
-    return Linear(Terms(np.log(chances), added), chances, temper)
-
-
-def _added(column: Column, rows: QueryRows, pull: float) -> Floats:
-    """Return log P(v|x,q) / P(v|q), float64, shape (values, K)."""
-    codes, card = column
-    cells = codes.astype(np.intp) * rows.intents + rows.intent
-    counts = np.bincount(cells, minlength=card * rows.intents).reshape(card, rows.intents)
-    of_value = (counts.sum(axis=1, keepdims=True) + 0.5) / (len(rows.intent) + card / 2)
-    smoothed = (counts + pull * of_value) / (counts.sum(axis=0) + pull)
-    added: Floats = np.log(smoothed / of_value)
-    return added
+    return Linear(np.log(chances), added, chances, temper)
 
 
 class Counts:
@@ -181,9 +164,12 @@ def logistic(rows: QueryRows, cards: Sequence[int], heard: Heard, strength: floa
     """Return the service of a query's rows.
 
     ``heard``: what is said in each row, each row as many times as wished, all rows and then all
-    again, as `hearing.heard` has it; ``strength``: the inverse of the weight of the penalty on
+    again, as `heard` has it; ``strength``: the inverse of the weight of the penalty on
     squared coefficients, for rows that are there once.
     """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
     copies = len(heard) // len(rows.intent)
     chances = prior(rows)
     wanted = np.unique(rows.intent)
@@ -195,12 +181,13 @@ def logistic(rows: QueryRows, cards: Sequence[int], heard: Heard, strength: floa
             fitted.fit(one_hot(heard, cards), np.tile(rows.intent, copies))
         bias[:] = -np.inf
         bias[wanted], added[:, wanted] = _spread(fitted.intercept_), _spread(fitted.coef_).T
-    parts = np.split(added, np.cumsum(cards)[:-1])
-    return Linear(Terms(bias, tuple(parts)), chances, TEMPER)
+    return Linear(bias, np.split(added, np.cumsum(cards)[:-1]), chances, TEMPER)
 
 
 def one_hot(heard: Heard, cards: Sequence[int]) -> csr_array:
     """Return a table with a column for each value, and t of `Linear` where it was said."""
+    from scipy.sparse import csr_array
+
     starts = np.append(0, np.cumsum(cards)[:-1])
     row, attribute = np.nonzero(heard != SILENT)
     column = starts[attribute] + heard[row, attribute] - 1
@@ -227,37 +214,27 @@ def practised(model: Model, query: int, count: int, draw: np.random.Generator) -
     found = model.remember((practised, query), lambda: _climbs(model.utility(query), attributes))
     climbed = found[draw.integers(0, CLIMBS, count)]
     sets = np.where(kind < ANY, place, climbed) < size
-    groups = _groups(model)
+    groups = told([(1 << attributes) - 1, *(each.mask for each in groups_of(model))], attributes)
     chosen = groups[draw.integers(0, len(groups), count)]
     return np.where(kind >= 1 - GROUPS, chosen, sets)
 
 
 def _climbs(utility: Utility, attributes: int) -> NDArray[np.intp]:
     """Return where attributes stand in the order of each climb, MOST or more if nowhere."""
-    draw = np.random.default_rng(attributes)
-    offered = draw.random((CLIMBS, attributes)) < 1 / 2
+    offered = np.random.default_rng(attributes).random((CLIMBS, attributes)) < 1 / 2
     offered[0] = True
-    return np.array(
-        [_climb(utility, np.flatnonzero(each).tolist(), attributes) for each in offered]
-    )
-
-
-def _climb(utility: Utility, left: list[int], attributes: int) -> NDArray[np.intp]:
-    mask, reached, place = 0, 0.0, np.full(attributes, MOST)
-    while left and mask.bit_count() < MOST:
-        utility.focus(mask)
-        values = utility.extensions(mask, left)
-        best = int(np.argmax(values))
-        if values[best] <= reached:
-            break
-        reached, place[left[best]] = values[best], mask.bit_count()
-        mask |= singleton(left.pop(best))
-    return place
-
-
-def _groups(model: Model) -> Table:
-    count = len(model.attributes)
-    return told([(1 << count) - 1, *(each.mask for each in groups_of(model))], count)
+    places = np.full((CLIMBS, attributes), MOST)
+    for place, each in zip(places, offered, strict=True):
+        left, mask, reached = np.flatnonzero(each).tolist(), 0, 0.0
+        while left and mask.bit_count() < MOST:
+            utility.focus(mask)
+            values = utility.extensions(mask, left)
+            best = int(np.argmax(values))
+            if values[best] <= reached:
+                break
+            reached, place[left[best]] = values[best], mask.bit_count()
+            mask |= singleton(left.pop(best))
+    return places
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +276,7 @@ class Service:
     def scores(self, query: int, heard: Heard) -> Floats:
         """Return log2 P(x|.) - log2 p0(x) of each intent, float64, shape (n, K), in bits.
 
-        ``heard``: of `hearing.heard`, shape (n, attributes). Where nothing is said it is 0.
+        ``heard``: of `heard`, shape (n, attributes). Where nothing is said it is 0.
         """
         chances, service = self._of(query)
         return _scored(service, heard, chances)
@@ -360,7 +337,7 @@ class _Learner:
         means: Floats = bits.mean(axis=1)
         return means
 
-    def learnt(self, recipe: Recipe, chosen: Mask) -> QueryService:
+    def learnt(self, recipe: Recipe, chosen: Table) -> QueryService:
         """Return the service that some of the rows make; ``chosen``: bool, shape (M,)."""
         rows, cards = _part(self._rows, chosen), self._model.cards
         pull = self._model.queries[self._query].shrinkage or PULL
@@ -374,7 +351,7 @@ class _Learner:
         return logistic(rows, cards, heard, recipe.number / pull)
 
 
-def _part(rows: QueryRows, chosen: Mask) -> QueryRows:
+def _part(rows: QueryRows, chosen: Table) -> QueryRows:
     return replace(
         rows, user=rows.user[chosen], intent=rows.intent[chosen], request=rows.request[chosen]
     )

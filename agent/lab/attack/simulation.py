@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -35,11 +36,6 @@ Seconds = NDArray[np.float64]
 GROUP = "@recipients"
 FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
 DAILY = timedelta(hours=24)
-
-
-def hosts_of(recipients: int) -> tuple[str, ...]:
-    """Return the names of so many recipients, each of a site of its own."""
-    return tuple(f"recipient{number}.example" for number in range(1, recipients + 1))
 
 
 class Memory:
@@ -129,46 +125,36 @@ def strategy(way: Way, model: Model, scene: Scene, clock: Clock) -> Strategy:
         case "reticent":
             return Reticent(way, model, scene, clock)
         case "random":
-            return AtRandom(tuple(asked), way.count, scene.seed)
+            return Fixed(partial(_at_random, asked, way.count, scene.seed))
         case "nothing":
-            return Constant(())
+            return Fixed(lambda _: ())
         case "everything":
-            return Constant(tuple(range(len(names))))
+            return Fixed(lambda _: tuple(range(len(names))))
     groups = {group.name: group.mask for group in groups_of(model)}
     if way.telling not in groups:
         hint = f"leave out the way {way.name!r}"
         raise UsageError(f"the model has no {way.telling}", hint)
-    return Constant(tuple(each for each in asked if groups[way.telling] >> each & 1))
+    group = tuple(each for each in asked if groups[way.telling] >> each & 1)
+    return Fixed(lambda _: group)
 
 
-class Constant:
-    """The same with every request."""
-
-    def __init__(self, order: tuple[int, ...]) -> None:
-        """Take what is told."""
-        self._chosen = Chosen(order, 0.0)
-
-    def chosen(self, question: Question, person: Person) -> Chosen:  # noqa: ARG002  (of the protocol)
-        """Return what is always told."""
-        return self._chosen
-
-    def plans(self, question: Question) -> bool:  # noqa: ARG002  (of the protocol)
-        """Say that it does not."""
-        return False
+def _at_random(among: Sequence[int], count: int, seed: int, person: Person) -> tuple[int, ...]:
+    """Return so many attributes, drawn for a person; all where there are fewer."""
+    generator = np.random.default_rng((seed, person.place))
+    drawn = generator.choice(len(among), min(count, len(among)), replace=False).tolist()
+    return tuple(sorted(among[each] for each in drawn))
 
 
-class AtRandom:
-    """Attributes of the person drawn at random, the same with every request of a person."""
+class Fixed:
+    """The same with every request of a person."""
 
-    def __init__(self, among: tuple[int, ...], count: int, seed: int) -> None:
-        """Take from what to draw, and how many; all where there are fewer."""
-        self._among, self._count, self._seed = among, min(count, len(among)), seed
+    def __init__(self, order: Callable[[Person], tuple[int, ...]]) -> None:
+        """Take what is told, by person."""
+        self._order = order
 
     def chosen(self, question: Question, person: Person) -> Chosen:  # noqa: ARG002  (of the protocol)
-        """Return what was drawn for a person."""
-        generator = np.random.default_rng((self._seed, person.place))
-        drawn = generator.choice(len(self._among), self._count, replace=False).tolist()
-        return Chosen(tuple(sorted(self._among[each] for each in drawn)), 0.0)
+        """Return what the person always tells."""
+        return Chosen(self._order(person), 0.0)
 
     def plans(self, question: Question) -> bool:  # noqa: ARG002  (of the protocol)
         """Say that it does not."""
@@ -183,7 +169,10 @@ class Reticent:
         self._way, self._model, self._asked, self._clock = way, model, scene.asked, clock
         self._names = [attribute.name for attribute in model.attributes]
         self._places = {name: place for place, name in enumerate(self._names)}
-        self._rules = _rules(way, self._names)
+        self._rules: Rulebook | None = None
+        if way.preset is not None:
+            rules = read(f'preset = "{way.preset}"', way.preset, preset)
+            self._rules = Rulebook(careful(rules, self._names), self._names)
         self._terms: dict[tuple[str, int, date], tuple[int, Terms]] = {}
         self._numbers: dict[Terms, int] = {}
         self._decided: dict[Hashable, Chosen] = {}
@@ -193,7 +182,11 @@ class Reticent:
         state = self.state(question, person)
         found = self._decided.get(state)
         if found is None:
-            found = self._decided[state] = self._made(question, person)
+            start = self._clock()
+            decision = self.decision(question, person)
+            seconds = self._clock() - start
+            order = tuple(self._places[name] for name in decision.disclosed)
+            found = self._decided[state] = Chosen(order, seconds)
         return found
 
     def state(self, question: Question, person: Person) -> Hashable:
@@ -221,12 +214,6 @@ class Reticent:
         request = Request(self._model.queries[question.query].text, question.host, self._asked)
         return decide_briefly(request, terms, question.held, self._model, own)
 
-    def _made(self, question: Question, person: Person) -> Chosen:
-        start = self._clock()
-        decision = self.decision(question, person)
-        seconds = self._clock() - start
-        return Chosen(tuple(self._places[name] for name in decision.disclosed), seconds)
-
     def _ruled(self, question: Question) -> tuple[int, Terms]:
         """Return the terms of a request, and a number that equal terms share."""
         query, host, today = question.query, question.host, question.at.date()
@@ -240,13 +227,6 @@ class Reticent:
             found = self._numbers.setdefault(terms, len(self._numbers)), terms
             self._terms[host, query, today] = found
         return found
-
-
-def _rules(way: Way, names: list[str]) -> Rulebook | None:
-    if way.preset is None:
-        return None
-    rules = read(f'preset = "{way.preset}"', way.preset, preset)
-    return Rulebook(careful(rules, names), names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,26 +259,29 @@ class Trace(NamedTuple):
     seconds: Seconds
 
 
-class Walker:
-    """Sends the requests of one person after the other, told in one way."""
+def requests_of(
+    strategy: Strategy, model: Model, scene: Scene, person: Person
+) -> Iterator[tuple[Question, Chosen, int]]:
+    """Yield a person's requests: each question, what is told with it, and what its host then holds.
 
-    def __init__(self, strategy: Strategy, model: Model, scene: Scene) -> None:
-        """Take who chooses what is told."""
-        self._scene, self._strategy = scene, strategy
-        self._names = [attribute.name for attribute in model.attributes[: model.persons]]
-        self._hosts = hosts_of(scene.recipients)
+    Their recipients knew nothing before.
+    """
+    names = [attribute.name for attribute in model.attributes[: model.persons]]
+    memory = Memory(names, person.codes, grouped=scene.grouped)
+    for number, asked in enumerate(person.requests):
+        at = FIRST + number * scene.pause
+        host = f"recipient{number % scene.recipients + 1}.example"  # each a site of its own
+        question = Question(asked.query, host, memory.knowledge(host, at), at)
+        chosen = strategy.chosen(question, person)
+        memory.tell(question, chosen.order, counted=strategy.plans(question))
+        yield question, chosen, memory.held(host)
 
-    def walk(self, person: Person) -> Trace:
-        """Return what comes of a person's requests; their recipients knew nothing before."""
-        memory = Memory(self._names, person.codes, grouped=self._scene.grouped)
-        sent, held, seconds = [], [], []
-        for number, asked in enumerate(person.requests):
-            at = FIRST + number * self._scene.pause
-            host = self._hosts[number % len(self._hosts)]
-            question = Question(asked.query, host, memory.knowledge(host, at), at)
-            chosen = self._strategy.chosen(question, person)
-            memory.tell(question, chosen.order, counted=self._strategy.plans(question))
-            sent.append(union(chosen.order))
-            held.append(memory.held(host))
-            seconds.append(chosen.seconds)
-        return Trace(tuple(sent), tuple(held), np.array(seconds, dtype=np.float64))
+
+def walk(strategy: Strategy, model: Model, scene: Scene, person: Person) -> Trace:
+    """Return what comes of a person's requests."""
+    sent, held, seconds = [], [], []
+    for _, chosen, holds in requests_of(strategy, model, scene, person):
+        sent.append(union(chosen.order))
+        held.append(holds)
+        seconds.append(chosen.seconds)
+    return Trace(tuple(sent), tuple(held), np.array(seconds, dtype=np.float64))

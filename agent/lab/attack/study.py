@@ -44,6 +44,7 @@ POOLING = 4  # recipients who share what they hold
 BEFOREHAND = 3  # demographics that an adversary knows already
 LINES: tuple[Way, ...] = tuple(way for family in FAMILIES.values() for way in family)
 EVERY: tuple[Way, ...] = (*CONSTANT, *SHIPPED, *ANSWERED, *OWN, *LINES)
+# Shown to adversaries who pool, and to those who know something already.
 SIDES: tuple[Way, ...] = (NOTHING, PAPERS, ANSWERED[1])
 
 
@@ -116,35 +117,23 @@ def reasoned(
     people, codes = crowd.people, crowd.codes
     same = np.concatenate([each.same for each in everyone])
     rare = {own: _rarest(people, outcomes[way]) for own, way in zip(OWN, ANSWERED, strict=True)}
-    listed = _list([each for these in rare.values() for each in these], codes)
-    mine = inferences(model, Scene(), rare, codes[listed], run)
-    return Reasoned(
-        compared=len(same),
-        equal=int(same.sum()),
-        withheld={way: _withheld(found, len(listed)) for way, found in mine.items()},
-    )
+    # Whom a list has that may be shorter: the people, and the first others.
+    places = np.unique([each.place for these in rare.values() for each in these])
+    others = np.setdiff1d(np.arange(len(codes)), places)
+    listed = np.append(places, others[: max(0, LISTED - len(places))])
+    withheld = {}
+    for way, found in inferences(model, Scene(), rare, codes[listed], run).items():
+        bits = np.array([each.bits[-1] for each in found])
+        most = found[int(bits.argmax())]
+        left = int(most.agreeing[-1]), int(most.producing[-1])
+        withheld[way] = Withheld(bits, *left, len(listed))
+    return Reasoned(len(same), int(same.sum()), withheld)
 
 
 def _rarest(people: Sequence[Person], found: Outcome) -> list[Person]:
     """Return those with whom the fewest agree in the end, in their first requests."""
     places = np.argsort(found.left[:, -1], kind="stable")[:FEW].tolist()
     return [people[each]._replace(requests=people[each].requests[:SHORT]) for each in places]
-
-
-def _list(people: Sequence[Person], codes: Codes) -> NDArray[np.intp]:
-    """Return whom a list has that may be shorter: the people, and the first others."""
-    places = np.unique([each.place for each in people])
-    others = np.setdiff1d(np.arange(len(codes)), places)
-    return np.array([*places, *others[: max(0, LISTED - len(places))]], dtype=np.intp)
-
-
-def _withheld(found: Sequence[Inferred], listed: int) -> Withheld:
-    bits = np.array([each.bits[-1] for each in found])
-    most = found[int(bits.argmax())]
-    return Withheld(bits, int(most.agreeing[-1]), int(most.producing[-1]), listed)
-
-
-"""The ways that are shown to adversaries who pool, and to those who know something already."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,7 +183,9 @@ def study(material: Material, options: Options, progress: Progress) -> Study:
     model, others = material.model, material.others
     service, trials = chosen(model, options.seed, progress)
     people = drawn(others, options.people, options.requests, options.seed)
-    crowd = Crowd(people, others.codes, _guarded(model), options.steps)
+    names = [each.name for each in model.attributes[: model.persons]]
+    guarded = tuple(names.index(each) for each in GUARDED if each in names)
+    crowd = Crowd(people, others.codes, guarded, options.steps)
     run = Run(options.processes, progress)
     sent, inferred = _sent(crowd, model, run, options.seed)
     outcomes = {}
@@ -240,11 +231,6 @@ def known(model: Model) -> int:
     mask = next((each.mask for each in groups_of(model) if each.name == "demographics"), 0)
     persons = [each for each in members(mask) if each < model.persons]
     return union(persons[:BEFOREHAND])
-
-
-def _guarded(model: Model) -> tuple[int, ...]:
-    names = [each.name for each in model.attributes[: model.persons]]
-    return tuple(names.index(each) for each in GUARDED if each in names)
 
 
 def _knowing(crowd: Crowd, sent: Mapping[Way, Sequence[Trace]], model: Model) -> list[Side]:

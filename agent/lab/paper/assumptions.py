@@ -10,7 +10,7 @@ import numpy as np
 
 from agent.lab.charts import Chart, Claim, Finding, Panel, Series
 from agent.lab.paper.orders import METRICS, Along, along
-from agent.lab.paper.published import Options
+from agent.lab.paper.published import Options, claim, prose
 from agent.lab.paper.subject import Subject, cost_alone
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import Metric
@@ -86,8 +86,7 @@ def shape_finding(shapes: Sequence[Shape], note: str) -> Finding:
     )
     title = "Whether utility is submodular and cost supermodular"
     chart = Chart("fig-13-shape", title, note, panels)
-    text = "Triples are a set, a larger one and an attribute in neither, drawn at random."
-    return Finding(chart, tuple(map(_shape_claim, shapes)), (text,))
+    return Finding(chart, tuple(map(_shape_claim, shapes)), (prose("triples"),))
 
 
 def shape_sentence(shapes: Sequence[Shape]) -> str:
@@ -96,11 +95,7 @@ def shape_sentence(shapes: Sequence[Shape]) -> str:
         f"{each.violations.share:.0%} of the triples under {each.name.removeprefix('U, ')}"
         for each in shapes
     )
-    return (
-        f"U violates submodularity in {found} (last figure but one). So neither the guarantee of "
-        "Theorem 4.1 nor that lazy and eager search agree is proven for this data: the searches "
-        "are heuristics, each followed by a sweep of all single moves."
-    )
+    return prose("proofs", found=found)
 
 
 def interval(some: int, many: int) -> tuple[float, float]:
@@ -115,19 +110,18 @@ def interval(some: int, many: int) -> tuple[float, float]:
 
 
 def _shape_claim(shape: Shape) -> Claim:
-    wanted = "supermodular" if shape.name.startswith("C") else "submodular"
     found = shape.violations
     low, high = interval(found.violating, found.pairs)
-    return Claim(
-        "3, 7.1",
-        f"{shape.name[0]} is {wanted} on data, without the assumptions of the theorems",
-        f"{shape.name}: {found.violating} of {found.pairs} triples violate ({found.share:.1%}, "
-        f"{low:.0%} to {high:.0%} with 95 % confidence), "
-        f"by {found.mean:.2g} in mean and {found.largest:.2g} at most; a gain is "
-        f"{shape.mean_gain:.2g} in mean",
+    return claim(
+        "shape",
         found.share <= FEW,
-        f"same where at most {FEW:.0%} violate; attributes here depend on each other, and the "
-        "theorems want them independent",
+        letter=shape.name[0],
+        wanted="supermodular" if shape.name.startswith("C") else "submodular",
+        shape=shape,
+        found=found,
+        low=low,
+        high=high,
+        few=FEW,
     )
 
 
@@ -264,14 +258,16 @@ def sampling_finding(estimates: Sequence[Estimates], samples: int, note: str) ->
 
 def _sampling_claim(each: Estimates, samples: int) -> Claim:
     errors, most = each.errors, max(each.values.curves[EXACT])
-    lemma = "4.2" if "bits" in each.name else "4.3"
-    useless = "; where the width exceeds the values the lemma promises nothing of use"
-    return Claim(
-        f"7.1, Lemma {lemma}",
-        f"{samples} samples estimate it to {each.error:.3g} ({1 - DELTA:.0%}, two-sided)",
-        f"{each.name}: off by {max(errors):.3g} at most and {float(np.mean(errors)):.2g} in mean, "
-        f"over {len(errors)} sets; the values reach {most:.3g}",
+    return claim(
+        "samples",
         float(np.mean([error <= each.error for error in errors])) >= 1 - DELTA,
-        f"same where at least {1 - DELTA:.0%} of the estimates are within the width"
-        + (useless if each.error > most else ""),
+        lemma="4.2" if "bits" in each.name else "4.3",
+        samples=samples,
+        each=each,
+        sure=1 - DELTA,
+        largest=max(errors),
+        mean=float(np.mean(errors)),
+        count=len(errors),
+        most=most,
+        useless=prose("useless") if each.error > most else "",
     )

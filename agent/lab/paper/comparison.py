@@ -10,6 +10,7 @@ import numpy as np
 
 from agent.lab.charts import Chart, Claim, Finding, Panel, Series
 from agent.lab.paper import published
+from agent.lab.paper.published import claim, prose
 from agent.lab.paper.subject import Places, Subject, fresh, groups_of
 from agent.lab.questions.survey import OUTCOMES
 from agent.tradeoff.local_search import eager_pass, lazy_pass
@@ -101,15 +102,16 @@ def heuristics_finding(
         claims += _claims(name, sets, FITTED if fitted and not number else ())
     title = f"Fig. 11: the optimised set and heuristics, λ = {trade_off:g}"
     first = next(iter(scores.values()))
-    text = [f"{each.name}: {each.meaning} (attributes: {len(each.attributes)})." for each in first]
-    best = "; ".join(f"{name}: {', '.join(each[0].attributes)}" for name, each in scores.items())
-    there = ", ".join(STATED[OPTIMISED].labels)
-    text.append(f"The optimised sets are {best}. The paper's: {there}.")
-    return Finding(
-        Chart("fig-11-heuristics", title, note, tuple(panels)),
-        tuple(claims),
-        (" ".join(text), *([published.FITTED_SETS] if fitted else [])),
+    text = prose(
+        "best-sets",
+        sets=" ".join(
+            f"{each.name}: {each.meaning} (attributes: {len(each.attributes)})." for each in first
+        ),
+        best="; ".join(f"{name}: {', '.join(each[0].attributes)}" for name, each in scores.items()),
+        there=", ".join(STATED[OPTIMISED].labels),
     )
+    chart = Chart("fig-11-heuristics", title, note, tuple(panels))
+    return Finding(chart, tuple(claims), (text, prose("fitted-sets")) if fitted else (text,))
 
 
 def _claims(name: str, scores: tuple[Scored, ...], doubted: Sequence[str]) -> list[Claim]:
@@ -118,68 +120,45 @@ def _claims(name: str, scores: tuple[Scored, ...], doubted: Sequence[str]) -> li
     ``doubted``: sets whose scores are no evidence.
     """
     best, rest, there = scores[0], scores[1:], STATED[OPTIMISED]
-    runner_up = max(each.objective for each in rest)
-    beaten = best.objective >= runner_up
+    second = max(each.objective for each in rest)
+    beaten = best.objective >= second
     claims = [
-        Claim(
-            "7.3",
-            f"the optimised set has the best score, {there.score} bits, with a utility of "
-            f"about {there.utility}",
-            f"{name}: {best.objective:.3f} bits, utility {best.utility:.3f}, attributes: "
-            f"{len(best.attributes)}; the best heuristic has {runner_up:.3f}",
+        claim(
+            "optimised",
             beaten,
-            "same where no heuristic is better"
-            + ("" if beaten else "; local search stops where no single attribute helps"),
+            score=there.score,
+            utility=there.utility,
+            name=name,
+            best=best,
+            count=len(best.attributes),
+            second=second,
+            stops="" if beaten else prose("stops"),
         )
     ]
     known = [each for each in scores if each.name in STATED]
-    for each in rest:
-        if each in known:
-            claim = _score(name, each, best)
-            claims.append(published.doubted(claim) if each.name in doubted else claim)
+    for each in known[1:]:
+        there, same_sign = STATED[each.name], (STATED[each.name].score < 0) == (each.objective < 0)
+        scored = claim(
+            "score",
+            same_sign and each.objective < best.objective,
+            score=there.score,
+            utility="less than the optimised" if there.bound else there.utility,
+            name=name,
+            scored=each,
+            less="less" if each.utility < best.utility else "not less",
+        )
+        claims.append(published.doubted(scored) if each.name in doubted else scored)
     if len(known) == len(STATED):
         found = [each.name for each in sorted(known, key=lambda each: -each.objective)]
-        claims.append(
-            Claim(
-                "7.3",
-                f"by score: {', '.join(STATED)}",
-                f"{name}: {', '.join(found)}",
-                found == [*STATED],
-                "same where the order is",
-            )
-        )
-    second = next((each for each in rest if each.name == SECOND), best)
-    given = [each for each in rest if each.name in ADDRESSES]
-    return [*claims, *(_address(name, each, best, second) for each in given)]
-
-
-def _score(name: str, scored: Scored, best: Scored) -> Claim:
-    there = STATED[scored.name]
-    won = "less than the optimised" if there.bound else f"{there.utility}"
-    less = "less" if scored.utility < best.utility else "not less"
-    return Claim(
-        "7.3",
-        f"{scored.name}: score {there.score}, utility {won}",
-        f"{name}: score {scored.objective:.3f}, utility {scored.utility:.3f} ({less} than the "
-        f"optimised), identifiability {scored.identifiability:.3f}",
-        (there.score < 0) == (scored.objective < 0) and scored.objective < best.objective,
-        "same where the sign is the same and the optimised set is better; the sign depends on how "
-        "many people are alone with such an answer",
-    )
-
-
-def _address(name: str, scored: Scored, best: Scored, second: Scored) -> Claim:
-    """Say whether an address is worse than what the paper has second."""
-    return Claim(
-        "7.3",
-        "the address, even its first half, is quite identifying and so has a very high cost",
-        f"{name}: {scored.name} costs {scored.cost:.3f} bits, the optimised set {best.cost:.3f}; "
-        f"score {scored.objective:.3f}, {second.name} {second.objective:.3f}",
-        scored.objective < second.objective,
-        f"same where it scores less than {second.name}, which are second there; the first rule "
-        "wanted it to cost more than the optimised set. No sensitivity is charged, and what stands "
-        f"for it is coarser: {scored.meaning}",
-    )
+        ranks = {"there": ", ".join(STATED), "here": ", ".join(found)}
+        claims.append(claim("ranking", found == [*STATED], name=name, **ranks))
+    runner_up = next((each for each in rest if each.name == SECOND), best)
+    for each in rest:
+        if each.name in ADDRESSES:
+            others = {"best": best, "second": runner_up}
+            worse = each.objective < runner_up.objective
+            claims.append(claim("address", worse, name=name, scored=each, **others))
+    return claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,29 +221,27 @@ def _running_claims(name: str, run: Running) -> list[Claim]:
     slow, fast = published.MINUTES
     local, greedy = run.seconds[LAZY_LOCAL], run.seconds[LAZY_GREEDY]
     return [
-        Claim(
-            "7.3",
-            f"lazy evaluation takes {slow} minutes to {fast}: {slow / fast:.2f} times fewer",
-            f"{name}: {eager} evaluations to {lazy}, {eager / lazy:.2f} times fewer; "
-            f"{run.seconds[GREEDY]:.1f} s to {greedy:.1f} s",
+        claim(
+            "lazy",
             eager / lazy >= slow / fast * 0.8,
-            "same where evaluations shrink by at least four fifths of the paper's factor; seconds "
-            "may shrink by less, as neighbours of a set are evaluated together here",
+            slow=slow,
+            fast=fast,
+            factor=slow / fast,
+            name=name,
+            eager=eager,
+            lazy=lazy,
+            times=eager / lazy,
+            eager_seconds=run.seconds[GREEDY],
+            lazy_seconds=greedy,
         ),
-        Claim(
-            "7.3",
-            "local search is not much slower than greedy",
-            f"{name}: {local:.1f} s, the full greedy order {greedy:.1f} s",
-            local <= 2 * greedy,
-            "same where it takes at most twice as long",
-        ),
-        Claim(
-            "7.3",
-            f"exhaustive search of sets up to {published.EXHAUSTIVE_SIZE} would take "
-            f"{published.EXHAUSTIVE_YEARS} years",
-            f"{name}: {run.sets:,} sets at {run.each * 1000:.0f} ms, {run.years:.2g} years",
+        claim("local-search", local <= 2 * greedy, name=name, local=local, greedy=greedy),
+        claim(
+            "exhaustive",
             run.years * YEAR > 1000 * max(local, 1e-9),
-            "same where it takes a thousand times as long as local search; years depend on the "
-            "machine, on the rows, and on how many attributes there are",
+            size=published.EXHAUSTIVE_SIZE,
+            years=published.EXHAUSTIVE_YEARS,
+            name=name,
+            run=run,
+            milliseconds=run.each * 1000,
         ),
     ]

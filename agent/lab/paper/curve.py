@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from agent.decision.calibration import Calibration
 from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
 from agent.lab.paper import published
+from agent.lab.paper.published import claim, prose
 from agent.lab.paper.subject import Subject
 from agent.lab.questions import survey
 from agent.tradeoff import curve as tradeoff
@@ -15,12 +16,6 @@ from agent.tradeoff.curve import Point
 from agent.tradeoff.search import search
 
 MOST, LEAST = 0.7, 0.1  # of utility and cost without any price: near the most, and near none
-MADE = (
-    "The answers behind this figure are made up, for the paper's are not public: people who want "
-    f"λ = {survey.TRADE_OFF} bits per unit, each by a factor of their own, tick what the "
-    "survey offers. How near the procedure comes to that λ shows what the questions' coarse "
-    "answers leave of it, not what anybody wants. Costs are those of this log."
-)
 WITHIN = 0.25  # of the planted lambda: so near the procedure should come
 
 
@@ -60,11 +55,7 @@ def curve_finding(curves: Mapping[str, Curve], note: str) -> Finding:
     panels = tuple(_panel(name, each) for name, each in curves.items())
     chart = Chart("fig-08a-curve", "Fig. 8a: the trade-off curve over λ", note, panels)
     claims = [claim for name, each in curves.items() for claim in _claims(name, each)]
-    rule = (
-        "The knee is the point farthest above the chord of the curve, with cost and utility scaled "
-        "to [0, 1] and without points that another beats (Satopaa et al. 2011, unsmoothed)."
-    )
-    return Finding(chart, tuple(claims), (rule, published.WHOLE_COST))
+    return Finding(chart, tuple(claims), (prose("knee"), prose("cost-at-the-knee")))
 
 
 def _panel(name: str, curve: Curve) -> Panel:
@@ -98,29 +89,31 @@ def _range(point: Point) -> str:
 def _claims(name: str, curve: Curve) -> list[Claim]:
     knee = curve.knee
     if knee is None:
-        nowhere = Claim("7.2", "a prominent knee", f"{name}: none", same=False, why="none is above")
-        return [nowhere]
+        return [claim("no-knee", same=False, name=name)]
     low, high = survey.KNEE
     most = max(each.worth for each in curve.points)
     worth, cost = knee.worth / most, knee.cost / curve.whole
-    dearest = max(each.cost for each in curve.points)
     return [
-        Claim(
-            "7.2",
-            f"the knee is at {low:g} ≤ λ ≤ {high:g}",
-            f"{name}: λ {_range(knee)}, attributes: {knee.mask.bit_count()}",
+        claim(
+            "knee",
             knee.least <= high and knee.most >= low,
-            "same where the ranges meet; λ is bits per unit of identifiability, so that it grows "
-            f"and falls with the bits there are to win: {most:.3g} here, "
-            f"{published.UTILITY_BITS} there",
+            low=low,
+            high=high,
+            name=name,
+            range=_range(knee),
+            count=knee.mask.bit_count(),
+            most=most,
+            bits=published.UTILITY_BITS,
         ),
-        Claim(
-            "7.2",
-            "at the knee, near-maximal utility at near-minimum cost",
-            f"{name}: {worth:.0%} of the utility, {cost:.1%} of the cost of all attributes, "
-            f"{knee.cost / dearest:.1%} of that of the most expensive set here",
+        claim(
+            "knee-is-cheap",
             worth >= MOST and cost <= LEAST,
-            f"same where at least {MOST:.0%}, and at most {LEAST:.0%} of that of all attributes",
+            name=name,
+            worth=worth,
+            cost=cost,
+            share=knee.cost / max(each.cost for each in curve.points),
+            much=MOST,
+            little=LEAST,
         ),
     ]
 
@@ -145,13 +138,6 @@ def calibration_finding(calibration: Calibration, note: str) -> Finding:
     panel = Panel("", "precision", "bits", tuple(series), ticks=tuple(each.name for each in pairs))
     title = "Fig. 8b: calibration by the precision of location (made answers)"
     chart = Chart("fig-08b-calibration", title, f"{note} The answers are made.", (panel,))
-    claim = Claim(
-        "7.2",
-        f"least squares align cost and sensitivity at λ ≈ {survey.TRADE_OFF}",
-        found,
-        None if near else False,
-        "the answers are made with that λ, so that coming near it says nothing of people; another "
-        f"shape where it is more than {WITHIN:.0%} off; region, country, city and zip code are "
-        "those of the log",
-    )
-    return Finding(chart, (claim,), (MADE,))
+    same = None if near else False
+    fitted = claim("least-squares", same, trade_off=survey.TRADE_OFF, found=found, within=WITHIN)
+    return Finding(chart, (fitted,), (prose("made-up", trade_off=survey.TRADE_OFF),))

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import or_
 
+from agent.build.shrinkage import SHRINKAGES
 from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
 from agent.lab.paper import published
+from agent.lab.paper.published import claim, prose
 from agent.lab.paper.subject import Subject, cost_alone, names_of
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import Metric
@@ -19,13 +21,6 @@ Floats = tuple[float, ...]
 
 BITS = "utility, bits"
 CHOSEN = "plugin, prior chosen"
-WHY = {
-    "plugin": "it is near what knowing everybody by name gives, and far above what louo finds to "
-    "be true of others: a level alone is no sign of utility",
-    "louo": "it falls as attributes that add noise cost bits where one's own rows do not count",
-    CHOSEN: "it falls as a prior of the strength that a build would choose takes back what groups "
-    "of few people say",
-}
 LEVEL = 0.95  # of the greatest utility: from there on it is called level
 BUMPY = 0.05  # of the greatest utility, in gains that grow: less is no bend
 METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "k-anonymity")
@@ -126,44 +121,35 @@ def utility_finding(
     for name, each in orders.items():
         values = each.curves[BITS]
         whole = regrown(values) / max(values) if max(values) > 0 else 0.0
-        claims.append(
-            Claim(
-                "7.1",
-                "returns diminish",
-                f"{name}: gains that grow again add up to {bumps(values):.1%} of the greatest "
-                f"utility on the way up, and to {whole:.1%} along the whole order",
-                bumps(values) <= BUMPY,
-                f"same where they are at most {BUMPY:.0%} on the way up; gains grow again where "
-                "attributes help each other, as where groups are so small that chance decides",
-            )
-        )
-    first = next(iter(orders.values()))
-    claims.append(
-        Claim(
-            "7.1",
-            "the first six are " + ", ".join(published.UTILITY_ORDER[:6]),
-            ", ".join(first.names[:6]),
-            None,
-            "which attributes help depends on the data; an order is no shape",
-        )
-    )
-    text = (published.prior(shrinkage), *([published.FITTED] if fitted else []), published.UP_ONLY)
-    return Finding(chart, tuple(claims), text)
+        grown = {"bumps": bumps(values), "whole": whole, "bumpy": BUMPY}
+        claims.append(claim("diminishing-returns", bumps(values) <= BUMPY, name=name, **grown))
+    first, there = next(iter(orders.values())), published.UTILITY_ORDER
+    six = {"there": ", ".join(there[:6]), "here": ", ".join(first.names[:6])}
+    claims.append(claim("first-six", None, **six))
+    text = [prose("prior", shrinkage=shrinkage, least=SHRINKAGES[0])]
+    if fitted:
+        text.append(prose("fitted-level", bits=published.UTILITY_BITS))
+    return Finding(chart, tuple(claims), (*text, prose("on-the-way-up")))
 
 
 def _levels_off(name: str, order: Along) -> Claim:
     """Compare the level with the paper's, and after how many attributes it is reached."""
     values, count = order.curves[BITS], len(order.names)
-    here, there = reached(values, LEVEL), len(published.UTILITY_ORDER)
+    here = reached(values, LEVEL)
     same = here <= count / 2 and values[-1] >= LEVEL * max(values)
-    because = f"; {WHY[name]}" if name == "plugin" or not same else ""
-    return Claim(
-        "7.1",
-        f"levels off at {published.UTILITY_BITS} bits after {there} of {published.ATTRIBUTES}",
-        f"{name}: {LEVEL:.0%} of {max(values):.3f} bits after {here} of {count}, "
-        f"{values[-1]:.3f} bits with all",
+    return claim(
+        "levels-off",
         same,
-        f"same where half of the attributes bring 95 % of the most and the rest keeps it{because}",
+        bits=published.UTILITY_BITS,
+        there=len(published.UTILITY_ORDER),
+        attributes=published.ATTRIBUTES,
+        name=name,
+        level=LEVEL,
+        most=max(values),
+        here=here,
+        count=count,
+        last=values[-1],
+        because=published.level(name) if name == "plugin" or not same else "",
     )
 
 
@@ -174,23 +160,10 @@ def cost_finding(order: Along, note: str) -> Finding:
     panel = _panel(shown, "maxprob", "identifiability above that of nothing")
     chart = Chart("fig-07-cost", "Fig. 7: cost along the greedy order of cost", note, (panel,))
     half = curve[len(curve) // 2 - 1] / curve[-1] if len(curve) > 1 and curve[-1] > 0 else 0.0
-    slow = Claim(
-        "7.1",
-        "initially increases very slowly, and faster as more are selected",
-        f"half of the attributes make {half:.1%} of the whole cost, {curve[-1]:.3f}",
-        half <= SLOW,
-        f"same where that is at most {SLOW:.0%}: a convex curve lies below half",
-    )
-    gains = steps(curve)[1:]
+    gains, count = steps(curve)[1:], len(curve)
     steepest = gains.index(max(gains)) + 2 if gains else 0
-    convex = Claim(
-        "7.1",
-        "the curve looks convex",
-        f"steepest at attribute {steepest} of {len(curve)}",
-        steepest >= len(curve) / 2,
-        "same where the steepest step is in the second half; after it almost everybody is "
-        "alone already, and certainty cannot grow",
-    )
+    slow = claim("slow-start", half <= SLOW, half=half, whole=curve[-1], slow=SLOW)
+    convex = claim("convex", steepest >= count / 2, steepest=steepest, count=count)
     return Finding(chart, (slow, convex))
 
 
@@ -203,18 +176,17 @@ def metrics_finding(order: Along, note: str, k: int = published.K) -> Finding:
     panel = _panel(Along(order.names, shares), "", "share of the cost with all attributes")
     title = f"Fig. 9: three cost metrics along the same order, k = {k}"
     flat = {name: reached(values, FLAT) for name, values in order.curves.items()}
-    count, there = len(order.names), published.FLAT_AFTER
-    claim = Claim(
-        "7.1",
-        f"k-anonymity flattens out after {there} of {published.ATTRIBUTES}, before the others",
-        f"{FLAT:.0%} of the cost after "
-        + ", ".join(f"{n} ({name})" for name, n in flat.items())
-        + f" of {count}",
-        flat["k-anonymity"] < count and flat["k-anonymity"] < min(flat[m] for m in METRICS[:2]),
-        "same where k-anonymity is the first to be flat: fewer attributes suffice to leave less "
-        "than k people than to leave one",
+    first = flat["k-anonymity"]
+    flattens = claim(
+        "flattens",
+        first < len(order.names) and first < min(flat[each] for each in METRICS[:2]),
+        there=published.FLAT_AFTER,
+        attributes=published.ATTRIBUTES,
+        share=FLAT,
+        here=", ".join(f"{n} ({name})" for name, n in flat.items()),
+        count=len(order.names),
     )
-    return Finding(Chart("fig-09-metrics", title, note, (panel,)), (claim,))
+    return Finding(Chart("fig-09-metrics", title, note, (panel,)), (flattens,))
 
 
 def calibrated_finding(orders: Mapping[str, Along], trade_off: float, note: str) -> Finding:
@@ -226,17 +198,10 @@ def calibrated_finding(orders: Mapping[str, Along], trade_off: float, note: str)
     claims = []
     for name, order in orders.items():
         values, count = order.curves[OBJECTIVE], len(order.names)
-        best, peak = reached(values, 1), max(0.0, *values)
-        claims.append(
-            Claim(
-                "7.3",
-                "a few attributes are best (LLS takes 7 of 31), and cost outweighs what more add",
-                f"{name}: best after {best} of {count} at {peak:.3f} bits, "
-                f"{values[-1]:.3f} with all",
-                0 < best <= count / 2 and values[-1] < peak,
-                "same where at most half are best, and all are worse",
-            )
-        )
+        best, peak, last = reached(values, 1), max(0.0, *values), values[-1]
+        found = {"best": best, "count": count, "peak": peak, "last": last}
+        same = 0 < best <= count / 2 and last < peak
+        claims.append(claim("peak", same, name=name, **found))
     return Finding(Chart("fig-10-calibrated", title, note, panels), tuple(claims))
 
 

@@ -5,9 +5,12 @@ What is only drawn there is absent here.
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-from agent.build.shrinkage import SHRINKAGES
 from agent.lab.charts import Claim
 from agent.lab.questions.survey import TRADE_OFF
 from agent.model.model import Model
@@ -26,57 +29,6 @@ UTILITY_ORDER = (  # 7.1: the greedy order until then
 MINUTES = (522.1, 225.7)  # 7.3: without and with lazy evaluation
 EXHAUSTIVE_YEARS = 50.1  # 7.3: sets of at most EXHAUSTIVE_SIZE attributes
 EXHAUSTIVE_SIZE = 8
-
-PAPER = (
-    "Krause and Horvitz, A Utility-Theoretic Approach to Privacy in Online Services (JAIR 39, 2010)"
-)
-RULES = (
-    "The rule in the last column decides whether a shape is the paper's. Three rules were settled "
-    "after a report had been seen: those of diminishing returns (Fig. 6), of the knee's cost "
-    "(Fig. 8a) and of the addresses (Fig. 11), which became stricter. The result of each first "
-    "rule stands beside them."
-)
-SYNTHETIC = (
-    "**Synthetic.** Nobody searched for any of this: the log has the size and the published "
-    "shares of the paper's log; the rest is invented, as its SOURCE.md says. The results show "
-    "that the programs do what the paper describes, and nothing about people. Three numbers are "
-    "fitted: the level of Fig. 6, and in Fig. 11 the utility of search statistics and how far "
-    "topics tell people apart."
-)
-ESTIMATES = (
-    "Utility is estimated in two ways: plugin, the paper's, with Dirichlet smoothing by a prior of "
-    "{shrinkage:g} rows, and louo, which leaves out the user whose row is scored, with a prior "
-    "chosen per query; reticent decides by it. The paper does not state its prior: Fig. 6 says how "
-    "that of plugin was chosen."
-)
-PRICED = (
-    "Attributes with a sensitivity of their own: {count} of {whole}; the paper's had one each, "
-    "from its survey."
-)
-ORDERED = (
-    "No order has more request attributes than give {most} combinations of their values together, "
-    "for larger sets are no candidates; the model has {requests}."
-)
-NO_PLACES = (
-    "Fig. 8b is missing, and the addresses of Fig. 11: this model does not know where people ask "
-    "from. A log does."
-)
-FITTED = (
-    "The level is fitted and no evidence: the synthetic log is tuned so that the curve has the "
-    f"paper's {UTILITY_BITS} bits at just this prior."
-)
-FITTED_SETS = (
-    "The utility of search statistics, and how far topics tell people apart, are fitted: the "
-    "synthetic log is tuned to the paper's. Their scores under plugin are no evidence."
-)
-UP_ONLY = (
-    "Diminishing returns are judged on the way up only, until the greatest utility. The first "
-    "rule counted growing gains along the whole order; it was dropped after a first report."
-)
-WHOLE_COST = (
-    "The cost at the knee is compared with that of all attributes. The first rule compared it "
-    "with the most expensive set on the curve; it was dropped after a first report."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +57,27 @@ def doubted(claim: Claim) -> Claim:
     return replace(claim, same=None, why=f"fitted, and no evidence; {claim.why}")
 
 
-def prior(shrinkage: float) -> str:
-    """Return how the strength of the prior of ``plugin``, in rows, was chosen."""
-    return (
-        "The paper smooths, but does not state the strength of its prior. Here plugin has "
-        f"{shrinkage:g} rows, chosen after the curve had been seen to fall, where the paper's "
-        f"levels off, under a prior as a build chooses it: {SHRINKAGES[0]:g} rows or more, the "
-        "panel `plugin, prior chosen`."
+def claim(key: str, same: bool | None, **fields: object) -> Claim:  # noqa: FBT001  (a verdict)
+    """Return a claim of claims.toml with its fields filled in."""
+    text = _texts()["claims"][key]
+    place, stated, ours, why = (
+        text[each].format(**fields) for each in ("place", "published", "ours", "why")
     )
+    return Claim(place, stated, ours, same, why)
+
+
+def prose(key: str, **fields: object) -> str:
+    """Return a sentence of claims.toml with its fields filled in."""
+    text: str = _texts()["prose"][key]
+    return text.format(**fields)
+
+
+def level(name: str) -> str:
+    """Return why the level of Fig. 6 is what it is under an estimator, as claims.toml has it."""
+    text: str = _texts()["prose"]["level"][name]
+    return text
+
+
+@cache
+def _texts() -> dict[str, Any]:
+    return tomllib.loads((files("agent.lab.paper") / "claims.toml").read_text("utf-8"))

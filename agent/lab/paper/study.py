@@ -13,7 +13,7 @@ from typing import Any
 from agent.lab import Progress, spawned
 from agent.lab.charts import Finding
 from agent.lab.paper import assumptions, comparison, curve, orders, published
-from agent.lab.paper.published import Options
+from agent.lab.paper.published import Options, prose
 from agent.lab.paper.subject import Material, Subject, subject_of, with_chosen_prior
 from agent.model.file import read
 from agent.model.model import Model
@@ -134,19 +134,16 @@ def study(material: Material, options: Options, processes: int, progress: Progre
 
 def _intro(model: Model, material: Material, options: Options) -> list[str]:
     """Return what a reader has to know first, a paragraph each."""
-    requests = len(model.attributes) - model.persons
-    count = sum(each.sensitivity > 0 for each in model.attributes)
-    said = [f"{published.PAPER}, section 7. {note_of(model)}"]
+    requests, count = len(model.attributes) - model.persons, len(model.attributes)
+    priced = sum(each.sensitivity > 0 for each in model.attributes)
+    intro = [prose("paper", note=note_of(model))]
     if published.is_synthetic(model):
-        said.append(published.SYNTHETIC)
-    said += [
-        published.RULES,
-        published.ESTIMATES.format(shrinkage=options.shrinkage),
-        published.PRICED.format(count=count, whole=len(model.attributes)),
-    ]
+        intro.append(prose("synthetic"))
+    intro += [prose("rules"), prose("estimators", shrinkage=options.shrinkage)]
+    intro.append(prose("sensitivities", priced=priced, count=count))
     if requests:
-        said.append(published.ORDERED.format(most=COMBINATIONS, requests=requests))
-    return said if material.places is not None else [*said, published.NO_PLACES]
+        intro.append(prose("requests", most=COMBINATIONS, requests=requests))
+    return intro if material.places is not None else [*intro, prose("no-places")]
 
 
 def note_of(model: Model) -> str:

@@ -16,7 +16,7 @@ SERVICE = Service(model(), Recipe("factored, tempered", 0.5), 1)
 
 def test_nothing_told_brings_nothing() -> None:
     """Not a bit, and results in the order that everybody gets."""
-    found = realised(SERVICE, PEOPLE, [walker(NOTHING).walk(each) for each in PEOPLE])
+    found = realised(SERVICE, PEOPLE, [walker(NOTHING)(each) for each in PEOPLE])
     assert (found.bits == 0).all()
     assert (found.told == 0).all()
     assert found.bits.shape == found.reciprocal.shape == (12, 9)
@@ -30,7 +30,7 @@ def test_nothing_told_brings_nothing() -> None:
 @pytest.mark.parametrize("way", [EVERYTHING, *RANDOM[:2]], ids=lambda way: way.name)
 def test_each_request_is_scored_by_what_it_carries(way: Way) -> None:
     """As if it were the only one."""
-    traces = [walker(way).walk(each) for each in PEOPLE]
+    traces = [walker(way)(each) for each in PEOPLE]
     found = realised(SERVICE, PEOPLE, traces)
     for one, (person, trace) in enumerate(zip(PEOPLE, traces, strict=True)):
         for number, (asked, mask) in enumerate(zip(person.requests, trace.sent, strict=True)):
@@ -47,7 +47,7 @@ def test_each_request_is_scored_by_what_it_carries(way: Way) -> None:
 def test_what_was_told_earlier_is_not_remembered() -> None:
     """The service sees the request alone."""
     person = PEOPLE[0]
-    whole = walker(EVERYTHING).walk(person).sent
+    whole = walker(EVERYTHING)(person).sent
     last = Trace((*(0,) * 8, whole[-1]), (0,) * 9, np.zeros(9))
     first = realised(SERVICE, [person], [Trace(whole, (0,) * 9, np.zeros(9))])
     second = realised(SERVICE, [person], [last])

@@ -56,10 +56,10 @@ def test_no_set_is_better_than_the_exact_one(person: Person, way: Way) -> None:
 def test_what_is_sent_is_as_the_way_has_it(person: Person, way: Way) -> None:
     """Each request is compared, and as long as all were the same both ways have sent the same."""
     found, local = searched(way, person), replace(way, algorithm="lls")
-    assert same(found.trace, walker(way).walk(person))
+    assert same(found.trace, walker(way)(person))
     assert len(found.compared) == len(person.requests)
     alike = int(np.cumprod([each.same for each in found.compared]).sum())
-    assert walker(local).walk(person).sent[:alike] == found.trace.sent[:alike]
+    assert walker(local)(person).sent[:alike] == found.trace.sent[:alike]
 
 
 def test_what_local_search_misses_shows(monkeypatch: pytest.MonkeyPatch) -> None:

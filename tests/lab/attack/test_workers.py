@@ -21,7 +21,7 @@ def test_traces_are_those_of_each_person_alone(processes: int) -> None:
     found = traces(model(), Scene(), (*WAYS, SHIPPED[1]), PEOPLE, run)
     assert found.keys() == set(WAYS)
     for way in WAYS:
-        alone = [walker(way).walk(person) for person in PEOPLE]
+        alone = [walker(way)(person) for person in PEOPLE]
         assert len(found[way]) == len(PEOPLE)
         assert all(map(same, found[way], alone))
     assert told == sorted(told)
