@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from inspect import cleandoc
 from pathlib import Path
@@ -22,26 +22,49 @@ from agent.build.options import LogFiles
 from agent.errors import UsageError, reason
 from agent.files import replace_bytes, unfinished
 from agent.lab import Progress, synth
-from agent.lab.synth.clicks import Moment, Pages, pages, targets
+from agent.lab.synth.clicks import Pages, pages, targets
 from agent.lab.synth.marginals import MARGINALS, PEOPLE, QUERIES, SOURCE, Ints, Marginal
 from agent.lab.synth.queries import (
     COUNTRIES,
     NOWHERE,
     SUFFIXES,
+    Moment,
     Queries,
-    places,
+    moments,
     queries,
-    suffixes,
-    times,
 )
 from agent.lab.synth.world import OCCUPATIONS, People, World, people, world
 
-_WORLD = 0  # the key of its generator; blocks count from 1
+_WORLD = 0  # the key of its rng; blocks count from 1
 _TYPES = {"text": pa.string(), "time": pa.timestamp("us"), "seconds": pa.float64()}
 SCHEMAS = {
     name: pa.schema([(each.name, _TYPES[each.kind]) for each in columns])
     for name, columns in TABLES.items()
 }
+
+
+_SOURCE = """# Synthetic
+
+These tables were written by `reticent lab synth` (version {version}, seed {seed}, {times} times
+the paper's size: {people:,} people, {queries:,} queries). They are made up, and
+prove nothing about people.
+
+{assumed}
+"""
+# What people say, by the name of its share: a column, and its value.
+_OF_PEOPLE = {
+    "gender_female": ("gender", "female"),
+    "gender_male": ("gender", "male"),
+    "age_under_18": ("age_group", "under_18"),
+    "age_18_to_55": ("age_group", "18_to_55"),
+    "age_over_55": ("age_group", "over_55"),
+    "student": ("occupation", "student"),
+    "region_us_canada": ("region", "us_canada"),
+    "region_europe": ("region", "europe"),
+    "region_asia": ("region", "asia"),
+}
+_ACTIVE = ("daily", "several_zips", "several_cities", "several_countries")
+_REPEATED = ("asked_before", "visited_before", "working_hours", "workday")
 
 
 class Block(NamedTuple):
@@ -56,24 +79,19 @@ class Block(NamedTuple):
 
 def world_of(seed: int) -> World:
     """Return the world of a seed: its sites are for people as its first block has them."""
-    generator = np.random.default_rng((seed, _WORLD))
-    liked = people(2_000, generator).interests.mean(axis=0)
-    return world(liked, generator)
+    rng = np.random.default_rng((seed, _WORLD))
+    liked = people(2_000, rng).interests.mean(axis=0)
+    return world(liked, rng)
 
 
 def block(seed: int, number: int, of: World) -> Block:
     """Return block ``number``, from 1; the same arguments, the same block."""
-    generator = np.random.default_rng((seed, number))
-    crowd = people(PEOPLE, generator)
-    asked = queries(crowd.interests, of, generator)
-    when = times(crowd, asked.person, generator)
-    moment = Moment(
-        when,
-        places(crowd.region, asked.person, generator),
-        suffixes(crowd, asked.person, when, generator),
-    )
-    target = targets(crowd, asked, moment, of, generator)
-    return Block(crowd, asked, moment, target, pages(crowd.taste, asked, target, of, generator))
+    rng = np.random.default_rng((seed, number))
+    crowd = people(PEOPLE, rng)
+    asked = queries(crowd.interests, of, rng)
+    moment = moments(crowd, asked.person, rng)
+    target = targets(crowd, asked, moment, of, rng)
+    return Block(crowd, asked, moment, target, pages(crowd.taste, asked, target, of, rng))
 
 
 def people_table(block: Block, number: int) -> pa.Table:
@@ -94,8 +112,8 @@ def people_table(block: Block, number: int) -> pa.Table:
 def log_table(block: Block, number: int, of: World) -> pa.Table:
     """Return a row per page of block ``number``, in order of person and time."""
     row, moment = block.pages.row, block.moment
-    asked = moment.times.asked[row] * 1_000_000
-    city = moment.places.city
+    asked = moment.asked[row] * 1_000_000
+    city = moment.city
     country = np.where(city == NOWHERE, NOWHERE, city % len(COUNTRIES))
     columns = {
         "user": _users(block.queries.person[row], number),
@@ -104,10 +122,10 @@ def log_table(block: Block, number: int, of: World) -> pa.Table:
         "time": pa.array(asked + block.pages.after * 1_000_000, pa.timestamp("us")),
         "host": _coded(block.pages.host, of.hosts),
         "dwell": pa.array(block.pages.dwell),
-        "zip": _numbered(moment.places.zip[row], "zip {:04d}"),
+        "zip": _numbered(moment.zip[row], "zip {:04d}"),
         "city": _numbered(city[row], "city {:04d}"),
         "country": _coded(country[row], COUNTRIES),
-        "tld": _coded(moment.suffixes[row], SUFFIXES),
+        "tld": _coded(moment.suffix[row], SUFFIXES),
     }
     schema = SCHEMAS["log"]
     return pa.table([columns[name] for name in schema.names], schema=schema)
@@ -158,7 +176,15 @@ def write_log(folder: Path, times: int, seed: int, progress: Progress) -> LogFil
             for part in parts:
                 on_failure.callback(part.unlink, missing_ok=True)
             _write(parts, times, seed, progress)
-            replace_bytes(_source(times, seed).encode(), folder / SOURCE)
+            text = _SOURCE.format(
+                version=__version__,
+                seed=seed,
+                times=times,
+                people=PEOPLE * times,
+                queries=QUERIES * times,
+                assumed=cleandoc(synth.__doc__ or ""),
+            )
+            replace_bytes(text.encode(), folder / SOURCE)
             for part, path in zip(parts, files, strict=True):
                 part.replace(path)
     except OSError as error:
@@ -184,18 +210,6 @@ def _write(files: LogFiles, times: int, seed: int, progress: Progress) -> None:
             progress(what, number / times)
 
 
-def _source(times: int, seed: int) -> str:
-    """Return what SOURCE.md says."""
-    return f"""# Synthetic
-
-These tables were written by `reticent lab synth` (version {__version__}, seed {seed}, {times} times
-the paper's size: {PEOPLE * times:,} people, {QUERIES * times:,} queries). They are made up, and
-prove nothing about people.
-
-{cleandoc(synth.__doc__ or "")}
-"""
-
-
 class Measured(NamedTuple):
     """A log's sizes, and its share of each of MARGINALS.
 
@@ -214,58 +228,36 @@ def measured(files: LogFiles) -> Measured:
     """Return what the tables of a log have; errors as `open_log`."""
     log = open_log(files)
     source = source_of(log)
-    people = _row(source.users, _of_people(source.users))
+    users, events = source.users, source.events
     classified = log.sites.filter(log.sites.topic.notnull()).host
-    queries = _row(source.events, _of_queries(source.events, classified))
-    texts = source.events.group_by(QUERY).aggregate(users=source.events[USER].nunique())
-    crowds = _row(texts, {"texts": texts.count(), "users": texts.users.min()})
-    shares = people | queries
+    people = {name: users[column] == value for name, (column, value) in _OF_PEOPLE.items()}
+    people |= {name: users[name] == "yes" for name in _ACTIVE}
+    people["occupation_given"] = users.occupation.notnull()
+    queries = {name: events[name] == "yes" for name in _REPEATED}
+    queries["domain_known"] = events.top_level_domain.notnull()
+    queries["topic_known"] = events[INTENT].isin(classified)
+    texts = events.group_by(QUERY).aggregate(users=events[USER].nunique())
+    crowds = _row(texts, {"count": texts.count(), "users": texts.users.min()})
+    count_users, shares = _shares(users, people)
+    count_events, of_queries = _shares(events, queries)
+    shares |= of_queries
     return Measured(
-        people=int(people["count"]),
-        queries=int(queries["count"]),
-        texts=int(crowds["texts"]),
+        people=count_users,
+        queries=count_events,
+        texts=int(crowds["count"]),
         min_users=int(crowds["users"]),
-        shares=tuple((each, float(shares[each.name])) for each in MARGINALS),
+        shares=tuple((each, shares[each.name]) for each in MARGINALS),
     )
 
 
-def _of_people(users: ibis.Table) -> dict[str, ibis.Value]:
-    """Return the shares of all people, each by its name in MARGINALS."""
-    said = {
-        "gender_female": users.gender == "female",
-        "gender_male": users.gender == "male",
-        "age_under_18": users.age_group == "under_18",
-        "age_18_to_55": users.age_group == "18_to_55",
-        "age_over_55": users.age_group == "over_55",
-        "occupation_given": users.occupation.notnull(),
-        "student": users.occupation == "student",
-        "region_us_canada": users.region == "us_canada",
-        "region_europe": users.region == "europe",
-        "region_asia": users.region == "asia",
-    }
-    active = ("daily", "several_zips", "several_cities", "several_countries")
-    said |= {name: users[name] == "yes" for name in active}
-    return {"count": users.count(), **{name: _share(holds) for name, holds in said.items()}}
+def _shares(table: ibis.Table, holds: Mapping[str, ibis.Value]) -> tuple[int, dict[str, float]]:
+    """Return how many rows there are, and in which share of them each condition holds."""
+    means = {name: each.cast("int8").fill_null(0).mean() for name, each in holds.items()}
+    row = _row(table, {"count": table.count(), **means})
+    return int(row.pop("count")), row
 
 
-def _of_queries(events: ibis.Table, classified: ibis.Value) -> dict[str, ibis.Value]:
-    """Return the shares of all queries."""
-    holds = {
-        "asked_before": events.asked_before == "yes",
-        "visited_before": events.visited_before == "yes",
-        "domain_known": events.top_level_domain.notnull(),
-        "working_hours": events.working_hours == "yes",
-        "workday": events.workday == "yes",
-        "topic_known": events[INTENT].isin(classified),
-    }
-    return {"count": events.count(), **{name: _share(each) for name, each in holds.items()}}
-
-
-def _share(holds: ibis.Value) -> ibis.Value:
-    return holds.cast("int8").fill_null(0).mean()
-
-
-def _row(table: ibis.Table, values: dict[str, ibis.Value]) -> dict[str, float]:
+def _row(table: ibis.Table, values: Mapping[str, ibis.Value]) -> dict[str, float]:
     """Return one row of what is counted."""
     row: dict[str, float] = table.aggregate(**values).to_pyarrow().to_pylist()[0]
     return row

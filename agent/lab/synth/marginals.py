@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Rng = np.random.Generator
 
 
 PEOPLE, QUERIES, TEXTS = 9_523, 247_684, 914  # section 5
@@ -111,23 +112,23 @@ def chances(logits: Floats, share: float) -> Floats:
     return _logistic(logits + low)
 
 
-def drawn(logits: Floats, generator: np.random.Generator) -> Ints:
+def drawn(logits: Floats, rng: Rng) -> Ints:
     """Return one column per row of (rows, columns) logits, drawn by their softmax."""
     weights = np.exp(logits - logits.max(axis=1, keepdims=True))
     sums = weights.cumsum(axis=1)
-    points = generator.random((len(logits), 1)) * sums[:, -1:]
+    points = rng.random((len(logits), 1)) * sums[:, -1:]
     column: Ints = np.minimum((sums <= points).sum(axis=1), logits.shape[1] - 1)
     return column
 
 
-def within(weights: Floats, owner: Ints, of: Ints, generator: np.random.Generator) -> Ints:
+def within(weights: Floats, owner: Ints, of: Ints, rng: Rng) -> Ints:
     """Return for each owner in ``of`` one of their own items, drawn by ``weights`` > 0.
 
     ``owner``: of each item, ascending; everybody in ``of`` has an item.
     """
     sums = np.concatenate([[0.0], weights.cumsum()])
     first, last = (np.searchsorted(owner, of, side) for side in ("left", "right"))
-    points = sums[first] + generator.random(len(of)) * (sums[last] - sums[first])
+    points = sums[first] + rng.random(len(of)) * (sums[last] - sums[first])
     found: Ints = np.clip(np.searchsorted(sums, points, "right") - 1, first, last - 1)
     return found
 

@@ -18,6 +18,7 @@ from agent.lab.synth.marginals import (
     Flags,
     Floats,
     Ints,
+    Rng,
     apportioned,
     by_rank,
     chances,
@@ -72,30 +73,30 @@ class Queries(Arrays):
     pair_text: Ints
 
 
-def queries(interests: Floats, of: World, generator: np.random.Generator) -> Queries:
+def queries(interests: Floats, of: World, rng: Rng) -> Queries:
     """Return what people ask who like topics in these shares, float64 (people, topics).
 
     They are QUERIES, and MIN_USERS or more ask each text.
     """
     count, total = len(interests), QUERIES
     first = round(total * (1 - PUBLISHED["asked_before"]))
-    diverse = generator.normal(scale=_DIVERSE, size=count)
+    diverse = rng.normal(scale=_DIVERSE, size=count)
     own = apportioned(np.exp(diverse), first, least=1)
-    loyal = 0.5 * diverse + generator.normal(scale=_LOYAL, size=count)
+    loyal = 0.5 * diverse + rng.normal(scale=_LOYAL, size=count)
     again = apportioned(np.exp(loyal), total - first)
-    pair_person, pair_text = np.nonzero(_chosen(interests, of, own, generator))
-    habits = np.exp(generator.normal(scale=_HABIT, size=first))
-    repeated = within(habits, pair_person, np.repeat(np.arange(count), again), generator)
+    pair_person, pair_text = np.nonzero(_chosen(interests, of, own, rng))
+    habits = np.exp(rng.normal(scale=_HABIT, size=first))
+    repeated = within(habits, pair_person, np.repeat(np.arange(count), again), rng)
     pair = np.concatenate([np.arange(first), repeated])
-    pair = pair[np.lexsort((generator.random(total), pair_person[pair]))]
+    pair = pair[np.lexsort((rng.random(total), pair_person[pair]))]
     return Queries(pair_person[pair], pair_text[pair], pair, pair_person, pair_text)
 
 
-def _chosen(interests: Floats, of: World, own: Ints, generator: np.random.Generator) -> Flags:
+def _chosen(interests: Floats, of: World, own: Ints, rng: Rng) -> Flags:
     """Return who ever asks what, (people, texts): ``own`` of them each, those that score most."""
     match = (interests @ of.meaning.T).astype(np.float32)
     scores = np.log(match / match.mean(axis=0) * of.asked.astype(np.float32))
-    scores += generator.gumbel(size=scores.shape).astype(np.float32)
+    scores += rng.gumbel(size=scores.shape).astype(np.float32)
     ranks = np.argsort(-scores, axis=1, kind="stable")
     chosen = np.zeros(scores.shape, dtype=np.bool_)
     np.put_along_axis(chosen, ranks, np.arange(scores.shape[1]) < own[:, np.newaxis], axis=1)
@@ -116,64 +117,86 @@ def _fill(chosen: Flags, scores: Floats, text: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Times(Arrays):
-    """When each query is asked, and whether that is in working hours, and on a workday.
+class Moment(Arrays):
+    """When and where each query is asked.
 
-    ``asked``: int64 seconds since 1970, ascending per person.
+    ``asked``: int64 seconds since 1970, ascending per person; ``working``, ``workday``: whether
+    that is in working hours, and on a workday; ``zip``, ``city``: codes, NOWHERE where the look-up
+    does not say; a zip code belongs to the city zip // ZIPS; ``suffix``: of the network, a code in
+    SUFFIXES, UNKNOWN for some; ``moves``: of each person, whether they ask from several places.
     """
 
     asked: Ints
     working: Flags
     workday: Flags
+    zip: Ints
+    city: Ints
+    suffix: Ints
+    moves: Flags
 
 
-def times(crowd: People, person: Ints, generator: np.random.Generator) -> Times:
-    """Return when each query is asked; ``person``: who asks it, ascending."""
-    count = np.bincount(person, minlength=len(crowd.circle))
-    first, days = _windows(count, generator)
-    day = _days(first, days, person, generator)
-    working = _in_hours(crowd, person, day, generator)
-    inside = generator.integers(OPENS * HOUR, CLOSES * HOUR, size=len(day))
+def moments(crowd: People, person: Ints, rng: Rng) -> Moment:
+    """Return when and where each query is asked; ``person``: who asks it, ascending."""
+    asked = _times(crowd, person, rng)
+    hours = asked % DAY // HOUR
+    working = (hours >= OPENS) & (hours < CLOSES)
+    workday = (asked // DAY + 3) % 7 < SATURDAY  # 1 January 1970 was a Thursday
+    code, city, moves = _places(crowd.region, person, rng)
+    suffix = _suffixes(crowd, person, working & workday, rng)
+    return Moment(asked, working, workday, code, city, suffix, moves)
+
+
+def _times(crowd: People, person: Ints, rng: Rng) -> Ints:
+    """Return when each query is asked."""
+    first, days = _windows(np.bincount(person, minlength=len(crowd.circle)), rng)
+    day = _days(first, days, person, rng)
+    workday = (day + FIRST_DAY.weekday()) % 7 < SATURDAY
+    office = np.array([each.office for each in CIRCLES])[crowd.circle]
+    own = office + rng.normal(scale=_OWN_HOURS, size=len(office))
+    chance = chances(own[person] * np.where(workday, 1.0, 0.3), PUBLISHED["working_hours"])
+    working = rng.random(len(person)) < chance
+    inside = rng.integers(OPENS * HOUR, CLOSES * HOUR, size=len(day))
     rest = np.array(_REST)
-    hour = (CLOSES + generator.choice(len(rest), size=len(day), p=rest / rest.sum())) % 24
-    outside = hour * HOUR + generator.integers(HOUR, size=len(day))
+    hour = (CLOSES + rng.choice(len(rest), size=len(day), p=rest / rest.sum())) % 24
+    outside = hour * HOUR + rng.integers(HOUR, size=len(day))
     since = (FIRST_DAY - date(1970, 1, 1)).days
     asked = (since + day) * DAY + np.where(working, inside, outside)
-    asked = _apart(asked[np.lexsort((asked, person))], person)
-    hours = asked % DAY // HOUR
-    weekday = (asked // DAY + 3) % 7  # 1 January 1970 was a Thursday
-    return Times(asked, (hours >= OPENS) & (hours < CLOSES), weekday < SATURDAY)
+    asked = asked[np.lexsort((asked, person))]
+    # Each person's times are moved back until GAP lies between them.
+    far = (LAST_DAY - FIRST_DAY).days * DAY * 1_000
+    steps = np.arange(len(asked)) * GAP - person * far
+    return np.maximum.accumulate(asked - steps) + steps
 
 
-def _windows(count: Ints, generator: np.random.Generator) -> tuple[Ints, Ints]:
+def _windows(count: Ints, rng: Rng) -> tuple[Ints, Ints]:
     """Return the first day of each person, from 0, and over how many days they ask.
 
     Who asks daily takes no more days than queries, and others take more.
     """
     most = (LAST_DAY - FIRST_DAY).days  # the last day is left for what is late
-    keen = np.log(count) + generator.logistic(scale=_HURRY / 2, size=len(count))
+    keen = np.log(count) + rng.logistic(scale=_HURRY / 2, size=len(count))
     daily = top_share(keen, PUBLISHED["daily"], count > _LEAST_DAYS)
     low = np.where(daily, _LEAST_DAYS, np.minimum(count + 3, most))
     high = np.where(daily, np.minimum(count - 1, most), most)
-    days = np.where(count > 1, generator.integers(low, high + 1), 1)
-    return generator.integers(most - days + 1), days
+    days = np.where(count > 1, rng.integers(low, high + 1), 1)
+    return rng.integers(most - days + 1), days
 
 
-def _days(first: Ints, days: Ints, person: Ints, generator: np.random.Generator) -> Ints:
+def _days(first: Ints, days: Ints, person: Ints, rng: Rng) -> Ints:
     """Return the day of each query: the first and the last of the window, and others within.
 
     As many of these others are on workdays as the paper says.
     """
     calendar = np.arange((LAST_DAY - FIRST_DAY).days + 1)
     work = (calendar + FIRST_DAY.weekday()) % 7 < SATURDAY
-    logits = generator.normal(scale=_OWN_DAYS, size=len(first))[person]
-    is_work = generator.random(len(person)) < chances(logits, PUBLISHED["workday"])
+    logits = rng.normal(scale=_OWN_DAYS, size=len(first))[person]
+    is_work = rng.random(len(person)) < chances(logits, PUBLISHED["workday"])
     start, end = first[person], (first + days)[person]
     day = start.copy()
     for kind in (True, False):
         of_kind = np.flatnonzero(work == kind)
         low, high = (np.searchsorted(of_kind, edge) for edge in (start, end))
-        place = low + (generator.random(len(person)) * (high - low)).astype(np.int64)
+        place = low + (rng.random(len(person)) * (high - low)).astype(np.int64)
         fits = (is_work == kind) & (high > low)
         day[fits] = of_kind[np.minimum(place, len(of_kind) - 1)[fits]]
     begins = np.flatnonzero(np.diff(person, prepend=-1))
@@ -182,102 +205,69 @@ def _days(first: Ints, days: Ints, person: Ints, generator: np.random.Generator)
     return day
 
 
-def _in_hours(crowd: People, person: Ints, day: Ints, generator: np.random.Generator) -> Flags:
-    """Return which queries are asked in working hours, as many as the paper says."""
-    workday = (day + FIRST_DAY.weekday()) % 7 < SATURDAY
-    office = np.array([each.office for each in CIRCLES])[crowd.circle]
-    own = office + generator.normal(scale=_OWN_HOURS, size=len(office))
-    chance: Floats = chances(own[person] * np.where(workday, 1.0, 0.3), PUBLISHED["working_hours"])
-    return generator.random(len(person)) < chance
+def _places(region: Ints, person: Ints, rng: Rng) -> tuple[Ints, Ints, Flags]:
+    """Return the zip code and the city of each query, and who asks from several places.
 
-
-def _apart(asked: Ints, person: Ints) -> Ints:
-    """Return the times of each person, ascending, moved back until GAP lies between them."""
-    far = (LAST_DAY - FIRST_DAY).days * DAY * 1_000
-    steps = np.arange(len(asked)) * GAP
-    moved = np.maximum.accumulate(asked - steps + person * far)
-    return moved + steps - person * far
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Places(Arrays):
-    """Where each query is asked, and who asks from several places.
-
-    ``zip``, ``city``: of each query, codes, NOWHERE where the look-up does not say; a zip code
-    belongs to the city zip // ZIPS; ``moves``: of each person.
-    """
-
-    zip: Ints
-    city: Ints
-    moves: Flags
-
-
-def places(region: Ints, person: Ints, generator: np.random.Generator) -> Places:
-    """Return where each query comes from, from several places for as many as the paper says.
-
-    ``region``: of each person; ``person``: who asks each query, ascending.
+    These are as many as the paper says. ``region``: of each person.
     """
     count = np.bincount(person, minlength=len(region))
-    mobile = generator.logistic(size=len(count)) + 0.5 * np.log(count)
-    able = (by_rank(generator.random(len(count)), [_UNPLACED, 1 - _UNPLACED]) == 1) & (count > 1)
+    mobile = rng.logistic(size=len(count)) + 0.5 * np.log(count)
+    able = (by_rank(rng.random(len(count)), [_UNPLACED, 1 - _UNPLACED]) == 1) & (count > 1)
     far = top_share(mobile, PUBLISHED["several_cities"], able)  # in another city, at times
-    vague = top_share(generator.random(len(count)), _ODD, far)
+    vague = top_share(rng.random(len(count)), _ODD, far)
     near = top_share(mobile, PUBLISHED["several_zips"] - far.mean() + vague.mean(), able & ~far)
-    abroad = top_share(generator.random(len(count)), PUBLISHED["several_countries"], far & ~vague)
-    home = _cities(region, generator)
-    other = np.where(far, _others(home, abroad, generator), home)
-    house = generator.integers(ZIPS, size=len(home))
+    abroad = top_share(rng.random(len(count)), PUBLISHED["several_countries"], far & ~vague)
+    home = _cities(region, rng)
+    other = np.where(far, _others(home, abroad, rng), home)
+    house = rng.integers(ZIPS, size=len(home))
     second = (house + 1) % ZIPS
-    away = _away(far | near, person, generator)
+    away = _away(far | near, person, rng)
     city = np.where(away, other[person], home[person])
     code = city * ZIPS + np.where(away, second[person], house[person])
     silent = ~able[person] & (count[person] > 1)
     code = np.where(silent | (away & vague[person]), NOWHERE, code)
-    return Places(code, np.where(silent, NOWHERE, city), far | near)
+    return code, np.where(silent, NOWHERE, city), far | near
 
 
-def _away(moves: Flags, person: Ints, generator: np.random.Generator) -> Flags:
+def _away(moves: Flags, person: Ints, rng: Rng) -> Flags:
     """Return which queries are asked elsewhere: never the first of somebody, always the last."""
-    away = moves[person] & (generator.random(len(person)) < _AWAY)
+    away = moves[person] & (rng.random(len(person)) < _AWAY)
     ends = np.diff(person, append=-1) != 0
     away = np.where(ends, moves[person], away)
     away[np.diff(person, prepend=-1) != 0] = False
     return away
 
 
-def _cities(region: Ints, generator: np.random.Generator) -> Ints:
+def _cities(region: Ints, rng: Rng) -> Ints:
     """Return a city for each, in a country of their region; large ones more often."""
-    first = generator.random(len(region)) < _FIRST[region]
+    first = rng.random(len(region)) < _FIRST[region]
     country = _BY_REGION[region, np.where(first, 0, 1)]
     sizes = 1.0 / (np.arange(CITIES // len(COUNTRIES)) + _FLAT)
-    rank = generator.choice(len(sizes), size=len(region), p=sizes / sizes.sum())
-    cities: Ints = rank * len(COUNTRIES) + country
-    return cities
+    rank = rng.choice(len(sizes), size=len(region), p=sizes / sizes.sum())
+    return np.asarray(rank * len(COUNTRIES) + country)
 
 
-def _others(home: Ints, abroad: Flags, generator: np.random.Generator) -> Ints:
+def _others(home: Ints, abroad: Flags, rng: Rng) -> Ints:
     """Return another city for each: in another country, or else in the same."""
     countries, ranks = len(COUNTRIES), CITIES // len(COUNTRIES)
-    rank = (home // countries + generator.integers(1, ranks, size=len(home))) % ranks
-    move = np.where(abroad, generator.integers(1, countries, size=len(home)), 0)
-    others: Ints = rank * countries + (home + move) % countries
-    return others
+    rank = (home // countries + rng.integers(1, ranks, size=len(home))) % ranks
+    move = np.where(abroad, rng.integers(1, countries, size=len(home)), 0)
+    return np.asarray(rank * countries + (home + move) % countries)
 
 
-def suffixes(crowd: People, person: Ints, when: Times, generator: np.random.Generator) -> Ints:
-    """Return the code in SUFFIXES of the network of each query, UNKNOWN for some.
+def _suffixes(crowd: People, person: Ints, inside: Flags, rng: Rng) -> Ints:
+    """Return the code of the network of each query; ``inside``: asked in hours for work.
 
-    So many say nothing, by being unknown or another's, as the paper says. ``person``: who asks.
+    So many say nothing, by being unknown or another's, as the paper says.
     """
     people = len(crowd.circle)
-    home = generator.choice(len(_HOME), size=people, p=_HOME)
-    work = generator.choice(len(_WORK), size=people, p=_WORK)
-    school = generator.choice(len(_SCHOOL), size=people, p=_SCHOOL)
+    home, work, school = (
+        rng.choice(len(each), size=people, p=each) for each in (_HOME, _WORK, _SCHOOL)
+    )
     connected = np.array([each.connected for each in CIRCLES])[crowd.circle]
     there = np.where(crowd.circle == _STUDENT, school, work)
-    inside = (connected[person] & when.working) & when.workday
-    code = np.where(inside, there[person], home[person])
+    code = np.where(connected[person] & inside, there[person], home[person])
     known = code < _FOREIGN
     fails = chances(np.zeros(len(code)), 1 - PUBLISHED["domain_known"] / known.mean())
     found = np.where(known, code, _FOREIGN + crowd.region[person])
-    return np.where(generator.random(len(code)) < fails, UNKNOWN, found)
+    return np.where(rng.random(len(code)) < fails, UNKNOWN, found)

@@ -33,7 +33,7 @@ def test_it_has_the_size_of_the_paper(made: Block, world: World) -> None:
 
 def test_time_goes_on_for_everybody(made: Block) -> None:
     """A person's queries follow each other, and no page of one is opened after the next."""
-    asked, pages = made.moment.times.asked, made.pages
+    asked, pages = made.moment.asked, made.pages
     assert np.all(np.diff(asked)[same_person(made)] >= GAP)
     assert pages.after.min() >= 0
     assert pages.after.max() < GAP
@@ -46,7 +46,7 @@ def test_time_goes_on_for_everybody(made: Block) -> None:
 
 def test_who_asks_daily_is_who_asks_in_fewer_days_than_times(made: Block) -> None:
     """Nobody is near the border, so that it does not matter how a day is counted."""
-    asked, person = made.moment.times.asked, made.queries.person
+    asked, person = made.moment.asked, made.queries.person
     first = asked[np.flatnonzero(np.diff(person, prepend=-1))]
     last = asked[np.flatnonzero(np.diff(person, append=-1))]
     times, days = np.bincount(person), (last - first) / DAY
@@ -70,7 +70,7 @@ def test_the_target_is_the_first_page_that_holds_them(made: Block, world: World)
 
 def test_a_zip_code_lies_in_its_city(made: Block) -> None:
     """Where both are known; and no zip code is known of an unknown city."""
-    places = made.moment.places
+    places = made.moment
     known = places.zip != NOWHERE
     assert np.array_equal(places.zip[known] // ZIPS, places.city[known])
     assert not np.any(known & (places.city == NOWHERE))
