@@ -8,19 +8,11 @@ from io import StringIO
 from math import log
 from typing import NamedTuple
 
+from agent.lab.attack import ways
 from agent.lab.attack.bars import EARLY, judged_at
 from agent.lab.attack.outcome import QUANTILES, Figures, Interval, figures
 from agent.lab.attack.study import Study
-from agent.lab.attack.ways import (
-    ANSWERED,
-    CONSTANT,
-    FAMILIES,
-    FORGETFUL,
-    LEDGER,
-    PLANNED,
-    STANDING,
-    Way,
-)
+from agent.lab.attack.ways import ANSWERED, FAMILIES, Way
 from agent.lab.charts import Chart, Mark, Panel, Series
 
 NAME = "attack.csv"
@@ -34,7 +26,7 @@ FRONTIER, REQUESTS = "attack-frontier", "attack-requests"
 NEAR = 0.01  # bits; tenfold as a logarithm of success: points so near have one name
 UTILITY, SUCCESS = "utility realised, bits a request", "success of a single guess, %"
 FOLLOWED: tuple[Way, ...] = (
-    *(FORGETFUL[0], FORGETFUL[2], STANDING[1], LEDGER[2], PLANNED[1]),
+    *(ways.FORGETFUL[0], ways.FORGETFUL[2], ways.STANDING[1], ways.LEDGER[2], ways.PLANNED[1]),
     *ANSWERED,
 )
 
@@ -83,10 +75,10 @@ def charts(study: Study) -> tuple[Chart, ...]:
     note = note_of(study)
     steps = sorted({judged_at(study, EARLY), len(study.steps) - 1})
     frontier = tuple(_frontier(study, each) for each in steps)
-    ways = [each for each in FOLLOWED if each in study.outcomes]
+    shown_ways = [each for each in FOLLOWED if each in study.outcomes]
     followed = []
     for curve in CURVES:
-        lines = [_over_requests(study, way, curve) for way in ways]
+        lines = [_over_requests(study, way, curve) for way in shown_ways]
         drawn = tuple(each for each in lines if each is not None)
         axes = (curve.title, "requests", curve.label, drawn)
         followed.append(Panel(*axes, log_x=True, log_y=curve.log, legend="below"))
@@ -117,10 +109,10 @@ def source_of(study: Study) -> str:
 
 
 def _frontier(study: Study, step: int) -> Panel:
-    lines = [_line(study, name, ways, step) for name, ways in FAMILIES.items()]
+    lines = [_line(study, name, family, step) for name, family in FAMILIES.items()]
     presets = {each: each.name.removeprefix("Reticent, ") for each in ANSWERED}
     points = _points(study, "presets, every question answered yes", presets, step)
-    fixed = {each: each.name for each in CONSTANT if each in study.outcomes}
+    fixed = {each: each.name for each in ways.CONSTANT if each in study.outcomes}
     others = _points(study, "the same with every request", fixed, step)
     marks = (*_marks(points), *_marks(others))
     title = f"after {study.steps[step]} requests to one recipient that remembers"
@@ -128,13 +120,13 @@ def _frontier(study: Study, step: int) -> Panel:
     return Panel(title, UTILITY, SUCCESS, series, marks, log_y=True, legend="below")
 
 
-def _line(study: Study, name: str, ways: Sequence[Way], step: int) -> Series:
-    found = [(figures(study.outcomes[each], step, study.resamples), each) for each in ways]
+def _line(study: Study, name: str, family: Sequence[Way], step: int) -> Series:
+    found = [(figures(study.outcomes[each], step, study.resamples), each) for each in family]
     found.sort(key=lambda each: each[0].bits.mean)
     success = zip(*(_percent(each.success) for each, _ in found), strict=True)
     y, low, high = map(tuple, success)
     return Series(
-        label=f"{name}, λ from {ways[0].trade_off:g} to {ways[-1].trade_off:g}",
+        label=f"{name}, λ from {family[0].trade_off:g} to {family[-1].trade_off:g}",
         x=tuple(each.bits.mean for each, _ in found),
         y=y,
         low=low,

@@ -10,24 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.lab import Progress
+from agent.lab.attack import ways
 from agent.lab.attack.adversaries import Inferred, knowing, pooled
 from agent.lab.attack.heldout import HeldOut, Person, drawn
 from agent.lab.attack.outcome import Crowd, Outcome, Resamples, left_of, outcome
 from agent.lab.attack.services import Service, Trial, chosen
 from agent.lab.attack.simulation import Scene, Trace
-from agent.lab.attack.ways import (
-    ANSWERED,
-    CONSTANT,
-    EXACT,
-    FAMILIES,
-    NOTHING,
-    OWN,
-    PAPERS,
-    SHIPPED,
-    SINGLE,
-    Options,
-    Way,
-)
+from agent.lab.attack.ways import ANSWERED, Options, Way
 from agent.lab.attack.workers import Compared, Run, inferences, searches, traces, watched
 from agent.lab.paper.subject import groups_of
 from agent.model.model import Model
@@ -37,15 +26,15 @@ Codes = NDArray[np.unsignedinteger]
 Counts = NDArray[np.intp]
 
 
-EVERYONE = (*SHIPPED, *ANSWERED)
+EVERYONE = (*ways.SHIPPED, *ANSWERED)
 FEW, SHORT, LISTED = 3, 20, 4000  # people, requests, and names on the list where each is decided
 GUARDED = ("gender", "race")  # what the preset strict guards
 POOLING = 4  # recipients who share what they hold
 BEFOREHAND = 3  # demographics that an adversary knows already
-LINES: tuple[Way, ...] = tuple(way for family in FAMILIES.values() for way in family)
-EVERY: tuple[Way, ...] = (*CONSTANT, *SHIPPED, *ANSWERED, *OWN, *LINES)
+LINES: tuple[Way, ...] = tuple(way for family in ways.FAMILIES.values() for way in family)
+EVERY: tuple[Way, ...] = (*ways.CONSTANT, *ways.SHIPPED, *ANSWERED, *ways.OWN, *LINES)
 # Shown to adversaries who pool, and to those who know something already.
-SIDES: tuple[Way, ...] = (NOTHING, PAPERS, ANSWERED[1])
+SIDES: tuple[Way, ...] = (ways.NOTHING, ways.PAPERS, ANSWERED[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,9 +52,9 @@ class Exactly:
 def exactly(model: Model, crowd: Crowd, service: Service, run: Run, seed: int) -> Exactly:
     """Return what comes of a crowd's people; ``seed``: of their resamples."""
     # In this order: what a search is compared with is remembered, and would take no time after.
-    sent = traces(model, Scene(), [SINGLE], crowd.people, run)
-    found = searches(model, Scene(), EXACT, crowd.people, run)
-    sent[EXACT] = [each.trace for each in found]
+    sent = traces(model, Scene(), [ways.SINGLE], crowd.people, run)
+    found = searches(model, Scene(), ways.EXACT, crowd.people, run)
+    sent[ways.EXACT] = [each.trace for each in found]
     return Exactly(
         outcomes={way: outcome(crowd, each, service) for way, each in sent.items()},
         compared=tuple(request for each in found for request in each.compared),
@@ -116,7 +105,9 @@ def reasoned(
     """
     people, codes = crowd.people, crowd.codes
     same = np.concatenate([each.same for each in everyone])
-    rare = {own: _rarest(people, outcomes[way]) for own, way in zip(OWN, ANSWERED, strict=True)}
+    rare = {
+        own: _rarest(people, outcomes[way]) for own, way in zip(ways.OWN, ANSWERED, strict=True)
+    }
     # Whom a list has that may be shorter: the people, and the first others.
     places = np.unique([each.place for these in rare.values() for each in these])
     others = np.setdiff1d(np.arange(len(codes)), places)
@@ -211,12 +202,12 @@ def _sent(
     crowd: Crowd, model: Model, run: Run, seed: int
 ) -> tuple[dict[Way, list[Trace]], list[Inferred]]:
     """Return the traces of all ways, and who is left for one who reasons about EVERYONE's."""
-    scene, ways = Scene(seed=seed), ways_for(model)
+    scene, every = Scene(seed=seed), ways_for(model)
     both = watched(model, scene, dict.fromkeys(EVERYONE, crowd.people), crowd.codes, run)
-    rest = traces(model, scene, [way for way in ways if way not in both], crowd.people, run)
+    rest = traces(model, scene, [way for way in every if way not in both], crowd.people, run)
     found = {way: [trace for trace, _ in each] for way, each in both.items()} | rest
     inferred = [each for pairs in both.values() for _, each in pairs]
-    return {way: found[way] for way in ways}, inferred
+    return {way: found[way] for way in every}, inferred
 
 
 def ways_for(model: Model) -> tuple[Way, ...]:

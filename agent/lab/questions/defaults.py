@@ -12,23 +12,9 @@ import numpy as np
 
 from agent.build.log.attributes import BY_LABEL
 from agent.errors import UsageError
+from agent.lab.questions import survey
 from agent.lab.questions.ratings import MAPPED, SOURCE, adults
-from agent.lab.questions.survey import (
-    AGE,
-    ATTRIBUTES,
-    DOUBLED_BITS,
-    LOCATION,
-    MAJORITY,
-    MOST_SENSITIVE,
-    ORDERS,
-    OUTCOMES,
-    STORAGE,
-    WILLING,
-    WOULD_SHARE,
-    Order,
-    Outcome,
-    Question,
-)
+from agent.lab.questions.survey import ATTRIBUTES, OUTCOMES, Order, Outcome, Question
 from agent.model.model import Figure, Model
 
 # What each level of the second survey wants, which did not ask: the paper's four improvements
@@ -37,13 +23,15 @@ from agent.model.model import Figure, Model
 PRICES = tuple(log2(factor) for factor in (1.25, 1.5, 2.0, 4.0))
 AS_ANSWERED = 1.0
 HALF = 0.5  # of the people
-DOUBLED_LEVEL = PRICES.index(DOUBLED_BITS) + 1  # who rates so or below shares for twice the speed
+DOUBLED_LEVEL = (
+    PRICES.index(survey.DOUBLED_BITS) + 1
+)  # who rates so or below shares for twice the speed
 _Z = 1.96  # of a 95 % interval
 # What the paper asked beside attributes, and the item nearest to it.
 _NEAREST = {
-    (LOCATION, "city"): ("location",),
-    (AGE, "1 year"): ("birthdate",),
-    (STORAGE, "topics"): ("website",),
+    (survey.LOCATION, "city"): ("location",),
+    (survey.AGE, "1 year"): ("birthdate",),
+    (survey.STORAGE, "topics"): ("website",),
 }
 
 
@@ -70,8 +58,11 @@ def median_bits(known: Sequence[tuple[float, float]]) -> float | None:
 
 def stated_prices() -> Mapping[str, Price]:
     """Return the prices by label that the paper's shares come to."""
-    source = f"paper {WILLING.place.split(',')[0]}"
-    bits = {each: median_bits([(DOUBLED_BITS, share)]) for each, share in WOULD_SHARE.items()}
+    source = f"paper {survey.WILLING.place.split(',')[0]}"
+    bits = {
+        each: median_bits([(survey.DOUBLED_BITS, share)])
+        for each, share in survey.WOULD_SHARE.items()
+    }
     return {label: Price(found, source) for label, found in bits.items() if found is not None}
 
 
@@ -103,7 +94,7 @@ def within_outcomes() -> float:
     bits = {label: price.bits for label, price in prices().items()}
     totals = [(each.cost, sum(bits.get(label, 0.0) for label in each.labels)) for each in OUTCOMES]
     totals += [
-        (each.cost, max(bits.values())) for each in OUTCOMES if MOST_SENSITIVE in each.labels
+        (each.cost, max(bits.values())) for each in OUTCOMES if survey.MOST_SENSITIVE in each.labels
     ]
     return min(cost / total for cost, total in totals if total > 0)
 
@@ -169,7 +160,7 @@ class Total(NamedTuple):
 
 def rates() -> dict[str, tuple[float, float]]:
     """Return by label who would share for twice the performance: as stated, and as rated."""
-    shared = {label: share for label, share in WOULD_SHARE.items() if label in MAPPED}
+    shared = {label: share for label, share in survey.WOULD_SHARE.items() if label in MAPPED}
     return {
         label: (share, adults().share(MAPPED[label], DOUBLED_LEVEL))
         for label, share in shared.items()
@@ -179,13 +170,13 @@ def rates() -> dict[str, tuple[float, float]]:
 def unwilling() -> dict[str, float]:
     """Return by label the shares who would share, where they are no majority as in 6.1."""
     shares = {label: adults().share(items, DOUBLED_LEVEL) for label, items in MAPPED.items()}
-    return {label: share for label, share in shares.items() if share <= MAJORITY}
+    return {label: share for label, share in shares.items() if share <= survey.MAJORITY}
 
 
 def rankings() -> tuple[Ranking, ...]:
     """Return the stated orders of which both sides have an item of their own."""
     found = []
-    for order in ORDERS:
+    for order in survey.ORDERS:
         less, more = (_items(*each) for each in order)
         if less and more and less != more:
             steps = adults().of(more).astype(float) - adults().of(less)

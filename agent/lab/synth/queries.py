@@ -165,7 +165,8 @@ def _times(crowd: People, person: Ints, rng: Rng) -> Ints:
     # Each person's times are moved back until GAP lies between them.
     far = (LAST_DAY - FIRST_DAY).days * DAY * 1_000
     steps = np.arange(len(asked)) * GAP - person * far
-    return np.maximum.accumulate(asked - steps) + steps
+    moved: Ints = np.maximum.accumulate(asked - steps)
+    return moved + steps
 
 
 def _windows(count: Ints, rng: Rng) -> tuple[Ints, Ints]:
