@@ -1,4 +1,4 @@
-"""Draws with a fixed outcome: laws."""
+"""Draws whose shares come out as published."""
 
 import numpy as np
 import pytest

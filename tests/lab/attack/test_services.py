@@ -1,4 +1,4 @@
-"""Services: what they hear, what they make of it, and which is chosen."""
+"""Services: what they foretell, and how one is chosen."""
 
 from dataclasses import replace
 from itertools import product

@@ -1,4 +1,4 @@
-"""What is sent, and what its recipients then hold."""
+"""What is sent in each way, and what its recipients then hold."""
 
 from dataclasses import replace
 
@@ -33,8 +33,13 @@ DECIDED = (*SHIPPED, *ANSWERED, FORGETFUL[0], STANDING[0], LEDGER[0], PLANNED[0]
 CHOSEN = (NOTHING, DEMOGRAPHICS, *RANDOM, *DECIDED, *OWN)
 EVERYBODY = drawn(others(), PEOPLE, 8, seed=3)
 
+
 somebody = st.sampled_from(EVERYBODY)
+
+
 decided = st.sampled_from(DECIDED)
+
+
 scenes = st.builds(
     Scene,
     asked=st.none() | st.frozensets(st.sampled_from(names())),

@@ -16,6 +16,7 @@ PEOPLE = 40  # as many as a query wants, and some more
 LOG = "user,asked,query,time,host,dwell,zip,city,country,tld"
 REGIONS = ("us_canada", "europe")
 
+
 # Ibis 12 calls what DuckDB 2 has renamed.
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 

@@ -1,6 +1,8 @@
 """Files that open, numbers that come back, and a page that names every figure."""
 
 import csv
+from dataclasses import replace
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from struct import unpack
@@ -22,6 +24,7 @@ PANELS = (
     Panel("logs", "x", "y", (Series("s", (1.0, 10.0), (1.0, 5.0)),), (), (), True, True),
 )
 CHART = Chart("fig-made", "A made figure", "Data: synthetic", PANELS)
+SMALL = replace(CHART, panels=PANELS[:1])
 CLAIMS = (
     Claim("7.1", "it rises", "it falls | slowly", same=False, why="the data"),
     Claim("7.2", "it bends", "it bends", same=True, why="by rule"),
@@ -29,9 +32,15 @@ CLAIMS = (
 )
 
 
+@cache
+def picture() -> dict[str, bytes]:
+    """Return the chart, drawn once."""
+    return drawn(CHART)
+
+
 def test_a_chart_is_a_picture_of_its_size_and_a_text_that_parses() -> None:
     """PNG says its width in its header; SVG is XML, and holds the words of the chart."""
-    files = drawn(CHART)
+    files = picture()
     assert files["png"][:8] == b"\x89PNG\r\n\x1a\n"
     assert size(files["png"]) == (1496, 968)
     root = ET.fromstring(files["svg"])  # noqa: S314 - we wrote it ourselves
@@ -62,7 +71,7 @@ def test_names_on_their_side_take_no_height_from_what_is_drawn() -> None:
 
 def test_the_same_chart_is_the_same_bytes() -> None:
     """No date, and no chance in the names inside."""
-    assert drawn(CHART) == drawn(CHART)
+    assert drawn(CHART) == picture()
 
 
 def test_the_numbers_are_those_that_are_drawn() -> None:
@@ -79,9 +88,9 @@ def test_the_numbers_are_those_that_are_drawn() -> None:
 
 def test_the_page_names_every_figure_and_says_why(tmp_path: Path) -> None:
     """Each picture lies where the page says, and a bar in a sentence breaks no table."""
-    other = Chart("fig-other", "Another", "Data: synthetic", PANELS[:1])
+    other = replace(SMALL, name="fig-other", title="Another")
     page = write_report(
-        "A study", ("It begins.",), (Finding(CHART, CLAIMS, ("Why.",)), Finding(other)), tmp_path
+        "A study", ("It begins.",), (Finding(SMALL, CLAIMS, ("Why.",)), Finding(other)), tmp_path
     )
     text = page.read_text()
     assert page == tmp_path / REPORT
@@ -101,7 +110,7 @@ def test_the_page_names_every_figure_and_says_why(tmp_path: Path) -> None:
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
     """In a sentence, with a way out."""
     with pytest.raises(UsageError):
-        write_report("A study", (), (Finding(CHART),), tmp_path / "missing")
+        write_report("A study", (), (Finding(SMALL),), tmp_path / "missing")
 
 
 @pytest.mark.parametrize(
