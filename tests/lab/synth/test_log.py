@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from agent.build.options import LogFiles
 from agent.errors import UsageError
 from agent.lab import synth
+from agent.lab.synth import log
 from agent.lab.synth.clicks import LONG
 from agent.lab.synth.log import Block, Measured, block, measured, world_of, write_log
 from agent.lab.synth.marginals import (
@@ -107,10 +108,8 @@ def test_people_say_what_is_true_or_nothing(made: Block) -> None:
         assert np.any(says == UNSAID)
 
 
-def test_another_seed_or_number_makes_another(made: Block, world: World) -> None:
-    """That the same ones make the same is tested on the files."""
-    other = block(SEED, 2, world)
-    assert not np.array_equal(other.target, made.target)
+def test_another_seed_makes_another_world(world: World) -> None:
+    """That the same one makes the same, and another number another, is tested on the files."""
     assert not np.array_equal(world_of(SEED + 1).visited, world.visited)
 
 
@@ -170,19 +169,27 @@ def test_rows_stand_in_the_order_of_time(files: LogFiles) -> None:
 
 
 def test_the_same_seed_writes_the_same_bytes(files: LogFiles, tmp_path: Path) -> None:
-    """All files of it; and twice the size begins with the same people."""
+    """All files of it."""
     shares: list[float] = []
     again = write_log(tmp_path / "again", 1, SEED, lambda _what, share: shares.append(share))
     assert shares == [0, 1]
     for one, other in zip(files, again, strict=True):
         assert one.read_bytes() == other.read_bytes()
+
+
+def test_twice_the_size_begins_with_the_same_people(
+    files: LogFiles, made: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And goes on with others."""
+    monkeypatch.setattr(log, "block", lambda *each: made if each[1] == 1 else block(*each))
     twice = write_log(tmp_path / "twice", 2, SEED, nothing)
     for one, other in ((files.log, twice.log), (files.people, twice.people)):
-        rows = pq.read_table(one)
         assert pq.ParquetFile(other).metadata.num_row_groups == 2
-        assert pq.ParquetFile(other).read_row_group(0) == rows
+        assert pq.ParquetFile(other).read_row_group(0) == pq.read_table(one)
     users = pq.read_table(twice.people, columns=["user"])["user"]
     assert len(users.unique()) == 2 * PEOPLE
+    first, second = (pq.ParquetFile(twice.log).read_row_group(each)["host"] for each in (0, 1))
+    assert first != second
     assert pq.read_table(twice.sites) == pq.read_table(files.sites)
 
 
@@ -206,8 +213,11 @@ def test_nothing_is_written_over(files: LogFiles, tmp_path: Path) -> None:
         write_log(tmp_path / "file", 1, SEED, nothing)
 
 
-def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_what_fails_leaves_nothing(
+    made: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No part of a log that could be taken for a whole one."""
+    monkeypatch.setattr(log, "block", lambda *_: made)
 
     def stop(_what: str, share: float) -> None:
         if share:
