@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from importlib.resources import files
 from io import BytesIO, StringIO
 from math import ceil
 from pathlib import Path
@@ -29,20 +30,6 @@ LEGENDS: Any = {
     "inside": {"loc": "best"},
     "below": {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": 2},
 }
-STYLE: Any = {
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlesize": 11,
-    "figure.titlesize": 13,
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "grid.alpha": 0.3,
-    "legend.frameon": False,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "reticent",
-}
 HEADER = ("panel", "series", "x", "name", "y", "low", "high")
 HEAD = ("section", "published", "here", "same shape", "why")
 OVERVIEW = ("figure", "same", "another", "cannot be said")
@@ -53,13 +40,13 @@ SCALES = {False: "linear", True: "log"}
 
 def drawn(chart: Chart) -> dict[str, bytes]:
     """Return a chart as the content of two files, by their ending: png and svg."""
-    with mpl.rc_context(STYLE):
-        figure, files = _figure(chart), {}
+    with mpl.rc_context(fname=str(files("agent.lab") / "charts.mplstyle")):
+        figure, found = _figure(chart), {}
         for kind, left_out in (("png", ("Software",)), ("svg", ("Date", "Creator"))):
             file = BytesIO()
             figure.savefig(file, format=kind, metadata=dict.fromkeys(left_out))
-            files[kind] = file.getvalue()
-        return files
+            found[kind] = file.getvalue()
+        return found
 
 
 def _figure(chart: Chart) -> Figure:
@@ -179,8 +166,8 @@ def write_page(text: str, charts: Sequence[Chart], folder: Path) -> Path:
     Returns where the page is. UsageError if something cannot be written.
     """
     for chart in charts:
-        files = {**drawn(chart), "csv": numbers(chart).encode()}
-        for ending, data in files.items():
+        contents = {**drawn(chart), "csv": numbers(chart).encode()}
+        for ending, data in contents.items():
             replace_bytes(data, folder / f"{chart.name}.{ending}")
     replace_bytes(text.encode(), folder / REPORT)
     return folder / REPORT

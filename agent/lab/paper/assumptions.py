@@ -110,19 +110,12 @@ def interval(some: int, many: int) -> tuple[float, float]:
 
 
 def _shape_claim(shape: Shape) -> Claim:
-    found = shape.violations
+    found, letter = shape.violations, shape.name[0]
     low, high = interval(found.violating, found.pairs)
-    return claim(
-        "shape",
-        found.share <= FEW,
-        letter=shape.name[0],
-        wanted="supermodular" if shape.name.startswith("C") else "submodular",
-        shape=shape,
-        found=found,
-        low=low,
-        high=high,
-        few=FEW,
-    )
+    wanted = "supermodular" if letter == "C" else "submodular"
+    ends = {"low": low, "high": high, "few": FEW}
+    fits = found.share <= FEW
+    return claim("shape", fits, shape=shape, found=found, letter=letter, wanted=wanted, **ends)
 
 
 class SampledUtility:
@@ -258,16 +251,9 @@ def sampling_finding(estimates: Sequence[Estimates], samples: int, note: str) ->
 
 def _sampling_claim(each: Estimates, samples: int) -> Claim:
     errors, most = each.errors, max(each.values.curves[EXACT])
-    return claim(
-        "samples",
-        float(np.mean([error <= each.error for error in errors])) >= 1 - DELTA,
-        lemma="4.2" if "bits" in each.name else "4.3",
-        samples=samples,
-        each=each,
-        sure=1 - DELTA,
-        largest=max(errors),
-        mean=float(np.mean(errors)),
-        count=len(errors),
-        most=most,
-        useless=prose("useless") if each.error > most else "",
-    )
+    within = float(np.mean([error <= each.error for error in errors])) >= 1 - DELTA
+    lemma = "4.2" if "bits" in each.name else "4.3"
+    off = {"largest": max(errors), "mean": float(np.mean(errors)), "count": len(errors)}
+    of: dict[str, object] = {"lemma": lemma, "samples": samples, "sure": 1 - DELTA, "most": most}
+    of |= {"useless": prose("useless") if each.error > most else ""}
+    return claim("samples", within, each=each, **off, **of)

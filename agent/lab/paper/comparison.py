@@ -122,36 +122,22 @@ def _claims(name: str, scores: tuple[Scored, ...], doubted: Sequence[str]) -> li
     best, rest, there = scores[0], scores[1:], STATED[OPTIMISED]
     second = max(each.objective for each in rest)
     beaten = best.objective >= second
-    claims = [
-        claim(
-            "optimised",
-            beaten,
-            score=there.score,
-            utility=there.utility,
-            name=name,
-            best=best,
-            count=len(best.attributes),
-            second=second,
-            stops="" if beaten else prose("stops"),
-        )
-    ]
+    found = {"best": best, "count": len(best.attributes), "second": second, "there": there}
+    stops = "" if beaten else prose("stops")
+    claims = [claim("optimised", beaten, name=name, stops=stops, **found)]
     known = [each for each in scores if each.name in STATED]
     for each in known[1:]:
-        there, same_sign = STATED[each.name], (STATED[each.name].score < 0) == (each.objective < 0)
-        scored = claim(
-            "score",
-            same_sign and each.objective < best.objective,
-            score=there.score,
-            utility="less than the optimised" if there.bound else there.utility,
-            name=name,
-            scored=each,
-            less="less" if each.utility < best.utility else "not less",
-        )
+        there = STATED[each.name]
+        same = (there.score < 0) == (each.objective < 0) and each.objective < best.objective
+        utility = "less than the optimised" if there.bound else there.utility
+        less = "less" if each.utility < best.utility else "not less"
+        of = {"there": there, "utility": utility, "less": less}
+        scored = claim("score", same, name=name, scored=each, **of)
         claims.append(published.doubted(scored) if each.name in doubted else scored)
     if len(known) == len(STATED):
-        found = [each.name for each in sorted(known, key=lambda each: -each.objective)]
-        ranks = {"there": ", ".join(STATED), "here": ", ".join(found)}
-        claims.append(claim("ranking", found == [*STATED], name=name, **ranks))
+        ranked = [each.name for each in sorted(known, key=lambda each: -each.objective)]
+        ranks = {"there": ", ".join(STATED), "here": ", ".join(ranked)}
+        claims.append(claim("ranking", ranked == [*STATED], name=name, **ranks))
     runner_up = next((each for each in rest if each.name == SECOND), best)
     for each in rest:
         if each.name in ADDRESSES:
@@ -217,31 +203,12 @@ def running_finding(runs: Mapping[str, Running], note: str) -> Finding:
 
 
 def _running_claims(name: str, run: Running) -> list[Claim]:
-    eager, lazy = run.evaluations[GREEDY], run.evaluations[LAZY_GREEDY]
-    slow, fast = published.MINUTES
+    factor = published.MINUTES[0] / published.MINUTES[1]
+    times = run.evaluations[GREEDY] / run.evaluations[LAZY_GREEDY]
     local, greedy = run.seconds[LAZY_LOCAL], run.seconds[LAZY_GREEDY]
+    long = run.years * YEAR > 1000 * max(local, 1e-9)
     return [
-        claim(
-            "lazy",
-            eager / lazy >= slow / fast * 0.8,
-            slow=slow,
-            fast=fast,
-            factor=slow / fast,
-            name=name,
-            eager=eager,
-            lazy=lazy,
-            times=eager / lazy,
-            eager_seconds=run.seconds[GREEDY],
-            lazy_seconds=greedy,
-        ),
-        claim("local-search", local <= 2 * greedy, name=name, local=local, greedy=greedy),
-        claim(
-            "exhaustive",
-            run.years * YEAR > 1000 * max(local, 1e-9),
-            size=published.EXHAUSTIVE_SIZE,
-            years=published.EXHAUSTIVE_YEARS,
-            name=name,
-            run=run,
-            milliseconds=run.each * 1000,
-        ),
+        claim("lazy", times >= factor * 0.8, name=name, run=run, factor=factor, times=times),
+        claim("local-search", local <= 2 * greedy, name=name, run=run),
+        claim("exhaustive", long, name=name, run=run, milliseconds=run.each * 1000),
     ]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from agent.decision.calibration import Calibration
 from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
-from agent.lab.paper import published
 from agent.lab.paper.published import claim, prose
 from agent.lab.paper.subject import Subject
 from agent.lab.questions import survey
@@ -90,32 +89,13 @@ def _claims(name: str, curve: Curve) -> list[Claim]:
     knee = curve.knee
     if knee is None:
         return [claim("no-knee", same=False, name=name)]
-    low, high = survey.KNEE
-    most = max(each.worth for each in curve.points)
+    (low, high), most = survey.KNEE, max(each.worth for each in curve.points)
     worth, cost = knee.worth / most, knee.cost / curve.whole
-    return [
-        claim(
-            "knee",
-            knee.least <= high and knee.most >= low,
-            low=low,
-            high=high,
-            name=name,
-            range=_range(knee),
-            count=knee.mask.bit_count(),
-            most=most,
-            bits=published.UTILITY_BITS,
-        ),
-        claim(
-            "knee-is-cheap",
-            worth >= MOST and cost <= LEAST,
-            name=name,
-            worth=worth,
-            cost=cost,
-            share=knee.cost / max(each.cost for each in curve.points),
-            much=MOST,
-            little=LEAST,
-        ),
-    ]
+    share = knee.cost / max(each.cost for each in curve.points)
+    near, cheap = knee.least <= high and knee.most >= low, worth >= MOST and cost <= LEAST
+    at = {"range": _range(knee), "count": knee.mask.bit_count(), "most": most, "knee": (low, high)}
+    terms = {"worth": worth, "cost": cost, "share": share, "much": MOST, "little": LEAST}
+    return [claim("knee", near, name=name, **at), claim("knee-is-cheap", cheap, name=name, **terms)]
 
 
 def calibrated(costs: Mapping[str, float], seed: int) -> Calibration:

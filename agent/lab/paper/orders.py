@@ -128,29 +128,19 @@ def utility_finding(
     claims.append(claim("first-six", None, **six))
     text = [prose("prior", shrinkage=shrinkage, least=SHRINKAGES[0])]
     if fitted:
-        text.append(prose("fitted-level", bits=published.UTILITY_BITS))
+        text.append(prose("fitted-level"))
     return Finding(chart, tuple(claims), (*text, prose("on-the-way-up")))
 
 
 def _levels_off(name: str, order: Along) -> Claim:
     """Compare the level with the paper's, and after how many attributes it is reached."""
     values, count = order.curves[BITS], len(order.names)
-    here = reached(values, LEVEL)
-    same = here <= count / 2 and values[-1] >= LEVEL * max(values)
-    return claim(
-        "levels-off",
-        same,
-        bits=published.UTILITY_BITS,
-        there=len(published.UTILITY_ORDER),
-        attributes=published.ATTRIBUTES,
-        name=name,
-        level=LEVEL,
-        most=max(values),
-        here=here,
-        count=count,
-        last=values[-1],
-        because=published.level(name) if name == "plugin" or not same else "",
-    )
+    here, last = reached(values, LEVEL), values[-1]
+    same = here <= count / 2 and last >= LEVEL * max(values)
+    because = published.level(name) if name == "plugin" or not same else ""
+    found = {"most": max(values), "here": here, "count": count, "last": last, "because": because}
+    there = len(published.UTILITY_ORDER)
+    return claim("levels-off", same, name=name, level=LEVEL, there=there, **found)
 
 
 def cost_finding(order: Along, note: str) -> Finding:
@@ -177,15 +167,9 @@ def metrics_finding(order: Along, note: str, k: int = published.K) -> Finding:
     title = f"Fig. 9: three cost metrics along the same order, k = {k}"
     flat = {name: reached(values, FLAT) for name, values in order.curves.items()}
     first = flat["k-anonymity"]
-    flattens = claim(
-        "flattens",
-        first < len(order.names) and first < min(flat[each] for each in METRICS[:2]),
-        there=published.FLAT_AFTER,
-        attributes=published.ATTRIBUTES,
-        share=FLAT,
-        here=", ".join(f"{n} ({name})" for name, n in flat.items()),
-        count=len(order.names),
-    )
+    here = ", ".join(f"{n} ({name})" for name, n in flat.items())
+    same = first < len(order.names) and first < min(flat[each] for each in METRICS[:2])
+    flattens = claim("flattens", same, share=FLAT, here=here, count=len(order.names))
     return Finding(Chart("fig-09-metrics", title, note, (panel,)), (flattens,))
 
 

@@ -5,6 +5,7 @@ What is only drawn there is absent here.
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
@@ -58,10 +59,10 @@ def doubted(claim: Claim) -> Claim:
 
 
 def claim(key: str, same: bool | None, **fields: object) -> Claim:  # noqa: FBT001  (a verdict)
-    """Return a claim of claims.toml with its fields filled in."""
-    text = _texts()["claims"][key]
+    """Return a claim of claims.toml with its fields filled in; ``paper`` is this module."""
+    text, paper = _texts()["claims"][key], sys.modules[__name__]
     place, stated, ours, why = (
-        text[each].format(**fields) for each in ("place", "published", "ours", "why")
+        text[each].format(paper=paper, **fields) for each in ("place", "published", "ours", "why")
     )
     return Claim(place, stated, ours, same, why)
 
@@ -69,7 +70,7 @@ def claim(key: str, same: bool | None, **fields: object) -> Claim:  # noqa: FBT0
 def prose(key: str, **fields: object) -> str:
     """Return a sentence of claims.toml with its fields filled in."""
     text: str = _texts()["prose"][key]
-    return text.format(**fields)
+    return text.format(paper=sys.modules[__name__], **fields)
 
 
 def level(name: str) -> str:
