@@ -70,17 +70,6 @@ class Line:
     utility: Floats
     success: Floats
 
-    @property
-    def means(self) -> tuple[Floats, Floats]:
-        """Utility and success of its points, float64, shape (1, points) each."""
-        return self.utility.mean(axis=1)[None], self.success.mean(axis=1)[None]
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """The least and the greatest utility of its points."""
-        utility, _ = self.means
-        return float(utility.min()), float(utility.max())
-
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
@@ -97,38 +86,27 @@ def ratios(line: Line, other: Line, resamples: Resamples) -> tuple[Ratio, ...]:
     them the logarithm of the ratio is linear. Empty where there is no overlap. In a resample in
     which a line ends before, its end counts.
     """
-    low = max(line.range[0], other.range[0])
-    high = min(line.range[1], other.range[1])
+    reach = [each.utility.mean(axis=1) for each in (line, other)]
+    low, high = max(each.min() for each in reach), min(each.max() for each in reach)
     knots = [each for each in (*line.utility, *other.utility) if low <= each.mean() <= high]
     found = [_ratio(line, other, each, resamples) for each in knots]
     return tuple(sorted(found, key=lambda each: each.utility))
 
 
 def _ratio(line: Line, other: Line, utility: Floats, resamples: Resamples) -> Ratio:
-    mean, wanted, logs, drawn = float(utility.mean()), resamples.means(utility), [], []
+    mean, wanted, logs = float(utility.mean()), resamples.means(utility), []
     for each in (line, other):
-        points = resamples.means(each.utility.T), resamples.means(each.success.T)
-        logs.append(_log_at(*each.means, np.array([mean])))
-        drawn.append(_log_at(*points, wanted))
-    ratio = between(float(np.exp(logs[0] - logs[1])[0]), np.exp(drawn[0] - drawn[1]))
-    return Ratio(mean, ratio)
+        found = _log_at(each.utility.mean(axis=1), each.success.mean(axis=1), mean)
+        points = resamples.means(each.utility.T), resamples.means(each.success.T), wanted
+        logs.append((found, np.array([_log_at(*each) for each in zip(*points, strict=True)])))
+    (one, ones), (two, twos) = logs
+    return Ratio(mean, between(float(np.exp(one - two)), np.exp(ones - twos)))
 
 
-def _log_at(utility: Floats, success: Floats, wanted: Floats) -> Floats:
-    """Return log success by linear interpolation over utility; beyond the ends, that of the end.
-
-    ``utility``, ``success``: float64, shape (lines, points); ``wanted``: shape (lines,).
-    """
-    order = np.argsort(utility, axis=1, kind="stable")
-    x = np.take_along_axis(utility, order, axis=1)
-    y = np.log(np.take_along_axis(success, order, axis=1))
-    after = np.clip((x <= wanted[:, None]).sum(axis=1), 1, max(1, x.shape[1] - 1))
-    each, before = np.arange(len(x)), after - 1
-    after = np.minimum(after, x.shape[1] - 1)
-    width = x[each, after] - x[each, before]
-    way = np.divide(wanted - x[each, before], width, np.zeros(len(x)), where=width > 0)
-    found: Floats = y[each, before] + np.clip(way, 0, 1) * (y[each, after] - y[each, before])
-    return found
+def _log_at(utility: Floats, success: Floats, wanted: float) -> float:
+    """Return log success by linear interpolation over utility; beyond the ends, that of the end."""
+    order = np.argsort(utility, kind="stable")
+    return float(np.interp(wanted, utility[order], np.log(success[order])))
 
 
 class Bar(NamedTuple):

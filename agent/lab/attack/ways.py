@@ -61,12 +61,8 @@ class Way:
         if self.protect is not None:
             limits = replace(limits, protect=self.protect)
         asked = frozenset[str]() if self.answered else terms.ask
-        changes: dict[str, Any] = {
-            "trade_off": self.trade_off,
-            "mode": self.mode,
-            "memory": self.memory,
-            "algorithm": self.algorithm,
-        }
+        names = ("trade_off", "mode", "memory", "algorithm")
+        changes: dict[str, Any] = {each: getattr(self, each) for each in names}
         return replace(
             terms,
             limits=limits,
