@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.build.build import model_of
-from agent.build.log.read import open_log
-from agent.build.log.source import source_of
-from agent.build.observe import Observations, observe
-from agent.build.options import BuildOptions, LogFiles, TableFiles
-from agent.build.read import open_tables
-from agent.build.tables import Source
 from agent.lab import Progress
-from agent.lab.paper.log import files_of
 from agent.model.model import Model
+from agent.tradeoff.sets import members
+
+if TYPE_CHECKING:  # the extra `build`, which only `halves` and `halves_of_log` need
+    from agent.build.observe import Observations
+    from agent.build.options import LogFiles, TableFiles
+    from agent.build.tables import Source
 
 Codes = NDArray[np.unsignedinteger]
 Indexes = NDArray[np.intp]
+Heard = NDArray[np.intp]
+Table = NDArray[np.bool_]
+
+SILENT = 0  # where nothing was said of an attribute; a code is heard as one more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,12 +59,19 @@ def halves(users: Path, events: Path, progress: Progress) -> tuple[Model, HeldOu
 
     UsageError where there is no such file; BuildError where the tables cannot make a model.
     """
+    from agent.build.options import TableFiles
+    from agent.build.read import open_tables
+
     progress("reading", 0.0)
     return _halves(open_tables(users, events), TableFiles(users, events), progress)
 
 
 def halves_of_log(folder: Path, progress: Progress) -> tuple[Model, HeldOut]:
     """Return the same for the log, people and sites in a folder; errors as ``halves``."""
+    from agent.build.log.read import open_log
+    from agent.build.log.source import source_of
+    from agent.lab.paper.log import files_of
+
     progress("reading", 0.0)
     files = files_of(folder)
     return _halves(source_of(open_log(files)), files, progress)
@@ -70,6 +80,10 @@ def halves_of_log(folder: Path, progress: Progress) -> tuple[Model, HeldOut]:
 def _halves(
     source: Source, files: TableFiles | LogFiles, progress: Progress
 ) -> tuple[Model, HeldOut]:
+    from agent.build.build import model_of
+    from agent.build.observe import observe
+    from agent.build.options import BuildOptions
+
     # No figure is of what a model says that the held-out got.
     one = BuildOptions(**files._asdict(), half="A", validation=False, id="half")
     model = model_of(source, one, progress)
@@ -150,3 +164,18 @@ def _person(held: HeldOut, person: int, requests: int, seed: int) -> Person:
         for e in places
     )
     return Person(person, tuple(held.codes[person].tolist()), tuple(asked))
+
+
+def heard(codes: Codes, masks: Sequence[int]) -> Heard:
+    """Return what each of n requests says: SILENT, or the code and one.
+
+    ``codes``: unsigned, shape (n, attributes), of who asks, and of the request; ``masks``: the
+    set attached to each. What comes back is intp, shape (n, attributes).
+    """
+    return (codes.astype(np.intp) + 1) * told(masks, codes.shape[1])
+
+
+def told(masks: Sequence[int], attributes: int) -> Table:
+    """Return sets as a table, bool, shape (n, attributes)."""
+    known = {mask: np.isin(np.arange(attributes), [*members(mask)]) for mask in {*masks}}
+    return np.array([known[mask] for mask in masks], dtype=bool).reshape(-1, attributes)

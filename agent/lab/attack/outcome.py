@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.lab.attack.adversaries import guarded, left
-from agent.lab.attack.heldout import Person
-from agent.lab.attack.services import Service, heard
+from agent.lab.attack.heldout import Person, heard
 from agent.lab.attack.simulation import Trace
+
+if TYPE_CHECKING:  # which needs the extra `lab`
+    from agent.lab.attack.services import Service
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.number]

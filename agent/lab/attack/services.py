@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 
 from agent.lab import Progress
+from agent.lab.attack.heldout import SILENT, Heard, Table, told
 from agent.lab.paper.subject import groups_of
 from agent.model.model import Model
 from agent.tradeoff.grouping import row_columns
-from agent.tradeoff.sets import members, singleton
+from agent.tradeoff.sets import singleton
 from agent.tradeoff.tables import QueryRows
 from agent.tradeoff.utility import Utility, query_utility
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-Codes = NDArray[np.unsignedinteger]
 Floats = NDArray[np.float64]
-Heard = NDArray[np.intp]
-Table = NDArray[np.bool_]
 
 
-SILENT = 0  # where nothing was said of an attribute; a code is heard as one more
 FLOOR = 0.01  # of the prior is mixed in: nothing is ever certain
 STEPS, NEAR = 200, 1e-3  # where its search ends
 TEMPER = 0.25
@@ -53,21 +50,6 @@ class QueryService(Protocol):
         ``heard``: of `heard`, shape (n, attributes).
         """
         ...
-
-
-def heard(codes: Codes, masks: Sequence[int]) -> Heard:
-    """Return what each of n requests says: SILENT, or the code and one.
-
-    ``codes``: unsigned, shape (n, attributes), of who asks, and of the request; ``masks``: the
-    set attached to each. What comes back is intp, shape (n, attributes).
-    """
-    return (codes.astype(np.intp) + 1) * told(masks, codes.shape[1])
-
-
-def told(masks: Sequence[int], attributes: int) -> Table:
-    """Return sets as a table, bool, shape (n, attributes)."""
-    known = {mask: np.isin(np.arange(attributes), [*members(mask)]) for mask in {*masks}}
-    return np.array([known[mask] for mask in masks], dtype=bool).reshape(-1, attributes)
 
 
 def prior(rows: QueryRows) -> Floats:
@@ -167,9 +149,6 @@ def logistic(rows: QueryRows, cards: Sequence[int], heard: Heard, strength: floa
     again, as `heard` has it; ``strength``: the inverse of the weight of the penalty on
     squared coefficients, for rows that are there once.
     """
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
-
     copies = len(heard) // len(rows.intent)
     chances = prior(rows)
     wanted = np.unique(rows.intent)
@@ -186,8 +165,6 @@ def logistic(rows: QueryRows, cards: Sequence[int], heard: Heard, strength: floa
 
 def one_hot(heard: Heard, cards: Sequence[int]) -> csr_array:
     """Return a table with a column for each value, and t of `Linear` where it was said."""
-    from scipy.sparse import csr_array
-
     starts = np.append(0, np.cumsum(cards)[:-1])
     row, attribute = np.nonzero(heard != SILENT)
     column = starts[attribute] + heard[row, attribute] - 1

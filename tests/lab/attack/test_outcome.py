@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.lab.attack.heldout import drawn
+from agent.lab.attack.heldout import drawn, heard
 from agent.lab.attack.outcome import DRAWS, Resamples, quantile, realised
-from agent.lab.attack.services import Recipe, Service, heard
+from agent.lab.attack.services import Recipe, Service
 from agent.lab.attack.simulation import Trace
 from agent.lab.attack.ways import EVERYTHING, NOTHING, RANDOM, Way
 from tests.lab.attack.made import model, others, walker

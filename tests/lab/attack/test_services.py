@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.lab.attack.heldout import SILENT, heard
 from agent.lab.attack.services import (
     RECIPES,
-    SILENT,
     Recipe,
     Service,
     chosen,
-    heard,
     practised,
     prior,
 )
