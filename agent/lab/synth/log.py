@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from agent import __version__
-from agent.build.columns import INTENT, QUERY, USER
+from agent.build.columns import QUERY, USER
 from agent.build.log.read import open_log
 from agent.build.log.schema import AGE_GROUPS, GENDERS, REGIONS, TABLES, TOPICS
 from agent.build.log.source import source_of
@@ -51,20 +51,6 @@ prove nothing about people.
 
 {assumed}
 """
-# What people say, by the name of its share: a column, and its value.
-_OF_PEOPLE = {
-    "gender_female": ("gender", "female"),
-    "gender_male": ("gender", "male"),
-    "age_under_18": ("age_group", "under_18"),
-    "age_18_to_55": ("age_group", "18_to_55"),
-    "age_over_55": ("age_group", "over_55"),
-    "student": ("occupation", "student"),
-    "region_us_canada": ("region", "us_canada"),
-    "region_europe": ("region", "europe"),
-    "region_asia": ("region", "asia"),
-}
-_ACTIVE = ("daily", "several_zips", "several_cities", "several_countries")
-_REPEATED = ("asked_before", "visited_before", "working_hours", "workday")
 
 
 class Block(NamedTuple):
@@ -228,33 +214,32 @@ def measured(files: LogFiles) -> Measured:
     """Return what the tables of a log have; errors as `open_log`."""
     log = open_log(files)
     source = source_of(log)
-    users, events = source.users, source.events
     classified = log.sites.filter(log.sites.topic.notnull()).host
-    people = {name: users[column] == value for name, (column, value) in _OF_PEOPLE.items()}
-    people |= {name: users[name] == "yes" for name in _ACTIVE}
-    people["occupation_given"] = users.occupation.notnull()
-    queries = {name: events[name] == "yes" for name in _REPEATED}
-    queries["domain_known"] = events.top_level_domain.notnull()
-    queries["topic_known"] = events[INTENT].isin(classified)
-    texts = events.group_by(QUERY).aggregate(users=events[USER].nunique())
-    crowds = _row(texts, {"count": texts.count(), "users": texts.users.min()})
-    count_users, shares = _shares(users, people)
-    count_events, of_queries = _shares(events, queries)
-    shares |= of_queries
+    tables = {"people": source.users, "queries": source.events}
+    counts: dict[str, int] = {}
+    shares: dict[str, float] = {}
+    for name, table in tables.items():
+        holds = {
+            each.name: _holds(each, table, classified) for each in MARGINALS if each.table == name
+        }
+        means = {key: each.cast("int8").fill_null(0).mean() for key, each in holds.items()}
+        row = _row(table, {"count": table.count(), **means})
+        counts[name] = int(row.pop("count"))
+        shares |= row
+    texts = source.events.group_by(QUERY).aggregate(users=source.events[USER].nunique())
+    crowds = _row(texts, {"texts": texts.count(), "min_users": texts.users.min()})
+    found = {name: int(value) for name, value in crowds.items()}
     return Measured(
-        people=count_users,
-        queries=count_events,
-        texts=int(crowds["count"]),
-        min_users=int(crowds["users"]),
-        shares=tuple((each, shares[each.name]) for each in MARGINALS),
+        **counts, **found, shares=tuple((each, shares[each.name]) for each in MARGINALS)
     )
 
 
-def _shares(table: ibis.Table, holds: Mapping[str, ibis.Value]) -> tuple[int, dict[str, float]]:
-    """Return how many rows there are, and in which share of them each condition holds."""
-    means = {name: each.cast("int8").fill_null(0).mean() for name, each in holds.items()}
-    row = _row(table, {"count": table.count(), **means})
-    return int(row.pop("count")), row
+def _holds(each: Marginal, table: ibis.Table, classified: ibis.Value) -> ibis.Value:
+    """Return in which rows what a share is of holds."""
+    column = table[each.column]
+    if each.value == "classified":
+        return column.isin(classified)
+    return column.notnull() if each.value == "*" else column == each.value
 
 
 def _row(table: ibis.Table, values: Mapping[str, ibis.Value]) -> dict[str, float]:

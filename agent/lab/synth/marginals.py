@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import date
+from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
@@ -24,38 +26,23 @@ _HALVINGS, _WIDEST = 60, 40.0
 
 
 class Marginal(NamedTuple):
-    """One published share: ``name`` of what is counted, ``words`` for it, its ``place``."""
+    """One published share: ``name`` of what is counted, ``words`` for it, its ``place``.
+
+    It is the share of a ``table``, people or queries, whose ``column`` has a ``value``: * for any,
+    classified for one that the directory has.
+    """
 
     name: str
     words: str
     share: float
     place: str
+    table: str
+    column: str
+    value: str
 
 
-MARGINALS = (
-    Marginal("gender_female", "people who say female", 0.42, "5.1"),
-    Marginal("gender_male", "people who say male", 0.44, "5.1"),
-    Marginal("age_under_18", "people who say under 18", 0.08, "5.1"),
-    Marginal("age_18_to_55", "people who say 18 to 55", 0.53, "5.1"),
-    Marginal("age_over_55", "people who say 55 and older", 0.33, "5.1"),
-    Marginal("occupation_given", "people who say an occupation", 0.57, "5.1"),
-    Marginal("student", "people who say student", 0.10, "5.1"),
-    Marginal("region_us_canada", "people who say US or Canada", 0.53, "5.1"),
-    Marginal("region_europe", "people who say European Union", 0.07, "5.1"),
-    Marginal("region_asia", "people who say Asia", 0.03, "5.1"),
-    Marginal("asked_before", "queries asked before", 0.70, "5.2"),
-    Marginal("visited_before", "clicks on a site visited before", 0.53, "5.2"),
-    Marginal("daily", "people who ask once a day or more", 0.47, "5.2"),
-    Marginal("domain_known", "queries from .com .net .org .edu", 0.83, "5.2"),
-    Marginal("several_zips", "people in several zip codes", 0.31, "5.2"),
-    Marginal("several_cities", "people in several cities", 0.31, "5.2"),
-    Marginal("several_countries", "people in several countries", 0.02, "5.2"),
-    Marginal("working_hours", "queries in working hours", 0.40, "5.2"),
-    Marginal("workday", "queries on workdays", 0.73, "5.2"),
-    Marginal("topic_known", "queries whose topic is known", 0.96, "5.3"),
-)
-
-
+_, *_ROWS = csv.reader((files("agent.lab.synth") / "marginals.csv").read_text("utf-8").splitlines())
+MARGINALS = tuple(Marginal._make((*each[:2], float(each[2]), *each[3:])) for each in _ROWS)
 PUBLISHED = {each.name: each.share for each in MARGINALS}
 
 
