@@ -14,7 +14,7 @@ from agent.cli.options import PATH, json_option, record, seed_option
 from agent.cli.progress import Progress
 from agent.errors import UsageError
 from agent.files import replace_bytes
-from agent.lab.attack.options import Options
+from agent.lab.attack.ways import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,11 +70,10 @@ def attack(**flags: Unpack[AttackFlags]) -> None:
     reader = _reader(flags)
     with extra("lab", "drawing figures"):
         from agent.lab.attack.bars import bars
-        from agent.lab.attack.drawn import charts
-        from agent.lab.attack.numbers import NAME, numbers
-        from agent.lab.attack.page import page
+        from agent.lab.attack.charts import NAME, charts, numbers
+        from agent.lab.attack.report import page
         from agent.lab.attack.study import study
-        from agent.lab.drawing.write import write_page
+        from agent.lab.drawing import write_page
     folder = folder_for(flags["out"])
     options = Options(
         people=flags["people"],
@@ -107,7 +106,7 @@ def _reader(flags: AttackFlags) -> Callable[[Progress], Material]:
     with extra("build", "building a model"):
         from agent.lab.attack.heldout import halves, halves_of_log
         from agent.lab.attack.study import Material
-        from agent.lab.paper.logged import stated_source
+        from agent.lab.paper.log import stated_source
     match flags["users"], flags["events"], flags["log"]:
         case Path() as users, Path() as events, None:
             return lambda told: Material(*halves(users, events, told), stated_source(users.parent))

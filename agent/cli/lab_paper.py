@@ -13,12 +13,12 @@ from agent.cli.layout import paragraph
 from agent.cli.options import PATH, json_option, record, seed_option
 from agent.cli.progress import Progress
 from agent.errors import UsageError
-from agent.lab.paper.options import Options
-from agent.lab.paper.published import SAMPLES, TRADE_OFF
+from agent.lab.paper.published import SAMPLES, Options
+from agent.lab.questions.survey import TRADE_OFF
 from agent.model.shipped import shipped_model
 
 if TYPE_CHECKING:
-    from agent.lab.paper.places import Places
+    from agent.lab.paper.subject import Places
 
 
 class PaperFlags(TypedDict):
@@ -73,8 +73,9 @@ def paper(**flags: Unpack[PaperFlags]) -> None:
     if sum([flags["model"] is not None, flags["survey"], flags["log"] is not None]) > 1:
         raise UsageError("the figures are of one thing", "give --model, --survey or --log")
     with extra("lab", "drawing figures"):
-        from agent.lab.drawing.write import write_report
-        from agent.lab.paper.study import Material, study
+        from agent.lab.drawing import write_report
+        from agent.lab.paper.study import study
+        from agent.lab.paper.subject import Material
     folder = folder_for(flags["out"])
     options = Options(trade_off=flags["trade_off"], samples=flags["samples"], seed=flags["seed"])
     with Progress() as progress:
@@ -101,7 +102,7 @@ def _material(flags: PaperFlags, folder: Path, progress: Progress) -> tuple[Path
     """Return the file of the model, and of a log, which is built here, the places too."""
     if flags["log"] is not None:
         with extra("build", "building a model"):
-            from agent.lab.paper.logged import logged
+            from agent.lab.paper.log import logged
 
         return logged(flags["log"], folder, progress)
     return flags["model"] or shipped_model(), None

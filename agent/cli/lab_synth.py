@@ -15,7 +15,7 @@ from agent.cli.progress import Progress
 from agent.lab.synth.marginals import MIN_USERS, PEOPLE, QUERIES, SOURCE, TEXTS
 
 if TYPE_CHECKING:
-    from agent.lab.synth.measure import Measured
+    from agent.lab.synth.log import Measured
 
 _SIZES = ("1", "10", "100")
 _COLUMNS = (Column("what"), Column("paper", right=True), Column("here", right=True), Column("§"))
@@ -51,8 +51,7 @@ def synth(**flags: Unpack[SynthFlags]) -> None:
     what is assumed. Needs the extra `build`.
     """
     with extra("build", "writing a log"):
-        from agent.lab.synth.measure import measured
-        from agent.lab.synth.write import write_log
+        from agent.lab.synth.log import measured, write_log
     times = int(flags["times"])
     with Progress() as progress:
         files = write_log(flags["out"], times, flags["seed"], progress)

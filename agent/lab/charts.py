@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Style = Literal["line", "points", "steps", "bars"]
+Style = Literal["line", "points", "bars"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,14 @@ class Series:
         if bool(self.low) != bool(self.high):
             message = f"{self.label!r} has an interval with one end"
             raise ValueError(message)
+
+    @classmethod
+    def ranked(
+        cls, label: str, y: Iterable[float], style: Style = "bars", names: tuple[str, ...] = ()
+    ) -> Series:
+        """Return numbers at x = 0, 1, 2 and so on."""
+        values = tuple(map(float, y))
+        return cls(label, tuple(map(float, range(len(values)))), values, style, names=names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +105,16 @@ class Finding:
     chart: Chart
     claims: tuple[Claim, ...] = ()
     text: tuple[str, ...] = ()
+
+
+def section(chart: Chart, note: str) -> list[str]:
+    """Return the beginning of a section of a page in Markdown: a chart, and a note on its data."""
+    files = f"[SVG]({chart.name}.svg), [numbers]({chart.name}.csv)"
+    picture = f"![{chart.title}]({chart.name}.png)"
+    return [f"## {chart.title}", "", picture, "", f"{note} {files}", ""]
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table in Markdown, line by line."""
+    lines = [head, ["---"] * len(head), *rows]
+    return ["| " + " | ".join(each.replace("|", "\\|") for each in line) + " |" for line in lines]

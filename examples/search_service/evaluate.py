@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from agent.cli.extras import extra
 from agent.cli.progress import Progress
 from agent.errors import ReticentError, UsageError
-from agent.lab.attack.streams import drawn
-from agent.lab.attack.walk import Scene
+from agent.lab.attack.heldout import drawn
+from agent.lab.attack.simulation import Scene
 from agent.lab.attack.ways import Way
 from agent.lab.attack.workers import Run, traces
 from examples.search_service.attributes import asked_of

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from agent.build.options import LogFiles
+from agent.lab.synth.log import Measured
 from agent.lab.synth.marginals import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
-from agent.lab.synth.measure import Measured
 from tests.cli.conftest import Run, builds
 
 SHARES = tuple((each, each.share + 0.001) for each in MARGINALS)
@@ -22,8 +22,8 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, int, int]]:
         calls.append((folder, times, seed))
         return LogFiles(*(folder / name for name in LogFiles._fields))
 
-    monkeypatch.setattr("agent.lab.synth.write.write_log", write)
-    monkeypatch.setattr("agent.lab.synth.measure.measured", lambda _files: COUNTED)
+    monkeypatch.setattr("agent.lab.synth.log.write_log", write)
+    monkeypatch.setattr("agent.lab.synth.log.measured", lambda _files: COUNTED)
     return calls
 
 
@@ -59,7 +59,7 @@ def test_it_need_not_count(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: list[tuple[Path, int, int]]
 ) -> None:
     """Counting a large log takes memory that writing it does not."""
-    monkeypatch.setattr("agent.lab.synth.measure.measured", None)  # it is not even called
+    monkeypatch.setattr("agent.lab.synth.log.measured", None)  # it is not even called
     found = run("lab", "synth", tmp_path, "--times", "100", "--uncounted", "--json").record
     assert found == {"synthetic": True, "folder": str(tmp_path), "times": 100, "seed": 0}
     assert "paper" not in run("lab", "synth", tmp_path, "--uncounted").out
@@ -81,7 +81,7 @@ def test_it_says_which_extra_it_needs(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the extra `build`, and before anything is written."""
-    monkeypatch.setitem(__import__("sys").modules, "agent.lab.synth.write", None)
+    monkeypatch.setitem(__import__("sys").modules, "agent.lab.synth.log", None)
     error, hint = run("lab", "synth", tmp_path / "log").refusal(code=1)
     assert "which is not installed" in error
     assert hint == "pip install 'reticent[build]'"

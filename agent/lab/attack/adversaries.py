@@ -1,33 +1,26 @@
-"""What an adversary makes of what recipients hold: who it may be, and what else is true of them.
-
-It knows the model, the policy and the algorithm, and a list of people with all their values, the
-one it looks for among them. A decision says nothing beside the values that it discloses (DESIGN.md
-2.6), so that it takes the person for anyone who agrees with those.
-"""
+"""What an adversary makes of what was disclosed, and of what was not."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import accumulate
 from operator import or_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from agent.lab.attack.heldout import Person
+from agent.lab.attack.simulation import Question, Reticent, Scene, Trace, requests_of
+from agent.model.model import Model
 from agent.tradeoff.grouping import plogp
-from agent.tradeoff.sets import members
+from agent.tradeoff.sets import members, union
 from agent.tradeoff.tables import UNSPECIFIED
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.lab.attack.streams import Person
-    from agent.lab.attack.walk import Trace
-
-    Codes = NDArray[np.unsignedinteger]
-    Counts = NDArray[np.intp]
-    Floats = NDArray[np.float64]
+Codes = NDArray[np.unsignedinteger]
+Counts = NDArray[np.intp]
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 
 class Learned(NamedTuple):
@@ -99,3 +92,78 @@ def _learned(prior: Counts, after: Counts, own: int) -> tuple[float, float]:
     before, now = prior / prior.sum(), after / after.sum()
     true = float(np.log2(now[own] / before[own]))
     return true, float(plogp(now).sum() - plogp(before).sum())
+
+
+class Inferred(NamedTuple):
+    """The people of a list who are left after each request; intp, shape (T,), and bool.
+
+    ``agreeing``: with all that was disclosed to any recipient; ``producing``: whose agent would
+    have sent the whole transcript; ``same``: whether these are the same people.
+    """
+
+    agreeing: NDArray[np.intp]
+    producing: NDArray[np.intp]
+    same: NDArray[np.bool_]
+
+    @property
+    def bits(self) -> NDArray[np.float64]:
+        """What absence gives after each request, in bits: how many fewer people produce it."""
+        found: NDArray[np.float64] = np.log2(self.agreeing / self.producing)
+        return found
+
+
+class Reasoner:
+    """Simulates the agent of everybody on a list, in one way that Reticent decides.
+
+    Whoever is decided alike is decided once: those with the same of all that a decision takes.
+    """
+
+    def __init__(self, agent: Reticent, model: Model, scene: Scene, people: Codes) -> None:
+        """Take the list: unsigned, shape (N, P), codes by person attribute."""
+        self._agent, self._model, self._scene, self._people = agent, model, scene, people
+
+    def inferred(self, person: Person) -> Inferred:
+        """Return who is left of the list, after each request of a person who is on it."""
+        # Whoever is not out yet was asked the same and has said the same: one memory is all theirs.
+        producing, held = np.arange(len(self._people)), 0
+        left, masks = [], []
+        for question, chosen, _ in requests_of(self._agent, self._model, self._scene, person):
+            producing = self._those_who_say(chosen.order, question, person, producing)
+            held |= union(each for each in chosen.order if each < self._model.persons)
+            left.append(producing)
+            masks.append(held)
+        agreeing = list(consistent(masks, person, self._people))
+        return Inferred(
+            np.array([len(rows) for rows in agreeing], dtype=np.intp),
+            np.array([len(rows) for rows in left], dtype=np.intp),
+            np.array([np.array_equal(*both) for both in zip(agreeing, left, strict=True)]),
+        )
+
+    def _those_who_say(
+        self, order: Sequence[int], question: Question, person: Person, among: Rows
+    ) -> Rows:
+        """Return who would send these attributes, in this order, with the person's values."""
+        # Whoever would have sent other values need not be decided for.
+        for each in order:
+            if each < self._model.persons:
+                among = among[self._people[among, each] == person.codes[each]]
+        said = [
+            rows
+            for rows in self._decided_alike(question, among)
+            if self._agent.chosen(question, self._somebody(rows)).order == order
+        ]
+        return np.sort(np.concatenate([np.zeros(0, np.intp), *said]))
+
+    def _decided_alike(self, question: Question, among: Rows) -> list[Rows]:
+        """Return the rows in groups that share all that a decision takes."""
+        if not len(among) or not self._agent.reads_own(question):
+            return [among] if len(among) else []
+        groups: dict[Hashable, list[int]] = {}
+        for row in among.tolist():
+            groups.setdefault(self._people[row].tobytes(), []).append(row)
+        return [np.array(rows, dtype=np.intp) for rows in groups.values()]
+
+    def _somebody(self, rows: Rows) -> Person:
+        """Return the first of them, who asks nothing of their own here."""
+        row = int(rows[0])
+        return Person(row, tuple(self._people[row].tolist()), ())

@@ -1,26 +1,112 @@
-"""The bars that Reticent has to meet: what was wanted, what was found, how far the two are."""
+"""The bars that Reticent has to meet, and the lines of the frontier that some of them compare."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import isnan
+from operator import itemgetter
+from typing import NamedTuple
 
-from agent.lab.attack.figures import ENOUGH, figures
-from agent.lab.attack.frontier import Line, ratios
-from agent.lab.attack.ways import ANSWERED, PAPERS, SHIPPED
-from agent.lab.attack.words import multiple, percent
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from agent.lab.attack.outcome import ENOUGH, Interval, Resamples, between, figures
+from agent.lab.attack.study import Study
+from agent.lab.attack.ways import ANSWERED, FAMILIES, PAPERS, SHIPPED, Way
 
-    from agent.lab.attack.frontier import Ratio
-    from agent.lab.attack.study import Study
-    from agent.lab.attack.ways import Way
+Floats = NDArray[np.float64]
 
+
+NONE = "-"
 EARLY, LATE = 50, 100  # requests after which they are judged
 FEWER = 1 / 30  # of the guesses that succeed where nothing is remembered
 RARELY, MANY, KEPT = 0.005, 0.95, 0.8  # of guesses, of people, of utility
 BALANCED = (SHIPPED[1], ANSWERED[1])
 LEDGER, PLANNED = OURS = ("with the ledger", "planned")
+
+
+def percent(found: Interval | None, digits: int = 1) -> str:
+    """Return shares as percentages."""
+    if found is None:
+        return NONE
+    return _sure([f"{100 * each:.{digits}f}" for each in found], " %")
+
+
+def number(found: Interval, digits: int = 3) -> str:
+    """Return numbers."""
+    return _sure([f"{each:.{digits}f}" for each in found])
+
+
+def chance(value: float) -> str:
+    """Return a share with two significant digits, as a percentage."""
+    return f"{100 * value:.2g} %" if value < 1 / 10 else f"{100 * value:.0f} %"
+
+
+def multiple(found: Interval) -> str:
+    """Return ratios, those below 1 as fractions."""
+    return _sure([f"1/{1 / each:.3g}" if each < 1 else f"{each:.3g}" for each in found])
+
+
+def milliseconds(seconds: float) -> str:
+    """Return what a decision took."""
+    return NONE if isnan(seconds) else f"{1000 * seconds:.1f}"
+
+
+def _sure(texts: Sequence[str], unit: str = "") -> str:
+    mean, low, high = texts
+    return f"{mean}{unit} [{low}, {high}]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """The points of one family: ways that differ in lambda alone.
+
+    ``utility``: float64, shape (points, N), each person's mean bits a request; ``success``: the
+    same shape, above 0, the chance of a single guess at each person.
+    """
+
+    utility: Floats
+    success: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How much more often a guess succeeds on one line than on another, at equal ``utility``."""
+
+    utility: float
+    ratio: Interval
+
+
+def ratios(line: Line, other: Line, resamples: Resamples) -> tuple[Ratio, ...]:
+    """Return the success on a line as a multiple of that on the other, where the two overlap.
+
+    At the utility of each point of either line that the other reaches too, ascending: between
+    them the logarithm of the ratio is linear. Empty where there is no overlap. In a resample in
+    which a line ends before, its end counts.
+    """
+    reach = [each.utility.mean(axis=1) for each in (line, other)]
+    low, high = max(each.min() for each in reach), min(each.max() for each in reach)
+    knots = [each for each in (*line.utility, *other.utility) if low <= each.mean() <= high]
+    found = [_ratio(line, other, each, resamples) for each in knots]
+    return tuple(sorted(found, key=lambda each: each.utility))
+
+
+def _ratio(line: Line, other: Line, utility: Floats, resamples: Resamples) -> Ratio:
+    mean, wanted, logs = float(utility.mean()), resamples.means(utility), []
+    for each in (line, other):
+        found = _log_at(each.utility.mean(axis=1), each.success.mean(axis=1), mean)
+        points = resamples.means(each.utility.T), resamples.means(each.success.T), wanted
+        logs.append((found, np.array([_log_at(*each) for each in zip(*points, strict=True)])))
+    (one, ones), (two, twos) = logs
+    return Ratio(mean, between(float(np.exp(one - two)), np.exp(ones - twos)))
+
+
+def _log_at(utility: Floats, success: Floats, wanted: float) -> float:
+    """Return log success by linear interpolation over utility; beyond the ends, that of the end."""
+    order = np.argsort(utility, kind="stable")
+    return float(np.interp(wanted, utility[order], np.log(success[order])))
 
 
 class Bar(NamedTuple):
@@ -38,36 +124,36 @@ class Bar(NamedTuple):
 
 def bars(study: Study) -> tuple[Bar, ...]:
     """Return every bar."""
-    found = [_equality(study)]
-    for family in OURS:
-        found.append(_against(study, family, "without memory", FEWER))
-        found.append(_against(study, family, "standing set", 1.0))
-    found.append(_against(study, PLANNED, LEDGER, 1.0))
-    for way in BALANCED:
-        found += _balanced(study, way)
-    return tuple(found)
+    reasoned = study.reasoned
+    away = reasoned.compared - reasoned.equal
+    equality = Bar(
+        "absence tells nothing, limits kept for everyone: who would have sent the same",
+        "exactly those who agree with what was disclosed",
+        f"the same people in {reasoned.equal:,} of {reasoned.compared:,} comparisons",
+        away == 0,
+        f"{away} differ",
+    )
+    against = [
+        _against(study, family, *other)
+        for family in OURS
+        for other in (("without memory", FEWER), ("standing set", 1.0))
+    ]
+    against.append(_against(study, PLANNED, LEDGER, 1.0))
+    return (equality, *against, *(bar for way in BALANCED for bar in _balanced(study, way)))
 
 
 def line_of(study: Study, family: str, step: int) -> Line:
     """Return a family's line of the frontier after a step, by its place."""
-    return Line.of([study.outcomes[way] for way in study.families[family]], step)
+    outcomes = [study.outcomes[way] for way in FAMILIES[family]]
+    return Line(
+        np.array([each.bits[:, step] for each in outcomes]),
+        np.array([each.success[:, step] for each in outcomes]),
+    )
 
 
 def judged_at(study: Study, requests: int) -> int:
     """Return the place of the step that a bar is judged at: the last where it is not reached."""
     return study.steps.index(requests) if requests in study.steps else len(study.steps) - 1
-
-
-def _equality(study: Study) -> Bar:
-    found = study.reasoned
-    away = found.compared - found.equal
-    return Bar(
-        "absence tells nothing, limits kept for everyone: who would have sent the same",
-        "exactly those who agree with what was disclosed",
-        f"the same people in {found.equal:,} of {found.compared:,} comparisons",
-        away == 0,
-        f"{away} differ",
-    )
 
 
 def _against(study: Study, family: str, other: str, most: float) -> Bar:
@@ -79,8 +165,8 @@ def _against(study: Study, family: str, other: str, most: float) -> Bar:
         return Bar(what, wanted, "no overlap", None, "")
     worst = max(found, key=lambda each: _counts(each, most))
     end = _counts(worst, most)
-    low, high = found[0].utility, found[-1].utility
-    words = f"{multiple(worst.ratio)} at worst, from {low:.3f} to {high:.3f} bits"
+    words = f"{multiple(worst.ratio)} at worst, "
+    words += f"from {found[0].utility:.3f} to {found[-1].utility:.3f} bits"
     good = [_counts(each, most) <= most for each in found]
     words += "" if all(good) else _where("met", found, good)
     if most == 1:
@@ -99,13 +185,9 @@ def _where(what: str, found: Sequence[Ratio], holds: Sequence[bool]) -> str:
     """Say where something holds: everywhere, or the longest stretch of utility; else nothing."""
     if all(holds):
         return f"; {what} everywhere"
-    stretches: list[list[float]] = [[]]
-    for each, held in zip(found, holds, strict=True):
-        if held:
-            stretches[-1].append(each.utility)
-        else:
-            stretches.append([])
-    longest = max(stretches, key=lambda each: each[-1] - each[0] if each else -1.0)
+    runs = groupby(zip(found, holds, strict=True), key=itemgetter(1))
+    stretches = [[each.utility for each, _ in run] for held, run in runs if held]
+    longest = max(stretches, key=lambda each: each[-1] - each[0], default=None)
     return f"; {what} from {longest[0]:.3f} to {longest[-1]:.3f}" if longest else ""
 
 

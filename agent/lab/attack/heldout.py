@@ -1,34 +1,30 @@
-"""A model of one half of the users, and the people of the other half with what they asked."""
+"""People whom the model has not seen, and the requests that each of them sends."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agent.build.build import model_of
-from agent.build.log.read import open_log
-from agent.build.log.source import source_of
-from agent.build.observe import observe
-from agent.build.options import BuildOptions, TableFiles
-from agent.build.read import open_tables
-from agent.lab.paper.logged import files_of
+from agent.lab import Progress
+from agent.model.model import Model
+from agent.tradeoff.sets import members
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
+if TYPE_CHECKING:  # the extra `build`, which only `halves` and `halves_of_log` need
     from agent.build.observe import Observations
-    from agent.build.options import LogFiles
+    from agent.build.options import LogFiles, TableFiles
     from agent.build.tables import Source
-    from agent.model.model import Model
 
-    Progress = Callable[[str, float], None]
-    Codes = NDArray[np.unsignedinteger]
-    Indexes = NDArray[np.intp]
+Codes = NDArray[np.unsignedinteger]
+Indexes = NDArray[np.intp]
+Heard = NDArray[np.intp]
+Table = NDArray[np.bool_]
+
+SILENT = 0  # where nothing was said of an attribute; a code is heard as one more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,12 +59,19 @@ def halves(users: Path, events: Path, progress: Progress) -> tuple[Model, HeldOu
 
     UsageError where there is no such file; BuildError where the tables cannot make a model.
     """
+    from agent.build.options import TableFiles
+    from agent.build.read import open_tables
+
     progress("reading", 0.0)
     return _halves(open_tables(users, events), TableFiles(users, events), progress)
 
 
 def halves_of_log(folder: Path, progress: Progress) -> tuple[Model, HeldOut]:
     """Return the same for the log, people and sites in a folder; errors as ``halves``."""
+    from agent.build.log.read import open_log
+    from agent.build.log.source import source_of
+    from agent.lab.paper.log import files_of
+
     progress("reading", 0.0)
     files = files_of(folder)
     return _halves(source_of(open_log(files)), files, progress)
@@ -77,6 +80,10 @@ def halves_of_log(folder: Path, progress: Progress) -> tuple[Model, HeldOut]:
 def _halves(
     source: Source, files: TableFiles | LogFiles, progress: Progress
 ) -> tuple[Model, HeldOut]:
+    from agent.build.build import model_of
+    from agent.build.observe import observe
+    from agent.build.options import BuildOptions
+
     # No figure is of what a model says that the held-out got.
     one = BuildOptions(**files._asdict(), half="A", validation=False, id="half")
     model = model_of(source, one, progress)
@@ -115,3 +122,60 @@ def held_out(seen: Observations, model: Model) -> HeldOut:
         request=codes[order],
         unranked=total - len(person),
     )
+
+
+class Asked(NamedTuple):
+    """One request: the query and what was chosen, indexes of the model; codes of the request."""
+
+    query: int
+    intent: int
+    request: tuple[int, ...]
+
+
+class Person(NamedTuple):
+    """Somebody whom the model has not seen.
+
+    ``place``: among the held-out people; ``codes``: of the person attributes; ``requests``: sent.
+    """
+
+    place: int
+    codes: tuple[int, ...]
+    requests: tuple[Asked, ...]
+
+
+def drawn(held: HeldOut, people: int, requests: int, seed: int) -> tuple[Person, ...]:
+    """Return so many different people, all if there are fewer, with so many requests each.
+
+    Requests are drawn from the person's own events, with replacement. Who is drawn, and what a
+    person asks first, does not depend on how many requests there are.
+    """
+    askers = held.askers
+    chosen = np.random.default_rng(seed).permutation(askers)[:people]
+    return tuple(_person(held, int(each), requests, seed) for each in chosen)
+
+
+def _person(held: HeldOut, person: int, requests: int, seed: int) -> Person:
+    events = held.events_of(person)
+    # A draw a request, and no array of them: a longer stream then begins as a shorter one.
+    generator = np.random.default_rng((seed, person))
+    places = [int(generator.integers(events.start, events.stop)) for _ in range(requests)]
+    asked = (
+        Asked(int(held.query[e]), int(held.intent[e]), tuple(held.request[e].tolist()))
+        for e in places
+    )
+    return Person(person, tuple(held.codes[person].tolist()), tuple(asked))
+
+
+def heard(codes: Codes, masks: Sequence[int]) -> Heard:
+    """Return what each of n requests says: SILENT, or the code and one.
+
+    ``codes``: unsigned, shape (n, attributes), of who asks, and of the request; ``masks``: the
+    set attached to each. What comes back is intp, shape (n, attributes).
+    """
+    return (codes.astype(np.intp) + 1) * told(masks, codes.shape[1])
+
+
+def told(masks: Sequence[int], attributes: int) -> Table:
+    """Return sets as a table, bool, shape (n, attributes)."""
+    known = {mask: np.isin(np.arange(attributes), [*members(mask)]) for mask in {*masks}}
+    return np.array([known[mask] for mask in masks], dtype=bool).reshape(-1, attributes)

@@ -1,27 +1,115 @@
-"""What one way gave away and brought: a number per person after so many requests."""
+"""What one way gives away and brings, with intervals over the people."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.lab.attack.adversaries import guarded, left
-from agent.lab.attack.realised import realised
+from agent.lab.attack.heldout import Person, heard
+from agent.lab.attack.simulation import Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+if TYPE_CHECKING:  # which needs the extra `lab`
+    from agent.lab.attack.services import Service
 
-    from numpy.typing import NDArray
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.number]
+Counts = NDArray[np.intp]
+Codes = NDArray[np.unsignedinteger]
 
-    from agent.lab.attack.service import Service
-    from agent.lab.attack.streams import Person
-    from agent.lab.attack.walk import Trace
+SURE = (0.025, 0.975)
+DRAWS = 2000
+QUANTILES = (0.01, 0.05, 0.5)
+ENOUGH = 50  # people left
 
-    Codes = NDArray[np.unsignedinteger]
-    Floats = NDArray[np.float64]
-    Counts = NDArray[np.intp]
+
+class Interval(NamedTuple):
+    """A figure over people, and between what it lies in 95 of 100 resamples of them."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class Resamples:
+    """The same resamples of people for all that is asked of them: what is compared is paired."""
+
+    def __init__(self, people: int, seed: int) -> None:
+        """Draw as many people as there are, with replacement, DRAWS times."""
+        even = np.full(people, 1 / people)
+        drawn = np.random.default_rng(seed).multinomial(people, even, DRAWS)
+        self._drawn: Floats = drawn.astype(np.float64)
+
+    def means(self, values: Numbers) -> Floats:
+        """Return the mean over people in each resample, float64, shape (DRAWS, ...).
+
+        ``values``: a line per person, shape (people, ...).
+        """
+        sums: Floats = np.tensordot(self._drawn, values.astype(np.float64), axes=1)
+        return sums / len(values)
+
+    def mean(self, values: Numbers) -> Interval:
+        """Return the mean of one number per person, shape (people,)."""
+        return between(float(values.mean()), self.means(values))
+
+    def ratio(self, values: Numbers, whole: Numbers) -> Interval | None:
+        """Return the ratio of two means; None where the second is not above 0 in a resample."""
+        wholes = self.means(whole)
+        if whole.mean() <= 0 or wholes.min() <= 0:
+            return None
+        return between(float(values.mean() / whole.mean()), self.means(values) / wholes)
+
+
+def quantile(values: Numbers, share: float) -> float:
+    """Return the number that at most a share of the people stays below: one of the values."""
+    return float(np.quantile(values, share, method="inverted_cdf"))
+
+
+def between(mean: float, resampled: Numbers) -> Interval:
+    """Return a figure with the ends of what resamples gave."""
+    low, high = np.quantile(resampled, SURE)
+    return Interval(mean, float(low), float(high))
+
+
+class Realised(NamedTuple):
+    """What each of T requests of N people brought, shape (N, T) each.
+
+    ``bits``: float64, log2 P(x|.) - log2 p0(x) of what was wanted; ``reciprocal``: float64, 1 over
+    its place among the results; ``told``: intp, how many attributes the request carried.
+    """
+
+    bits: Floats
+    reciprocal: Floats
+    told: Counts
+
+
+def realised(service: Service, people: Sequence[Person], traces: Sequence[Trace]) -> Realised:
+    """Return what the traces of people brought them.
+
+    All have as many requests. Of equal results the first in the model stands first.
+    """
+    requests = [(person, asked) for person in people for asked in person.requests]
+    codes = np.array([(*person.codes, *asked.request) for person, asked in requests], np.uint8)
+    query = np.array([asked.query for _, asked in requests], np.intp)
+    intent = np.array([asked.intent for _, asked in requests], np.intp)
+    masks = [mask for trace in traces for mask in trace.sent]
+    said = heard(codes, masks)
+    bits, reciprocal = np.zeros(len(query)), np.zeros(len(query))
+    for each in np.unique(query).tolist():
+        places = np.flatnonzero(query == each)
+        different, which = np.unique(said[places], axis=0, return_inverse=True)
+        scores = service.scores(each, different)
+        order = np.argsort(-(scores + np.log2(service.chances(each))), axis=1, kind="stable")
+        wanted = which.reshape(-1), intent[places]
+        bits[places] = scores[wanted]
+        reciprocal[places] = 1 / (np.argsort(order, axis=1) + 1)[wanted]
+    told = np.array([mask.bit_count() for mask in masks], dtype=np.intp)
+    shape = (len(people), -1)
+    return Realised(bits.reshape(shape), reciprocal.reshape(shape), told.reshape(shape))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,50 +154,69 @@ class Outcome:
 
 def outcome(crowd: Crowd, traces: Sequence[Trace], service: Service) -> Outcome:
     """Return what came of the traces of the crowd's people."""
-    brought = realised(service, crowd.people, traces)
-    places = np.array(crowd.steps) - 1
-    learned, doubt = _learned(crowd, traces)
-    return Outcome(
-        left=left_of(crowd, traces),
-        bits=_until(brought.bits)[:, places],
-        reciprocal=_until(brought.reciprocal)[:, places],
-        told=_until(brought.told)[:, places],
-        learned=learned,
-        doubt=doubt,
-        seconds=_seconds(traces),
-    )
+    brought, places = realised(service, crowd.people, traces), np.array(crowd.steps) - 1
+    until = [np.cumsum(each, axis=1, dtype=np.float64)[:, places] for each in brought]
+    bits, reciprocal, told = (each / crowd.steps for each in until)
+    table = np.full((2, len(traces), len(crowd.steps)), np.nan)
+    for number, (trace, person) in enumerate(_ends(crowd, traces)):
+        each = [guarded(trace, person, crowd.codes, attribute) for attribute in crowd.guarded]
+        found = [learned for learned in each if learned is not None]
+        if found:
+            table[:, number] = np.mean(found, axis=0)
+    taken = np.concatenate([each.seconds for each in traces])
+    seconds = float(taken[taken > 0].mean()) if taken.any() else float("nan")
+    learned, doubt = table
+    return Outcome(left_of(crowd, traces), bits, reciprocal, told, learned, doubt, seconds)
 
 
 def left_of(crowd: Crowd, traces: Sequence[Trace]) -> Counts:
     """Return how many people agree with what is held, intp, shape (people, steps)."""
-    pairs = zip(traces, crowd.people, strict=True)
-    return np.array([left(_at(crowd, trace), person, crowd.codes) for trace, person in pairs])
+    return np.array([left(trace, person, crowd.codes) for trace, person in _ends(crowd, traces)])
 
 
-def _at(crowd: Crowd, trace: Trace) -> Trace:
-    """Return the trace as it stands after each step."""
-    return trace._replace(held=tuple(trace.held[each - 1] for each in crowd.steps))
+def _ends(crowd: Crowd, traces: Sequence[Trace]) -> list[tuple[Trace, Person]]:
+    """Return each trace as it stands after each step, and whose it is."""
+    ends = [
+        each._replace(held=tuple(each.held[step - 1] for step in crowd.steps)) for each in traces
+    ]
+    return [*zip(ends, crowd.people, strict=True)]
 
 
-def _learned(crowd: Crowd, traces: Sequence[Trace]) -> tuple[Floats, Floats]:
-    """Return bits learned, and bits of doubt that went, each of shape (people, steps)."""
-    table = np.full((2, len(traces), len(crowd.steps)), np.nan)
-    for number, (trace, person) in enumerate(zip(traces, crowd.people, strict=True)):
-        at = _at(crowd, trace)
-        each = [guarded(at, person, crowd.codes, attribute) for attribute in crowd.guarded]
-        found = [learned for learned in each if learned is not None]
-        if found:
-            table[:, number] = np.mean(found, axis=0)
-    return table[0], table[1]
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one way gave away and brought.
+
+    ``success``: of a single guess; ``left``: the QUANTILES over people of how many people are
+    left; ``enough``: the share of people with at least ENOUGH left; ``bits``, ``reciprocal`` and
+    ``told``: the means of a request until then; ``learned``, ``doubt``: bits about what is
+    guarded, None where nobody has it.
+    """
+
+    success: Interval
+    left: tuple[int, ...]
+    enough: Interval
+    bits: Interval
+    reciprocal: Interval
+    told: float
+    learned: Interval | None
+    doubt: Interval | None
 
 
-def _until(values: NDArray[np.number]) -> Floats:
-    """Return the mean of the first 1, 2, 3, ... requests of each person."""
-    sums = np.cumsum(values.astype(np.float64), axis=1)
-    return sums / np.arange(1, values.shape[1] + 1)
+def figures(found: Outcome, step: int, resamples: Resamples) -> Figures:
+    """Return the figures after a step, by its place among the steps."""
+    left = found.left[:, step]
+    return Figures(
+        success=resamples.mean(found.success[:, step]),
+        left=tuple(int(quantile(left, each)) for each in QUANTILES),
+        enough=resamples.mean((left >= ENOUGH).astype(np.float64)),
+        bits=resamples.mean(found.bits[:, step]),
+        reciprocal=resamples.mean(found.reciprocal[:, step]),
+        told=float(found.told[:, step].mean()),
+        learned=_of_those_who_have(found.learned[:, step], resamples),
+        doubt=_of_those_who_have(found.doubt[:, step], resamples),
+    )
 
 
-def _seconds(traces: Sequence[Trace]) -> float:
-    taken = np.concatenate([each.seconds for each in traces])
-    made = taken[taken > 0]
-    return float(made.mean()) if len(made) else float("nan")
+def _of_those_who_have(values: Floats, resamples: Resamples) -> Interval | None:
+    have = ~np.isnan(values)
+    return resamples.ratio(np.where(have, values, 0.0), have.astype(np.float64))

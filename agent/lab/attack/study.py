@@ -1,54 +1,130 @@
-"""The agent under attack: people who were not seen before, in every way, before every adversary."""
+"""The agent under attack: people not seen before, in every way, before every adversary."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from agent.lab.attack.adversaries import knowing, pooled
-from agent.lab.attack.exactly import Exactly, exactly
-from agent.lab.attack.intervals import Resamples
-from agent.lab.attack.outcome import Crowd, Outcome, left_of, outcome
-from agent.lab.attack.reasoned import EVERYONE, Reasoned, reasoned
-from agent.lab.attack.service import Trial, chosen
-from agent.lab.attack.streams import drawn
-from agent.lab.attack.walk import Scene
-from agent.lab.attack.ways import (
-    ANSWERED,
-    CONSTANT,
-    FAMILIES,
-    NOTHING,
-    OWN,
-    PAPERS,
-    SHIPPED,
-    Way,
-)
-from agent.lab.attack.workers import Run, traces, watched
-from agent.lab.paper.groups import groups_of
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.lab import Progress
+from agent.lab.attack import ways
+from agent.lab.attack.adversaries import Inferred, knowing, pooled
+from agent.lab.attack.heldout import HeldOut, Person, drawn
+from agent.lab.attack.outcome import Crowd, Outcome, Resamples, left_of, outcome
+from agent.lab.attack.services import Service, Trial, chosen
+from agent.lab.attack.simulation import Scene, Trace
+from agent.lab.attack.ways import ANSWERED, Options, Way
+from agent.lab.attack.workers import Compared, Run, inferences, searches, traces, watched
+from agent.lab.paper.subject import groups_of
+from agent.model.model import Model
 from agent.tradeoff.sets import members, union
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+Codes = NDArray[np.unsignedinteger]
+Counts = NDArray[np.intp]
 
-    import numpy as np
-    from numpy.typing import NDArray
 
-    from agent.lab.attack.absence import Inferred
-    from agent.lab.attack.heldout import HeldOut
-    from agent.lab.attack.options import Options
-    from agent.lab.attack.walk import Trace
-    from agent.model.model import Model
-
-    Counts = NDArray[np.intp]
-    Progress = Callable[[str, float], None]
-
+EVERYONE = (*ways.SHIPPED, *ANSWERED)
+FEW, SHORT, LISTED = 3, 20, 4000  # people, requests, and names on the list where each is decided
 GUARDED = ("gender", "race")  # what the preset strict guards
 POOLING = 4  # recipients who share what they hold
 BEFOREHAND = 3  # demographics that an adversary knows already
-LINES: tuple[Way, ...] = tuple(way for family in FAMILIES.values() for way in family)
-EVERY: tuple[Way, ...] = (*CONSTANT, *SHIPPED, *ANSWERED, *OWN, *LINES)
-SIDES: tuple[Way, ...] = (NOTHING, PAPERS, ANSWERED[1])
-"""The ways that are shown to adversaries who pool, and to those who know something already."""
+LINES: tuple[Way, ...] = tuple(way for family in ways.FAMILIES.values() for way in family)
+EVERY: tuple[Way, ...] = (*ways.CONSTANT, *ways.SHIPPED, *ANSWERED, *ways.OWN, *LINES)
+# Shown to adversaries who pool, and to those who know something already.
+SIDES: tuple[Way, ...] = (ways.NOTHING, ways.PAPERS, ANSWERED[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exactly:
+    """What came of SINGLE and of EXACT, for the same people.
+
+    ``compared``: EXACT's requests, person by person; ``resamples``: of these people.
+    """
+
+    outcomes: Mapping[Way, Outcome]
+    compared: tuple[Compared, ...]
+    resamples: Resamples
+
+
+def exactly(model: Model, crowd: Crowd, service: Service, run: Run, seed: int) -> Exactly:
+    """Return what comes of a crowd's people; ``seed``: of their resamples."""
+    # In this order: what a search is compared with is remembered, and would take no time after.
+    sent = traces(model, Scene(), [ways.SINGLE], crowd.people, run)
+    found = searches(model, Scene(), ways.EXACT, crowd.people, run)
+    sent[ways.EXACT] = [each.trace for each in found]
+    return Exactly(
+        outcomes={way: outcome(crowd, each, service) for way, each in sent.items()},
+        compared=tuple(request for each in found for request in each.compared),
+        resamples=Resamples(len(crowd.people), seed),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """What absence gives of people whose limits are kept for them alone.
+
+    ``bits``: of each of them after the last request, float64, shape (people,); ``agreeing`` and
+    ``producing``: how many are left of whom it gives most; ``listed``: names on the list.
+    """
+
+    bits: NDArray[np.float64]
+    agreeing: int
+    producing: int
+    listed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoned:
+    """What an adversary found who knows for everybody on its list what they would have sent.
+
+    ``compared``: pairs of person and request, over the presets, with limits kept for everyone;
+    ``equal``: of these, those where whoever would have sent the same are just those who agree with
+    what was disclosed. ``withheld``: by way, with limits kept for the user alone.
+    """
+
+    compared: int
+    equal: int
+    withheld: Mapping[Way, Withheld]
+
+
+def reasoned(
+    model: Model,
+    crowd: Crowd,
+    outcomes: Mapping[Way, Outcome],
+    everyone: Iterable[Inferred],
+    run: Run,
+) -> Reasoned:
+    """Return what was found; ``outcomes``: of ANSWERED, for the crowd's people.
+
+    ``everyone``: what was inferred of these, in ways of EVERYONE.
+    For the user alone everybody's decisions differ: there only the FEW are looked for to whom the
+    same preset leaves the fewest others, in their first SHORT requests, on a list of LISTED.
+    """
+    people, codes = crowd.people, crowd.codes
+    same = np.concatenate([each.same for each in everyone])
+    rare = {
+        own: _rarest(people, outcomes[way]) for own, way in zip(ways.OWN, ANSWERED, strict=True)
+    }
+    # Whom a list has that may be shorter: the people, and the first others.
+    places = np.unique([each.place for these in rare.values() for each in these])
+    others = np.setdiff1d(np.arange(len(codes)), places)
+    listed = np.append(places, others[: max(0, LISTED - len(places))])
+    withheld = {}
+    for way, found in inferences(model, Scene(), rare, codes[listed], run).items():
+        bits = np.array([each.bits[-1] for each in found])
+        most = found[int(bits.argmax())]
+        left = int(most.agreeing[-1]), int(most.producing[-1])
+        withheld[way] = Withheld(bits, *left, len(listed))
+    return Reasoned(len(same), int(same.sum()), withheld)
+
+
+def _rarest(people: Sequence[Person], found: Outcome) -> list[Person]:
+    """Return those with whom the fewest agree in the end, in their first requests."""
+    places = np.argsort(found.left[:, -1], kind="stable")[:FEW].tolist()
+    return [people[each]._replace(requests=people[each].requests[:SHORT]) for each in places]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,18 +168,15 @@ class Study:
         """After how many requests there are figures."""
         return self.crowd.steps
 
-    @property
-    def families(self) -> dict[str, tuple[Way, ...]]:
-        """The lines of the frontier."""
-        return FAMILIES
-
 
 def study(material: Material, options: Options, progress: Progress) -> Study:
     """Return what comes of all ways; times aside, the same for any number of processes."""
     model, others = material.model, material.others
     service, trials = chosen(model, options.seed, progress)
     people = drawn(others, options.people, options.requests, options.seed)
-    crowd = Crowd(people, others.codes, _guarded(model), options.steps)
+    names = [each.name for each in model.attributes[: model.persons]]
+    guarded = tuple(names.index(each) for each in GUARDED if each in names)
+    crowd = Crowd(people, others.codes, guarded, options.steps)
     run = Run(options.processes, progress)
     sent, inferred = _sent(crowd, model, run, options.seed)
     outcomes = {}
@@ -129,12 +202,12 @@ def _sent(
     crowd: Crowd, model: Model, run: Run, seed: int
 ) -> tuple[dict[Way, list[Trace]], list[Inferred]]:
     """Return the traces of all ways, and who is left for one who reasons about EVERYONE's."""
-    scene, ways = Scene(seed=seed), ways_for(model)
+    scene, every = Scene(seed=seed), ways_for(model)
     both = watched(model, scene, dict.fromkeys(EVERYONE, crowd.people), crowd.codes, run)
-    rest = traces(model, scene, [way for way in ways if way not in both], crowd.people, run)
+    rest = traces(model, scene, [way for way in every if way not in both], crowd.people, run)
     found = {way: [trace for trace, _ in each] for way, each in both.items()} | rest
     inferred = [each for pairs in both.values() for _, each in pairs]
-    return {way: found[way] for way in ways}, inferred
+    return {way: found[way] for way in every}, inferred
 
 
 def ways_for(model: Model) -> tuple[Way, ...]:
@@ -149,11 +222,6 @@ def known(model: Model) -> int:
     mask = next((each.mask for each in groups_of(model) if each.name == "demographics"), 0)
     persons = [each for each in members(mask) if each < model.persons]
     return union(persons[:BEFOREHAND])
-
-
-def _guarded(model: Model) -> tuple[int, ...]:
-    names = [each.name for each in model.attributes[: model.persons]]
-    return tuple(names.index(each) for each in GUARDED if each in names)
 
 
 def _knowing(crowd: Crowd, sent: Mapping[Way, Sequence[Trace]], model: Model) -> list[Side]:

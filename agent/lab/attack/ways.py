@@ -1,22 +1,36 @@
-"""Ways to answer a request: what is told of all that could be, from nothing to everything.
-
-All people are answered in all of them but two, SINGLE and EXACT: searching exactly takes hundreds
-of times as long, so that only some of the people are.
-"""
+"""How the agent is attacked, and all ways to answer a request: from nothing to everything."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from agent.decision.terms import Limits
+from agent.decision.terms import Limits, Terms
+from agent.tradeoff.search import Algorithm
+from policy.settings import Memory, Mode, Protect
 
-if TYPE_CHECKING:
-    from agent.decision.terms import Terms
-    from agent.tradeoff.search import Algorithm
-    from policy.settings import Memory, Mode, Protect
-
+STEPS = (1, 2, 5, 10, 20, 50, 100, 200)  # requests after which the adversary guesses
 Telling = Literal["nothing", "everything", "demographics", "topics", "random", "reticent"]
+PRESETS = ("generous", "balanced", "strict")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How many people send how many requests each; ``seed``: of all that is drawn.
+
+    ``exact``: for how many of them exact search decides too, fewer where there are fewer.
+    """
+
+    people: int = 300
+    requests: int = 100
+    seed: int = 1
+    processes: int = 2
+    exact: int = 30
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """After how many requests the adversary guesses: after the last of them too."""
+        return (*(each for each in STEPS if each < self.requests), self.requests)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,12 +61,8 @@ class Way:
         if self.protect is not None:
             limits = replace(limits, protect=self.protect)
         asked = frozenset[str]() if self.answered else terms.ask
-        changes: dict[str, Any] = {
-            "trade_off": self.trade_off,
-            "mode": self.mode,
-            "memory": self.memory,
-            "algorithm": self.algorithm,
-        }
+        names = ("trade_off", "mode", "memory", "algorithm")
+        changes: dict[str, Any] = {each: getattr(self, each) for each in names}
         return replace(
             terms,
             limits=limits,
@@ -63,26 +73,48 @@ class Way:
 
 
 NOTHING = Way(name="nothing", telling="nothing")
+
+
 EVERYTHING = Way(name="everything", telling="everything")
+
+
 DEMOGRAPHICS = Way(name="all demographics", telling="demographics")
+
+
 TOPICS = Way(name="all topics", telling="topics")
+
+
 RANDOM = tuple(Way(name=f"{count} at random", telling="random", count=count) for count in (2, 4, 8))
+
+
 CONSTANT = (NOTHING, EVERYTHING, DEMOGRAPHICS, TOPICS, *RANDOM)
+
+
 """What the user is told nothing of: the same with every request."""
 
-PRESETS = ("generous", "balanced", "strict")
+
 SHIPPED = tuple(Way(name=f"Reticent, {name}", preset=name) for name in PRESETS)
+
+
 ANSWERED = tuple(
     Way(name=f"Reticent, {name}, yes to all", preset=name, answered=True) for name in PRESETS
 )
+
+
 SINGLE = Way(
     name="Reticent, balanced, yes to all, a request at a time",
     preset="balanced",
     answered=True,
     mode="dynamic",
 )
+
+
 EXACT = replace(SINGLE, name=f"{SINGLE.name}, searched exactly", algorithm="exact")
+
+
 """The two are set beside each other: what lasts of a plan is not found by that search."""
+
+
 OWN = tuple(
     Way(name=f"Reticent, {name}, yes to all, protects me", preset=name, answered=True, protect="me")
     for name in PRESETS
@@ -100,16 +132,27 @@ def _family(like: Way, *trade_offs: float) -> tuple[Way, ...]:
 FORGETFUL = _family(
     Way(name="without memory", mode="dynamic", memory="forgets"), 5.12, 20.0, 100.0, 400.0
 )
+
+
 STANDING = _family(Way(name="standing set", mode="standing"), 0.5, 1.0, 2.0, 5.12, 20.0, 100.0)
+
+
 LEDGER = _family(
     Way(name="with the ledger", preset="balanced", mode="dynamic"),
     *(5.12, 10.0, 20.0, 30.0, 40.0, 60.0, 100.0),
 )
+
+
 PLANNED = _family(
     Way(name="planned", preset="balanced", mode="planned"), 1.0, 2.0, 3.5, 5.12, 10.0, 20.0
 )
+
+
 PAPERS = FORGETFUL[0]
+
+
 """The paper's choice taken alone (9.5.2), at its own lambda: what utility is kept of."""
+
 
 FAMILIES: dict[str, tuple[Way, ...]] = {
     "without memory": FORGETFUL,
@@ -117,4 +160,6 @@ FAMILIES: dict[str, tuple[Way, ...]] = {
     "with the ledger": LEDGER,
     "planned": PLANNED,
 }
+
+
 """The lines of the frontier: no limits, everything may leave, each at several lambdas."""

@@ -2,39 +2,99 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from agent.lab.attack.absence import Inferred, Reasoner
-from agent.lab.attack.deciding import Reticent, strategy
-from agent.lab.attack.searched import Searched, Searcher
-from agent.lab.attack.walk import Trace, Walker
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.lab import Progress, spawned
+from agent.lab.attack.adversaries import Inferred, Reasoner
+from agent.lab.attack.heldout import Person
+from agent.lab.attack.simulation import (
+    Chosen,
+    Clock,
+    Question,
+    Reticent,
+    Scene,
+    Trace,
+    strategy,
+    walk,
+)
+from agent.lab.attack.ways import Way
 from agent.model.file import SUFFIX, read, write
+from agent.model.model import Model
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+Task = tuple[Way, Sequence[Person]]
+Work = Callable[[Way, Model], Callable[[Person], Any]]
+Codes = NDArray[np.unsignedinteger]
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from agent.lab.attack.streams import Person
-    from agent.lab.attack.walk import Scene
-    from agent.lab.attack.ways import Way
-    from agent.model.model import Model
-
-    Task = tuple[Way, Sequence[Person]]
-    Work = Callable[[Way, Model], Callable[[Person], Any]]
-    Codes = NDArray[np.unsignedinteger]
 
 AT_ONCE, SLOWLY = 25, 3  # people in a task
-ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class Compared(NamedTuple):
+    """One request by exact search, and by the default in the same state.
+
+    ``same``: whether the sets are; ``gained``: by how many bits of F the exact one is better, never
+    less than 0 but for rounding, as it begins there; ``proven``: whether no feasible set is better,
+    whatever F looks like.
+    """
+
+    same: bool
+    gained: float
+    proven: bool
+
+
+class Searched(NamedTuple):
+    """What came of a person's requests by exact search, and a comparison for each of them."""
+
+    trace: Trace
+    compared: tuple[Compared, ...]
+
+
+class Searcher:
+    """Sends requests as a way has it that searches exactly; each state is compared once."""
+
+    def __init__(self, way: Way, model: Model, scene: Scene, clock: Clock) -> None:
+        """Take a way that Reticent decides; ``clock``: in seconds."""
+        self._exact = Reticent(way, model, scene, clock)
+        self._default = Reticent(replace(way, algorithm="lls"), model, scene, clock)
+        self._model, self._scene = model, scene
+        self._known: dict[Hashable, Compared] = {}
+        self._compared: list[Compared] = []
+
+    def searched(self, person: Person) -> Searched:
+        """Return what comes of a person's requests; their recipients knew nothing before."""
+        self._compared = []
+        trace = walk(self, self._model, self._scene, person)
+        return Searched(trace, tuple(self._compared))
+
+    def chosen(self, question: Question, person: Person) -> Chosen:
+        """Return what a request carries, and compare it."""
+        chosen, state = self._exact.chosen(question, person), self._exact.state(question, person)
+        if state not in self._known:
+            self._known[state] = self._beside(question, person)
+        self._compared.append(self._known[state])
+        return chosen
+
+    def plans(self, question: Question) -> bool:
+        """Say whether choosing depends on what the recipient was asked before."""
+        return self._exact.plans(question)
+
+    def _beside(self, question: Question, person: Person) -> Compared:
+        best, other = (each.decision(question, person) for each in (self._exact, self._default))
+        return Compared(
+            same={*best.disclosed} == {*other.disclosed},
+            gained=best.figures.objective - other.figures.objective,
+            proven=best.evidence.exact,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +102,18 @@ class Run:
     """By how many processes, and who is told which share is done."""
 
     processes: int
-    progress: Callable[[str, float], None]
+    progress: Progress
 
 
 def traces(
-    model: Model,
-    scene: Scene,
-    ways: Sequence[Way],
-    people: Sequence[Person],
-    run: Run,
+    model: Model, scene: Scene, ways: Iterable[Way], people: Sequence[Person], run: Run
 ) -> dict[Way, list[Trace]]:
     """Return the traces of the people for each way, in their order.
 
     But for seconds they do not depend on how many processes there are.
     """
-    tasks = [(way, part) for way in dict.fromkeys(ways) for part in _parts(people, AT_ONCE)]
-    return _by_way(tasks, _worked(model, partial(_walking, scene), tasks, run, "sending requests"))
+    work = partial(_walking, scene)
+    return _by_way(model, work, dict.fromkeys(ways, people), run, "sending requests")
 
 
 def watched(
@@ -65,65 +121,77 @@ def watched(
 ) -> dict[Way, list[tuple[Trace, Inferred]]]:
     """Return the traces as `traces`, each with who is left as `inferences`: decided once."""
     work = partial(_watching, scene, listed)
-    tasks = [(way, part) for way, these in people.items() for part in _parts(these, AT_ONCE)]
-    return _by_way(tasks, _worked(model, work, tasks, run, "sending requests, and reasoning"))
+    return _by_way(model, work, people, run, "sending requests, and reasoning")
 
 
 def inferences(
-    model: Model,
-    scene: Scene,
-    people: Mapping[Way, Sequence[Person]],
-    listed: Codes,
-    run: Run,
+    model: Model, scene: Scene, people: Mapping[Way, Sequence[Person]], listed: Codes, run: Run
 ) -> dict[Way, list[Inferred]]:
     """Return who is left of a list for one who reasons about absence, by way, in their order.
 
     ``people``: who is looked for, all of them on the list, in ways that Reticent decides;
     ``listed``: unsigned, shape (N, P), their codes.
     """
-    tasks = [(way, part) for way, these in people.items() for part in _parts(these, AT_ONCE)]
     work = partial(_reasoning, scene, listed)
-    return _by_way(tasks, _worked(model, work, tasks, run, "reasoning about absence"))
+    return _by_way(model, work, people, run, "reasoning about absence")
 
 
 def searches(
     model: Model, scene: Scene, way: Way, people: Sequence[Person], run: Run
 ) -> list[Searched]:
     """Return what comes of the people's requests in a way that searches exactly, in their order."""
-    tasks = [(way, part) for part in _parts(people, SLOWLY)]
-    results = _worked(model, partial(_searching, scene), tasks, run, "searching exactly")
-    return [each for found in results for each in found]
+    work = partial(_searching, scene)
+    return _by_way(model, work, {way: people}, run, "searching exactly", SLOWLY)[way]
 
 
 def _walking(scene: Scene, way: Way, model: Model) -> Callable[[Person], Trace]:
-    return Walker(strategy(way, model, scene, perf_counter), model, scene).walk
+    return partial(walk, strategy(way, model, scene, perf_counter), model, scene)
 
 
 def _watching(
     scene: Scene, listed: Codes, way: Way, model: Model
 ) -> Callable[[Person], tuple[Trace, Inferred]]:
     agent = Reticent(way, model, scene, perf_counter)
-    walker, reasoner = Walker(agent, model, scene), Reasoner(agent, model, scene, listed)
-    return lambda person: (walker.walk(person), reasoner.inferred(person))
+    reasoner = Reasoner(agent, model, scene, listed)
+    return lambda person: (walk(agent, model, scene, person), reasoner.inferred(person))
 
 
 def _reasoning(scene: Scene, listed: Codes, way: Way, model: Model) -> Callable[[Person], Inferred]:
-    agent = Reticent(way, model, scene, perf_counter)
-    return Reasoner(agent, model, scene, listed).inferred
+    return Reasoner(Reticent(way, model, scene, perf_counter), model, scene, listed).inferred
 
 
 def _searching(scene: Scene, way: Way, model: Model) -> Callable[[Person], Searched]:
     return Searcher(way, model, scene, perf_counter).searched
 
 
-def _parts(people: Sequence[Person], size: int) -> list[Sequence[Person]]:
-    return [people[start : start + size] for start in range(0, len(people), size)]
+def _by_way(
+    model: Model,
+    work: Work,
+    people: Mapping[Way, Sequence[Person]],
+    run: Run,
+    what: str,
+    at_once: int = AT_ONCE,
+) -> dict[Way, list[Any]]:
+    """Return what work makes of each person, by way, and report progress.
 
-
-def _by_way(tasks: Sequence[Task], results: Iterable[list[Any]]) -> dict[Way, list[Any]]:
-    done: dict[Way, list[Any]] = {way: [] for way, _ in tasks}
-    for (way, _), found in zip(tasks, results, strict=True):
-        done[way] += found
+    A model's own memory cannot be sent, so each of several processes reads the model.
+    """
+    tasks = [
+        (way, these[start : start + at_once])
+        for way, these in people.items()
+        for start in range(0, len(these), at_once)
+    ]
+    done: dict[Way, list[Any]] = {way: [] for way in people}
+    with ExitStack() as stack:
+        results: Iterable[list[Any]] = map(_Crew(model, work).done, tasks)
+        if run.processes > 1:
+            path = Path(stack.enter_context(TemporaryDirectory())) / f"half{SUFFIX}"
+            write(model, path)
+            pool = stack.enter_context(spawned(run.processes, partial(_begin, path, work)))
+            results = pool.map(_work, tasks)
+        for number, ((way, _), found) in enumerate(zip(tasks, results, strict=True), 1):
+            done[way] += found
+            run.progress(what, number / len(tasks))
     return done
 
 
@@ -140,35 +208,6 @@ class _Crew:
         if self._working is None or self._working[0] != way:
             self._working = way, self._work(way, self._model)
         return [self._working[1](person) for person in people]
-
-
-def _worked(
-    model: Model, work: Work, tasks: Sequence[Task], run: Run, what: str
-) -> Iterator[list[Any]]:
-    """Yield the results of the tasks in order, and report progress."""
-    results = (
-        map(_Crew(model, work).done, tasks)
-        if run.processes == 1
-        else _shared(model, work, tasks, run.processes)
-    )
-    for number, found in enumerate(results, 1):
-        run.progress(what, number / len(tasks))
-        yield found
-
-
-def _shared(model: Model, work: Work, tasks: Sequence[Task], processes: int) -> Iterator[list[Any]]:
-    """Yield the results of new processes: whoever has threads cannot be forked.
-
-    A model's own memory cannot be sent, so each process reads the model.
-    """
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / f"half{SUFFIX}"
-        write(model, path)
-        with ProcessPoolExecutor(
-            processes, get_context("spawn"), initializer=_begin, initargs=(path, work)
-        ) as pool:
-            yield from pool.map(_work, tasks)
 
 
 _crews: list[_Crew] = []  # of this process: one, once it has begun

@@ -1,43 +1,84 @@
-"""All figures of one model: what was computed for them, put together."""
+"""All figures of one model: computed in one process or two, and put together."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import as_completed
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from time import process_time
+from typing import Any
 
-from agent.lab.paper import (
-    calibrated_order,
-    calibration,
-    caveats,
-    cost_order,
-    curve,
-    heuristics,
-    running,
-    sampling,
-    shape,
-    utility_order,
-)
-from agent.lab.paper.parts import ESTIMATORS, PARTS, computed, parts
-from agent.lab.paper.subject import subject_of
+from agent.lab import Progress, spawned
+from agent.lab.charts import Finding
+from agent.lab.paper import assumptions, comparison, curve, orders, published
+from agent.lab.paper.published import Options, prose
+from agent.lab.paper.subject import Material, Subject, subject_of, with_chosen_prior
 from agent.model.file import read
+from agent.model.model import Model
 from agent.tradeoff.anonymity_set import COMBINATIONS
+from agent.tradeoff.utility import Estimator
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+ESTIMATORS: tuple[Estimator, ...] = ("plugin", "louo")  # the paper's first
+Part = Callable[[Subject, Options], object]
+Task = tuple[Estimator, str]
+# What is computed under both estimators, and what under one.
+PARTS: dict[str, Part] = {
+    "utility order": lambda subject, _: orders.utility_order(subject),
+    "calibrated order": lambda subject, o: orders.calibrated_order(subject, o.trade_off),
+    "curve": lambda subject, o: curve.curve_of(subject, o.trade_off),
+    "heuristics": lambda subject, o: comparison.heuristics(subject, o.trade_off),
+    "shape": lambda subject, o: assumptions.utility_shape(subject, o.seed),
+    "running": lambda subject, o: comparison.running(subject, o.trade_off, o.seed, process_time),
+}
+OWN_PARTS: dict[str, dict[str, Part]] = {
+    "plugin": {
+        "order, prior chosen": lambda subject, _: orders.utility_order(
+            with_chosen_prior(subject.model, "plugin")
+        ),
+        "sampling": assumptions.utility_estimates,
+    },
+    "louo": {},
+}
 
-    from agent.lab.charts import Finding
-    from agent.lab.paper.options import Options
-    from agent.lab.paper.parts import Task
-    from agent.lab.paper.places import Places
-    from agent.model.model import Model
 
-_ESTIMATES = (
-    "Utility is estimated in two ways: plugin, the paper's, with Dirichlet smoothing by a prior of "
-    "{shrinkage:g} rows, and louo, which leaves out the user whose row is scored and is what "
-    "reticent decides by, with a prior chosen per query. The paper does not state its prior: "
-    "Fig. 6 says how that of plugin was chosen."
-)
+def tasks() -> tuple[Task, ...]:
+    """Return all that is computed: what, and under which estimator."""
+    return tuple((each, part) for each in ESTIMATORS for part in (*PARTS, *OWN_PARTS[each]))
+
+
+def computed(path: Path, options: Options, processes: int) -> Iterator[tuple[Task, Any]]:
+    """Yield what comes of each of `tasks`, as it comes.
+
+    ``path``: of the model; ``processes``: 1, or 2, one for each estimator. These are new ones: a
+    process with threads cannot be forked. Each keeps its subject, so that what was computed for one
+    figure serves the next.
+    """
+    if processes == 1:
+        for task in tasks():
+            yield task, _part(path, task, options)
+        return
+    with ExitStack() as stack:
+        lanes = {each: stack.enter_context(spawned(1)) for each in ESTIMATORS}
+        for lane in lanes.values():  # where one fails the others end too
+            stack.callback(lane.shutdown, cancel_futures=True)
+        waiting = {lanes[task[0]].submit(_part, path, task, options): task for task in tasks()}
+        for each in as_completed(waiting):
+            yield waiting[each], each.result()
+
+
+_subjects: dict[tuple[Path, Estimator], Subject] = {}  # of this process: one
+
+
+def _part(path: Path, task: Task, options: Options) -> object:
+    estimator, part = task
+    key = (path, estimator)
+    if key not in _subjects:
+        _subjects.clear()
+        shrinkage = options.shrinkage if estimator == "plugin" else None
+        _subjects[key] = subject_of(read(path), estimator, shrinkage)
+    return (PARTS | OWN_PARTS[estimator])[part](_subjects[key], options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,105 +90,60 @@ class Study:
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
-    """What is studied: the file of a model, and of a log where its people ask from."""
-
-    path: Path
-    places: Places | None = None
-
-
-def study(
-    material: Material, options: Options, processes: int, progress: Callable[[str, float], None]
-) -> Study:
+def study(material: Material, options: Options, processes: int, progress: Progress) -> Study:
     """Return every figure, in the order of the paper; Fig. 8b only where places are known.
 
     ``processes``: 1, or 2, one for each estimator. What comes back does not depend on how many
     there are, but for the running times. ``progress``: told what was done last, and which share of
     the work that makes.
     """
-    path = material.path
-    model = read(path)
-    many = sum(len(parts(each)) for each in ESTIMATORS)
+    model, places = read(material.path), material.places
     found: dict[Task, Any] = {}
     progress("computing the figures", 0.0)
-    for number, (task, value) in enumerate(computed(path, options, processes), 1):
+    for task, value in computed(material.path, options, processes):
         found[task] = value
-        progress(f"{task[1]} ({task[0]})", number / many)
-    findings = _findings(model, material.places, options, found)
-    intro = (*_intro(model, material, options), shape.sentence(_utility_shapes(found)))
-    return Study("The paper's results, here", intro, findings)
-
-
-def _utility_shapes(found: Mapping[Task, Any]) -> tuple[shape.Shape, ...]:
-    return tuple(found[each, "shape"] for each in ESTIMATORS)
-
-
-def _findings(
-    model: Model,
-    places: Places | None,
-    options: Options,
-    found: Mapping[Task, Any],
-) -> tuple[Finding, ...]:
-    note, fitted = note_of(model), caveats.is_synthetic(model)
+        progress(f"{task[1]} ({task[0]})", len(found) / len(tasks()))
+    note, fitted = note_of(model), published.is_synthetic(model)
     by: dict[str, dict[str, Any]] = {
         part: {each: found[each, part] for each in ESTIMATORS} for part in PARTS
     }
+    calibrations: tuple[Finding, ...] = ()
     if places is not None:
-        sets = by["heuristics"]
-        scored = heuristics.addresses(places, options.trade_off)
-        sets[model.estimator] = (*sets[model.estimator], *scored)
-    chosen = {utility_order.CHOSEN: found["plugin", "order, prior chosen"]}
-    orders = {**by["utility order"], **chosen}
-    costs = cost_order.cost_order(model, options.k)
-    subject = subject_of(model, model.estimator)
-    shapes = (*_utility_shapes(found), *shape.cost_shapes(model, options.k, options.seed))
-    estimates = (found["plugin", "sampling"], *sampling.cost_estimates(subject, options))
-    return (
-        utility_order.finding(orders, note, options.shrinkage, fitted=fitted),
-        cost_order.cost_finding(costs, note),
-        curve.finding(by["curve"], note),
-        *_calibration(places, options, note),
-        cost_order.metrics_finding(costs, note, options.k),
-        calibrated_order.finding(by["calibrated order"], options.trade_off, note),
-        heuristics.finding(by["heuristics"], options.trade_off, note, fitted=fitted),
-        running.finding(by["running"], note),
-        shape.finding(shapes, note),
-        sampling.finding(estimates, options.samples, note),
+        calibration = curve.calibrated(places.costs, options.seed)
+        calibrations = (curve.calibration_finding(calibration, note),)
+        by["heuristics"][model.estimator] += comparison.addresses(places, options.trade_off)
+    by["utility order"][orders.CHOSEN] = found["plugin", "order, prior chosen"]
+    costs, shapes = orders.cost_order(model, options.k), tuple(by["shape"].values())
+    all_shapes = (*shapes, *assumptions.cost_shapes(model, options.k, options.seed))
+    estimates = (found["plugin", "sampling"], *assumptions.cost_estimates(model, options))
+    findings = (
+        orders.utility_finding(by["utility order"], note, options.shrinkage, fitted=fitted),
+        orders.cost_finding(costs, note),
+        curve.curve_finding(by["curve"], note),
+        *calibrations,
+        orders.metrics_finding(costs, note, options.k),
+        orders.calibrated_finding(by["calibrated order"], options.trade_off, note),
+        comparison.heuristics_finding(by["heuristics"], options.trade_off, note, fitted=fitted),
+        comparison.running_finding(by["running"], note),
+        assumptions.shape_finding(all_shapes, note),
+        assumptions.sampling_finding(estimates, options.samples, note),
     )
+    intro = (*_intro(model, material, options), assumptions.shape_sentence(shapes))
+    return Study("The paper's results, here", intro, findings)
 
 
-def _calibration(places: Places | None, options: Options, note: str) -> tuple[Finding, ...]:
-    if places is None:
-        return ()
-    return (calibration.finding(calibration.calibrated(places.costs, options.seed), note),)
-
-
-def _intro(model: Model, material: Material, options: Options) -> tuple[str, ...]:
-    missing = (
-        "Fig. 8b is missing, and of Fig. 11 the addresses: this model does not know where people "
-        "ask from. A log does."
-    )
-    requests = len(model.attributes) - model.persons
-    ordered = (
-        f"No order has more request attributes than give {COMBINATIONS} combinations of their "
-        f"values together, for larger sets are no candidates; the model has {requests}."
-    )
-    count = sum(each.sensitivity > 0 for each in model.attributes)
-    priced = (
-        f"Attributes with a sensitivity of their own: {count} of {len(model.attributes)}; the "
-        "paper's had one each, from its survey."
-    )
-    return (
-        "Krause and Horvitz, A Utility-Theoretic Approach to Privacy in Online Services (JAIR 39, "
-        "2010), section 7. " + note_of(model),
-        *([caveats.SYNTHETIC] if caveats.is_synthetic(model) else []),
-        caveats.RULES,
-        _ESTIMATES.format(shrinkage=options.shrinkage),
-        priced,
-        *([ordered] if requests else []),
-        *([missing] if material.places is None else []),
-    )
+def _intro(model: Model, material: Material, options: Options) -> list[str]:
+    """Return what a reader has to know first, a paragraph each."""
+    requests, count = len(model.attributes) - model.persons, len(model.attributes)
+    priced = sum(each.sensitivity > 0 for each in model.attributes)
+    intro = [prose("paper", note=note_of(model))]
+    if published.is_synthetic(model):
+        intro.append(prose("synthetic"))
+    intro += [prose("rules"), prose("estimators", shrinkage=options.shrinkage)]
+    intro.append(prose("sensitivities", priced=priced, count=count))
+    if requests:
+        intro.append(prose("requests", most=COMBINATIONS, requests=requests))
+    return intro if material.places is not None else [*intro, prose("no-places")]
 
 
 def note_of(model: Model) -> str:

@@ -1,24 +1,43 @@
-"""What the figures are of: a model, one way to estimate utility, and sets to compare with."""
+"""What the figures are of: a model under one estimator, and groups of attributes to compare."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from agent.build.log.schema import BY_LABEL, DEMOGRAPHIC, TOPIC
 from agent.build.shrinkage import fit
-from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.lab.questions.survey import OUTCOMES
+from agent.model.model import Model
+from agent.tradeoff.anonymity_set import AnonymitySet, Metric
 from agent.tradeoff.objective import DisclosureObjective, Settings
-from agent.tradeoff.sets import members
-from agent.tradeoff.utility import MeanUtility, query_utility
+from agent.tradeoff.sets import members, union
+from agent.tradeoff.utility import Estimator, MeanUtility, QueryUtility, query_utility
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+INTERESTS = ("int_", "dev_", "topic_")  # how names of topics begin, where they are not Table 1's
 
-    from agent.model.model import Model
-    from agent.tradeoff.anonymity_set import Metric
-    from agent.tradeoff.utility import Estimator, QueryUtility
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """By precision, coarsest first: I less I of nothing (``maxprob``), and U in bits.
+
+    The place of a person is where most of their pages were opened from; that of nobody is unknown.
+    Utility is by the model's own estimator.
+    """
+
+    costs: Mapping[str, float]
+    utilities: Mapping[str, float]
+
+
+class Material(NamedTuple):
+    """What is studied: the file of a model, and of a log the places that its people ask from."""
+
+    path: Path
+    places: Places | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,44 +45,47 @@ class Subject:
     """A model under one estimator.
 
     ``shrinkages``: beta of each query, in rows; ``utilities``: of each query; ``crowd``: all
-    people. Utility is the mean over
-    the queries by weight (paper 9.5.1). What is computed for one figure serves the others.
+    people. Utility is the mean over the queries by weight (paper 9.5.1). What is computed for one
+    figure serves the others.
     """
 
     model: Model
     estimator: Estimator
     shrinkages: tuple[float, ...]
-    utilities: tuple[QueryUtility, ...]
     crowd: AnonymitySet
-    _shared: DisclosureObjective = field(repr=False)
+    utilities: tuple[QueryUtility, ...] = field(init=False)
+    _shared: DisclosureObjective = field(init=False, repr=False)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The attributes, in the order of the model."""
-        return tuple(each.name for each in self.model.attributes)
+    def __post_init__(self) -> None:
+        model = self.model
+        utilities = tuple(
+            query_utility(model.rows(each), model.cards, self.estimator, beta)
+            for each, beta in enumerate(self.shrinkages)
+        )
+        mean = MeanUtility(utilities, model.tables.query_weights)
+        object.__setattr__(self, "utilities", utilities)
+        object.__setattr__(self, "_shared", DisclosureObjective(mean, self.crowd, _settings(model)))
 
-    def named(self, order: Sequence[int]) -> tuple[str, ...]:
-        """Return the names of attributes."""
-        return tuple(self.model.attributes[each].name for each in order)
+    def names(self, mask: int) -> tuple[str, ...]:
+        """Return the names of a set of attributes, in the order of the model."""
+        return names_of(self.model, members(mask))
 
-    def set_named(self, mask: int) -> tuple[str, ...]:
-        """Return the names of a set, in the order of the model."""
-        return self.named(tuple(members(mask)))
+    def objective(self, trade_off: float) -> DisclosureObjective:
+        """Return F at lambda (bits per unit of ``maxprob``) with the model's own sensitivities.
 
-    def objective(
-        self, trade_off: float, metric: Metric = "maxprob", k: int = 100
-    ) -> DisclosureObjective:
-        """Return F at lambda, with the model's own sensitivities; no limits, nothing known.
-
-        ``trade_off``: lambda, bits per unit of ``metric``; ``k``: that of k-anonymity.
+        There are no limits, and nothing is known.
         """
         bits = tuple(each.sensitivity for each in self.model.attributes)
-        return self._shared.given(self.crowd, _settings(bits, trade_off, metric, k))
+        return self._shared.given(self.crowd, _settings(self.model, bits, trade_off))
 
     def utility_alone(self) -> DisclosureObjective:
         """Return U as an objective."""
-        none = (0.0,) * len(self.model.attributes)
-        return self._shared.given(self.crowd, _settings(none, 0.0))
+        return self._shared.given(self.crowd, _settings(self.model))
+
+
+def names_of(model: Model, attributes: Iterable[int]) -> tuple[str, ...]:
+    """Return the names of attributes, in the order given."""
+    return tuple(model.attributes[each].name for each in attributes)
 
 
 def subject_of(model: Model, estimator: Estimator, shrinkage: float | None = None) -> Subject:
@@ -72,58 +94,77 @@ def subject_of(model: Model, estimator: Estimator, shrinkage: float | None = Non
     ``shrinkage``: beta of every query, in rows; by default the model's own where the estimator is,
     else chosen per query.
     """
-    crowd = model.crowd()
-    if shrinkage is not None:
-        return _subject(model, estimator, (shrinkage,) * len(model.queries), crowd)
-    if estimator == model.estimator:
-        betas = tuple(each.shrinkage for each in model.queries)
-        return _subject(model, estimator, betas, crowd)
-    return with_chosen_prior(model, estimator)
+    if shrinkage is None and estimator != model.estimator:
+        return with_chosen_prior(model, estimator)
+    betas = tuple(each.shrinkage if shrinkage is None else shrinkage for each in model.queries)
+    return Subject(model, estimator, betas, model.crowd())
 
 
 def with_chosen_prior(model: Model, estimator: Estimator) -> Subject:
     """Return a model under an estimator, beta chosen as a build would choose it (DESIGN.md 2.1)."""
-    crowd = model.crowd()
-    betas = (
-        fit(model.rows(each), crowd, estimator, None).shrinkage
-        for each in range(len(model.queries))
-    )
-    return _subject(model, estimator, tuple(betas), crowd)
+    crowd, queries = model.crowd(), range(len(model.queries))
+    betas = tuple(fit(model.rows(each), crowd, estimator, None).shrinkage for each in queries)
+    return Subject(model, estimator, betas, crowd)
 
 
 def fresh(subject: Subject) -> Subject:
     """Return the same subject with an empty memory, of its people too."""
     model = subject.model
     crowd = AnonymitySet(model.population, model.cards)
-    return _subject(model, subject.estimator, subject.shrinkages, crowd)
-
-
-def _subject(
-    model: Model, estimator: Estimator, betas: tuple[float, ...], crowd: AnonymitySet
-) -> Subject:
-    utilities = tuple(
-        query_utility(model.rows(each), model.cards, estimator, beta)
-        for each, beta in enumerate(betas)
-    )
-    mean = MeanUtility(utilities, model.tables.query_weights)
-    shared = DisclosureObjective(mean, crowd, _settings((0.0,) * len(model.attributes), 0.0))
-    return Subject(model, estimator, betas, utilities, crowd, shared)
+    return Subject(model, subject.estimator, subject.shrinkages, crowd)
 
 
 def cost_alone(model: Model, metric: Metric = "maxprob", k: int = 100) -> DisclosureObjective:
     """Return -C as an objective, C the identifiability above that of nothing, no sensitivity."""
-    none = (0.0,) * len(model.attributes)
     nothing = MeanUtility((), np.zeros(0))
-    return DisclosureObjective(nothing, model.crowd(), _settings(none, 1.0, metric, k))
+    return DisclosureObjective(nothing, model.crowd(), _settings(model, None, 1.0, metric, k))
 
 
 def _settings(
-    sensitivity: tuple[float, ...], trade_off: float, metric: Metric = "maxprob", k: int = 100
+    model: Model,
+    sensitivity: tuple[float, ...] | None = None,
+    trade_off: float = 0.0,
+    metric: Metric = "maxprob",
+    k: int = 100,
 ) -> Settings:
-    return Settings(
-        candidates=(1 << len(sensitivity)) - 1,
-        sensitivity=sensitivity,
-        trade_off=trade_off,
-        metric=metric,
-        metric_k=k,
+    """Return settings that allow every attribute; by default nothing costs anything."""
+    count = len(model.attributes)
+    bits = (0.0,) * count if sensitivity is None else sensitivity
+    return Settings((1 << count) - 1, bits, trade_off, metric, k)
+
+
+class Group(NamedTuple):
+    """A set that is compared: its published name, its mask, and what it is here."""
+
+    name: str
+    mask: int
+    meaning: str
+
+
+def groups_of(model: Model) -> tuple[Group, ...]:
+    """Return the groups that a model has attributes for (Fig. 11).
+
+    Where the attributes are Table 1's they are the paper's. Elsewhere topics are those whose names
+    say so, demographics all other attributes of a person; there are no search statistics.
+    """
+    names = names_of(model, range(len(model.attributes)))
+    if any(each.name in names for each in TOPIC):
+        statistics = next(each.labels for each in OUTCOMES if each.name == "search statistics")
+        found = {
+            "demographics": ("all labels with D", [each.name for each in DEMOGRAPHIC]),
+            "topics": ("all labels with T", [each.name for each in TOPIC]),
+            "search statistics": (
+                ", ".join(statistics),
+                [BY_LABEL[each].name for each in statistics],
+            ),
+        }
+    else:
+        persons = names[: model.persons]
+        topics = [each for each in persons if each.startswith(INTERESTS)]
+        others = [each for each in persons if each not in topics]
+        found = {"demographics": ("all that is no topic", others)}
+        found |= {"topics": ("int_ and dev_", topics)} if topics else {}
+    return tuple(
+        Group(name, union(names.index(each) for each in group if each in names), meaning)
+        for name, (meaning, group) in found.items()
     )

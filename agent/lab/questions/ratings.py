@@ -11,7 +11,6 @@ from functools import cache
 from importlib.resources import files
 from io import StringIO
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +20,21 @@ from agent.errors import UsageError
 SOURCE = "adults_2020"
 MOST = 4  # very sensitive; 1 is not at all
 _MEND = "get the file anew from where this version of Reticent came from"
-
-
-class Summary(NamedTuple):
-    """Figures of one item as they were published; ``sd`` with n - 1."""
-
-    mean: float
-    sd: float
-    share_very: float
-    n: int
+# The items that speak of an attribute of Table 1; the highest level among them counts, person by
+# person. SOURCES.md says why these, and why none for the others.
+MAPPED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "DAGE": ("birthdate",),
+        "DMTL": ("relationship",),
+        "AQRY": ("search",),
+        "ACLK": ("website",),
+        **dict.fromkeys(("AZIP", "ACTY", "ACRY"), ("location",)),
+        "THEA": ("health",),
+        "TSOC": ("religion", "politics"),
+        "TSHP": ("purchases",),
+        **dict.fromkeys(("TART", "TNWS"), ("media",)),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,21 +61,8 @@ class Ratings:
 @cache
 def adults() -> Ratings:
     """Return the ratings that come with Reticent."""
-    return ratings_in(_data("responses.csv.gz"))
-
-
-@cache
-def published() -> Mapping[str, Summary]:
-    """Return by item what the source says of its ratings, as it came."""
-    rows = csv.DictReader(StringIO(_data("summary.csv").decode()))
-    return MappingProxyType(
-        {
-            row["item"]: Summary(
-                float(row["mean"]), float(row["sd"]), float(row["share_very"]), int(row["n"])
-            )
-            for row in rows
-        }
-    )
+    path = files("agent.lab.questions") / SOURCE / "responses.csv.gz"
+    return ratings_in(path.read_bytes())
 
 
 def ratings_in(data: bytes) -> Ratings:
@@ -91,7 +83,3 @@ def ratings_in(data: bytes) -> Ratings:
     small = levels.astype(np.uint8)
     small.setflags(write=False)
     return Ratings(tuple(header), small)
-
-
-def _data(name: str) -> bytes:
-    return (files("agent.lab.questions") / SOURCE / name).read_bytes()

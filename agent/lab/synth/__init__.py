@@ -1,13 +1,13 @@
 """A search log that is synthetic: nobody searched for any of it.
 
 It has the size and the published shares of the log of Krause and Horvitz (2010, section 5):
-`marginals` holds their numbers, `measure` counts them in what was written. What they do not say is
+`marginals` holds their numbers, `log` counts them in what was written. What they do not say is
 invented, and this is all of it:
 
 - People belong to one of seven walks of life, which lean to ages, genders, topics and hours
-  (`circles`). Beyond that each has tastes of their own. Who does not say what they are is drawn by
-  lot, whatever they are. Nobody lives outside the three regions that the paper names. Marital
-  status and children are not known of anybody.
+  (`invented.toml`). Beyond that each has tastes of their own. Who does not say what they are is
+  drawn by lot, whatever they are. Nobody lives outside the three regions that the paper names.
+  Marital status and children are not known of anybody.
 - All queries are of the 914 that at least 30 people asked, and all led to a page: the tail of
   rarer ones, and searches without a result, are not in the paper's figures and not here. So who
   asks once a day or more does so over few days, and who does not over many, up to 14 months

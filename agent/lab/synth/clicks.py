@@ -1,55 +1,56 @@
-"""What people want with a query: the site that they then stay on.
-
-A person who asks a query has one site that they mostly want with it, drawn by who they are: their
-walk of life, age, gender, region and tastes. Asking again they mostly return to it; else they pick
-anew, by who they are and by the moment too. All weights are random, the same for all people: some
-sites are for the young, some for the office.
-"""
+"""What people click: the site that they want with a query, and the pages before and after it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from agent.build.log.schema import AGE_GROUPS
-from agent.lab.synth.circles import CIRCLES
-from agent.lab.synth.draws import drawn
-from agent.lab.synth.networks import SUFFIXES, UNKNOWN
-from agent.lab.synth.population import TRUE_REGIONS
-
-if TYPE_CHECKING:
-    from agent.lab.synth.addresses import Places
-    from agent.lab.synth.draws import Flags, Floats, Ints
-    from agent.lab.synth.population import People
-    from agent.lab.synth.queries import Queries
-    from agent.lab.synth.times import Times
-    from agent.lab.synth.world import World
+from agent.lab.synth.marginals import Arrays, Flags, Floats, Ints, Rng, drawn, within
+from agent.lab.synth.queries import SUFFIXES, UNKNOWN, Moment, Queries
+from agent.lab.synth.world import CIRCLES, TRUE_REGIONS, People, World
 
 _STEEP, _FLATTER = 1.3, 0.9  # fall of a site's share with its rank: as a habit, picked anew
 # Spread, in logits, of how much each trait of a person or a moment speaks for a site.
-_OF_PERSON = {"circle": 1.6, "age": 1.3, "region": 0.4, "woman": 0.5, "moves": 0.6}
-_OF_MOMENT = {"network": 1.2, "working": 0.8, "workday": 0.4}
+_SPEAKS = {
+    "circle": 1.6,
+    "age": 1.3,
+    "region": 0.4,
+    "woman": 0.5,
+    "moves": 0.6,
+    "network": 1.2,
+    "working": 0.8,
+    "workday": 0.4,
+}
 _TASTE = 0.5  # of how much somebody likes a topic, for sites of that topic
 _RETURNS = (0.28, 0.28)  # to the site that they mostly want: the first time, and later
+LONG = 30.0  # seconds; a shorter stay is no intent
+_EARLY, _LATE = 0.3, 2.0  # pages before and after the one that was meant, on average
+_MOST = 3  # of each
+_STAYS = 0.5  # of the later pages hold them for LONG
+_SHORT = (3.0, 29.0)
+_STAY, _SPREAD, _LONGEST = 4.4, 0.9, 300.0  # of the logarithm of seconds; seconds
+_CLICK = (4.0, 20.0)  # seconds until the first page
 
 
-class Moment(NamedTuple):
-    """What goes with each query of a block: times, places, and the codes of networks."""
-
-    times: Times
-    places: Places
-    suffixes: Ints
-
-
-def targets(
-    crowd: People, asked: Queries, moment: Moment, of: World, generator: np.random.Generator
-) -> Ints:
+def targets(crowd: People, asked: Queries, moment: Moment, of: World, rng: Rng) -> Ints:
     """Return the host of each query of a block, a code in ``of.hosts``."""
     first = np.zeros(len(asked.pair), dtype=np.bool_)
     first[np.unique(asked.pair, return_index=True)[1]] = True
-    returns = generator.random(len(first)) < np.where(first, *_RETURNS)
-    person, now = _traits(crowd, moment.places.moves), _moments(moment)
+    returns = rng.random(len(first)) < np.where(first, *_RETURNS)
+    person = _traits(
+        ("circle", crowd.circle, len(CIRCLES)),
+        ("age", crowd.age, len(AGE_GROUPS)),
+        ("region", crowd.region, TRUE_REGIONS),
+        ("woman", crowd.woman, 2),
+        ("moves", moment.moves, 2),
+    )
+    now = _traits(
+        ("network", moment.suffix - UNKNOWN, len(SUFFIXES) + 1),
+        ("working", moment.working, 2),
+        ("workday", moment.workday, 2),
+    )
     found = np.empty(len(first), dtype=np.int64)
     place = np.empty(len(asked.pair_text), dtype=np.int64)  # of a pair, among those of its text
     every = zip(
@@ -62,41 +63,73 @@ def targets(
         liked = person[people] @ leans[: person.shape[1]]
         liked += _TASTE * crowd.taste[people][:, of.topic[hosts]]
         ranks = np.log(np.arange(len(hosts)) + 1)
-        wanted = drawn(liked - _STEEP * ranks, generator)
+        wanted = drawn(liked - _STEEP * ranks, rng)
         which = place[asked.pair[rows]]
         anew = liked[which] + now[rows] @ leans[person.shape[1] :] - _FLATTER * ranks
-        choice = np.where(returns[rows], wanted[which], drawn(anew, generator))
+        choice = np.where(returns[rows], wanted[which], drawn(anew, rng))
         found[rows] = hosts[choice]
     return found
 
 
-def _traits(crowd: People, moves: Flags) -> Floats:
-    """Return who people are, (people, traits): as much as each trait can speak for a site."""
-    codes = {
-        "circle": (crowd.circle, len(CIRCLES)),
-        "age": (crowd.age, len(AGE_GROUPS)),
-        "region": (crowd.region, TRUE_REGIONS),
-        "woman": (crowd.woman, 2),
-        "moves": (moves.astype(np.int64), 2),
-    }
-    return np.concatenate(
-        [_OF_PERSON[name] * np.eye(many)[code] for name, (code, many) in codes.items()], axis=1
-    )
+def _traits(*traits: tuple[str, Ints | Flags, int]) -> Floats:
+    """Return as much as each value of each trait can speak for a site, (rows, values).
 
-
-def _moments(moment: Moment) -> Floats:
-    """Return the same of moments, (queries, traits)."""
-    codes = {
-        "network": (moment.suffixes - UNKNOWN, len(SUFFIXES) + 1),
-        "working": (moment.times.working.astype(np.int64), 2),
-        "workday": (moment.times.workday.astype(np.int64), 2),
-    }
-    return np.concatenate(
-        [_OF_MOMENT[name] * np.eye(many)[code] for name, (code, many) in codes.items()], axis=1
-    )
+    ``traits``: a name, codes, and how many values there are.
+    """
+    columns = [_SPEAKS[name] * np.eye(many)[codes.astype(np.int64)] for name, codes, many in traits]
+    return np.concatenate(columns, axis=1)
 
 
 def _groups(codes: Ints, count: int) -> list[Ints]:
     """Return where each code from 0 to ``count`` stands."""
     order = np.argsort(codes, kind="stable")
     return np.split(order, np.searchsorted(codes[order], np.arange(1, count)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pages(Arrays):
+    """A row per page, in order of its query and of time.
+
+    ``row``: the place of the query; ``host``: its code; ``after``: seconds since it was asked,
+    int64; ``dwell``: seconds, float64.
+    """
+
+    row: Ints
+    host: Ints
+    after: Ints
+    dwell: Floats
+
+
+def pages(taste: Floats, asked: Queries, target: Ints, of: World, rng: Rng) -> Pages:
+    """Return the pages of a block's queries.
+
+    Before the one that was meant they look at other answers, for less than LONG; after it at
+    sites of topics that they like. ``taste``: as `People` has it.
+    """
+    count = len(target)
+    early = np.minimum(rng.poisson(_EARLY, count), _MOST)
+    late = np.minimum(rng.poisson(_LATE, count), _MOST)
+    each = early + 1 + late
+    row = np.repeat(np.arange(count), each)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(each) - each, each)
+    before, meant = place < early[row], place == early[row]
+    liked = drawn(taste[asked.person[row]], rng)
+    host = within(of.visited, of.topic, liked, rng)
+    host = np.where(before, _answers(asked.text[row], of, rng), host)
+    host = np.where(meant, target[row], host)
+    stays = meant | (~before & (rng.random(len(row)) < _STAYS))
+    short = rng.uniform(*_SHORT, len(row))
+    long = np.clip(rng.lognormal(_STAY, _SPREAD, len(row)), LONG, _LONGEST)
+    dwell: Floats = np.round(np.where(stays, long, short), 1).astype(np.float64)
+    opened = np.repeat(rng.uniform(*_CLICK, count), each)
+    sums = np.concatenate([[0.0], dwell.cumsum()])[:-1]
+    opened += sums - sums[np.flatnonzero(place == 0)][row]
+    return Pages(row, host, np.ceil(opened).astype(np.int64) + place, dwell)
+
+
+def _answers(text: Ints, of: World, rng: Rng) -> Ints:
+    """Return an answer to the query of each row, the first ones more often."""
+    size = of.starts[text + 1] - of.starts[text]
+    place = (rng.random(len(text)) ** 2 * size).astype(np.int64)
+    hosts: Ints = of.answers[of.starts[text] + place]
+    return hosts

@@ -1,22 +1,61 @@
-"""Who asks what, and how often: as many queries, repeated as often, as in the paper (section 5)."""
+"""Who asks what, when, and from where (paper, section 5)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import date
 
 import numpy as np
 
-from agent.lab.synth.draws import Arrays, apportioned, within
-from agent.lab.synth.marginals import MIN_USERS, PUBLISHED, QUERIES
-
-if TYPE_CHECKING:
-    from agent.lab.synth.draws import Flags, Floats, Ints
-    from agent.lab.synth.world import World
+from agent.build.log.schema import DOMAINS
+from agent.lab.synth.marginals import (
+    FIRST_DAY,
+    LAST_DAY,
+    MIN_USERS,
+    PUBLISHED,
+    QUERIES,
+    Arrays,
+    Flags,
+    Floats,
+    Ints,
+    Rng,
+    apportioned,
+    by_rank,
+    chances,
+    top_share,
+    within,
+)
+from agent.lab.synth.world import CIRCLES, People, World
 
 _DIVERSE, _LOYAL = 0.8, 1.1  # spread, in logits, of how many queries somebody has, and repeats
 _HABIT = 1.3  # spread of how often a person repeats each of theirs
 _PLENTY = 2  # times MIN_USERS: a query with so many can lose one
+GAP = 1_200  # seconds at least from one query of a person to their next
+DAY, HOUR = 86_400, 3_600
+SATURDAY = 5
+OPENS, CLOSES = 7, 18
+# How many ask in the hours that are not for work, from 18:00 on.
+_REST = (3.0, 4.0, 5.0, 5.0, 4.0, 3.0, 1.5, 0.7, 0.4, 0.3, 0.3, 0.5, 1.0)
+_LEAST_DAYS = 9  # from first to last of who is called daily: over a week, whatever the hours
+_HURRY = 1.5  # spread of who asks daily among those who ask as often, in logits
+_OWN_HOURS, _OWN_DAYS = 1.0, 0.5  # spread of people's habits, in logits
+COUNTRIES = ("US", "CA", "GB", "DE", "FR", "IN", "JP")  # city c is in number c % 7
+_BY_REGION = np.array([[0, 1], [2, 3], [5, 6]])  # by code of the region
+_FIRST = np.array([0.88, 0.5, 0.6])  # how many of a region live in the first of its countries
+CITIES, ZIPS = 1_400, 6  # of the world, a multiple of the countries; of a city
+_FLAT = 5  # cities of a country that are about as large
+NOWHERE = -1
+_UNPLACED = 0.04  # of the people have a provider that tells no place
+_ODD = 0.01  # have several zips in one city, and as many several cities of unknown zip
+_AWAY = 0.25  # of the queries of somebody who asks from two places
+UNKNOWN = -1  # the look-up failed
+SUFFIXES = (*DOMAINS, "us", "uk", "in")  # those after DOMAINS say nothing in Table 1
+_FOREIGN = len(DOMAINS)  # and the code of a region
+# How common each of DOMAINS, and one of one's own country, is at home, at work, at school.
+_HOME = (0.38, 0.01, 0.48, 0.02, 0.11)
+_WORK = (0.72, 0.02, 0.10, 0.12, 0.04)
+_SCHOOL = (0.05, 0.85, 0.02, 0.04, 0.04)
+_STUDENT = 0  # code in CIRCLES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,30 +73,30 @@ class Queries(Arrays):
     pair_text: Ints
 
 
-def queries(interests: Floats, of: World, generator: np.random.Generator) -> Queries:
+def queries(interests: Floats, of: World, rng: Rng) -> Queries:
     """Return what people ask who like topics in these shares, float64 (people, topics).
 
     They are QUERIES, and MIN_USERS or more ask each text.
     """
     count, total = len(interests), QUERIES
     first = round(total * (1 - PUBLISHED["asked_before"]))
-    diverse = generator.normal(scale=_DIVERSE, size=count)
+    diverse = rng.normal(scale=_DIVERSE, size=count)
     own = apportioned(np.exp(diverse), first, least=1)
-    loyal = 0.5 * diverse + generator.normal(scale=_LOYAL, size=count)
+    loyal = 0.5 * diverse + rng.normal(scale=_LOYAL, size=count)
     again = apportioned(np.exp(loyal), total - first)
-    pair_person, pair_text = np.nonzero(_chosen(interests, of, own, generator))
-    habits = np.exp(generator.normal(scale=_HABIT, size=first))
-    repeated = within(habits, pair_person, np.repeat(np.arange(count), again), generator)
+    pair_person, pair_text = np.nonzero(_chosen(interests, of, own, rng))
+    habits = np.exp(rng.normal(scale=_HABIT, size=first))
+    repeated = within(habits, pair_person, np.repeat(np.arange(count), again), rng)
     pair = np.concatenate([np.arange(first), repeated])
-    pair = pair[np.lexsort((generator.random(total), pair_person[pair]))]
+    pair = pair[np.lexsort((rng.random(total), pair_person[pair]))]
     return Queries(pair_person[pair], pair_text[pair], pair, pair_person, pair_text)
 
 
-def _chosen(interests: Floats, of: World, own: Ints, generator: np.random.Generator) -> Flags:
+def _chosen(interests: Floats, of: World, own: Ints, rng: Rng) -> Flags:
     """Return who ever asks what, (people, texts): ``own`` of them each, those that score most."""
     match = (interests @ of.meaning.T).astype(np.float32)
     scores = np.log(match / match.mean(axis=0) * of.asked.astype(np.float32))
-    scores += generator.gumbel(size=scores.shape).astype(np.float32)
+    scores += rng.gumbel(size=scores.shape).astype(np.float32)
     ranks = np.argsort(-scores, axis=1, kind="stable")
     chosen = np.zeros(scores.shape, dtype=np.bool_)
     np.put_along_axis(chosen, ranks, np.arange(scores.shape[1]) < own[:, np.newaxis], axis=1)
@@ -75,3 +114,161 @@ def _fill(chosen: Flags, scores: Floats, text: int) -> None:
         spare = np.flatnonzero(chosen[person] & (askers > _PLENTY * MIN_USERS))
         if len(spare) and not chosen[person, text]:
             chosen[person, [spare[0], text]] = False, True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moment(Arrays):
+    """When and where each query is asked.
+
+    ``asked``: int64 seconds since 1970, ascending per person; ``working``, ``workday``: whether
+    that is in working hours, and on a workday; ``zip``, ``city``: codes, NOWHERE where the look-up
+    does not say; a zip code belongs to the city zip // ZIPS; ``suffix``: of the network, a code in
+    SUFFIXES, UNKNOWN for some; ``moves``: of each person, whether they ask from several places.
+    """
+
+    asked: Ints
+    working: Flags
+    workday: Flags
+    zip: Ints
+    city: Ints
+    suffix: Ints
+    moves: Flags
+
+
+def moments(crowd: People, person: Ints, rng: Rng) -> Moment:
+    """Return when and where each query is asked; ``person``: who asks it, ascending."""
+    asked = _times(crowd, person, rng)
+    hours = asked % DAY // HOUR
+    working = (hours >= OPENS) & (hours < CLOSES)
+    workday = (asked // DAY + 3) % 7 < SATURDAY  # 1 January 1970 was a Thursday
+    code, city, moves = _places(crowd.region, person, rng)
+    suffix = _suffixes(crowd, person, working & workday, rng)
+    return Moment(asked, working, workday, code, city, suffix, moves)
+
+
+def _times(crowd: People, person: Ints, rng: Rng) -> Ints:
+    """Return when each query is asked."""
+    first, days = _windows(np.bincount(person, minlength=len(crowd.circle)), rng)
+    day = _days(first, days, person, rng)
+    workday = (day + FIRST_DAY.weekday()) % 7 < SATURDAY
+    office = np.array([each.office for each in CIRCLES])[crowd.circle]
+    own = office + rng.normal(scale=_OWN_HOURS, size=len(office))
+    chance = chances(own[person] * np.where(workday, 1.0, 0.3), PUBLISHED["working_hours"])
+    working = rng.random(len(person)) < chance
+    inside = rng.integers(OPENS * HOUR, CLOSES * HOUR, size=len(day))
+    rest = np.array(_REST)
+    hour = (CLOSES + rng.choice(len(rest), size=len(day), p=rest / rest.sum())) % 24
+    outside = hour * HOUR + rng.integers(HOUR, size=len(day))
+    since = (FIRST_DAY - date(1970, 1, 1)).days
+    asked = (since + day) * DAY + np.where(working, inside, outside)
+    asked = asked[np.lexsort((asked, person))]
+    # Each person's times are moved back until GAP lies between them.
+    far = (LAST_DAY - FIRST_DAY).days * DAY * 1_000
+    steps = np.arange(len(asked)) * GAP - person * far
+    moved: Ints = np.maximum.accumulate(asked - steps)
+    return moved + steps
+
+
+def _windows(count: Ints, rng: Rng) -> tuple[Ints, Ints]:
+    """Return the first day of each person, from 0, and over how many days they ask.
+
+    Who asks daily takes no more days than queries, and others take more.
+    """
+    most = (LAST_DAY - FIRST_DAY).days  # the last day is left for what is late
+    keen = np.log(count) + rng.logistic(scale=_HURRY / 2, size=len(count))
+    daily = top_share(keen, PUBLISHED["daily"], count > _LEAST_DAYS)
+    low = np.where(daily, _LEAST_DAYS, np.minimum(count + 3, most))
+    high = np.where(daily, np.minimum(count - 1, most), most)
+    days = np.where(count > 1, rng.integers(low, high + 1), 1)
+    return rng.integers(most - days + 1), days
+
+
+def _days(first: Ints, days: Ints, person: Ints, rng: Rng) -> Ints:
+    """Return the day of each query: the first and the last of the window, and others within.
+
+    As many of these others are on workdays as the paper says.
+    """
+    calendar = np.arange((LAST_DAY - FIRST_DAY).days + 1)
+    work = (calendar + FIRST_DAY.weekday()) % 7 < SATURDAY
+    logits = rng.normal(scale=_OWN_DAYS, size=len(first))[person]
+    is_work = rng.random(len(person)) < chances(logits, PUBLISHED["workday"])
+    start, end = first[person], (first + days)[person]
+    day = start.copy()
+    for kind in (True, False):
+        of_kind = np.flatnonzero(work == kind)
+        low, high = (np.searchsorted(of_kind, edge) for edge in (start, end))
+        place = low + (rng.random(len(person)) * (high - low)).astype(np.int64)
+        fits = (is_work == kind) & (high > low)
+        day[fits] = of_kind[np.minimum(place, len(of_kind) - 1)[fits]]
+    begins = np.flatnonzero(np.diff(person, prepend=-1))
+    ends = np.flatnonzero(np.diff(person, append=-1))
+    day[begins], day[ends] = start[begins], end[ends] - 1
+    return day
+
+
+def _places(region: Ints, person: Ints, rng: Rng) -> tuple[Ints, Ints, Flags]:
+    """Return the zip code and the city of each query, and who asks from several places.
+
+    These are as many as the paper says. ``region``: of each person.
+    """
+    count = np.bincount(person, minlength=len(region))
+    mobile = rng.logistic(size=len(count)) + 0.5 * np.log(count)
+    able = (by_rank(rng.random(len(count)), [_UNPLACED, 1 - _UNPLACED]) == 1) & (count > 1)
+    far = top_share(mobile, PUBLISHED["several_cities"], able)  # in another city, at times
+    vague = top_share(rng.random(len(count)), _ODD, far)
+    near = top_share(mobile, PUBLISHED["several_zips"] - far.mean() + vague.mean(), able & ~far)
+    abroad = top_share(rng.random(len(count)), PUBLISHED["several_countries"], far & ~vague)
+    home = _cities(region, rng)
+    other = np.where(far, _others(home, abroad, rng), home)
+    house = rng.integers(ZIPS, size=len(home))
+    second = (house + 1) % ZIPS
+    away = _away(far | near, person, rng)
+    city = np.where(away, other[person], home[person])
+    code = city * ZIPS + np.where(away, second[person], house[person])
+    silent = ~able[person] & (count[person] > 1)
+    code = np.where(silent | (away & vague[person]), NOWHERE, code)
+    return code, np.where(silent, NOWHERE, city), far | near
+
+
+def _away(moves: Flags, person: Ints, rng: Rng) -> Flags:
+    """Return which queries are asked elsewhere: never the first of somebody, always the last."""
+    away = moves[person] & (rng.random(len(person)) < _AWAY)
+    ends = np.diff(person, append=-1) != 0
+    away = np.where(ends, moves[person], away)
+    away[np.diff(person, prepend=-1) != 0] = False
+    return away
+
+
+def _cities(region: Ints, rng: Rng) -> Ints:
+    """Return a city for each, in a country of their region; large ones more often."""
+    first = rng.random(len(region)) < _FIRST[region]
+    country = _BY_REGION[region, np.where(first, 0, 1)]
+    sizes = 1.0 / (np.arange(CITIES // len(COUNTRIES)) + _FLAT)
+    rank = rng.choice(len(sizes), size=len(region), p=sizes / sizes.sum())
+    return np.asarray(rank * len(COUNTRIES) + country)
+
+
+def _others(home: Ints, abroad: Flags, rng: Rng) -> Ints:
+    """Return another city for each: in another country, or else in the same."""
+    countries, ranks = len(COUNTRIES), CITIES // len(COUNTRIES)
+    rank = (home // countries + rng.integers(1, ranks, size=len(home))) % ranks
+    move = np.where(abroad, rng.integers(1, countries, size=len(home)), 0)
+    return np.asarray(rank * countries + (home + move) % countries)
+
+
+def _suffixes(crowd: People, person: Ints, inside: Flags, rng: Rng) -> Ints:
+    """Return the code of the network of each query; ``inside``: asked in hours for work.
+
+    So many say nothing, by being unknown or another's, as the paper says.
+    """
+    people = len(crowd.circle)
+    home, work, school = (
+        rng.choice(len(each), size=people, p=each) for each in (_HOME, _WORK, _SCHOOL)
+    )
+    connected = np.array([each.connected for each in CIRCLES])[crowd.circle]
+    there = np.where(crowd.circle == _STUDENT, school, work)
+    code = np.where(connected[person] & inside, there[person], home[person])
+    known = code < _FOREIGN
+    fails = chances(np.zeros(len(code)), 1 - PUBLISHED["domain_known"] / known.mean())
+    found = np.where(known, code, _FOREIGN + crowd.region[person])
+    return np.where(rng.random(len(code)) < fails, UNKNOWN, found)

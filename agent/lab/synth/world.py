@@ -1,23 +1,34 @@
-"""What the web of a synthetic log holds: sites, queries, and which sites answer which query.
-
-It is the same for everybody and for every block of people; it depends on the seed alone.
-"""
+"""Who and what there is: people with their tastes, and sites and queries with their topics."""
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from typing import NamedTuple
 
 import numpy as np
 
-from agent.build.log.schema import TOPICS
-from agent.lab.synth.draws import Arrays, apportioned
-from agent.lab.synth.marginals import PUBLISHED, TEXTS
-from agent.lab.synth.words import texts
+from agent.build.log.schema import GENDERS, TOPICS
+from agent.lab.synth.marginals import (
+    PUBLISHED,
+    TEXTS,
+    Arrays,
+    Flags,
+    Floats,
+    Ints,
+    Rng,
+    apportioned,
+    by_rank,
+    top_share,
+)
 
-if TYPE_CHECKING:
-    from agent.lab.synth.draws import Flags, Floats, Ints
-
+UNSAID = -1
+TRUE_REGIONS = 3  # that somebody lives in; nobody is of the schema's "other" here
+_TASTE = 0.9  # spread of what one person likes beyond their circle, in logits
+_ABOUT = ("", "reviews", "online", "near me", "for beginners", "prices", "jobs", "pictures")
+_MORE = ("club", "help", "news", "guide")
 SITES = 4_000
 TRAITS = 29  # of people and moments, as `clicks` has them
 _LEAST_SITES, _LEAST_TEXTS = 60, 30  # of a topic
@@ -26,6 +37,111 @@ _TOO = 0.15  # of the sites have a second topic
 _FEWEST, _MOST = 4, 24  # sites that answer a query
 _FALL = 0.6  # of the popularity of queries and sites with their rank: a power law
 _FLAT = 20  # ranks at the head that are about alike
+
+
+class Circle(NamedTuple):
+    """A walk of life, as invented.toml has it.
+
+    ``share``: of all people; ``age``: on a scale where one is the spread of a circle; ``woman``,
+    ``office``: leaning, in logits, to be one, and to ask in working hours; ``connected``: asks
+    from the network of an employer or a school then; ``likes``: topics, in logits.
+    """
+
+    name: str
+    share: float
+    age: float
+    woman: float
+    office: float
+    connected: bool
+    likes: Mapping[str, float]
+
+
+_INVENTED = tomllib.loads((files("agent.lab.synth") / "invented.toml").read_text("utf-8"))
+CIRCLES = tuple(Circle(name, **each) for name, each in _INVENTED["circles"].items())
+OCCUPATIONS = tuple(each.name for each in CIRCLES)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class People(Arrays):
+    """People of one block, each array one entry per person.
+
+    ``circle``, ``woman``, ``age``, ``region``: what is true, codes of CIRCLES, no or yes,
+    AGE_GROUPS and the first TRUE_REGIONS of REGIONS; ``says_*``: the same as volunteered, codes
+    of GENDERS and so on, UNSAID for nothing; ``taste``: (people, topics), float64, in logits.
+    """
+
+    circle: Ints
+    woman: Ints
+    age: Ints
+    region: Ints
+    says_occupation: Ints
+    says_gender: Ints
+    says_age: Ints
+    says_region: Ints
+    taste: Floats
+
+    @property
+    def interests(self) -> Floats:
+        """What each person likes, as shares of 1 per topic, float64, (people, topics)."""
+        weights = np.exp(self.taste)
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def people(count: int, rng: Rng) -> People:
+    """Return ``count`` people, of whom as many volunteered what as the paper says."""
+    circle = by_rank(rng.random(count), [each.share for each in CIRCLES])
+    lean = np.array([each.woman for each in CIRCLES])[circle]
+    years = np.array([each.age for each in CIRCLES])[circle] + rng.normal(size=count)
+    woman, says_gender = _told(
+        lean + rng.logistic(size=count), ("gender_male", "gender_female"), rng
+    )
+    age, says_age = _told(years, ("age_under_18", "age_18_to_55", "age_over_55"), rng)
+    regions = ("region_us_canada", "region_europe", "region_asia")
+    region, says_region = _told(rng.random(count), regions, rng)
+    # Students say what they do as often as published, and others alike.
+    student, keen = circle == 0, rng.random(count)
+    others = PUBLISHED["occupation_given"] - PUBLISHED["student"]
+    says = top_share(keen, PUBLISHED["student"], student) | top_share(keen, others, ~student)
+    tastes = _INVENTED["tastes"]
+    liked, of_women, of_age = (_row(tastes[each]) for each in ("all", "women", "age"))
+    own = rng.normal(scale=_TASTE, size=(count, len(TOPICS)))
+    shared = np.array([_row(each.likes) for each in CIRCLES])[circle]
+    return People(
+        circle=circle,
+        woman=woman,
+        age=age,
+        region=region,
+        says_occupation=np.where(says, circle, UNSAID),
+        says_gender=np.where(says_gender < 0, UNSAID, GENDERS.index("male") - says_gender),
+        says_age=says_age,
+        says_region=says_region,
+        taste=own + liked + (shared + np.outer(woman, of_women) + np.outer(years, of_age)),
+    )
+
+
+def _told(scores: Floats, names: Sequence[str], rng: Rng) -> tuple[Ints, Ints]:
+    """Return what is true, by rank of the scores, and what is said of it.
+
+    ``names``: of the published shares of all people that say each; who says nothing is drawn,
+    whatever the truth.
+    """
+    shares = [PUBLISHED[each] for each in names]
+    silent = by_rank(rng.random(len(scores)), [1 - sum(shares), sum(shares)]) == 0
+    truth = np.empty(len(scores), dtype=np.int64)
+    for some in (silent, ~silent):
+        truth[some] = by_rank(scores[some], shares)
+    return truth, np.where(silent, UNSAID, truth)
+
+
+def _row(likes: Mapping[str, float]) -> Floats:
+    return np.array([likes.get(topic, 0.0) for topic in TOPICS])
+
+
+def texts(topic: str, count: int) -> list[str]:
+    """Return ``count`` different queries of a topic: up to 96, and no two topics share one."""
+    subjects = _INVENTED["subjects"][topic].split()
+    pairs = [f"{subject} {about}" for about in (*_ABOUT, *_MORE) for subject in subjects]
+    return [pair.strip() for pair in pairs[:count]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,55 +182,45 @@ class World(Arrays):
         return known
 
 
-def world(liked: Floats, generator: np.random.Generator) -> World:
+def world(liked: Floats, rng: Rng) -> World:
     """Return a world for people who like topics in these shares, float64 (topics,)."""
     counts = apportioned(liked, SITES, _LEAST_SITES)
     topic = np.repeat(np.arange(len(TOPICS)), counts)
-    visited = np.concatenate(
-        [share * _power(count) for share, count in zip(liked, counts, strict=True)]
-    )
-    too = generator.random(SITES) < _TOO
-    second = np.where(too, generator.integers(len(TOPICS), size=SITES), -1)
+    shares = [share * _power(count) for share, count in zip(liked, counts, strict=True)]
+    visited = np.concatenate(shares)
+    too = rng.random(SITES) < _TOO
+    second = np.where(too, rng.integers(len(TOPICS), size=SITES), -1)
     own = apportioned(liked, TEXTS, _LEAST_TEXTS)
     subject = np.repeat(np.arange(len(TOPICS)), own)
-    other = generator.choice(len(TOPICS), size=TEXTS, p=liked)
+    other = rng.choice(len(TOPICS), size=TEXTS, p=liked)
     meaning = np.zeros((TEXTS, len(TOPICS)))
     np.add.at(meaning, (np.arange(TEXTS), subject), _FOCUS)
     np.add.at(meaning, (np.arange(TEXTS), other), 1 - _FOCUS)
-    answers = _answers(meaning, topic, visited, generator)
+    # The hosts of each query are drawn without replacement, by popularity and meaning.
+    sizes = rng.integers(_FEWEST, _MOST + 1, size=TEXTS)
+    fit = np.log(visited) + np.log(meaning[:, topic] + 1e-4)
+    order = np.argsort(-(fit + rng.gumbel(size=fit.shape)), axis=1)
+    names = [each.replace("_", "-") for each in TOPICS]
     return World(
-        texts=np.array(
-            [text for name, count in zip(TOPICS, own, strict=True) for text in texts(name, count)]
-        ),
-        asked=generator.permutation(_power(TEXTS)),
+        texts=np.concatenate([texts(*each) for each in zip(TOPICS, own, strict=True)]),
+        asked=rng.permutation(_power(TEXTS)),
         meaning=meaning,
         hosts=np.array(
             [
-                f"{TOPICS[code].replace('_', '-')}-{place:03d}.example"
-                for code, count in enumerate(counts)
-                for place in range(count)
+                f"{names[code]}-{at:03d}.example"
+                for code, many in enumerate(counts)
+                for at in range(many)
             ]
         ),
         topic=topic,
         second=np.where(second == topic, -1, second),
         visited=visited,
-        answers=np.concatenate(answers),
-        starts=np.cumsum([0, *(len(each) for each in answers)]),
-        leans=generator.normal(size=(TRAITS, sum(len(each) for each in answers))),
+        answers=order[np.arange(SITES) < sizes[:, np.newaxis]],
+        starts=np.cumsum([0, *sizes]),
+        leans=rng.normal(size=(TRAITS, sizes.sum())),
     )
-
-
-def _answers(
-    meaning: Floats, topic: Ints, visited: Floats, generator: np.random.Generator
-) -> list[Ints]:
-    """Return the hosts of each query, drawn without replacement by popularity and meaning."""
-    sizes = generator.integers(_FEWEST, _MOST + 1, size=len(meaning))
-    fit = np.log(visited) + np.log(meaning[:, topic] + 1e-4)
-    order = np.argsort(-(fit + generator.gumbel(size=fit.shape)), axis=1)
-    return [row[:size] for row, size in zip(order, sizes, strict=True)]
 
 
 def _power(count: int) -> Floats:
     weights = np.power(np.arange(count) + float(_FLAT), -_FALL)
-    shares: Floats = weights / weights.sum()
-    return shares
+    return np.asarray(weights / weights.sum())

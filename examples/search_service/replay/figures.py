@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agent.lab.attack.intervals import Resamples, quantile
+from agent.lab.attack.outcome import Resamples, quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from agent.lab.attack.intervals import Interval
+    from agent.lab.attack.outcome import Interval
     from examples.search_service.replay.lines import Line
     from examples.search_service.replay.served import Served
 

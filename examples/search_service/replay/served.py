@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from agent.lab.attack.streams import Asked, Person
-    from agent.lab.attack.walk import Trace
+    from agent.lab.attack.heldout import Asked, Person
+    from agent.lab.attack.simulation import Trace
     from agent.model.model import Model
     from examples.search_service.replay.lines import Line
 

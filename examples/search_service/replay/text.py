@@ -11,7 +11,7 @@ from examples.search_service.replay.figures import KEPT, PEOPLE, QUANTILES, SHAR
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from agent.lab.attack.intervals import Interval
+    from agent.lab.attack.outcome import Interval
     from examples.search_service.replay.figures import Figures
     from examples.search_service.replay.lines import Line
     from examples.search_service.replay.report import Report

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.lab.attack.streams import Person, drawn
+from agent.lab.attack.heldout import Person, drawn
 from agent.lab.attack.ways import Way
 from examples.search_service.replay.lines import BEST, NOTHING, PLAIN, SHIPPED, Line
 from examples.search_service.replay.served import Served, Service
@@ -20,7 +20,7 @@ lines = st.sampled_from(LINES)
 
 def served(line: Line, person: Person) -> Served:
     """Return what comes of a person's requests."""
-    trace = walker(line.way).walk(person)
+    trace = walker(line.way)(person)
     return Service.of(model(), others().codes).served(line, person, trace)
 
 
@@ -80,7 +80,7 @@ def test_what_is_not_specified_is_not_heard(person: Person, data: st.DataObject)
     blank = data.draw(st.integers(0, model().persons - 1))
     codes = tuple(0 if place == blank else code for place, code in enumerate(person.codes))
     person = person._replace(codes=codes)
-    trace = walker(FREE.way).walk(person)
+    trace = walker(FREE.way)(person)
     without = trace._replace(sent=tuple(sent & ~(1 << blank) for sent in trace.sent))
     service = Service.of(model(), others().codes)
     one, other = (service.served(FREE, person, each) for each in (trace, without))

@@ -1,12 +1,12 @@
 """A small model, people it has not seen, and what they asked."""
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 
 import numpy as np
 
-from agent.lab.attack.deciding import strategy
-from agent.lab.attack.heldout import HeldOut
-from agent.lab.attack.walk import Scene, Trace, Walker
+from agent.lab.attack.heldout import HeldOut, Person
+from agent.lab.attack.simulation import Scene, Trace, strategy, walk
 from agent.lab.attack.ways import Way
 from agent.model.model import Model
 from tests.decision.made import made_model
@@ -48,10 +48,10 @@ def still() -> float:
     return 0.0
 
 
-def walker(way: Way, scene: Scene | None = None) -> Walker:
+def walker(way: Way, scene: Scene | None = None) -> Callable[[Person], Trace]:
     """Return who walks in one way, and has walked for nobody yet."""
     scene = scene or Scene()
-    return Walker(strategy(way, model(), scene, still), model(), scene)
+    return partial(walk, strategy(way, model(), scene, still), model(), scene)
 
 
 def same(one: Trace, other: Trace) -> bool:

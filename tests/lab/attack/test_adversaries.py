@@ -1,20 +1,62 @@
-"""Who is left, and what is learned of a guarded attribute."""
+"""Who is left, what is learned of a guarded attribute, and what absence tells."""
+
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from agent.lab.attack.adversaries import guarded, knowing, left, pooled
-from agent.lab.attack.streams import Person
-from agent.lab.attack.walk import Trace
+from agent.decision.decide import decide
+from agent.decision.knowledge import Told, knowledge_of
+from agent.decision.request import Request
+from agent.decision.terms import Terms
+from agent.decision.under import terms_under
+from agent.lab.attack.adversaries import Inferred, Reasoner, guarded, knowing, left, pooled
+from agent.lab.attack.heldout import Person, drawn
+from agent.lab.attack.simulation import FIRST, Reticent, Scene, Trace
+from agent.lab.attack.ways import ANSWERED, PRESETS, SHIPPED, Way
+from agent.model.model import Model
+from policy.load import preset
+from policy.match import Rulebook
+from policy.read import read
+from tests.decision.made import PERSONS, made_model
+from tests.lab.attack.made import model, names, others, still
 
 Codes = NDArray[np.uint8]
-
 WIDTH = 4
+REQUESTS = 6
+TARGETS = drawn(others(), 4, REQUESTS, seed=7)
+CODES = others().codes
+# One person is enough, a second one is for the soak.
+SOUGHT = (
+    pytest.param(TARGETS[0], id="0"),
+    pytest.param(TARGETS[1], id="1", marks=pytest.mark.soak),
+)
+PLANNED = tuple(
+    Way(name=f"{name}, planned", preset=name, answered=True, mode="planned") for name in PRESETS
+)
+# Limits of presets are for more people than are made, and leave little that can be told.
+FREE = tuple(
+    Way(name=f"{mode}, no limits", preset="generous", answered=True, limits=False, mode=mode)
+    for mode in ("dynamic", "standing", "planned")
+)
+EVERYONE = (*SHIPPED, *ANSWERED, *PLANNED, *FREE)
+MINE = tuple(
+    Way(name=f"{name}, me", preset=name, answered=True, trade_off=0.0, protect="me")
+    for name in PRESETS
+)
+
+
 lists = arrays(np.uint8, st.tuples(st.integers(1, 30), st.just(WIDTH)), elements=st.integers(0, 2))
+
+
 masks = st.integers(0, 2**WIDTH - 1)
+
+
 held = st.lists(masks, min_size=1, max_size=6)
 
 
@@ -96,3 +138,114 @@ def shares(values: list[int]) -> dict[int, float]:
 def entropy(of: dict[int, float]) -> float:
     """Return the entropy in bits."""
     return -sum(share * float(np.log2(share)) for share in of.values())
+
+
+class Sent(NamedTuple):
+    """What one request carried: the attributes in their order, and the values."""
+
+    order: tuple[str, ...]
+    values: tuple[int, ...]
+
+
+def agent_of(codes: tuple[int, ...], target: Person, way: Way) -> list[Sent]:
+    """Return what a person's own agent would have sent in the stream of another: the long way.
+
+    A model of its own, so that nothing is remembered of anybody else.
+    """
+    fresh, sent, told = made_model(1, 80), [], list[Told]()
+    own = dict(zip(names()[:PERSONS], codes, strict=True))
+    for number, asked in enumerate(target.requests):
+        at = FIRST + number * Scene().pause
+        text, host = fresh.queries[asked.query].text, "recipient1.example"
+        rules = read(f'preset = "{way.preset}"', str(way.preset), preset)
+        ruling = Rulebook(rules, names()).match(host, text, at.date())
+        terms: Terms = way.changed(terms_under(ruling, fresh))
+        held = knowledge_of(told, host, str, at)
+        decision = decide(Request(text, host), terms, held, fresh, own)
+        lasting = {name: own[name] for name in decision.disclosed if name in own}
+        told.append(Told(at, host, tuple(sorted(lasting.items())), asked.query))
+        sent.append(Sent(decision.disclosed, tuple(lasting.values())))
+    return sent
+
+
+def everybodys(way: Way, target: Person) -> tuple[list[Sent], list[list[Sent]]]:
+    """Return what the target's agent sent, and what that of each person on the list would have."""
+    people = [tuple(row) for row in CODES.tolist()]
+    return agent_of(target.codes, target, way), [agent_of(each, target, way) for each in people]
+
+
+def reasoner(
+    way: Way, of: Model, codes: NDArray[np.unsignedinteger], scene: Scene | None = None
+) -> Reasoner:
+    """Return who reasons about a list."""
+    scene = scene or Scene()
+    return Reasoner(Reticent(way, of, scene, still), of, scene, codes)
+
+
+def inferred(way: Way, target: Person, scene: Scene | None = None) -> Inferred:
+    """Return who is left of the list, by groups."""
+    return reasoner(way, model(), CODES, scene).inferred(target)
+
+
+@pytest.mark.parametrize("target", SOUGHT)
+@pytest.mark.parametrize("way", EVERYONE, ids=[way.name for way in EVERYONE])
+def test_absence_says_nothing_where_everyone_is_protected(way: Way, target: Person) -> None:
+    """Whose agent would produce it are those who agree: for each person and step, as sets."""
+    found, mine, all_ = inferred(way, target), *everybodys(way, target)
+    held: set[str] = set()
+    for step, sent in enumerate(mine):
+        held |= {*sent.order} & {*names()[:PERSONS]}
+        columns = [names().index(name) for name in held]
+        agree = {
+            row
+            for row, codes in enumerate(CODES)
+            if all(codes[each] == target.codes[each] for each in columns)
+        }
+        producing = {
+            row for row, theirs in enumerate(all_) if theirs[: step + 1] == mine[: step + 1]
+        }
+        assert producing == agree
+        assert found.producing[step] == found.agreeing[step] == len(agree)
+    assert found.same.all()
+    assert not found.bits.any()
+
+
+def test_the_law_above_is_about_people_who_tell_something() -> None:
+    """Where nobody told anything it would hold of any agent."""
+    for way in FREE:
+        left = [inferred(way, target).producing[-1] for target in TARGETS]
+        assert min(left) < len(CODES) / 2
+
+
+@pytest.mark.parametrize("target", SOUGHT)
+@pytest.mark.parametrize("way", MINE, ids=[way.name for way in MINE])
+def test_groups_are_as_everybody_alone(way: Way, target: Person) -> None:
+    """Where limits are kept for the user: by groups the same as person by person."""
+    found, mine, all_ = inferred(way, target), *everybodys(way, target)
+    for step in range(REQUESTS):
+        producing = sum(theirs[: step + 1] == mine[: step + 1] for theirs in all_)
+        assert found.producing[step] == producing
+        assert 1 <= producing <= found.agreeing[step]
+
+
+def test_withholding_says_something_where_only_the_user_is_protected() -> None:
+    """Who has a rare value would have kept it back: that is what the option costs."""
+    rare = made_model(1, 120, rare=0.1)
+    codes = rare.population.codes
+    people = [Person(row, tuple(codes[row].tolist()), TARGETS[0].requests) for row in range(40)]
+    mine = reasoner(MINE[0], rare, codes)
+    found = [mine.inferred(person) for person in people]
+    for each in found:
+        assert (np.diff(each.producing) <= 0).all()
+        assert (each.bits >= 0).all()
+    assert any(each.bits[-1] > 0 for each in found)
+    everyones = reasoner(replace(MINE[0], protect="everyone"), rare, codes)
+    assert not any(everyones.inferred(person).bits.any() for person in people)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_several_recipients_say_no_more_than_their_values(grouped: bool) -> None:
+    """Whoever hears all of them learns what was disclosed to any of them."""
+    for target in TARGETS:
+        found = inferred(ANSWERED[0], target, Scene(recipients=3, grouped=grouped))
+        assert found.same.all()

@@ -1,17 +1,27 @@
-"""The model of one half, and the other half's people and events."""
+"""The model of one half, the other half's people and events, and the requests drawn from them."""
 
+import subprocess
+import sys
 from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent.build.build import model_of
 from agent.build.observe import HALF_KEY, in_half_a, observe
-from agent.lab.attack.heldout import HeldOut, held_out
+from agent.lab.attack.heldout import HeldOut, drawn, held_out
 from agent.model.model import Model
 from tests.build.worlds import QUIET, World, options, source
+from tests.house.tree import ROOT
+from tests.lab.attack.made import PEOPLE, others
 
-pytestmark = QUIET
 USERS = [f"user {number}" for number in range(40)]
 SEEN = dict(zip(USERS, in_half_a(USERS, HALF_KEY).tolist(), strict=True))
 STRANGE = next(user for user in USERS if not SEEN[user])
+SEEDS = st.integers(0, 2**32)
+
+
+pytestmark = QUIET
 
 
 def world() -> World:
@@ -66,3 +76,46 @@ def test_who_asked_nothing_does_not_ask() -> None:
     _, held = both()
     asking = {user for user, *_ in world().events[1:] if not SEEN[user]}
     assert len(held.askers) == len(asking)
+
+
+@given(SEEDS, st.integers(1, PEOPLE), st.integers(1, 20))
+def test_fewer_are_a_beginning_of_more(seed: int, people: int, requests: int) -> None:
+    """So that a longer run continues a shorter one."""
+    every = drawn(others(), 10 * PEOPLE, 20, seed)
+    assert len(every) == len(others().askers) == PEOPLE
+    some = drawn(others(), people, requests, seed)
+    assert some == tuple(
+        each._replace(requests=each.requests[:requests]) for each in every[:people]
+    )
+
+
+@given(SEEDS)
+def test_everybody_is_drawn_once_and_asks_what_they_asked(seed: int) -> None:
+    """Each person's codes and requests are of one and the same held-out person."""
+    held, people = others(), drawn(others(), PEOPLE, 6, seed)
+    codes = [tuple(each.tolist()) for each in held.codes]
+    assert Counter(person.codes for person in people) == Counter(codes)
+    for person in people:
+        alike = [place for place, each in enumerate(codes) if each == person.codes]
+        assert any(events(place).issuperset(person.requests) for place in alike)
+
+
+def test_another_seed_draws_others() -> None:
+    """A seed that did nothing would pass the laws above."""
+    assert drawn(others(), 5, 5, 1) != drawn(others(), 5, 5, 2)
+
+
+def events(person: int) -> set[tuple[int, int, tuple[int, ...]]]:
+    """Return what one held-out person asked."""
+    held = others()
+    these = held.events_of(person)
+    columns = (held.query[these], held.intent[these], held.request[these])
+    return {(int(q), int(x), tuple(r.tolist())) for q, x, r in zip(*columns, strict=True)}
+
+
+def test_what_the_examples_use_needs_no_extra() -> None:
+    """They say which extra is missing: nothing of one is imported before it is needed."""
+    libraries = ("ibis", "pyarrow", "sklearn", "scipy", "matplotlib")
+    code = f"import sys; sys.modules |= dict.fromkeys({libraries}); import agent.lab.attack.outcome"
+    code += ", agent.lab.attack.workers, agent.lab.attack.heldout"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

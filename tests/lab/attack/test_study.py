@@ -8,29 +8,43 @@ from functools import cache
 import numpy as np
 import pytest
 
+from agent.lab.attack.adversaries import Inferred
 from agent.lab.attack.bars import Bar, bars
-from agent.lab.attack.drawn import charts
-from agent.lab.attack.figures import figures
-from agent.lab.attack.numbers import numbers
-from agent.lab.attack.options import Options
-from agent.lab.attack.outcome import Outcome
-from agent.lab.attack.page import page
-from agent.lab.attack.searched import Compared
-from agent.lab.attack.study import Material, Study, known, study
+from agent.lab.attack.charts import charts, numbers
+from agent.lab.attack.heldout import drawn
+from agent.lab.attack.outcome import Crowd, Outcome, figures
+from agent.lab.attack.report import page
+from agent.lab.attack.study import (
+    FEW,
+    LISTED,
+    SHORT,
+    Material,
+    Study,
+    Withheld,
+    known,
+    reasoned,
+    study,
+)
 from agent.lab.attack.ways import (
     ANSWERED,
     EVERYTHING,
     EXACT,
     FAMILIES,
     NOTHING,
+    OWN,
     PAPERS,
     SHIPPED,
     SINGLE,
+    Options,
+    Way,
 )
+from agent.lab.attack.workers import Compared, Run
 from tests.lab.attack.made import model, others
 
 OPTIONS = Options(people=8, requests=7, seed=1, processes=1)
 SOURCE = "Synthetic: made for a test"
+SAID = (Inferred(np.array([3, 2]), np.array([3, 1]), np.array([True, False])),) * 2
+QUIET = Run(1, lambda _what, _share: None)
 
 
 @cache
@@ -205,3 +219,38 @@ def test_every_number_is_in_the_table() -> None:
     row = next(each for each in rows if each["way"] == PAPERS.name and each["requests"] == "7")
     assert float(row["success"]) == last.success.mean
     assert float(row["bits_low"]) == last.bits.low
+
+
+def leaving(counts: list[int]) -> dict[Way, Outcome]:
+    """Return outcomes after which so many people are left."""
+    left, one = np.array(counts)[:, None], np.ones((len(counts), 1))
+    return dict.fromkeys(ANSWERED, Outcome(left, one, one, one, one, one, 0.001))
+
+
+def test_the_rarest_are_looked_for() -> None:
+    """Those left with the fewest, in their first requests: as if nobody else had been there."""
+    people, codes = drawn(others(), 6, SHORT + 2, 1), others().codes
+    crowd = Crowd(people, codes, (), (SHORT + 2,))
+    counts = [9, 2, 8, 1, 3, 9]
+    found = reasoned(model(), crowd, leaving(counts), SAID, QUIET)
+    rarest = tuple(
+        people[each]._replace(requests=people[each].requests[:SHORT]) for each in (3, 1, 4)
+    )
+    alone = reasoned(model(), replace(crowd, people=rarest), leaving([1, 2, 3]), SAID, QUIET)
+    assert (found.compared, found.equal) == (4, 2)
+    assert list(found.withheld) == list(OWN)
+    for way, each in found.withheld.items():
+        assert each.bits.tolist() == alone.withheld[way].bits.tolist()
+        assert len(each.bits) == FEW
+        assert each.listed == len(codes) < LISTED
+        assert (each.bits >= 0).all()
+        assert each.bits.max() == pytest.approx(np.log2(each.agreeing / each.producing))
+
+
+@pytest.mark.parametrize(("left", "words"), [(4, "40 people agreed"), (40, "nothing away here")])
+def test_what_is_found_is_said(left: int, words: str) -> None:
+    """Ten times fewer is something; as many is nothing, and said too."""
+    withheld = Withheld(np.array([0.0, np.log2(40 / left)]), 40, left, 1000)
+    found = replace(made().reasoned, withheld={OWN[1]: withheld})
+    study = replace(made(), reasoned=found)
+    assert words in page(study, (), bars(study))

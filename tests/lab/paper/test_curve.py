@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from agent.lab.paper import curve as figure
 from agent.tradeoff.objective import Parts
 from agent.tradeoff.search import maximise
-from agent.tradeoff.tradeoff_curve import Point, beaten, knee
+from agent.tradeoff.tradeoff_curve import Point, beaten
 from tests.lab.paper.made import made_subject
 
 
@@ -25,17 +25,16 @@ def test_no_set_on_the_curve_is_better_than_the_best(seed: int, present: float) 
         best = maximise(subject.objective(each.least), "exhaustive").value
         assert best / 3 <= each.parts.objective <= best + 1e-9
     assert found.points[-1].mask == 0
-    assert found.sizes == tuple(each.mask.bit_count() for each in found.points)
     assert found.knee is not None
-    assert not beaten(found.points)[found.knee]
+    assert not beaten(found.points)[found.points.index(found.knee)]
 
 
 def test_the_knee_of_a_made_curve_is_found_and_said() -> None:
     """Four fifths of the utility for a twentieth of the cost, at lambda 4."""
     points = (point(0.5, 1.0, 2.0), point(4.0, 0.05, 1.6), point(64.0, 0.0, 0.0))
-    made = figure.Curve(points, knee(points), (3, 2, 0), 1.0)
-    assert made.knee == 1
-    finding = figure.finding({"plugin": made}, "made")
+    made = figure.Curve(points, 1.0)
+    assert made.knee == points[1]
+    finding = figure.curve_finding({"plugin": made}, "made")
     assert [each.same for each in finding.claims] == [True, True]
     (mark,) = finding.chart.panels[0].marks
     assert (mark.x, mark.y) == (0.05, 1.6)
@@ -44,7 +43,7 @@ def test_the_knee_of_a_made_curve_is_found_and_said() -> None:
 def test_a_set_that_another_beats_is_no_part_of_the_line() -> None:
     """It is drawn, and the line goes up with the cost all the same."""
     points = (point(0.5, 1.0, 2.0), point(1.0, 0.5, 1.0), point(4.0, 0.05, 1.6))
-    finding = figure.finding({"plugin": figure.Curve(points, 2, (3, 3, 2), 1.0)}, "made")
+    finding = figure.curve_finding({"plugin": figure.Curve(points, 1.0)}, "made")
     line, others = finding.chart.panels[0].series
     assert (line.x, line.y) == ((0.05, 1.0), (1.6, 2.0))
     assert (others.x, others.y, others.names) == ((0.5,), (1.0,), ("λ = 1",))
@@ -53,7 +52,7 @@ def test_a_set_that_another_beats_is_no_part_of_the_line() -> None:
 def test_a_knee_elsewhere_is_another_shape() -> None:
     """Where lambda is far from the paper's, and where there is no knee at all."""
     points = (point(0.5, 1.0, 2.0), point(50.0, 0.5, 1.9), point(64.0, 0.0, 0.0))
-    finding = figure.finding({"plugin": figure.Curve(points, 1, (3, 2, 0), 1.0)}, "made")
+    finding = figure.curve_finding({"plugin": figure.Curve(points, 1.0)}, "made")
     assert [each.same for each in finding.claims] == [False, False]
-    finding = figure.finding({"plugin": figure.Curve(points[:1], None, (3,), 1.0)}, "made")
+    finding = figure.curve_finding({"plugin": figure.Curve(points[:1], 1.0)}, "made")
     assert [each.same for each in finding.claims] == [False]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.lab.paper import calibrated_order, cost_order, utility_order
-from agent.lab.paper.along import Along, measured, reached, steps
+from agent.lab.paper import orders
+from agent.lab.paper.orders import Along, along, reached, steps
 from agent.lab.paper.subject import Subject, cost_alone, fresh, subject_of
 from agent.tradeoff.anonymity_set import METRICS, Metric
 from agent.tradeoff.utility import Estimator
@@ -24,8 +24,8 @@ def masks(subject: Subject, order: Along) -> list[int]:
 @given(SEEDS)
 def test_without_a_prior_utility_never_falls(seed: int) -> None:
     """The plug-in at beta 0 is monotone, so its order is too, and has every attribute once."""
-    order = utility_order.utility_order(subject_of(made_model(seed), "plugin", 0.0))
-    curve = order.curve(utility_order.BITS)
+    order = orders.utility_order(subject_of(made_model(seed), "plugin", 0.0))
+    curve = order.curves[orders.BITS]
     assert sorted(order.names) == sorted(NAMES)
     assert all(gain >= -1e-9 for gain in steps(curve))
 
@@ -34,8 +34,8 @@ def test_without_a_prior_utility_never_falls(seed: int) -> None:
 def test_utility_along_the_order_is_that_of_its_sets(seed: int, estimator: Estimator) -> None:
     """Weighed over the queries; the first is the best single attribute."""
     subject = made_subject(seed, estimator)
-    order = utility_order.utility_order(subject)
-    curve, weights = order.curve(utility_order.BITS), subject.model.tables.query_weights
+    order = orders.utility_order(subject)
+    curve, weights = order.curves[orders.BITS], subject.model.tables.query_weights
     for mask, bits in zip(masks(subject, order), curve, strict=True):
         values = [each.value(mask) for each in subject.utilities]
         assert bits == pytest.approx(values @ weights / weights.sum(), abs=1e-9)
@@ -47,11 +47,11 @@ def test_utility_along_the_order_is_that_of_its_sets(seed: int, estimator: Estim
 def test_cost_grows_along_its_order_and_ends_with_everything(seed: int) -> None:
     """Maxprob never falls; each step is the cheapest there is."""
     model = made_model(seed)
-    order = cost_order.cost_order(model, 5)
+    order = orders.cost_order(model, 5)
     subject = made_subject(seed, "louo")
     cost = cost_alone(model)
-    assert {name for name, _ in order.curves} == {*cost_order.METRICS}
-    curve = order.curve("maxprob")
+    assert {*order.curves} == {*orders.METRICS}
+    curve = order.curves["maxprob"]
     assert all(gain >= -1e-12 for gain in steps(curve))
     for place, mask in enumerate(masks(subject, order)):
         others = [each for each in range(len(NAMES)) if not mask >> each & 1]
@@ -59,7 +59,7 @@ def test_cost_grows_along_its_order_and_ends_with_everything(seed: int) -> None:
         dearer = [cost.identifiability_cost(before | 1 << each) for each in others]
         assert all(curve[place] <= each + 1e-12 for each in dearer)
     crowd = fresh(subject).crowd
-    for name, values in order.curves:
+    for name, values in order.curves.items():
         metric: Metric = next(each for each in METRICS if each == name)
         whole = crowd.identifiability((1 << len(NAMES)) - 1, metric, 5)
         assert values[-1] == pytest.approx(whole - crowd.identifiability(0, metric, 5))
@@ -70,15 +70,10 @@ def test_the_calibrated_objective_is_utility_less_cost(
     seed: int, estimator: Estimator, trade_off: float
 ) -> None:
     """At every step of its order."""
-    found = calibrated_order.calibrated_order(made_subject(seed, estimator), trade_off)
-    curves = dict(found.curves)
-    for value, utility, cost in zip(*curves.values(), strict=True):
+    found = orders.calibrated_order(made_subject(seed, estimator), trade_off)
+    for value, utility, cost in zip(*found.curves.values(), strict=True):
         assert value == pytest.approx(utility - cost, abs=1e-9)
-    assert [*curves] == [
-        calibrated_order.OBJECTIVE,
-        calibrated_order.UTILITY,
-        calibrated_order.COST,
-    ]
+    assert [*found.curves] == [orders.OBJECTIVE, orders.UTILITY, orders.COST]
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=9))
@@ -94,31 +89,32 @@ def test_steps_add_up_and_a_share_is_reached_where_it_is(values: list[float]) ->
 
 def test_bumps_are_gains_that_grow() -> None:
     """None on a concave curve, whatever its way down; by hand on one that bends up again."""
-    assert utility_order.bumps((3.0, 5.0, 6.0, 6.0)) == 0
-    assert utility_order.bumps((3.0, 5.0, 1.0, 0.5, 2.0)) == 0
-    assert utility_order.bumps((1.0, 1.0, 4.0)) == pytest.approx(3 / 4)
+    assert orders.bumps((3.0, 5.0, 6.0, 6.0)) == 0
+    assert orders.bumps((3.0, 5.0, 1.0, 0.5, 2.0)) == 0
+    assert orders.bumps((1.0, 1.0, 4.0)) == pytest.approx(3 / 4)
 
 
 @pytest.mark.parametrize("fitted", [True, False])
 def test_a_level_that_was_fitted_is_no_evidence(*, fitted: bool) -> None:
     """It is not counted as the same shape, and the page says that it is fitted, and only then."""
-    level = Along(("a", "b", "c"), ((utility_order.BITS, (1.9, 1.92, 1.92)),))
-    orders = {"plugin": level, "louo": level}
-    page = utility_order.finding(orders, "made", 0.25, fitted=fitted)
+    level = Along(("a", "b", "c"), {orders.BITS: (1.9, 1.92, 1.92)})
+    both = {"plugin": level, "louo": level}
+    page = orders.utility_finding(both, "made", 0.25, fitted=fitted)
     (plugin, louo), text = page.claims[:2], " ".join(page.text)
     assert (plugin.same, louo.same) == (None if fitted else True, True)
     assert ("no evidence" in text) == fitted
-    assert "0.25 rows, was chosen after" in text
+    assert "0.25 rows, chosen after" in text
 
 
 def test_the_rule_that_was_given_up_is_shown_too() -> None:
     """A curve that falls and rises again diminishes on the way up, and not along the whole."""
-    order = Along(("a", "b", "c"), ((utility_order.BITS, (4.0, 2.0, 3.0)),))
-    claim = utility_order.finding({"louo": order}, "made", 0.1, fitted=False).claims[1]
+    order = Along(("a", "b", "c"), {orders.BITS: (4.0, 2.0, 3.0)})
+    claim = orders.utility_finding({"louo": order}, "made", 0.1, fitted=False).claims[1]
     assert claim.same is True
     assert "0.0% of the greatest utility on the way up, and to 75.0% along" in claim.ours
 
 
 def test_an_order_is_measured_set_by_set() -> None:
     """Sets of the first one, two and three."""
-    assert measured([2, 0, 1], float) == (4.0, 5.0, 7.0)
+    found = along(made_model(0), [2, 0, 1], {"mask": float})
+    assert found == Along((NAMES[2], NAMES[0], NAMES[1]), {"mask": (4.0, 5.0, 7.0)})

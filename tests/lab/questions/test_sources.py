@@ -5,10 +5,27 @@ from collections.abc import Iterator
 from importlib.resources import files
 
 from agent.build.log.schema import BY_LABEL
-from agent.lab.questions.asked import LOCATION, QUESTIONS, STORAGE, WILLING
-from agent.lab.questions.beside import rankings, rates, totals, unwilling
-from agent.lab.questions.defaults import prices, rated_prices, within_outcomes
-from agent.lab.questions.stated import EXTREMES, ORDERS, OUTCOMES, SHARES
+from agent.lab.questions.defaults import (
+    prices,
+    rankings,
+    rated_prices,
+    rates,
+    totals,
+    unwilling,
+    within_outcomes,
+)
+from agent.lab.questions.ratings import MAPPED
+from agent.lab.questions.survey import (
+    BELIEVE_STORED,
+    BELIEVED,
+    LOCATION,
+    ORDERS,
+    OUTCOMES,
+    QUESTIONS,
+    STORAGE,
+    WILLING,
+    WOULD_SHARE,
+)
 
 TEXT = (files("agent.lab.questions") / "SOURCES.md").read_text()
 
@@ -41,12 +58,11 @@ def test_the_page_has_every_price() -> None:
 
 def test_the_page_names_the_source_of_every_price() -> None:
     """And where the paper has it, its share."""
-    shares = {each.thing: each.share for each in SHARES if each.question is WILLING}
     for _, labels, _, source in rows("attribute"):
         for label in labels.split(", "):
             stated, rated = prices()[label].source, rated_prices().get(label)
-            if label in shares:
-                assert source.startswith(f"{stated}, {percent(shares[label])}")
+            if label in WOULD_SHARE:
+                assert source.startswith(f"{stated}, {percent(WOULD_SHARE[label])}")
                 assert rated is None or f"{rated.bits:.2f}" in source
             else:
                 assert source.startswith("adults_2020, ")
@@ -69,9 +85,9 @@ def test_the_page_has_the_sets_of_figure_11() -> None:
 def test_the_page_has_every_disagreement() -> None:
     """Shares and orders, with their figures."""
     told = " ".join(cell for row in rows("the paper") for cell in row)
-    for rate in rates():
-        assert percent(rate.paper) in told
-        assert percent(round(rate.adults, 3 if rate.label == "DMTL" else 2)) in told
+    for label, (paper, adults) in rates().items():
+        assert percent(paper) in told
+        assert percent(round(adults, 3 if label == "DMTL" else 2)) in told
     for share in {*unwilling().values()}:
         assert percent(round(share, 2)) in told
     for each in rankings():
@@ -80,23 +96,35 @@ def test_the_page_has_every_disagreement() -> None:
             assert percent(round(part, 2)) in told
 
 
+def test_the_page_says_why_an_attribute_has_an_item_or_none() -> None:
+    """Each label of Table 1 once: in the table of items, or below it."""
+    mapped = {
+        label: tuple(re.findall(r"`(\w+)`", items))
+        for labels, items, _ in rows("label")
+        for label in labels.split(", ")
+    }
+    assert mapped == {**MAPPED}
+    _, _, rest = TEXT.partition("No item fits")
+    others = re.findall(r"\b[ADT][A-Z]{3}\b", rest.partition("## ")[0])
+    assert sorted(others) == sorted({*BY_LABEL} - {*MAPPED})
+
+
 def test_every_number_is_of_a_question_that_was_asked() -> None:
-    """Of a thing, in a section, as a share."""
-    for share in SHARES:
-        share.question.check(share.thing)
-        assert share.question.scale == "yes"
-        assert share.place == share.question.section
-        assert 0 < share.share < 1
-    for order in ORDERS:
-        for question, thing in (order.less, order.more):
+    """Of a thing, as a share."""
+    for question, shares in ((WILLING, WOULD_SHARE), (BELIEVED, BELIEVE_STORED)):
+        assert question.scale == "yes"
+        for thing, share in shares.items():
             question.check(thing)
-    assert {each.label for each in EXTREMES} <= {*BY_LABEL}
+            assert 0 < share < 1
+    for order in ORDERS:
+        for question, thing in order:
+            question.check(thing)
     assert all({*each.labels} <= {*BY_LABEL} for each in OUTCOMES)
 
 
 def test_the_questions_of_figures_1_to_5() -> None:
     """Each has a figure, and no thing twice."""
-    assert {each.figure[0] for each in QUESTIONS.values()} == {*"12345"}
-    assert all(len({*each.things}) == len(each.things) for each in QUESTIONS.values())
+    assert {each.place.partition("Fig. ")[2][0] for each in QUESTIONS} == {*"12345"}
+    assert all(len({*each.things}) == len(each.things) for each in QUESTIONS)
     assert LOCATION.things[0] == "region"
     assert "topics" in STORAGE.things

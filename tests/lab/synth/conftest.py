@@ -3,9 +3,9 @@
 import pytest
 
 from agent.build.options import LogFiles
-from agent.lab.synth.block import Block, block, world_of
+from agent.lab.synth import log
+from agent.lab.synth.log import Block, block, world_of, write_log
 from agent.lab.synth.world import World
-from agent.lab.synth.write import write_log
 
 SEED = 3
 
@@ -23,6 +23,9 @@ def made(world: World) -> Block:
 
 
 @pytest.fixture(scope="package")
-def files(tmp_path_factory: pytest.TempPathFactory) -> LogFiles:
-    """A log of the paper's size, written with the seed."""
-    return write_log(tmp_path_factory.mktemp("synth") / "log", 1, SEED, lambda _what, _share: None)
+def files(tmp_path_factory: pytest.TempPathFactory, world: World, made: Block) -> LogFiles:
+    """A log of the paper's size, written with the seed; the block is made once for all tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log, "world_of", lambda _seed: world)
+        patch.setattr(log, "block", lambda *_: made)
+        return write_log(tmp_path_factory.mktemp("synth") / "log", 1, SEED, lambda *_: None)

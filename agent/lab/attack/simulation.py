@@ -1,0 +1,287 @@
+"""One person's requests: what each way discloses, and what the recipients remember."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.decision.decide import decide_briefly
+from agent.decision.decision import Decision
+from agent.decision.knowledge import Told, knowledge_of
+from agent.decision.request import Knowledge, Request
+from agent.decision.settings import relevant
+from agent.decision.terms import Terms
+from agent.decision.under import terms_under
+from agent.errors import UsageError
+from agent.lab.attack.heldout import Person
+from agent.lab.attack.ways import Way
+from agent.lab.paper.subject import groups_of
+from agent.model.model import Model
+from agent.tradeoff.sets import union
+from policy.careful import careful
+from policy.load import preset
+from policy.match import Rulebook
+from policy.read import read
+
+Clock = Callable[[], float]
+Seconds = NDArray[np.float64]
+
+
+GROUP = "@recipients"
+FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
+DAILY = timedelta(hours=24)
+
+
+class Memory:
+    """What several recipients were told by one person.
+
+    As the agent sees it, and as it is: recipients who pool without its knowing are none here.
+    """
+
+    def __init__(self, names: Sequence[str], codes: Sequence[int], *, grouped: bool) -> None:
+        """Take the person attributes and their codes; ``grouped``: whether all of them pool."""
+        self._names, self._codes, self._grouped = names, codes, grouped
+        self._events: dict[str, list[Told]] = {}
+        self._held: dict[str, int] = {}
+
+    def held(self, host: str) -> int:
+        """Return the person attributes that a host was told, as a mask."""
+        return self._held.get(host, 0)
+
+    def knowledge(self, host: str, now: datetime) -> Knowledge:
+        """Return what the agent takes a host to hold."""
+        pool = self._pool(host)
+        return knowledge_of(self._events.get(pool, ()), pool, self._pool, now)
+
+    def tell(self, question: Question, order: Sequence[int], *, counted: bool) -> None:
+        """Tell the recipient of a request these attributes of the model.
+
+        Those of the request are not remembered. ``counted``: whether the agent counts what it was
+        asked; only then the events of the fold are as many as the requests.
+        """
+        host, pool = question.host, self._pool(question.host)
+        known = question.held.names
+        lasting = [each for each in order if each < len(self._names)]
+        new = sorted(
+            (self._names[each], int(self._codes[each]))
+            for each in lasting
+            if self._names[each] not in known
+        )
+        if new or (counted and order):  # what is known already changes no fold but the counts
+            query = question.query if counted else None
+            told = Told(question.at, host, tuple(new), query)
+            self._events.setdefault(pool, []).append(told)
+        self._held[host] = self.held(host) | union(lasting)
+
+    def _pool(self, host: str) -> str:
+        return GROUP if self._grouped else host
+
+
+class Question(NamedTuple):
+    """One request as it is decided: a query of the model, to whom, who knows what, and when."""
+
+    query: int
+    host: str
+    held: Knowledge
+    at: datetime
+
+
+class Chosen(NamedTuple):
+    """What is told, indexes of the model in the order chosen; seconds that choosing took."""
+
+    order: tuple[int, ...]
+    seconds: float
+
+
+class Strategy(Protocol):
+    """Chooses what is told."""
+
+    def chosen(self, question: Question, person: Person) -> Chosen:
+        """Return what one person's request carries."""
+        ...
+
+    def plans(self, question: Question) -> bool:
+        """Say whether choosing depends on what the recipient was asked before."""
+        ...
+
+
+def strategy(way: Way, model: Model, scene: Scene, clock: Clock) -> Strategy:
+    """Return how a way chooses; ``clock``: in seconds.
+
+    Everything is all that the model has, asked for or not: no service can know more. UsageError
+    where the model has no such group of attributes.
+    """
+    names = [attribute.name for attribute in model.attributes]
+    asked = [
+        each for each in range(model.persons) if scene.asked is None or names[each] in scene.asked
+    ]
+    match way.telling:
+        case "reticent":
+            return Reticent(way, model, scene, clock)
+        case "random":
+            return Fixed(partial(_at_random, asked, way.count, scene.seed))
+        case "nothing":
+            return Fixed(lambda _: ())
+        case "everything":
+            return Fixed(lambda _: tuple(range(len(names))))
+    groups = {group.name: group.mask for group in groups_of(model)}
+    if way.telling not in groups:
+        hint = f"leave out the way {way.name!r}"
+        raise UsageError(f"the model has no {way.telling}", hint)
+    group = tuple(each for each in asked if groups[way.telling] >> each & 1)
+    return Fixed(lambda _: group)
+
+
+def _at_random(among: Sequence[int], count: int, seed: int, person: Person) -> tuple[int, ...]:
+    """Return so many attributes, drawn for a person; all where there are fewer."""
+    generator = np.random.default_rng((seed, person.place))
+    drawn = generator.choice(len(among), min(count, len(among)), replace=False).tolist()
+    return tuple(sorted(among[each] for each in drawn))
+
+
+class Fixed:
+    """The same with every request of a person."""
+
+    def __init__(self, order: Callable[[Person], tuple[int, ...]]) -> None:
+        """Take what is told, by person."""
+        self._order = order
+
+    def chosen(self, question: Question, person: Person) -> Chosen:  # noqa: ARG002  (of the protocol)
+        """Return what the person always tells."""
+        return Chosen(self._order(person), 0.0)
+
+    def plans(self, question: Question) -> bool:  # noqa: ARG002  (of the protocol)
+        """Say that it does not."""
+        return False
+
+
+class Reticent:
+    """What the agent decides; each state that it decides in is decided once."""
+
+    def __init__(self, way: Way, model: Model, scene: Scene, clock: Clock) -> None:
+        """Take a preset and what is changed in it, and what is asked for."""
+        self._way, self._model, self._asked, self._clock = way, model, scene.asked, clock
+        self._names = [attribute.name for attribute in model.attributes]
+        self._places = {name: place for place, name in enumerate(self._names)}
+        self._rules: Rulebook | None = None
+        if way.preset is not None:
+            rules = read(f'preset = "{way.preset}"', way.preset, preset)
+            self._rules = Rulebook(careful(rules, self._names), self._names)
+        self._terms: dict[tuple[str, int, date], tuple[int, Terms]] = {}
+        self._numbers: dict[Terms, int] = {}
+        self._decided: dict[Hashable, Chosen] = {}
+
+    def chosen(self, question: Question, person: Person) -> Chosen:
+        """Return what a request carries."""
+        state = self.state(question, person)
+        found = self._decided.get(state)
+        if found is None:
+            start = self._clock()
+            decision = self.decision(question, person)
+            seconds = self._clock() - start
+            order = tuple(self._places[name] for name in decision.disclosed)
+            found = self._decided[state] = Chosen(order, seconds)
+        return found
+
+    def state(self, question: Question, person: Person) -> Hashable:
+        """Return all that a decision depends on: a person's codes only where it protects them."""
+        number, terms = self._ruled(question)
+        held = relevant(question.held, terms)
+        if terms.memory == "forgets":  # as if it knew nothing, each time
+            held = replace(held, codes=(), heard=())
+        own = person.codes if self.reads_own(question) else None
+        return number, question.query, held, own
+
+    def plans(self, question: Question) -> bool:
+        """Say whether a plan is made, for which queries that were asked count."""
+        return self._ruled(question)[1].mode == "planned"
+
+    def reads_own(self, question: Question) -> bool:
+        """Say whether limits are kept for this user, whose own codes a decision then takes."""
+        return self._ruled(question)[1].limits.protect == "me"
+
+    def decision(self, question: Question, person: Person) -> Decision:
+        """Return the decision itself, as the agent makes it for a request."""
+        terms, own = self._ruled(question)[1], None
+        if self.reads_own(question):
+            own = dict(zip(self._names[: self._model.persons], person.codes, strict=True))
+        request = Request(self._model.queries[question.query].text, question.host, self._asked)
+        return decide_briefly(request, terms, question.held, self._model, own)
+
+    def _ruled(self, question: Question) -> tuple[int, Terms]:
+        """Return the terms of a request, and a number that equal terms share."""
+        query, host, today = question.query, question.host, question.at.date()
+        found = self._terms.get((host, query, today))
+        if found is None:
+            terms = Terms()
+            if self._rules is not None:
+                text = self._model.queries[query].text
+                terms = terms_under(self._rules.match(host, text, today), self._model)
+            terms = self._way.changed(terms)
+            found = self._numbers.setdefault(terms, len(self._numbers)), terms
+            self._terms[host, query, today] = found
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where people send their requests.
+
+    ``asked``: the names that recipients ask for, None for all that there are; ``pause``: from one
+    request of a person to the next; ``recipients``: among whom a person's requests go around;
+    ``grouped``: whether the agent knows that these pool what they learn; ``seed``: of what is told
+    at random.
+    """
+
+    asked: frozenset[str] | None = None
+    pause: timedelta = DAILY / 5
+    recipients: int = 1
+    grouped: bool = False
+    seed: int = 0
+
+
+class Trace(NamedTuple):
+    """What came of each of T requests; masks are over the model's attributes, in order.
+
+    ``sent``: the attributes that a request carried, not specified or not; ``held``: those of the
+    person that its recipient held after it; ``seconds``: float64, shape (T,), what the decision
+    took where it was first made, 0 where there was none to make.
+    """
+
+    sent: tuple[int, ...]
+    held: tuple[int, ...]
+    seconds: Seconds
+
+
+def requests_of(
+    strategy: Strategy, model: Model, scene: Scene, person: Person
+) -> Iterator[tuple[Question, Chosen, int]]:
+    """Yield a person's requests: each question, what is told with it, and what its host then holds.
+
+    Their recipients knew nothing before.
+    """
+    names = [attribute.name for attribute in model.attributes[: model.persons]]
+    memory = Memory(names, person.codes, grouped=scene.grouped)
+    for number, asked in enumerate(person.requests):
+        at = FIRST + number * scene.pause
+        host = f"recipient{number % scene.recipients + 1}.example"  # each a site of its own
+        question = Question(asked.query, host, memory.knowledge(host, at), at)
+        chosen = strategy.chosen(question, person)
+        memory.tell(question, chosen.order, counted=strategy.plans(question))
+        yield question, chosen, memory.held(host)
+
+
+def walk(strategy: Strategy, model: Model, scene: Scene, person: Person) -> Trace:
+    """Return what comes of a person's requests."""
+    sent, held, seconds = [], [], []
+    for _, chosen, holds in requests_of(strategy, model, scene, person):
+        sent.append(union(chosen.order))
+        held.append(holds)
+        seconds.append(chosen.seconds)
+    return Trace(tuple(sent), tuple(held), np.array(seconds, dtype=np.float64))

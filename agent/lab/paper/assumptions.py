@@ -1,0 +1,259 @@
+"""What the theorems assume and promise, on data: submodularity, and the error of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+
+from agent.lab.charts import Chart, Claim, Finding, Panel, Series
+from agent.lab.paper.orders import METRICS, Along, along
+from agent.lab.paper.published import Options, claim, prose
+from agent.lab.paper.subject import Subject, cost_alone
+from agent.model.model import Model
+from agent.tradeoff.anonymity_set import Metric
+from agent.tradeoff.bounds import cost_error, utility_error
+from agent.tradeoff.check import Pair, Violations, random_pairs, submodularity, supermodularity
+from agent.tradeoff.grouping import Columns, Partitions
+from agent.tradeoff.local_search import eager_pass
+from agent.tradeoff.search import greedy_order
+from agent.tradeoff.utility import PlugIn
+
+LARGEST = 10  # attributes in a set: a disclosure has few
+COST_TRIPLES, UTILITY_TRIPLES = 2000, 60
+_Z = 1.96  # of a 95 % interval
+FEW = 0.05  # of the triples: so few may violate
+DELTA = 0.05  # that an estimate is further off than its lemma says
+EXACT, SAMPLED = "exact", "sampled"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How often what an attribute adds grows (U), or shrinks (C), with the set, and by how much.
+
+    ``mean_gain``: of what attributes add to the smaller sets, in the function's unit.
+    """
+
+    name: str
+    violations: Violations
+    mean_gain: float
+
+
+def utility_shape(subject: Subject, seed: int) -> Shape:
+    """Return how U fares, in bits."""
+    objective = subject.utility_alone()
+    triples = random_pairs(objective, UTILITY_TRIPLES, LARGEST, np.random.default_rng(seed))
+    violations = submodularity(objective.utility, triples)
+    found = Shape(f"U, {subject.estimator}", violations, _mean_gain(objective.utility, triples))
+    objective.forget()  # partitions by sets that nobody looks at again take a gigabyte
+    return found
+
+
+def cost_shapes(model: Model, k: int, seed: int) -> tuple[Shape, ...]:
+    """Return how each metric fares, in its own unit."""
+    draw = np.random.default_rng(seed)
+    triples = random_pairs(cost_alone(model), COST_TRIPLES, LARGEST, draw)
+    costs = {metric: cost_alone(model, metric, k).identifiability_cost for metric in METRICS}
+    return tuple(
+        Shape(f"C, {metric}", supermodularity(cost, triples), _mean_gain(cost, triples))
+        for metric, cost in costs.items()
+    )
+
+
+def _mean_gain(function: Callable[[int], float], triples: Sequence[Pair]) -> float:
+    gains = [
+        function(each.smaller | 1 << each.attribute) - function(each.smaller) for each in triples
+    ]
+    return float(np.mean(np.abs(gains))) if gains else 0.0
+
+
+def shape_finding(shapes: Sequence[Shape], note: str) -> Finding:
+    """Return the figure: the share of triples that violate, and by how much, by function."""
+    bars = {
+        ("triples that violate", "share of the triples"): [
+            each.violations.share for each in shapes
+        ],
+        ("by how much, where they do", "mean excess / mean gain"): [
+            each.violations.mean / each.mean_gain if each.mean_gain else 0.0 for each in shapes
+        ],
+    }
+    names = tuple(each.name for each in shapes)
+    panels = tuple(
+        Panel(title, "", label, (Series.ranked(label, values),), ticks=names)
+        for (title, label), values in bars.items()
+    )
+    title = "Whether utility is submodular and cost supermodular"
+    chart = Chart("fig-13-shape", title, note, panels)
+    return Finding(chart, tuple(map(_shape_claim, shapes)), (prose("triples"),))
+
+
+def shape_sentence(shapes: Sequence[Shape]) -> str:
+    """Return how often U is not submodular, and what that takes from what is proven."""
+    found = ", ".join(
+        f"{each.violations.share:.0%} of the triples under {each.name.removeprefix('U, ')}"
+        for each in shapes
+    )
+    return prose("proofs", found=found)
+
+
+def interval(some: int, many: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share, ``some`` of ``many`` (Wilson 1927); 0 to 1 of none."""
+    if not many:
+        return 0.0, 1.0
+    share, weight = some / many, _Z**2 / many
+    middle = (share + weight / 2) / (1 + weight)
+    half = sqrt(weight * (share * (1 - share) + weight / 4)) / (1 + weight)
+    # rounding must not leave the share of none, or of all, outside
+    return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
+
+
+def _shape_claim(shape: Shape) -> Claim:
+    found, letter = shape.violations, shape.name[0]
+    low, high = interval(found.violating, found.pairs)
+    wanted = "supermodular" if letter == "C" else "submodular"
+    ends = {"low": low, "high": high, "few": FEW}
+    fits = found.share <= FEW
+    return claim("shape", fits, shape=shape, found=found, letter=letter, wanted=wanted, **ends)
+
+
+class SampledUtility:
+    """U by ``plugin``: the mean over drawn rows of the entropy that their answers remove.
+
+    A row is drawn by its query's weight, then uniformly; all rows of the query count, so that the
+    expectation is U itself. Each set has a sample of its own, from the seed and the set.
+    """
+
+    def __init__(self, subject: Subject, options: Options) -> None:
+        """Take a subject, how many rows a sample has, and the seed.
+
+        ValueError where the estimator is not ``plugin``: no other has a lemma.
+        """
+        self._utilities = [each for each in subject.utilities if isinstance(each, PlugIn)]
+        if len(self._utilities) < len(subject.utilities):
+            message = f"the paper samples plugin, not {subject.estimator}"
+            raise ValueError(message)
+        self._options, model = options, subject.model
+        weights = model.tables.query_weights
+        self._weights = weights / weights.sum()
+        self._rows = [each.rows for each in model.queries]
+
+    def value(self, mask: int) -> float:
+        """Return the estimate of U(A), in bits."""
+        draw = np.random.default_rng([self._options.seed, mask])
+        counts = draw.multinomial(self._options.samples, self._weights)
+        total = 0.0
+        for query in np.flatnonzero(counts).tolist():
+            picked = draw.integers(0, self._rows[query], int(counts[query]))
+            total += float(self._utilities[query].removed(mask, picked).sum())
+        return total / self._options.samples
+
+
+class SampledCost:
+    """I over person attributes: the mean loss over drawn people, each class counted in full."""
+
+    def __init__(self, model: Model, options: Options) -> None:
+        """Take the people, how many a sample has, the k of k-anonymity, and the seed."""
+        population = model.population
+        self._options = options
+        weights = population.weights
+        self._share = np.full(population.people, 1.0) if weights is None else weights
+        self._share = self._share / self._share.sum()
+        self._groups = Partitions(Columns(population.columns, model.cards[: model.persons]))
+
+    def value(self, mask: int, metric: Metric) -> float:
+        """Return the estimate of I(A); ``metric``: maxprob or k-anonymity."""
+        draw = np.random.default_rng([self._options.seed, mask])
+        picked = draw.choice(len(self._share), self._options.samples, p=self._share)
+        labels, groups = self._groups.dense[mask]
+        mass = np.bincount(labels, self._share, groups)
+        peak = np.zeros(groups)
+        np.maximum.at(peak, labels, self._share)
+        chance = (peak / mass)[labels[picked]]
+        if metric == "maxprob":
+            return float(chance.mean())
+        return float((chance > (1 + 1e-12) / self._options.k).mean())
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """A function along an order: exact, sampled, and how far a lemma lets these be apart.
+
+    ``values``: under EXACT and SAMPLED; ``error``: with probability 1 - DELTA for each set, in both
+    directions, in the unit of the function.
+    """
+
+    name: str
+    values: Along
+    error: float
+
+    @property
+    def errors(self) -> tuple[float, ...]:
+        """How far off each estimate is."""
+        pairs = zip(self.values.curves[SAMPLED], self.values.curves[EXACT], strict=True)
+        return tuple(abs(sampled - exact) for sampled, exact in pairs)
+
+
+def utility_estimates(subject: Subject, options: Options) -> Estimates:
+    """Return U along its greedy order; the subject's estimator is ``plugin``, as Lemma 4.2 wants.
+
+    A fresh sample is drawn for each set. The lemma takes the most intents that a query has.
+    """
+    objective, sampled = subject.utility_alone(), SampledUtility(subject, options)
+    order, _ = greedy_order(objective)
+    intents = max(len(each.intents) for each in subject.model.queries)
+    return Estimates(
+        "utility, bits",
+        along(subject.model, order, {EXACT: objective.utility, SAMPLED: sampled.value}),
+        utility_error(intents, options.samples, DELTA, two_sided=True),
+    )
+
+
+def cost_estimates(model: Model, options: Options) -> tuple[Estimates, ...]:
+    """Return the losses in [0, 1] along the greedy order of cost, over person attributes.
+
+    Request attributes are left out: a class of people is then not what a sample falls into.
+    """
+    order, _ = greedy_order(cost_alone(model), eager_pass)
+    persons = [each for each in order if each < model.persons]
+    crowd, sampled = model.crowd(), SampledCost(model, options)
+    error = cost_error(options.samples, DELTA, two_sided=True)
+
+    def estimates(metric: Metric) -> Estimates:
+        measures = {
+            EXACT: lambda mask: crowd.identifiability(mask, metric, options.k),
+            SAMPLED: lambda mask: sampled.value(mask, metric),
+        }
+        return Estimates(metric, along(model, persons, measures), error)
+
+    return estimates("maxprob"), estimates("k-anonymity")
+
+
+def sampling_finding(estimates: Sequence[Estimates], samples: int, note: str) -> Finding:
+    """Return the figure: exact and sampled values, with the lemma's width around the exact."""
+    panels = []
+    for each in estimates:
+        exact = Series.ranked("exact, with the width of the lemma", each.values.curves[EXACT])
+        width = replace(
+            exact,
+            style="line",
+            low=tuple(value - each.error for value in exact.y),
+            high=tuple(value + each.error for value in exact.y),
+        )
+        sampled = Series.ranked("sampled", each.values.curves[SAMPLED], "points")
+        label = "attributes, in greedy order"
+        panels.append(Panel(each.name, label, each.name, (width, sampled), ticks=each.values.names))
+    title = f"Sampling: {samples:,} samples beside exact evaluation"
+    chart = Chart("fig-14-sampling", title, note, tuple(panels))
+    return Finding(chart, tuple(_sampling_claim(each, samples) for each in estimates))
+
+
+def _sampling_claim(each: Estimates, samples: int) -> Claim:
+    errors, most = each.errors, max(each.values.curves[EXACT])
+    within = float(np.mean([error <= each.error for error in errors])) >= 1 - DELTA
+    lemma = "4.2" if "bits" in each.name else "4.3"
+    off = {"largest": max(errors), "mean": float(np.mean(errors)), "count": len(errors)}
+    of: dict[str, object] = {"lemma": lemma, "samples": samples, "sure": 1 - DELTA, "most": most}
+    of |= {"useless": prose("useless") if each.error > most else ""}
+    return claim("samples", within, each=each, **off, **of)

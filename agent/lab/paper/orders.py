@@ -1,0 +1,200 @@
+"""Figs. 6, 7, 9 and 10: utility, cost and their trade-off along greedy orders of attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from operator import or_
+
+from agent.build.shrinkage import SHRINKAGES
+from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
+from agent.lab.paper import published
+from agent.lab.paper.published import claim, prose
+from agent.lab.paper.subject import Subject, cost_alone, names_of
+from agent.model.model import Model
+from agent.tradeoff.anonymity_set import Metric
+from agent.tradeoff.local_search import eager_pass
+from agent.tradeoff.search import greedy_order
+
+Floats = tuple[float, ...]
+
+BITS = "utility, bits"
+CHOSEN = "plugin, prior chosen"
+LEVEL = 0.95  # of the greatest utility: from there on it is called level
+BUMPY = 0.05  # of the greatest utility, in gains that grow: less is no bend
+METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "k-anonymity")
+SLOW = 0.25  # of the whole cost, at half of the attributes: at most that is slow
+FLAT = 0.99  # of the whole cost: from there on it is called flat
+OBJECTIVE, UTILITY, COST = "objective F", "utility U", "cost, weighed by λ"
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """An order of attributes, and numbers for the set of the first 1, 2, 3, ... of them.
+
+    ``names``: in that order; ``curves``: by label, each as many numbers as there are names.
+    """
+
+    names: tuple[str, ...]
+    curves: Mapping[str, Floats]
+
+
+def along(
+    model: Model, order: Sequence[int], measures: Mapping[str, Callable[[int], float]]
+) -> Along:
+    """Return what each measure says, by label, of the first 1, 2, 3, ... attributes of an order."""
+    sets = [*accumulate((1 << each for each in order), or_)]
+    curves = {label: tuple(map(measure, sets)) for label, measure in measures.items()}
+    return Along(names_of(model, order), curves)
+
+
+def reached(values: Floats, share: float) -> int:
+    """Return after how many attributes a share of the greatest value is reached; 0 without any."""
+    if not values or max(values) <= 0:
+        return 0
+    return next(n for n, each in enumerate(values, 1) if each >= share * max(values))
+
+
+def steps(values: Floats) -> Floats:
+    """Return what each attribute adds; before the first there is 0."""
+    return tuple(after - before for before, after in pairwise((0.0, *values)))
+
+
+def bumps(values: Floats) -> float:
+    """Return by how much gains grow on the way up, in sum, as a share of the greatest value.
+
+    It is 0 where returns diminish until there. What comes after it does not count.
+    """
+    most = max(values, default=0.0)
+    return regrown(values[: values.index(most) + 1]) / most if most > 0 else 0.0
+
+
+def regrown(values: Floats) -> float:
+    """Return by how much gains grow along an order, in sum."""
+    return sum(max(0.0, after - before) for before, after in pairwise(steps(values)))
+
+
+def utility_order(subject: Subject) -> Along:
+    """Return all attributes, each the best addition to those before, and U along them, in bits.
+
+    Lazily, as the paper has it: where U is not submodular, a better addition may be overlooked.
+    """
+    objective = subject.utility_alone()
+    order, _ = greedy_order(objective)
+    return along(subject.model, order, {BITS: objective.utility})
+
+
+def cost_order(model: Model, k: int = published.K) -> Along:
+    """Return all attributes, each the cheapest addition by ``maxprob``, and I along them.
+
+    ``k``: of k-anonymity. Each metric is I(A) - I(0), in its own unit. Attributes of which a set
+    would have too many combinations of request values are not in the order (DESIGN.md 2.2).
+    """
+    order, _ = greedy_order(cost_alone(model), eager_pass)
+    costs = {str(each): cost_alone(model, each, k).identifiability_cost for each in METRICS}
+    return along(model, order, costs)
+
+
+def calibrated_order(subject: Subject, trade_off: float) -> Along:
+    """Return all attributes, each the best addition by F at lambda; F, U and λC along them."""
+    objective = subject.objective(trade_off)
+    order, _ = greedy_order(objective)
+    terms = {OBJECTIVE: objective.value, UTILITY: objective.utility, COST: objective.cost}
+    return along(subject.model, order, terms)
+
+
+def utility_finding(
+    orders: Mapping[str, Along], note: str, shrinkage: float, *, fitted: bool
+) -> Finding:
+    """Return Fig. 6; ``orders``: by estimator, the paper's first.
+
+    ``shrinkage``: of the paper's, in rows; ``fitted``: whether the data was made to have its level.
+    """
+    panels = tuple(
+        _panel(each, f"estimator {name}", BITS, ("95 %", LEVEL)) for name, each in orders.items()
+    )
+    chart = Chart("fig-06-utility", "Fig. 6: utility along the greedy order", note, panels)
+    claims = [_levels_off(name, each) for name, each in orders.items()]
+    if fitted:  # the paper's estimator comes first
+        claims[0] = published.doubted(claims[0])
+    for name, each in orders.items():
+        values = each.curves[BITS]
+        whole = regrown(values) / max(values) if max(values) > 0 else 0.0
+        grown = {"bumps": bumps(values), "whole": whole, "bumpy": BUMPY}
+        claims.append(claim("diminishing-returns", bumps(values) <= BUMPY, name=name, **grown))
+    first, there = next(iter(orders.values())), published.UTILITY_ORDER
+    six = {"there": ", ".join(there[:6]), "here": ", ".join(first.names[:6])}
+    claims.append(claim("first-six", None, **six))
+    text = [prose("prior", shrinkage=shrinkage, least=SHRINKAGES[0])]
+    if fitted:
+        text.append(prose("fitted-level"))
+    return Finding(chart, tuple(claims), (*text, prose("on-the-way-up")))
+
+
+def _levels_off(name: str, order: Along) -> Claim:
+    """Compare the level with the paper's, and after how many attributes it is reached."""
+    values, count = order.curves[BITS], len(order.names)
+    here, last = reached(values, LEVEL), values[-1]
+    same = here <= count / 2 and last >= LEVEL * max(values)
+    because = published.level(name) if name == "plugin" or not same else ""
+    found = {"most": max(values), "here": here, "count": count, "last": last, "because": because}
+    there = len(published.UTILITY_ORDER)
+    return claim("levels-off", same, name=name, level=LEVEL, there=there, **found)
+
+
+def cost_finding(order: Along, note: str) -> Finding:
+    """Return Fig. 7."""
+    curve = order.curves[METRICS[0]]
+    shown = Along(order.names, {METRICS[0]: curve})
+    panel = _panel(shown, "maxprob", "identifiability above that of nothing")
+    chart = Chart("fig-07-cost", "Fig. 7: cost along the greedy order of cost", note, (panel,))
+    half = curve[len(curve) // 2 - 1] / curve[-1] if len(curve) > 1 and curve[-1] > 0 else 0.0
+    gains, count = steps(curve)[1:], len(curve)
+    steepest = gains.index(max(gains)) + 2 if gains else 0
+    slow = claim("slow-start", half <= SLOW, half=half, whole=curve[-1], slow=SLOW)
+    convex = claim("convex", steepest >= count / 2, steepest=steepest, count=count)
+    return Finding(chart, (slow, convex))
+
+
+def metrics_finding(order: Along, note: str, k: int = published.K) -> Finding:
+    """Return Fig. 9: each metric as a share of its cost with all attributes."""
+    shares = {
+        name: tuple(each / values[-1] if values[-1] > 0 else 0.0 for each in values)
+        for name, values in order.curves.items()
+    }
+    panel = _panel(Along(order.names, shares), "", "share of the cost with all attributes")
+    title = f"Fig. 9: three cost metrics along the same order, k = {k}"
+    flat = {name: reached(values, FLAT) for name, values in order.curves.items()}
+    first = flat["k-anonymity"]
+    here = ", ".join(f"{n} ({name})" for name, n in flat.items())
+    same = first < len(order.names) and first < min(flat[each] for each in METRICS[:2])
+    flattens = claim("flattens", same, share=FLAT, here=here, count=len(order.names))
+    return Finding(Chart("fig-09-metrics", title, note, (panel,)), (flattens,))
+
+
+def calibrated_finding(orders: Mapping[str, Along], trade_off: float, note: str) -> Finding:
+    """Return Fig. 10; ``orders``: by estimator, the paper's first."""
+    panels = tuple(
+        _panel(each, f"estimator {name}", "bits", ("best", 1)) for name, each in orders.items()
+    )
+    title = f"Fig. 10: greedy on the calibrated objective, λ = {trade_off:g}"
+    claims = []
+    for name, order in orders.items():
+        values, count = order.curves[OBJECTIVE], len(order.names)
+        best, peak, last = reached(values, 1), max(0.0, *values), values[-1]
+        found = {"best": best, "count": count, "peak": peak, "last": last}
+        same = 0 < best <= count / 2 and last < peak
+        claims.append(claim("peak", same, name=name, **found))
+    return Finding(Chart("fig-10-calibrated", title, note, panels), tuple(claims))
+
+
+def _panel(order: Along, title: str, label: str, mark: tuple[str, float] | None = None) -> Panel:
+    """Return the curves over the attributes; ``mark``: a word, where the first reaches a share."""
+    series = [
+        Series.ranked(name, values, "line", order.names) for name, values in order.curves.items()
+    ]
+    marks: tuple[Mark, ...] = ()
+    if mark is not None and (place := reached(series[0].y, mark[1])):
+        marks = (Mark(place - 1, series[0].y[place - 1], mark[0]),)
+    return Panel(title, "attributes, in this order", label, tuple(series), marks, order.names)

@@ -1,0 +1,110 @@
+"""What people got, and intervals of the same people for everything."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.lab.attack.heldout import drawn, heard
+from agent.lab.attack.outcome import DRAWS, Resamples, quantile, realised
+from agent.lab.attack.services import Recipe, Service
+from agent.lab.attack.simulation import Trace
+from agent.lab.attack.ways import EVERYTHING, NOTHING, RANDOM, Way
+from tests.lab.attack.made import model, others, walker
+
+VALUES = st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=30).map(np.array)
+COUNTS = st.lists(st.integers(1, 99), min_size=1, max_size=30).map(np.array)
+PEOPLE = drawn(others(), 12, 9, 1)
+SERVICE = Service(model(), Recipe("factored, tempered", 0.5), 1)
+
+
+@settings(max_examples=30)
+@given(VALUES, st.floats(-5, 5), st.floats(0.1, 10))
+def test_an_interval_moves_with_its_values(values: np.ndarray, shift: float, scale: float) -> None:
+    """It holds its mean where nobody differs, and lies within the values."""
+    resamples = Resamples(len(values), 1)
+    one, other = resamples.mean(values), resamples.mean(scale * values + shift)
+    assert other == pytest.approx([scale * each + shift for each in one], abs=1e-6)
+    assert values.min() - 1e-9 <= one.low <= one.high <= values.max() + 1e-9
+
+
+@settings(max_examples=30)
+@given(COUNTS, st.floats(0.1, 10))
+def test_ratios_are_paired(values: np.ndarray, scale: float) -> None:
+    """What is so many times another is so in each resample."""
+    found = Resamples(len(values), 1).ratio(scale * values, values)
+    assert found == pytest.approx([scale] * 3)
+
+
+def test_no_ratio_to_what_may_be_nothing() -> None:
+    """As a resample of few people has it."""
+    values = np.array([1.0, -1.0, 1.0])
+    assert Resamples(3, 1).ratio(values, values) is None
+
+
+@settings(max_examples=30)
+@given(COUNTS, st.sampled_from([0.01, 0.05, 0.5]))
+def test_a_quantile_is_somebodys(values: np.ndarray, share: float) -> None:
+    """At most such a share of the people has less, and more than it with the next."""
+    found = quantile(values, share)
+    assert (values < found).mean() <= share <= (values <= found).mean()
+
+
+@pytest.mark.parametrize(
+    ("draws", "least", "most"), [(40, 33, 40), pytest.param(200, 176, 196, marks=pytest.mark.soak)]
+)
+def test_nineteen_of_twenty_intervals_hold_the_truth(draws: int, least: int, most: int) -> None:
+    """Of the mean of 100 people, over many draws of them."""
+    draw, held = np.random.default_rng(3), 0
+    for seed in range(draws):
+        _, low, high = Resamples(100, seed).mean(draw.exponential(size=100))
+        held += low <= 1 <= high
+    print(f"{held} of {draws} intervals hold the truth")  # noqa: T201  (for the soak)
+    assert least <= held <= most
+
+
+def test_means_keep_what_else_there_is() -> None:
+    """A line per person, as wide as it likes."""
+    values = np.arange(24).reshape(4, 3, 2)
+    assert Resamples(4, 1).means(values).shape == (DRAWS, 3, 2)
+
+
+def test_nothing_told_brings_nothing() -> None:
+    """Not a bit, and results in the order that everybody gets."""
+    found = realised(SERVICE, PEOPLE, [walker(NOTHING)(each) for each in PEOPLE])
+    assert (found.bits == 0).all()
+    assert (found.told == 0).all()
+    assert found.bits.shape == found.reciprocal.shape == (12, 9)
+    best = [int(np.argmax(SERVICE.chances(query))) for query in range(len(model().queries))]
+    for one, person in enumerate(PEOPLE):
+        for number, asked in enumerate(person.requests):
+            first = asked.intent == best[asked.query]
+            assert (found.reciprocal[one, number] == 1) == first
+
+
+@pytest.mark.parametrize("way", [EVERYTHING, *RANDOM[:2]], ids=lambda way: way.name)
+def test_each_request_is_scored_by_what_it_carries(way: Way) -> None:
+    """As if it were the only one."""
+    traces = [walker(way)(each) for each in PEOPLE]
+    found = realised(SERVICE, PEOPLE, traces)
+    for one, (person, trace) in enumerate(zip(PEOPLE, traces, strict=True)):
+        for number, (asked, mask) in enumerate(zip(person.requests, trace.sent, strict=True)):
+            codes = np.array([(*person.codes, *asked.request)], np.uint8)
+            scores = SERVICE.scores(asked.query, heard(codes, [mask]))[0]
+            assert found.bits[one, number] == pytest.approx(scores[asked.intent])
+            chances = 2**scores * SERVICE.chances(asked.query)
+            rank = 1 / found.reciprocal[one, number]
+            assert (chances > chances[asked.intent]).sum() < rank
+            assert rank <= (chances >= chances[asked.intent] - 1e-12).sum()
+            assert found.told[one, number] == mask.bit_count()
+
+
+def test_what_was_told_earlier_is_not_remembered() -> None:
+    """The service sees the request alone."""
+    person = PEOPLE[0]
+    whole = walker(EVERYTHING)(person).sent
+    last = Trace((*(0,) * 8, whole[-1]), (0,) * 9, np.zeros(9))
+    first = realised(SERVICE, [person], [Trace(whole, (0,) * 9, np.zeros(9))])
+    second = realised(SERVICE, [person], [last])
+    assert first.bits[0, -1] == second.bits[0, -1]
+    assert (second.bits[0, :-1] == 0).all()

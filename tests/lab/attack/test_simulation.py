@@ -1,0 +1,158 @@
+"""What is sent in each way, and what its recipients then hold."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import UsageError
+from agent.lab.attack.heldout import Person, drawn
+from agent.lab.attack.simulation import Scene
+from agent.lab.attack.ways import (
+    ANSWERED,
+    DEMOGRAPHICS,
+    EVERYTHING,
+    FORGETFUL,
+    LEDGER,
+    NOTHING,
+    OWN,
+    PLANNED,
+    RANDOM,
+    SHIPPED,
+    STANDING,
+    TOPICS,
+    Way,
+)
+from tests.lab.attack.made import PEOPLE, model, names, others, same, walker
+
+PERSONS = (1 << model().persons) - 1
+ALL = (1 << len(names())) - 1
+FREE = Way(name="free", answered=True, trade_off=0.0)
+DECIDED = (*SHIPPED, *ANSWERED, FORGETFUL[0], STANDING[0], LEDGER[0], PLANNED[0], FREE)
+CHOSEN = (NOTHING, DEMOGRAPHICS, *RANDOM, *DECIDED, *OWN)
+EVERYBODY = drawn(others(), PEOPLE, 8, seed=3)
+
+
+somebody = st.sampled_from(EVERYBODY)
+
+
+decided = st.sampled_from(DECIDED)
+
+
+scenes = st.builds(
+    Scene,
+    asked=st.none() | st.frozensets(st.sampled_from(names())),
+    recipients=st.integers(1, 3),
+    grouped=st.booleans(),
+)
+
+
+@given(somebody, st.sampled_from((*CHOSEN, EVERYTHING)), scenes)
+def test_a_recipient_holds_what_it_was_sent(person: Person, way: Way, scene: Scene) -> None:
+    """Each its own, whether or not they pool; what is of the request alone it does not hold."""
+    trace = walker(way, scene)(person)
+    held = [0] * scene.recipients
+    for step, sent in enumerate(trace.sent):
+        held[step % scene.recipients] |= sent & PERSONS
+        assert trace.held[step] == held[step % scene.recipients]
+    assert trace.seconds.shape == (len(person.requests),)
+
+
+@given(somebody, st.sampled_from(CHOSEN), scenes)
+def test_nothing_is_sent_that_is_not_asked_for(person: Person, way: Way, scene: Scene) -> None:
+    """But for everything, which is more than any service could know."""
+    asked = ALL if scene.asked is None else sum(1 << names().index(each) for each in scene.asked)
+    assert not any(sent & ~asked for sent in walker(way, scene)(person).sent)
+    assert set(walker(EVERYTHING, scene)(person).sent) == {ALL}
+
+
+@given(somebody, decided, scenes, st.data())
+def test_what_is_not_told_changes_nothing(
+    person: Person, way: Way, scene: Scene, data: st.DataObject
+) -> None:
+    """The profile is read only where a name was chosen: anybody who agrees is told alike."""
+    trace = walker(way, scene)(person)
+    told = 0
+    for sent in trace.sent:
+        told |= sent
+    codes = tuple(
+        code if told >> place & 1 else data.draw(st.integers(0, model().cards[place] - 1))
+        for place, code in enumerate(person.codes)
+    )
+    assert same(walker(way, scene)(person._replace(codes=codes)), trace)
+
+
+@given(st.lists(somebody, min_size=1, max_size=5), st.sampled_from((*DECIDED, *OWN)), scenes)
+def test_who_walked_before_changes_nothing(people: list[Person], way: Way, scene: Scene) -> None:
+    """What is decided once serves all, and is what would be decided for each alone."""
+    shared = walker(way, scene)
+    for person in people:
+        assert same(shared(person), walker(way, scene)(person))
+
+
+@given(somebody)
+def test_what_is_told_at_random_stays(person: Person) -> None:
+    """The same so many with every request, of the person; another seed draws others."""
+    trace = walker(RANDOM[0])(person)
+    assert set(trace.sent) == {trace.held[0]}
+    assert trace.held[0].bit_count() == RANDOM[0].count
+    seeds = {walker(RANDOM[0], Scene(seed=seed))(person).held[0] for seed in range(20)}
+    assert len(seeds) > 1
+
+
+@given(somebody)
+def test_a_forgetful_ledger_decides_by_the_query_alone(person: Person) -> None:
+    """The paper's choice taken alone: the same query, the same set."""
+    trace = walker(FORGETFUL[0])(person)
+    by_query: dict[int, set[int]] = {}
+    for asked, sent in zip(person.requests, trace.sent, strict=True):
+        by_query.setdefault(asked.query, set()).add(sent)
+    assert all(len(sets) == 1 for sets in by_query.values())
+
+
+@given(somebody)
+def test_the_standing_set_is_one(person: Person) -> None:
+    """Of what is left of it where it would leave nobody else, it is a part."""
+    first, *rest = walker(STANDING[0])(person).sent
+    assert all(each & ~first == 0 for each in rest)
+
+
+def test_strict_asks_and_an_answer_lets_out() -> None:
+    """Nobody answers but where the way says so, not even where nothing has a price."""
+    unanswered, answered = (
+        sum(
+            sum(walker(replace(way, limits=False, trade_off=0.0))(person).sent)
+            for person in EVERYBODY[:10]
+        )
+        for way in (SHIPPED[2], ANSWERED[2])
+    )
+    assert unanswered == 0
+    assert answered > 0
+
+
+@pytest.mark.parametrize("trade_off", [0.0, 1e9])
+def test_lambda_and_limits_are_what_a_way_says(trade_off: float) -> None:
+    """Free, what helps leaves; at a price that nothing is worth, nothing does."""
+    way = replace(LEDGER[0], trade_off=trade_off)
+    told = [any(walker(way)(each).sent) for each in EVERYBODY[:5]]
+    assert any(told) is (trade_off == 0.0)
+    held = [walker(replace(way, limits=True))(each).held[-1] for each in EVERYBODY[:5]]
+    free = [walker(way)(each).held[-1] for each in EVERYBODY[:5]]
+    assert all(some.bit_count() <= most.bit_count() for some, most in zip(held, free, strict=True))
+
+
+def test_recipients_who_pool_are_told_less_where_the_agent_knows() -> None:
+    """It charges them as one, and so they learn no more than one would, about."""
+    pooled = {}
+    for grouped in (False, True):
+        scene = Scene(recipients=3, grouped=grouped)
+        held = [walker(LEDGER[0], scene)(each).held for each in EVERYBODY]
+        pooled[grouped] = sum((a | b | c).bit_count() for *_, a, b, c in held)
+    assert pooled[True] <= pooled[False]
+
+
+def test_a_model_without_topics_says_so() -> None:
+    """In one sentence, before anybody walks."""
+    with pytest.raises(UsageError, match="no topics"):
+        walker(TOPICS)
