@@ -3,12 +3,13 @@
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from inspect import isawaitable
 from typing import Any
 
 from agent.daemon.events import Bus
 from agent.daemon.serving.boundary import ENVELOPE, Envelope, boundary, reply
-from agent.daemon.serving.pages import check_page
+from agent.daemon.serving.pages import check_page, shown
 from agent.daemon.serving.reading import body_of, check_type, parameters_of, reader
 from agent.daemon.serving.relayed import INSIDE, RELAY, enveloped, unwrapped
 from agent.daemon.serving.streamed import stream
@@ -50,8 +51,25 @@ def application(door: Door, served: Served) -> web.Application:
         if door in route.doors:
             handler = _handler(route, door, served)
             made.router.add_route(route.method, route.path, handler, name=route.name)
-    made.on_response_prepare.append(_headers)
     return made
+
+
+class _Request(web.Request):
+    """A request whose answer has our headers, also where aiohttp refuses it before any route."""
+
+    async def _prepare_hook(self, response: web.StreamResponse) -> None:
+        await super()._prepare_hook(response)
+        _headers(response)
+
+
+class _Runner(web.AppRunner):
+    """Runs an application with requests of our own kind: aiohttp has no other place for that."""
+
+    async def setup(self) -> None:
+        await super().setup()
+        if self.server is not None:
+            made: Callable[..., web.BaseRequest] = self.server.request_factory
+            self.server.request_factory = partial(made, _cls=_Request)
 
 
 def runner(made: web.Application, idle: float = IDLE) -> web.AppRunner:
@@ -61,7 +79,7 @@ def runner(made: web.Application, idle: float = IDLE) -> web.AppRunner:
     """
     silent = logging.getLogger("reticent.http")
     silent.disabled = True  # aiohttp logs the bytes of a request that is no HTTP
-    return web.AppRunner(
+    return _Runner(
         made,
         logger=silent,
         access_log=None,
@@ -110,16 +128,17 @@ def _answering(route: Route, served: Served) -> Answering:
     ends = route.name == "shutdown"
     call: Callable[..., Any] = served.end if ends else getattr(served.calls, route.name)
 
-    async def answer(_request: web.Request, arguments: Arguments, named: Named) -> web.Response:
+    async def answer(request: web.Request, arguments: Arguments, named: Named) -> web.Response:
         found = call(*arguments, **named)
         if isawaitable(found):
             found = await found
+        found = shown(found, request.headers.getall("Origin", []))
         return reply(Done() if found is None else found)  # an empty list is an answer
 
     return answer
 
 
-async def _headers(_request: web.Request, response: web.StreamResponse) -> None:
+def _headers(response: web.StreamResponse) -> None:
     """Let nothing keep or guess at an answer, and let none say what serves it."""
     response.headers.popall("Server", None)
     response.headers["Cache-Control"] = "no-store"

@@ -13,11 +13,13 @@ from agent.errors import RefusedError, UsageError
 from agent.wire.asking import Ask
 from agent.wire.reviews import Verdict
 from agent.wire.routes import QUERY, ROUTES
+from agent.wire.state import Locked, Site
 from tests.daemon.fakes import ASK, Running, Said, serving
 
 PAGE = "https://books.example:8443"
 EXTENSION = "moz-extension://5f1c9b1e-7f4b-4f0f-9d3b-2d5c3a0f7a11"
 SECRET = "t" * 43
+LISTED = ["clinic.example", "www.books.example", "books.example.org"]
 BODIES: dict[str, dict[str, Any]] = {
     "decide": ASK,
     "clicked": {"query": "editor"},
@@ -87,6 +89,33 @@ def test_an_extension_and_a_program_ask_for_anybody(
     """Both are the user's own."""
     assert ask(loopback, name, "other.example", origin).status == 200
     assert [made[0] for made in loopback.calls.made] == [name]
+
+
+@pytest.mark.parametrize("relayed", [False, True])
+@pytest.mark.parametrize(
+    ("origin", "seen"),
+    [(PAGE, ["www.books.example"]), (EXTENSION, LISTED), (None, LISTED)],
+    ids=["page", "extension", "program"],
+)
+def test_a_page_reads_the_searches_of_its_own_site(
+    loopback: Running, origin: str | None, seen: list[str], *, relayed: bool
+) -> None:
+    """All of them would tell it which sites the user trusts."""
+    sites = [Site(recipient=each, search=f"https://{each}/?q={{query}}") for each in LISTED]
+    told = Locked(version="0", locked=False, sites=sites)
+    before = loopback.calls.instead["locked"]
+    loopback.calls.instead["locked"] = lambda: told
+    try:
+        headers = {"Authorization": f"Bearer {SECRET}", "Host": f"127.0.0.1:{loopback.address}"}
+        headers |= {} if origin is None else {"Origin": origin}
+        envelope = {"id": 1, "call": "status", "body": None}
+        method, path = ("POST", "/v1/relay") if relayed else ("GET", "/v1/status")
+        said = loopback.ask(method, path, envelope if relayed else None, headers).body
+    finally:
+        loopback.calls.instead["locked"] = before
+    found = said["body"] if relayed else said
+    assert [each["recipient"] for each in found["sites"]] == seen
+    assert found["locked"] is False
 
 
 def test_a_page_at_another_door_is_a_page() -> None:

@@ -96,6 +96,24 @@ def test_every_answer_has_the_same_headers(doors: dict[Door, Running]) -> None:
         assert "Server" not in said.headers
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"no http\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nA: b\r\n" + b"x" * 100_000 + b": y\r\n\r\n",
+    ],
+)
+def test_what_is_no_http_is_refused_with_them_too(doors: dict[Door, Running], sent: bytes) -> None:
+    """By aiohttp itself, which would say its name and its version."""
+    head = doors[QUERY].raw(sent).partition(b"\r\n\r\n")[0].lower()
+    assert head.startswith(b"http/1.")
+    assert b"\r\nserver:" not in head
+    assert b"aiohttp" not in head
+    assert b"\r\ncache-control: no-store" in head
+
+
 def test_the_longest_host_arrives(doors: dict[Door, Running]) -> None:
     """Every byte of every character is three in a path."""
     host = "\U0001f600" * LONGEST_HOST
