@@ -20,6 +20,7 @@ from agent.model.shipped import shipped_model
 from agent.paths import paths
 from tests.cli.examples import cli_model
 from tests.daemon.cases import NOW, healthy, named, only, states
+from tests.model.examples import STRANGER
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ def test_a_model_by_nobody_trusted_is_found(here: Machine) -> None:
     here.paths.models.mkdir(0o700)
     write_model(cli_model(), here.paths.models / "village.safetensors")
     assert states(here)["models"] == "ok"
-    here.paths.policy.write_text(f'trusted_keys = ["ed25519:{"0" * 64}"]\n')
+    here.paths.policy.write_text(f'trusted_keys = ["{STRANGER}"]\n')
     assert "not signed" in only(here, "models", "bad").what
 
 

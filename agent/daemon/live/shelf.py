@@ -158,7 +158,7 @@ class Shelf:
     def _maker(self, name: str, model: Model | None) -> str | None:
         """Return the key that signed a model, None where none did."""
         try:
-            return None if model is None else maker(self._place(name), model.digest)
+            return None if model is None else maker(self._place(name), model)
         except (SignatureError, UsageError):
             return None
 
@@ -172,4 +172,4 @@ def _copy(path: Path, copy: Path, keys: Keys) -> None:
         replace_bytes(signature, signature_path(copy), PRIVATE)
     model = trusted(copy, keys)
     if signed:
-        maker(copy, model.digest)
+        maker(copy, model)
