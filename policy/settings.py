@@ -162,6 +162,15 @@ _TABLE = (
         _smaller,
     ),
     Setting(
+        "page_requests_per_minute",
+        Whole,
+        WHOLE_FROM_0,
+        "recipient",
+        "So many requests in a minute are decided that a page led to, and not you.",
+        _smaller,
+        30,
+    ),
+    Setting(
         "protect",
         Protect,
         "",

@@ -190,6 +190,7 @@ def test_every_kind_of_problem(text: str, line: int, key: str, what: str, hint: 
         *((key, "true") for key in SETTINGS if key != "nothing"),
         *((key, "'1'") for key in SETTINGS if key != "model"),
         *((key, "2.0") for key in ("k", "cost_k", "attributes_per_request", "new_facts_per_week")),
+        ("page_requests_per_minute", "2.0"),
         *((key, "[1]") for key in SETTINGS),
         *((key, "1979-05-27") for key in SETTINGS),
         *((key, f"0x{'f' * 5000}") for key in SETTINGS),
