@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent.daemon.desk.desk import Desk
 from agent.daemon.live.rules import Rules
 from agent.daemon.live.shelf import Shelf
+from agent.daemon.rates import Rates
 from agent.daemon.sources import Sources
 from agent.daemon.unrecorded import Unrecorded
 from agent.vault.facts import site_of
@@ -54,6 +55,7 @@ class Agent:
         self.sources = parts.sources
         self.bus = parts.bus
         self.unrecorded = Unrecorded()
+        self.rates = Rates()
         self.vault = vault
         self.locks = 0
         self.trouble: VaultError | None = None
@@ -100,6 +102,7 @@ class Agent:
             ends.callback(self.bus.publish, "lock")
             ends.callback(site_of.cache_clear)
             ends.callback(self.unrecorded.clear)
+            ends.callback(self.rates.clear)
             ends.callback(self.rules.forget)
             ends.callback(self.shelf.forget)
             ends.callback(vault.close)

@@ -14,6 +14,7 @@ from agent.daemon.deciding.answers import (
 )
 from agent.daemon.deciding.case import Case, NothingError, case_of, decided_briefly
 from agent.daemon.deciding.fitting import largest_values
+from agent.daemon.rates import Asker
 from agent.decision.alike import people_left
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge
@@ -26,17 +27,18 @@ from agent.wire.asking import Answer, Ask
 Values = Mapping[str, str]
 
 
-def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
+def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answer:
     """Answer one request, and record what the answer carries before it leaves.
 
-    ``now``: with the zone in which the user lives. It is one step, and nothing comes between: no
-    two requests can spend one limit. UsageError where the recipient is no host, or more is asked
-    than the ledger has room for; whatever is raised, nothing is attached, and the ledger says of
-    nothing that it was.
+    ``now``: with the zone in which the user lives; ``by``: who asks, as the door says. It is one
+    step, and nothing comes between: no two requests can spend one limit. UsageError where the
+    recipient is no host, or more is asked than the ledger has room for; whatever is raised, nothing
+    is attached, and the ledger says of nothing that it was.
     Source: DESIGN.md 2.6, 3.
     """
     try:
         case = case_of(ask, now, agent)  # policy, desk, vault: the terms, and what is known
+        _check_rates(case, by, now, agent)  # policy: so often in a minute
         fresh = _request_values(case.model, ask, now, agent)  # sources
         decision = decided_briefly(case)  # decision: pure, and it never sees the profile
     except NothingError as error:
@@ -48,6 +50,8 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
     header = header_of(values, case.model)  # wire
     summary = summary_of(decision, case.ruling.pool, case.model, left)
     number = _record(decision, values, left, case, now) if values else None  # vault
+    if number is not None:
+        agent.rates.record(by, now)
     agent.desk.answered(decision, case.ruling)  # desk: at the last, since nothing can fail now
     agent.rules.fired.note(case.ruling, now)  # policy: which of its rules decided
     return Answer(
@@ -58,6 +62,15 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
         id=number,
         summary=summary,
     )
+
+
+def _check_rates(case: Case, by: Asker, now: datetime, agent: Agent) -> None:
+    """Raise NothingError where too much was asked in the last minute."""
+    if agent.rates.is_full(by, now):
+        raise NothingError("too many")
+    most = case.ruling.settings["page_requests_per_minute"].value
+    if by == "page" and agent.rates.is_page_full(case.ruling.pool, int(most), now):
+        raise NothingError("too many from pages")
 
 
 def _request_values(model: Model, ask: Ask, now: datetime, agent: Agent) -> Values:

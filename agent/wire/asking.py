@@ -18,6 +18,8 @@ Code = Literal[
     "no model",
     "unfit",  # the recipient holds a value that the model does not have, or the like
     "failed",
+    "too many",  # in the last minute: more than the query door may have recorded
+    "too many from pages",  # more than the policy lets pages lead to
 ]
 
 

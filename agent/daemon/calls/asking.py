@@ -12,6 +12,7 @@ from agent.daemon.deciding.explained import explained
 from agent.daemon.deciding.weighed import weighed
 from agent.daemon.handle import handle
 from agent.daemon.process.opening import Opening, in_thread
+from agent.daemon.rates import Asker
 from agent.decision.curve import advanced
 from agent.errors import VaultError
 from agent.wire.asking import Answer, Ask, Clicked, Explained
@@ -30,14 +31,14 @@ class Asking(Base):
         super().__init__(agent, clock, opening)
         self._one_apart = asyncio.Lock()
 
-    def decide(self, body: Ask) -> Answer:
+    def decide(self, body: Ask, *, by: Asker = "command") -> Answer:
         """Return what a request carries, recorded; UsageError where the recipient is no host.
 
-        VaultError where it cannot be: then the status says so until one is.
+        ``by``: who asks. VaultError where it cannot be: then the status says so until one is.
         """
         now = self._clock()
         try:
-            answer = handle(body, now, self._agent)
+            answer = handle(body, now, self._agent, by)
         except VaultError as error:
             self._agent.trouble = error
             self._carried_nothing(body, Answer(code="failed"), now)

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from agent.daemon.rates import Asker
 from agent.errors import RefusedError
 from agent.wire.asking import Ask, Clicked, Offer, Refuse
+from agent.wire.relaying import RelayedDecide
+from agent.wire.routes import CONTROL, Door
 from agent.wire.state import Locked
 from policy.hosts import host_of, site_of
 
@@ -35,6 +38,18 @@ def shown(answer: object, origins: Sequence[str]) -> object:
         return answer
     own = [each for each in answer.sites if pages == {site_of(host_of(each.recipient))}]
     return replace(answer, sites=own)
+
+
+def asker(door: Door, origins: Sequence[str], message: object) -> Asker:
+    """Return who asks for a decision: at the query door, the user where our extension says so.
+
+    It says so in an envelope; a page that sends one is a page all the same.
+    """
+    if sites_of(origins):
+        return "page"
+    if door == CONTROL:
+        return "command"
+    return message.by if isinstance(message, RelayedDecide) else "program"
 
 
 def sites_of(origins: Sequence[str]) -> set[str]:

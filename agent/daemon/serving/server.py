@@ -8,8 +8,8 @@ from inspect import isawaitable
 from typing import Any
 
 from agent.daemon.events import Bus
-from agent.daemon.serving.boundary import ENVELOPE, Envelope, boundary, reply
-from agent.daemon.serving.pages import check_page, shown
+from agent.daemon.serving.boundary import DECIDE, ENVELOPE, Envelope, boundary, reply
+from agent.daemon.serving.pages import asker, check_page, shown
 from agent.daemon.serving.reading import body_of, check_type, parameters_of, reader
 from agent.daemon.serving.relayed import INSIDE, RELAY, enveloped, unwrapped
 from agent.daemon.serving.streamed import stream
@@ -101,13 +101,16 @@ def _handler(route: Route, door: Door, served: Served) -> Handler:
         body = await body_of(request, served.patience)
         if body:
             check_type(request, route)
-        name, message = route.name, None if read is None else read(body)
-        if isinstance(message, Relayed):
-            name, message = _opened(request, message)
+        sent, origins = None if read is None else read(body), request.headers.getall("Origin", [])
+        name, message = route.name, sent
+        if isinstance(sent, Relayed):
+            name, message = _opened(request, sent)
         arguments = [] if message is None else [message]
         if arguments:
-            check_page(request.headers.getall("Origin", []), message)
+            check_page(origins, message)
         parameters = parameters_of(request, route)
+        if name == DECIDE:
+            parameters["by"] = asker(door, origins, sent)
         served.before(door, "unattended" if UNATTENDED in request.headers else name)
         return await answers[name](request, arguments, parameters)
 

@@ -118,6 +118,46 @@ def test_a_page_reads_the_searches_of_its_own_site(
     assert found["locked"] is False
 
 
+@pytest.mark.parametrize(
+    ("origin", "by", "asker"),
+    [
+        (None, None, "program"),
+        (None, "user", "user"),
+        (None, "page", "page"),
+        (EXTENSION, None, "program"),
+        (EXTENSION, "user", "user"),
+        (PAGE, None, "page"),
+        (PAGE, "user", "page"),
+        (PAGE, "page", "page"),
+    ],
+)
+def test_no_page_can_say_that_it_is_the_user(
+    loopback: Running, origin: str | None, by: str | None, asker: str
+) -> None:
+    """Who asks is what the door says, and at this one what an extension says in an envelope."""
+    loopback.calls.made.clear()
+    headers = {"Authorization": f"Bearer {SECRET}", "Host": f"127.0.0.1:{loopback.address}"}
+    headers |= {} if origin is None else {"Origin": origin}
+    body = {**ASK, "recipient": "books.example"}
+    if by is None:
+        said = loopback.ask("POST", "/v1/decide", body, headers)
+    else:
+        envelope = {"id": 1, "call": "decide", "by": by, "body": body}
+        said = loopback.ask("POST", "/v1/relay", envelope, headers)
+    assert said.status == 200
+    assert [named for _, _, named in loopback.calls.made] == [{"by": asker}]
+
+
+@pytest.mark.parametrize("field", [{"by": "user"}, {"asker": "user"}])
+def test_who_asks_is_no_part_of_a_plain_request(loopback: Running, field: dict[str, str]) -> None:
+    """Nor has an envelope another word for it."""
+    headers = {"Authorization": f"Bearer {SECRET}", "Host": f"127.0.0.1:{loopback.address}"}
+    said = loopback.ask("POST", "/v1/decide", {**ASK, **field}, headers)
+    assert (said.status, said.body["code"]) == (400, "malformed")
+    envelope = {"id": 1, "call": "decide", "by": "command", "body": ASK}
+    assert loopback.ask("POST", "/v1/relay", envelope, headers).body["code"] == "malformed"
+
+
 def test_a_page_at_another_door_is_a_page() -> None:
     """Somebody may have led a port to the socket."""
     with pytest.raises(RefusedError, match="its own site alone"):
