@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from agent.cli.explanation_text import Tried, explanation_page, why
 from agent.cli.layout import facts, paragraph, strong
 from agent.cli.problems import printable
+from agent.decision.explain import NO_QUERY
 from agent.decision.phrases import listed, people
 from agent.wire.asking import Answer, Explained, Reason
 from agent.wire.reviews import Review
@@ -29,6 +30,7 @@ def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
         parts = [strong(paragraph(each)) for each in decided]
         parts.append(paragraph("Nothing is attached."))
     lines = [("decided", each) for each in decided] if none else []
+    lines += [("read as", read_as(summary.read_as))] if summary is not None else []
     lines += [("not set", _unset(answer.unspecified))] if answer.unspecified else []
     lines += [("waits for you", _waits(each)) for each in waiting]
     if answer.id is not None and summary is not None:
@@ -36,6 +38,11 @@ def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
         lines += [("recorded", place), ("people left", _counted(summary.people_left))]
     parts += [facts(lines)] if lines else []
     return "\n\n".join(parts)
+
+
+def read_as(query: str | None) -> str:
+    """Return which known query a text was read as."""
+    return NO_QUERY if query is None else repr(printable(query))
 
 
 def _none_set(names: Sequence[str]) -> str:

@@ -81,9 +81,9 @@ def people_who_fit(knowledge: Knowledge, model: Model) -> int:
 
 def gained(query: str, names: Iterable[str], model: Model) -> float:
     """Return the bits that disclosing these attributes gains for a query, 0 if it is unknown."""
-    match = model.match(query)
+    meant = model.match(query)
     mask = sum(1 << model.index(name) for name in names)
-    return 0.0 if match.query is None else model.utility(match.query).value(mask)
+    return 0.0 if meant is None else model.utility(meant).value(mask)
 
 
 def _converse(

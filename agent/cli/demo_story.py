@@ -47,10 +47,10 @@ PROFILE = {
 SEARCH, JOBS = "search.example", "jobs.example"
 
 REQUESTS = (
-    (SEARCH, "code editor"),
+    (SEARCH, "editor"),
     (SEARCH, "framework used"),
     (JOBS, "job site"),
-    (SEARCH, "tabs or spaces"),
+    (SEARCH, "tabs/spaces"),
     (SEARCH, "knee pain"),
     (JOBS, "heard of job"),
     (SEARCH, "version control"),

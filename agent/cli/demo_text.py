@@ -20,7 +20,8 @@ def request_text(number: int, entry: Entry, before: int) -> str:
     if decision.matched_query not in (None, decision.request.query):
         title += f", read as {decision.matched_query}"
     if decision.status == "unknown query":
-        lines = [("sends", "nothing: no known query is like it, so nothing says what would help")]
+        unknown = "the model does not know this query, so nothing says what would help"
+        lines = [("sends", f"nothing: {unknown}")]
     else:
         lines = [
             *_sent(entry),

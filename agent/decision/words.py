@@ -23,7 +23,7 @@ SILENT = {
 def headline(decision: Decision) -> str:
     """Return one plain sentence: what leaves, what it brings, who still looks alike."""
     if decision.status == "unknown query":
-        known = "the model knows no query like it, so nothing says what would help"
+        known = "the model does not know this query, so nothing says what would help"
         return f"Disclose nothing: {known}."
     if decision.status == "blocked":
         return "Disclose nothing: a rule blocks this request."

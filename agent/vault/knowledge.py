@@ -41,7 +41,7 @@ def knowledge_in(
     ]
     times = Counter[int]()
     for text, count in heard.items():
-        query = model.match(text).query
+        query = model.match(text)
         times.update({} if query is None else {query: count})
     return Knowledge(tuple(sorted(pairs)), found.recent(now), tuple(sorted(times.items())))
 

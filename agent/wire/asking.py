@@ -45,7 +45,8 @@ class Summary(Message, frozen=True, kw_only=True):
 
     ``pool``: who remembers it, a domain or ``@group``; ``people_left``: how many of the model's
     people agree with all that the pool holds now; ``waiting``: how many attributes wait for the
-    user; ``because``: for each attribute that leaves, set or not, in the order chosen.
+    user; ``because``: for each attribute that leaves, set or not, in the order chosen; ``read_as``:
+    the known query that the text was read as, null where it is none that the model knows.
     """
 
     headline: str
@@ -55,6 +56,7 @@ class Summary(Message, frozen=True, kw_only=True):
     people_left: float
     waiting: int
     because: list[Because] = field(default_factory=list)
+    read_as: str | None = None
 
 
 class Answer(Message, frozen=True, kw_only=True):

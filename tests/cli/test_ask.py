@@ -35,6 +35,23 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
     assert fake.calls == [("decide", {"body": Ask(recipient="weather.example", query="weather")})]
 
 
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("weather", "read as 'weather' "),
+        (None, "read as none of the queries that the model knows "),
+    ],
+)
+def test_the_page_says_what_the_query_was_read_as(
+    run: Run, fake: FakeDaemon, known: str | None, said: str
+) -> None:
+    """Or that it was not recognised, for people and for programs."""
+    answer = changed(ANSWER, summary=changed(SUMMARY, read_as=known))
+    fake.handlers["decide"] = says(answer)
+    assert said in " ".join(run(*ASK).out.split())
+    assert run(*ASK, "--json").record["summary"]["read_as"] == known
+
+
 def test_nothing_to_attach_is_said(run: Run, fake: FakeDaemon) -> None:
     """That is an answer as well."""
     nothing = changed(SUMMARY, utility_bits=0)

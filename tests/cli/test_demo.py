@@ -145,7 +145,7 @@ def test_the_story_is_told_in_words_of_the_shipped_model(shipped: Model) -> None
         assert shipped.attributes[shipped.index(name)].code(value) > 0
     assert len(story.REQUESTS) == 8
     assert {recipient for recipient, _ in story.REQUESTS} == set(RECIPIENTS)
-    unknown = [query for _, query in story.REQUESTS if shipped.match(query).query is None]
+    unknown = [query for _, query in story.REQUESTS if shipped.match(query) is None]
     assert unknown == ["knee pain"]
 
 

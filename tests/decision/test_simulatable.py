@@ -48,7 +48,7 @@ def transcript(person: Person, terms: Terms, model: Model) -> list[Step]:
         steps.append((decision.status, decision.disclosed, tuple(codes.values())))
         known = known.learns({name: code for name, code in codes.items() if name != "hours"})
         if codes:
-            known = known.hears(model.match(request.query).query)
+            known = known.hears(model.match(request.query))
     return steps
 
 

@@ -30,6 +30,7 @@ def summary_of(decision: Decision, pool: str, model: Model, people_left: int) ->
         model=model.id,
         utility_bits=decision.figures.utility,
         people_left=people_left,
+        read_as=decision.matched_query,
         waiting=len(decision.pending.names) if decision.pending else 0,
         because=_because(decision),
     )

@@ -18,6 +18,8 @@ function show({ state, word, search, sent, unset, facts }) {
   element("query").textContent = search?.query;
   element("recipient").textContent = search?.recipient;
   element("recipient").hidden = sent.length > 0; // then the headline names it
+  element("read-as").textContent = search?.readAs;
+  element("read-as").hidden = !search?.readAs;
   element("headline").textContent = search?.headline;
   element("sent").replaceChildren(...sent.map(item));
   element("unset").replaceChildren(...unset.map(item));

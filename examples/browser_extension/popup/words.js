@@ -39,7 +39,7 @@ const REASONS = {
  * @typedef {object} Page
  * @property {{text: string, hint: string} | null} state what is wrong, and what to run
  * @property {{text: string, command: string, rest: string} | null} word of the tab's site
- * @property {{recipient: string, query: string, headline: string} | null} search
+ * @property {{recipient: string, query: string, readAs: string, headline: string} | null} search
  * @property {Row[]} sent those that help most first, as in `unset`
  * @property {Row[]} unset chosen, but not set: leaving them out says so
  * @property {string[]} facts
@@ -64,7 +64,7 @@ export function page({ search, state, fault, offered, refused }) {
   return {
     state: stateOf(state, fault),
     word: search ? null : wordOf(offered, refused),
-    search: search && { ...search, headline: headline(search) },
+    search: search && { ...search, readAs: readAs(answer?.summary), headline: headline(search) },
     sent: rows(Object.entries(answer?.attributes ?? {})),
     unset: rows((answer?.unspecified ?? []).map((name) => [name, "not set"])),
     facts: factsOf(answer?.summary),
@@ -111,6 +111,15 @@ function headline({ recipient, answer, fault }) {
   const code = answer?.code ?? fault?.code ?? "";
   const why = Object.hasOwn(CODES, code) ? CODES[code] : "something went wrong";
   return `It carried nothing: ${why}.`;
+}
+
+/** What the query was read as; nothing where nothing was decided. */
+function readAs(summary) {
+  if (!summary) {
+    return "";
+  }
+  const known = summary.read_as;
+  return known === null ? "Not recognised as a known query." : `Read as “${known}”.`;
 }
 
 /** Which of two numbers is smaller, as `sort` asks it. */

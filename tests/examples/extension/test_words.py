@@ -72,6 +72,21 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("version_control", "Read as “version_control”."),
+        (None, "Not recognised as a known query."),
+    ],
+)
+def test_what_the_query_was_read_as(modules: Modules, known: str | None, said: str) -> None:
+    """Or that it was not; of a search that nobody decided, nothing."""
+    shown = page(modules, Answer(code="answered", summary=replace(SUMMARY, read_as=known)))
+    assert shown["search"]["readAs"] == said
+    assert page(modules, Answer(code="locked"))["search"]["readAs"] == ""
+    assert page(modules, None)["search"]["readAs"] == ""
+
+
 @given(st.lists(st.none() | st.floats(0, 9), max_size=6))
 def test_what_helps_most_comes_first(modules: Modules, gains: list[float | None]) -> None:
     """Of what is not set as well, and what has no figure last; of equals, as they were chosen."""
