@@ -2,6 +2,7 @@
 
     ReticentError
     ├── UsageError             an attribute, value, option or file that does not exist
+    │   └── UnsafeError        a file or folder that another user could have changed
     ├── ModelError             a model file that must not be used
     │   ├── DamagedModelError  truncated, altered, or holding what cannot be
     │   ├── VersionError       in a format that this version does not read
@@ -54,6 +55,10 @@ class UsageError(ReticentError):
         near = nearest(name, known)
         hint = f"known: {', '.join(known) or 'none'}" if near is None else f"did you mean {near!r}?"
         return cls(f"unknown {kind} {name!r}", hint)
+
+
+class UnsafeError(UsageError):
+    """Another user could have changed a file or folder, or put another in its place."""
 
 
 class ModelError(ReticentError):

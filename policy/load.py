@@ -3,6 +3,7 @@
 import os
 import stat
 from codecs import BOM_UTF8
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import NamedTuple
 from agent.errors import UsageError, reason
 from policy.read import LARGEST, read
 from policy.rules import Layer, Policy, Rule
+
+Check = Callable[[Path, os.stat_result], None]
 
 
 class Opened(NamedTuple):
@@ -21,9 +24,9 @@ class Opened(NamedTuple):
     mark: bytes  # of the encoding, before the text
 
 
-def load(path: Path) -> Policy:
-    """Return the policy in a file; UsageError if it cannot be read, PolicyError if it is wrong."""
-    return read(text_of(path), str(path), preset)
+def load(path: Path, check: Check | None = None) -> Policy:
+    """Return the policy in a file; UsageError as `opened`, PolicyError if it is wrong."""
+    return read(opened(path, check).text, str(path), preset)
 
 
 def text_of(path: Path) -> str:
@@ -31,10 +34,11 @@ def text_of(path: Path) -> str:
     return opened(path).text
 
 
-def opened(path: Path) -> Opened:
+def opened(path: Path, check: Check | None = None) -> Opened:
     """Read a policy file; UsageError if it is no regular file, cannot be read, or is not text.
 
-    It waits for nobody and reads no more than a policy may have.
+    It waits for nobody and reads no more than a policy may have. ``check``: raises what speaks
+    against the file that was opened, before it is read.
     """
     try:
         # Without O_NONBLOCK, opening a pipe waits for somebody to write to it.
@@ -44,6 +48,8 @@ def opened(path: Path) -> Opened:
             with open(descriptor, "rb", closefd=False) as file:
                 status = os.fstat(descriptor)
                 _check(path, status)
+                if check is not None:
+                    check(path, status)
                 data = file.read(4 * LARGEST + 1)
         finally:
             os.close(descriptor)

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Self
 
 from agent.errors import VaultError
-from agent.files import private_folder
+from agent.files import check_way, private_folder
 from agent.vault.items import Items
 from agent.vault.keys import keyrings, slot_rows
 from agent.vault.keys.derivation import Derivation, calibrate
@@ -196,7 +196,7 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
     if secret.kind == "keyring" and secret.kept is None:  # before others are held off: it may wait
         secret = Secret("keyring", kept=keyrings.fetched(accounts(at.vault)))
     with ExitStack() as on_failure:
-        database = Database.open(at.vault)
+        database = _database(at.vault)
         on_failure.callback(database.close)
         vault_id = read_vault_id(database)
         key = opened(read_slots(database, vault_id), secret, vault_id)
@@ -208,11 +208,18 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
 def unlock_with(at: Location, key: Key, chance: Chance = os.urandom) -> Vault:
     """Open a vault by its data key itself, as `unlock`."""
     with ExitStack() as on_failure:
-        database = Database.open(at.vault)
+        database = _database(at.vault)
         on_failure.callback(database.close)
         vault = _opened(database, key, at, chance)
         on_failure.pop_all()
     return vault
+
+
+def _database(path: Path) -> Database:
+    """Open the file of a vault, unless another user could put another in its place."""
+    with suppress(OSError):  # opening it says why
+        check_way(path)
+    return Database.open(path)
 
 
 def _opened(database: Database, key: Key, at: Location, chance: Chance) -> Vault:

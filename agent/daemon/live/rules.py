@@ -7,7 +7,8 @@ from agent.daemon.live.fired import Fired
 from agent.daemon.live.in_force import InForce
 from agent.daemon.live.stamps import Stamp, settling, stamp_of
 from agent.daemon.process.log import LOG
-from agent.errors import PolicyError, Problem, UsageError
+from agent.errors import PolicyError, Problem, UnsafeError, UsageError
+from agent.files import check_ours
 from agent.wire.state import PolicyStatus
 from policy.emptied import NOTHING, says_nothing
 from policy.load import load
@@ -19,8 +20,9 @@ EVERY = timedelta(seconds=0.5)  # between two looks at the file
 class Rules:
     """The rules in force, by the file as it is or last was without mistakes.
 
-    No file, no rules. One that says nothing is no policy, and one that was written to a moment ago
-    is read at a later look: half of a policy can be a policy, and an open one.
+    No file, no rules; nor where another user could have written it. One that says nothing is no
+    policy, and one that was written to a moment ago is read at a later look: half of a policy can
+    be a policy, and an open one.
     """
 
     def __init__(self, path: Path) -> None:
@@ -95,9 +97,12 @@ class Rules:
             self.in_force, self.problems, self._loaded_at = InForce(None), (), None
             return
         try:
-            policy = load(self.path)
+            policy = load(self.path, check_ours)
         except PolicyError as error:
             self.problems = error.problems
+        except UnsafeError as error:  # whose rules the last ones were cannot be said any more
+            self.in_force, self._loaded_at = InForce(None), None
+            self.problems = (Problem(0, "", str(error), error.hint),)
         except UsageError as error:
             self.problems = (Problem(0, "", error.what, error.hint),)
         else:

@@ -6,7 +6,7 @@ from pathlib import Path
 from stat import S_IMODE
 
 from agent.errors import PolicyError, UsageError, reason
-from agent.files import beside, clear_unfinished, settle
+from agent.files import beside, check_ours, clear_unfinished, settle
 from policy.emptied import NOTHING, says_nothing
 from policy.load import Opened, opened, preset, text_of
 from policy.read import read
@@ -23,15 +23,15 @@ def rewrite(path: Path, change: Change, check: Check = lambda *_: None) -> Polic
 
     The file that a link points to is replaced in one step and keeps its mode. Where another
     program changes it meanwhile, the change is made to what that one wrote. UsageError, and the
-    file as it was, where there is none, where it has mistakes or would have, where it says nothing
-    or would, and where it cannot be written.
+    file as it was, where there is none, where another user could have written it, where it has
+    mistakes or would have, where it says nothing or would, and where it cannot be written.
     """
     if not _is_there(path):
         what = f"there is no policy file {path}, so no rules are in use"
         raise UsageError(what, "make one with `reticent init`, or write one by hand")
     target = path.resolve()
     for _ in range(TRIES):
-        found = opened(target)
+        found = opened(path, check_ours)
         before = _policy(found.text, path)
         changed = change(found.text, before)
         after = _policy(changed, path)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.daemon.live.shelf import SHIPPED, Shelf
-from agent.errors import DamagedModelError, ModelError, SignatureError, UsageError
+from agent.errors import DamagedModelError, ModelError, SignatureError, UnsafeError, UsageError
 from agent.model.file import SUFFIX, write
 from agent.model.signature import generate_key, sign, signature_path
 from tests.daemon.doubles import MONDAY
@@ -115,6 +115,19 @@ def test_a_signed_model_is_trusted_under_its_own_name_alone(filled: Filled) -> N
         each.rename(each.with_name(f"other{each.suffix}"))
     with pytest.raises(SignatureError, match="signed as 'library' and is named 'other'"):
         filled.shelf.add(path.with_name(f"other{SUFFIX}"), ANY, filled.now)
+
+
+def test_a_model_that_others_can_write_is_not_used(filled: Filled) -> None:
+    """Nor one in a folder to which they can."""
+    filled.shelf.add(filled.made("mine"), ANY, filled.now)
+    place = filled.shelf.folder / f"mine{SUFFIX}"
+    for each, bits in ((place, 0o666), (filled.shelf.folder, 0o777)):
+        before = each.stat().st_mode
+        each.chmod(bits)
+        with pytest.raises(UnsafeError, match="others can write to this"):
+            Shelf(filled.shelf.folder).of("mine", ANY, filled.now)
+        each.chmod(before)
+    assert Shelf(filled.shelf.folder).of("mine", ANY, filled.now)
 
 
 def test_an_unsound_key_trusts_nobody(filled: Filled) -> None:
