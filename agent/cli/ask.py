@@ -17,6 +17,11 @@ from agent.wire.asking import Answer, Ask, Explained
 from agent.wire.client import Client
 from agent.wire.reviews import Review
 
+STALE = (
+    "the policy file has mistakes, so the rules before it are in use; "
+    "`reticent policy check` lists them"
+)
+
 
 class AskOptions(TypedDict):
     """The options of `reticent ask`, as click hands them over."""
@@ -51,15 +56,17 @@ def ask(context: click.Context, /, **options: Unpack[AskOptions]) -> None:
         if options["dry_run"]:
             found: Explained = client.call("explain", request)
             text = record(found) if options["as_json"] else explained_text(found)
-            code = found.code
+            code, stale = found.code, found.stale_rules
             note_unknown(options["only"] or (), _names(found))
         else:
             answer: Answer = client.call("decide", request)
             text = record(answer) if options["as_json"] else _page(client, answer)
-            code = answer.code
+            code, stale = answer.code, answer.stale_rules
             unseen = {*(options["only"] or ())} - {*answer.attributes, *answer.unspecified}
             if unseen and code not in UNDECIDED:
                 note_unknown(sorted(unseen), _names(client.call("explain", request)))
+        if stale:
+            note(STALE)
         if code in UNDECIDED and not options["as_json"]:
             raise undecided(code, client.call("status"), paths())
     click.echo(text)

@@ -64,7 +64,8 @@ class Answer(Message, frozen=True, kw_only=True):
 
     ``attributes``: values by name; ``unspecified``: names that were chosen and are not set, which
     leaving them out tells; ``header``: the values as the value of Shared-Attributes, empty where
-    there are none; ``id``: of the entry in the ledger.
+    there are none; ``id``: of the entry in the ledger; ``stale_rules``: the policy file has
+    mistakes, so that the rules before it decided.
     """
 
     code: Code
@@ -73,6 +74,7 @@ class Answer(Message, frozen=True, kw_only=True):
     header: str = ""
     id: int | None = None
     summary: Summary | None = None
+    stale_rules: bool = False
 
     def __repr__(self) -> str:
         return f"Answer(code={self.code!r}, attributes={masked(self.attributes)})"
@@ -101,7 +103,10 @@ class Line(Message, frozen=True, kw_only=True):
 
 
 class Explained(Message, frozen=True, kw_only=True):
-    """What would be decided about a request now, and why; nothing is sent or recorded."""
+    """What would be decided about a request now, and why; nothing is sent or recorded.
+
+    ``stale_rules``: as in `Answer`.
+    """
 
     code: Code
     headline: str
@@ -110,6 +115,7 @@ class Explained(Message, frozen=True, kw_only=True):
     lines: list[Line]
     candidates: list[Reason]
     proof: str = "none"
+    stale_rules: bool = False
 
 
 class Clicked(Message, frozen=True, kw_only=True):

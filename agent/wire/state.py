@@ -77,13 +77,15 @@ class Locked(Message, frozen=True, kw_only=True):
     """All that the query socket says of the daemon.
 
     ``clicks``: browsers may tell which results are visited; ``sites``: by recipient, those of the
-    policy alone while the vault is locked.
+    policy alone while the vault is locked; ``stale_rules``: the policy file has mistakes, so that
+    the rules before it are in use.
     """
 
     version: str
     locked: bool
     clicks: bool = False
     sites: list[Site] = field(default_factory=list)
+    stale_rules: bool = False
 
 
 class Unlock(Message, frozen=True, kw_only=True):

@@ -110,9 +110,9 @@ const ANSWERS = {
       return null;
     }
     await daemon.look();
-    const { state, fault } = daemon;
+    const { state, fault, stale } = daemon;
     const refused = [...daemon.refused].find((each) => isOf(each, address)) ?? null;
-    return { search: tabs.last(tab), offered: tabs.offering(tab), state, fault, refused };
+    return { search: tabs.last(tab), offered: tabs.offering(tab), state, fault, stale, refused };
   },
 
   async refuse({ recipient }, sender) {

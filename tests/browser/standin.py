@@ -58,8 +58,9 @@ def breaking(_: Ask) -> Answer:
 
 
 class Standin:
-    """Answers until its `with` ends; ``sites``, ``clicks``, ``locked``: what its status says.
+    """Answers until its `with` ends.
 
+    ``sites``, ``clicks``, ``locked``, ``stale``: what its status says;
     ``told``: the status that was last asked for;
     ``answer``: what it makes of a request; ``delay``: the longest, in seconds, drawn anew for each.
     """
@@ -78,7 +79,7 @@ class Standin:
         """Behave, forget what was said, and be there."""
         self.answer: Callable[[Ask], Answer] = answered
         self.delay = 0.0
-        self.clicks = self.locked = False
+        self.clicks = self.locked = self.stale = False
         self.forget()
 
     def forget(self) -> None:
@@ -108,7 +109,13 @@ class Standin:
 
     def status(self) -> Locked:
         """Return how it says that it is."""
-        return Locked(version="0", locked=self.locked, clicks=self.clicks, sites=[*self.sites])
+        return Locked(
+            version="0",
+            locked=self.locked,
+            clicks=self.clicks,
+            sites=[*self.sites],
+            stale_rules=self.stale,
+        )
 
     def said(self, kind: type[Any] | None = None) -> list[Any]:
         """Return what was said of a kind, or all but how it is."""

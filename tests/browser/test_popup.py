@@ -138,6 +138,18 @@ def test_locked(world: World) -> None:
         reads(world, "reticent unlock")
 
 
+def test_rules_older_than_the_policy(world: World) -> None:
+    """It says so beside what the search carried, and no longer than it is so."""
+    world.daemon.stale = True
+    world.search("by older rules")
+    world.browser.says("1")
+    with world.browser.popup():
+        reads(world, "by older rules", "Your policy has mistakes", "reticent policy check")
+    world.daemon.stale = False
+    with world.browser.popup():
+        assert "mistakes" not in reads(world, "by older rules")
+
+
 def test_what_was_told_is_gone_once_it_is_locked(world: World) -> None:
     """The popup is no way past the lock."""
     world.search("told before")

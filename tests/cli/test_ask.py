@@ -215,3 +215,16 @@ def test_a_mistake_is_one_sentence(run: Run, arguments: list[str], error: str, h
     said = run(*arguments).refusal()
     assert error in said[0]
     assert hint in said[1]
+
+
+@pytest.mark.parametrize("more", [(), ("--json",), ("--dry-run",)])
+def test_rules_older_than_the_file_are_noted(
+    run: Run, fake: FakeDaemon, more: tuple[str, ...]
+) -> None:
+    """With the way out, beside an answer of every kind."""
+    assert "mistakes" not in run(*ASK, *more).err
+    fake.handlers["decide"] = says(changed(ANSWER, stale_rules=True))
+    fake.handlers["explain"] = says(changed(EXPLAINED, stale_rules=True))
+    ran = run(*ASK, *more)
+    assert ran.code == 0
+    assert "the rules before it are in use; `reticent policy check` lists them" in ran.err

@@ -295,3 +295,22 @@ def test_while_a_backup_is_written_others_are_answered(
     monkeypatch.setattr(Database, "_go_on", slow)
     asyncio.run(scenario())
     assert [each.name for each in tmp_path.glob("copy*")] == ["copy.db"] * (not locked)
+
+
+def test_rules_older_than_the_file_are_said_with_every_answer(opened: Home) -> None:
+    """Until the file is mended; whoever asks may not know of the notes in the status."""
+
+    def said() -> set[bool]:
+        decided, explained = opened.calls.decide(SHOP), opened.calls.explain(SHOP)
+        return {decided.stale_rules, explained.stale_rules, opened.calls.locked().stale_rules}
+
+    assert said() == {False}
+    good = opened.paths.policy.read_text()
+    opened.paths.policy.write_text("lamda = 3\n")
+    opened.calls.reload()
+    assert said() == {True}
+    opened.agent.lock()
+    assert said() == {True}
+    opened.paths.policy.write_text(good)
+    opened.calls.reload()
+    assert said() == {False}

@@ -5,6 +5,8 @@ from collections.abc import Callable, Generator
 from datetime import datetime
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from agent.daemon.agent import Agent
 from agent.daemon.calls.base import Base
 from agent.daemon.deciding.curved import curved
@@ -49,7 +51,7 @@ class Asking(Base):
             self._agent.trouble = None
             self._agent.unrecorded.recorded(answer.id, answer)
             self._agent.bus.publish("answer", answer.id)
-        return answer
+        return replace(answer, stale_rules=self._agent.rules.stale)
 
     def _carried_nothing(self, body: Ask, answer: Answer, now: datetime) -> None:
         """Remember it, and tell of it; while the vault is locked nothing of a query is kept."""
@@ -60,7 +62,8 @@ class Asking(Base):
 
     def explain(self, body: Ask) -> Explained:
         """Return what would be decided."""
-        return explained(body, self._clock(), self._agent)
+        found = explained(body, self._clock(), self._agent)
+        return replace(found, stale_rules=self._agent.rules.stale)
 
     def clicked(self, body: Clicked) -> Done:
         """Take note of a visit; nothing is kept while locked, or unless the policy lets browsers.

@@ -41,6 +41,7 @@ class Locking(Base):
             locked=agent.vault is None,
             clicks=policy is not None and policy.daemon.clicks,
             sites=agent.desk.sites(now),
+            stale_rules=agent.rules.stale,
         )
 
     async def unlock(self, body: Unlock) -> Status:

@@ -39,6 +39,11 @@ class Rules:
         """The policy in force, None where there is none."""
         return self.in_force.policy
 
+    @property
+    def stale(self) -> bool:
+        """Whether rules are in force that the file, as it is now, does not say."""
+        return self.policy is not None and bool(self.problems)
+
     def check(self, now: datetime) -> bool:
         """Look at the file, unless that was done a moment ago; say whether it was read anew."""
         before = self._looked_at

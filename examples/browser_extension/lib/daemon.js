@@ -21,6 +21,7 @@ export class Daemon {
   /** @type {State} */ state = "";
   /** @type {Fault | null} what is wrong where the state says so */ fault = null;
   /** @type {readonly Site[]} */ sites = [];
+  /** Whether the policy has mistakes, so that the rules before it decide. */ stale = false;
   /** Whether it wants to know which results are visited. */ clicks = false;
   /** @type {Set<string>} recipients that are to get nothing, until they are listed again */
   refused = new Set();
@@ -44,6 +45,7 @@ export class Daemon {
     const { body, fault } = await this.#relay.call("status", null, STATUS);
     if (body) {
       this.clicks = body.clicks === true;
+      this.stale = body.stale_rules === true;
       this.#list(Array.isArray(body.sites) ? body.sites : [], body.locked === true);
     }
     this.#note(body?.locked === true ? "locked" : (fault?.code ?? ""), fault);

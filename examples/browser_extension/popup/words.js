@@ -7,6 +7,10 @@ const STATES = {
     text: "This browser finds no Reticent. Searches carry nothing.",
     hint: "reticent browser install",
   },
+  stale: {
+    text: "Your policy has mistakes. The rules before it are in use.",
+    hint: "reticent policy check",
+  },
   slow: { text: "Reticent took too long. A search goes on without it.", hint: "reticent status" },
 };
 const CODES = {
@@ -51,18 +55,19 @@ const REASONS = {
  * @param {object | null} told.search
  * @param {string} told.state
  * @param {object | null} told.fault
+ * @param {boolean} told.stale whether older rules are in use than the file's
  * @param {string | null} told.offered the site that waits for the user's word
  * @param {string | null} told.refused the site that is to get nothing
  * @returns {Page}
  */
-export function page({ search, state, fault, offered, refused }) {
+export function page({ search, state, fault, stale, offered, refused }) {
   const answer = search?.answer;
   const because = new Map((answer?.summary?.because ?? []).map((each) => [each.name, each]));
   const gain = ([name]) => because.get(name)?.gain_bits ?? -Infinity;
   const row = ([name, value]) => ({ name, value, why: whyOf(because.get(name)) });
   const rows = (pairs) => pairs.sort((one, other) => compared(gain(other), gain(one))).map(row);
   return {
-    state: stateOf(state, fault),
+    state: stateOf(state || (stale ? "stale" : ""), fault),
     word: search ? null : wordOf(offered, refused),
     search: search && { ...search, readAs: readAs(answer?.summary), headline: headline(search) },
     sent: rows(Object.entries(answer?.attributes ?? {})),
