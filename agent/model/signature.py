@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from msgspec import Meta, Struct
 
-from agent.errors import SignatureError, UsageError
+from agent.errors import SignatureError, UsageError, misfit
 from agent.files import create_private, read_bytes, replace_bytes
 from agent.model.file import SUFFIX, read
 
@@ -165,7 +165,8 @@ def signer(model: Model, signature: bytes) -> str:
             raise SignatureError(what, "have its maker sign the model again")
         parts = msgspec.json.decode(signature, type=_Signature)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise SignatureError(f"the signature does not fit the format: {error}", hint) from error
+        what = f"the signature does not fit the format: {misfit(error)}"
+        raise SignatureError(what, hint) from error
     if (parts.id, parts.digest) != (model.id, model.digest):
         raise SignatureError("the signature is of another model", hint)
     point = _point(parts.key)
