@@ -131,6 +131,12 @@ class Facts:
         """Yield every pool that was ever told anything, in the order of its name."""
         yield from sorted(self._view(pool_of).pools.items(), key=lambda named: named[0])
 
+    def told_since(self, number: int) -> Iterator[tuple[str, Pairs]]:
+        """Yield the sites that were told what was new to them after an entry, and what."""
+        for note in self._notes[bisect_right(self._numbers, number) :]:
+            if isinstance(note, _Note):
+                yield note.site, note.facts
+
     def _note(self, number: int, note: "_Note | _Gone") -> None:
         self._notes.append(note)
         self._numbers.append(number)
