@@ -8,10 +8,10 @@ import click
 from agent.cli.ask_text import answer_text, explained_text
 from agent.cli.door import door
 from agent.cli.options import json_option, record
-from agent.cli.parameters import names
+from agent.cli.parameters import QUERY, check_asked, check_host, names
 from agent.cli.problems import note
 from agent.cli.undecided import UNDECIDED, undecided
-from agent.errors import UsageError, nearest
+from agent.errors import nearest
 from agent.paths import paths
 from agent.wire.asking import Answer, Ask, Explained
 from agent.wire.client import Client
@@ -35,7 +35,7 @@ class AskOptions(TypedDict):
 
 @click.command()
 @click.argument("recipient")
-@click.argument("query")
+@click.argument("query", type=QUERY)
 @click.option(
     "--only-names",
     "only",
@@ -50,6 +50,8 @@ def ask(context: click.Context, /, **options: Unpack[AskOptions]) -> None:
     """Get what a request of QUERY to RECIPIENT may carry, and record that it was disclosed.
 
     Ask only for what you are about to send: what is answered counts as told to the recipient.
+    With - as QUERY it is read from the standard input: every user of this machine can read the
+    arguments of a running command, and a shell keeps them.
     """
     request = _request(options)
     with door() as client:
@@ -74,10 +76,9 @@ def ask(context: click.Context, /, **options: Unpack[AskOptions]) -> None:
 
 
 def _request(options: AskOptions) -> Ask:
-    """Return the request; UsageError where there is not a word in it."""
-    if not options["query"].strip():
-        hint = "write what is asked, as in `reticent ask books.example 'version control'`"
-        raise UsageError("the query is empty", hint)
+    """Return the request; UsageError where it cannot be one."""
+    check_host(options["recipient"])
+    check_asked(options["query"], "`reticent ask books.example 'version control'`")
     only = options["only"]
     asked = None if only is None else [*only]
     return Ask(recipient=options["recipient"], query=options["query"], asked=asked)

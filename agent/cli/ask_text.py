@@ -61,7 +61,7 @@ def _unset(names: Sequence[str]) -> str:
 def way_out(names: Sequence[str]) -> str:
     """Return what to do about attributes that are chosen and not set, as a sentence."""
     one, them = (names[0], "it") if len(names) == 1 else ("NAME", "them")
-    return f"Set {them} with `reticent profile set {one}=VALUE`, or rule {them} `never`."
+    return f"Set {them} with `reticent profile set {one}`, or rule {them} `never`."
 
 
 def _counted(left: float) -> str:

@@ -8,6 +8,7 @@ from agent.cli.curve_record import curve_record
 from agent.cli.curve_text import curve_text
 from agent.cli.demands import own_asked, term_options, terms_asked
 from agent.cli.options import json_option, record
+from agent.cli.parameters import ASKED, QUERY, check_asked
 from agent.cli.terms import DecideOptions, knowledge_of
 from agent.decision.curve import curve_of
 from agent.decision.request import Request
@@ -15,7 +16,7 @@ from agent.errors import UsageError
 
 
 @click.command()
-@click.option("--query", default="", metavar="TEXT", help="What is asked.")
+@click.option("--query", type=QUERY, default="", metavar="TEXT", help=ASKED)
 @click.option(
     "--all",
     "standing",
@@ -35,6 +36,8 @@ def curve(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
     if options["standing"] == bool(options["query"].strip()):
         what = "a curve is that of one query or of all"
         raise UsageError(what, "give --query TEXT, or --all in its place")
+    if not options["standing"]:
+        check_asked(options["query"])
     model, terms = terms_asked(context, options, average=True)
     knowledge = knowledge_of(options["know"], model)
     request = Request(options["query"], options["recipient"] or "")

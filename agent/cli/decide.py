@@ -9,14 +9,14 @@ from agent.cli.decision_record import decision_record
 from agent.cli.decision_text import decision_text
 from agent.cli.demands import own_asked, term_options, terms_asked
 from agent.cli.options import json_option, record
-from agent.cli.parameters import check_asked
+from agent.cli.parameters import ASKED, QUERY, check_asked
 from agent.cli.terms import DecideOptions, knowledge_of
 from agent.decision.decide import decide as decide_request
 from agent.decision.request import Request
 
 
 @click.command()
-@click.option("--query", required=True, metavar="TEXT", help="What is asked.")
+@click.option("--query", type=QUERY, required=True, metavar="TEXT", help=ASKED)
 @click.option("--standing", is_flag=True, help="The same set for every query.")
 @term_options
 @json_option

@@ -68,7 +68,8 @@ _OPTIONS = (
         type=pair,
         metavar="ATTR=VALUE",
         multiple=True,
-        help="What the recipient holds already. May be repeated.",
+        help="What the recipient holds already, as an example: every user of this machine can read "
+        "it. `reticent ask HOST - --dry-run` takes what it really holds from the vault.",
     ),
     click.option(
         "--only", type=names, metavar="A,B", multiple=True, help="Nothing but these may leave."

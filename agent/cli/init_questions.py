@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from shutil import get_terminal_size
 
@@ -81,7 +82,7 @@ def ask_values(model: Model) -> dict[str, str]:
     values: dict[str, str] = {}
     for number, attribute in enumerate(asked, start=1):
         click.echo(f"\n{number} of {len(asked)}: {printable(attribute.title)}", err=True)
-        answer = _value(attribute)
+        answer = ask_value(attribute)
         if answer == REST:
             break
         if answer:
@@ -89,8 +90,8 @@ def ask_values(model: Model) -> dict[str, str]:
     return values
 
 
-def _value(attribute: Attribute) -> str:
-    """Return one value, REST, or nothing where it is skipped."""
+def ask_value(attribute: Attribute) -> str:
+    """Return one value, REST, or nothing where it is skipped; nothing that is typed is repeated."""
     values = attribute.values[1:]
     numbered = enumerate(map(printable, values), start=1)
     listed = "  ".join(f"{number}{TOGETHER}{value}" for number, value in numbered)
@@ -99,10 +100,9 @@ def _value(attribute: Attribute) -> str:
         text = _line(attribute.name)
         if text in {"", REST}:
             return text
-        try:
+        with suppress(UsageError):
             return chosen(text, values)
-        except UsageError as error:
-            told(f"{error.what}: {error.hint}.")
+        told(f"There is no such value: type a number from 1 to {len(values)}, or Enter.")
 
 
 def chosen(text: str, names: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from typing import TypedDict, Unpack
 import click
 
 from agent.cli.options import json_option, record
-from agent.cli.parameters import check_asked, today
+from agent.cli.parameters import ASKED, QUERY, check_asked, today
 from agent.cli.policy_options import model_option, names_of, noted, policy_option
 from agent.cli.policy_record import explained_record
 from agent.cli.policy_text import Explained, explained_text
@@ -26,7 +26,7 @@ class ExplainOptions(TypedDict):
 
 @click.command()
 @click.option("--recipient", required=True, metavar="HOST", help="Who receives the request.")
-@click.option("--query", required=True, metavar="TEXT", help="What is asked.")
+@click.option("--query", type=QUERY, required=True, metavar="TEXT", help=ASKED)
 @policy_option
 @model_option
 @json_option

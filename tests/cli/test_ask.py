@@ -62,11 +62,11 @@ def test_nothing_to_attach_is_said(run: Run, fake: FakeDaemon) -> None:
 @pytest.mark.parametrize(
     ("names", "said", "way"),
     [
-        (["region"], "you have not set region.", "Set it with `reticent profile set region=VALUE`"),
+        (["region"], "you have not set region.", "Set it with `reticent profile set region`"),
         (
             ["region", "hobby"],
             "you have set none of region and hobby.",
-            "Set them with `reticent profile set NAME=VALUE`, or rule them `never`.",
+            "Set them with `reticent profile set NAME`, or rule them `never`.",
         ),
     ],
 )

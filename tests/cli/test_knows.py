@@ -27,12 +27,12 @@ def test_what_is_not_set_has_a_way_out(run: Run, fake: FakeDaemon) -> None:
     """Nobody in the model may be like that; where all is set, nothing is said of it."""
     said = " ".join(run("knows", "a.example").out.split())
     assert "That hobby is unspecified is a fact too" in said
-    assert "Set it with `reticent profile set hobby=VALUE`, or rule it `never`." in said
+    assert "Set it with `reticent profile set hobby`, or rule it `never`." in said
     two = {"region": "unspecified", "hobby": "unspecified"}
     fake.handlers["knowledge"] = says(changed(HELD, values=two))
     said = " ".join(run("knows", "a.example").out.split())
     assert "That region and hobby are unspecified" in said
-    assert "Set them with `reticent profile set NAME=VALUE`, or rule them `never`." in said
+    assert "Set them with `reticent profile set NAME`, or rule them `never`." in said
     fake.handlers["knowledge"] = says(changed(HELD, values={"region": "coast"}))
     assert "profile set" not in run("knows", "a.example").out
 
