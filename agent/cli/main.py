@@ -59,6 +59,7 @@ class Program(Commands):
         "requests": Deferred(
             "agent.cli.requests", "List the latest requests, with what they told."
         ),
+        "reset-clock": Deferred("agent.cli.key", "Go by the clock again that was wrong."),
         "restore": Deferred("agent.cli.restore", "Put a backup in the place of the vault."),
         "review": Deferred("agent.cli.review", "See what left and why, and change it."),
         "service": Deferred("agent.cli.service", "Have the system start the daemon."),

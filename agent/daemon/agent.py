@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent.daemon.desk.desk import Desk
 from agent.daemon.live.rules import Rules
@@ -17,7 +19,7 @@ from agent.vault.location import Location
 from policy.hosts import load_suffixes
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Callable
 
     from agent.daemon.events import Bus
     from agent.errors import VaultError
@@ -38,11 +40,18 @@ class Parts:
     bus: Bus
 
 
+class _Floor(NamedTuple):
+    """A time that is not past, and by another clock, in seconds, since when that is so."""
+
+    at: datetime
+    since: float
+
+
 class Agent:
     """What decides: ``vault`` is None while it is locked, and changes by one assignment.
 
     ``locks``: how often it was to be locked; ``trouble``: why the vault let no answer leave, None
-    where it lets them.
+    where it lets them; ``ahead``: of the clock, the time by which all is decided.
     """
 
     def __init__(self, parts: Parts, vault: Vault | None = None) -> None:
@@ -57,8 +66,29 @@ class Agent:
         self.unrecorded = Unrecorded()
         self.rates = Rates()
         self.vault = vault
+        self.ahead = timedelta()
+        self._floor: _Floor | None = None
         self.locks = 0
         self.trouble: VaultError | None = None
+
+    def time(
+        self, clock: Callable[[], datetime], since: Callable[[], float] = monotonic
+    ) -> datetime:
+        """Return the time by which all is decided: never before the ledger's latest.
+
+        Where the clock was set back what had expired would live again, and what was told this
+        week would not count. From the latest time it goes on by ``since``, in seconds, until the
+        clock has caught up.
+        """
+        said = now = clock()
+        latest = None if self.vault is None else self.vault.ledger.latest
+        if latest is not None and latest > now:
+            if self._floor is None or self._floor.at != latest:
+                self._floor = _Floor(latest, since())
+            passed = timedelta(seconds=since() - self._floor.since)
+            now = max(now, (latest + passed).astimezone(now.tzinfo))
+        self.ahead = now - said
+        return now
 
     def look(self, now: datetime) -> None:
         """Look whether the policy has changed, and tell if it has."""

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agent import __version__
 from agent.daemon.agent import Agent
@@ -13,6 +13,8 @@ from policy.daemon import DaemonSettings
 # How notes begin. Of the first three, `doctor` looks at the files itself.
 NO_POLICY, POLICY, MODEL = "there is no policy in use", "policy: ", "model "
 MISFIT = "the model "
+AHEAD = "the clock is behind the ledger, whose latest entry is of "
+MINUTE = timedelta(minutes=1)
 
 
 def status_of(
@@ -56,6 +58,9 @@ def _notes(
         what, hint = agent.trouble.what, agent.trouble.hint
         yield f"the last request could not be answered: {what} ({hint})"
     if agent.vault is not None:
+        if agent.ahead > MINUTE:
+            latest = agent.vault.ledger.latest or now
+            yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits go by that, not by the clock"
         yield from agent.vault.notes
         yield from _misfits(agent, usable)
 

@@ -1,14 +1,19 @@
 """The ledger: every disclosure in order, only ever appended to, and what follows from it."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import Protocol
+from typing import Annotated, Protocol
+
+import msgspec
+from msgspec import Meta, Struct
 
 from agent.errors import UsageError
 from agent.vault.entry import MOST_SITES, Forgetting, Numbered, Record, decode, encode
 from agent.vault.facts import Facts, Pairs, site_of
 from agent.vault.heard import Heard
+from agent.vault.sealed.trouble import damaged
 from agent.vault.story import Story
 
 Rows = Iterable[tuple[int, bytes]]
@@ -34,15 +39,35 @@ class Entries(Protocol):
         """Yield those of some sites, the last one first."""
 
 
+class Reset(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the user said of a wrong clock: of the first ``entries``, none is later than ``at``."""
+
+    entries: Annotated[int, Meta(ge=0)]
+    at: Annotated[datetime, Meta(tz=True)]
+
+    @classmethod
+    def read(cls, payload: bytes | None) -> "Reset | None":
+        """Return what is written here, None for nothing; DamagedVaultError."""
+        try:
+            return None if payload is None else msgspec.json.decode(payload, type=cls)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            raise damaged("what was said of its clock cannot be read") from None
+
+
 class Ledger:
     """Every disclosure, in the order it happened; not for several threads at once."""
 
-    def __init__(self, entries: Entries, rows: Rows | None = None) -> None:
+    def __init__(
+        self, entries: Entries, rows: Rows | None = None, reset: Reset | None = None
+    ) -> None:
         """Read all entries; DamagedVaultError where one cannot be read.
 
-        ``rows``: all of them, where they are read for another reason already: to be verified.
+        ``rows``: all of them, where they are read for another reason already: to be verified;
+        ``reset``: by which what follows from entries takes a time that was wrong for another.
         """
         self._entries = entries
+        self._reset = reset
+        self._latest: datetime | None = None
         self._facts = Facts()
         self._heard = Heard()
         self._story = Story()
@@ -60,6 +85,11 @@ class Ledger:
     def facts(self) -> Facts:
         """What recipients were told, folded from all entries and renewed at each append."""
         return self._facts
+
+    @property
+    def latest(self) -> datetime | None:
+        """The latest time of an entry, None where there is none: it is not earlier now."""
+        return self._latest
 
     @property
     def heard(self) -> Heard:
@@ -126,6 +156,11 @@ class Ledger:
 
     def _take(self, number: int, record: Record, news: Pairs) -> None:
         """Fold an entry into what follows from all of them; ``news``: of its facts."""
+        reset = self._reset
+        if reset is not None and number <= reset.entries and record.at > reset.at:
+            record = replace(record, at=reset.at)
+        if self._latest is None or record.at > self._latest:
+            self._latest = record.at
         self._facts.add(number, record, news)
         self._heard.add(number, record)
         self._story.add(number, record)

@@ -7,6 +7,8 @@ import time
 from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Self
 
+import msgspec
+
 from agent.errors import VaultError
 from agent.files import check_way, private_folder
 from agent.vault.items import Items
@@ -16,7 +18,7 @@ from agent.vault.keys.opening import opened
 from agent.vault.keys.secrets import Secret, normalised
 from agent.vault.keys.slot_making import SlotMaker
 from agent.vault.keys.slot_rows import SlotInfo, SlotRow, keys_of, read_slots, read_vault_id
-from agent.vault.ledger import Ledger
+from agent.vault.ledger import Ledger, Reset
 from agent.vault.leftovers import check_free
 from agent.vault.making import make_vault, put, sweep, workshop
 from agent.vault.outside import accounts
@@ -28,11 +30,15 @@ from agent.vault.sealed.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
     from pathlib import Path
     from types import TracebackType
 
     from agent.vault.location import Location
     from agent.vault.sealed.framing import Chance
+
+
+CLOCK = "clock"  # the item that says up to when a clock was wrong
 
 
 class Vault:
@@ -45,7 +51,7 @@ class Vault:
         self._chance = chance
         self._closed = False
         self.place = place
-        self.ledger = Ledger(store, store.verify())
+        self.ledger = Ledger(store, store.verify(), Reset.read(store.get(CLOCK)))
         self.profile = Profile(store)
         self.items = Items(store)
         store.sync()
@@ -97,6 +103,15 @@ class Vault:
         """
         self._key, code = rotate(self._store, passphrase, self._chance)
         return code
+
+    def reset_clock(self, at: datetime) -> None:
+        """Let no entry so far count as later than a time, which has a zone. Raises VaultError.
+
+        The entries stay as they were written.
+        """
+        reset = Reset(entries=self.ledger.count, at=at)
+        self._store.put(CLOCK, msgspec.json.encode(reset))
+        self.ledger = Ledger(self._store, reset=reset)
 
     def backup(self, to: Path) -> None:
         """Write a whole copy, 0600, which the same secrets open; in steps, and from any thread.
