@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from agent.errors import UsageError, nearest
-from policy.careful import keeps, near
+from agent.errors import UsageError
+from policy.careful import closest, keeps, near
 from policy.cover import everywhere, names_meet, specific
 from policy.emptied import NOTHING, says_nothing
 from policy.fields import dotted, shown
@@ -132,7 +132,7 @@ class _Auditor:
         if meant := near(pattern, names):
             until = " until that is mended it does not leave" if keeps(rule, self._policy) else ""
             return what, f"{MEANT} {meant!r}?{until}"
-        found = nearest(pattern.text.replace("*", ""), names)
+        found = closest(pattern.text.replace("*", ""), tuple(names))
         if found is None:
             return what, "`reticent model info` lists its attributes"
         return what, f"the nearest is {found!r}"

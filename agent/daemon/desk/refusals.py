@@ -17,7 +17,7 @@ from policy.hosts import site_of
 from policy.rules import Policy
 
 TITLE = "refused"
-MOST = 1000  # listed recipients: a quarter of what a policy may hold, with the longest names
+MOST = 1000  # listed recipients: half of what a policy may hold, with the longest names
 
 
 def refuse(path: Path, host: str) -> Edit:
