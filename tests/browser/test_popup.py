@@ -75,6 +75,19 @@ def test_it_says_that_nothing_was_attached(world: World) -> None:
         reads(world, "who knows", "search.localhost")
 
 
+def test_it_says_that_pages_led_there_too_often(world: World) -> None:
+    """What was typed looks the same to a browser; what the user sends off goes on."""
+    world.visit("search")
+    world.daemon.cap = 0
+    world.browser.go(world.recipient.search("once more"))
+    world.browser.shows("once more")
+    world.browser.says("0")
+    with world.browser.popup():
+        reads(world, "once more", "pages led here more often within a minute than your rules allow")
+    world.browser.write("input", "mine", enter=True)
+    world.browser.says("1")
+
+
 def test_a_page_that_is_no_search(world: World) -> None:
     """It has nothing to say of it, and nothing to refuse."""
     world.browser.opened()

@@ -118,6 +118,11 @@ export function isOf(recipient, address) {
   return host === recipient || host.endsWith(`.${recipient}`);
 }
 
+/** Say whether two addresses are of one request: what is behind # does not leave. */
+export function isSame(one, other) {
+  return one?.split("#")[0] === other.split("#")[0];
+}
+
 /** @param {string} text @returns {URL | null} */
 export function parsed(text) {
   return URL.canParse(text) ? new URL(text) : null;

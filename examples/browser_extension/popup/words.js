@@ -28,6 +28,9 @@ const CODES = {
   "no host": "this browser found no Reticent",
   "too slow": "Reticent took too long, and may count it as told",
   "too large": "it is too long",
+  "too many": "more was asked within a minute than is recorded",
+  "too many from pages": "pages led here more often within a minute than your rules allow",
+  unseen: "a page searched where you could not see it",
   withheld: "the browser did not take it, though Reticent counts it as told",
 };
 const REASONS = {
