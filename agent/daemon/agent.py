@@ -95,6 +95,10 @@ class Agent:
         if self.rules.check(now):
             self.bus.publish("policy")
 
+    async def fresh(self, clock: Callable[[], datetime]) -> None:
+        """Have the rules of the policy file in force, as `Rules.follow`, and tell of others."""
+        await self.rules.follow(clock, lambda: self.bus.publish("policy"))
+
     def opened(self, vault: Vault, now: datetime) -> None:
         """Hand the records of a vault to those who keep some there; VaultError where that fails.
 

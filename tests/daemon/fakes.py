@@ -136,6 +136,7 @@ def serving(
         running.bus,
         lambda at, name: running.before.append((at, name)),
         running.ended.set,
+        lambda: asyncio.sleep(0),
         patience,
     )
     loop = asyncio.new_event_loop()

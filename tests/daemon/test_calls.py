@@ -314,3 +314,22 @@ def test_rules_older_than_the_file_are_said_with_every_answer(opened: Home) -> N
     opened.paths.policy.write_text(good)
     opened.calls.reload()
     assert said() == {False}
+
+
+def test_a_refusal_goes_by_the_file_and_not_by_older_rules(opened: Home) -> None:
+    """It said that a rule gave nothing, and wrote none: the rule had gone a moment before."""
+    policy, host = opened.paths.policy, SHOP.recipient
+    whole = policy.read_text()
+    policy.write_text(f'{whole}[[rule]]\nrecipient = "{host}"\nnothing = true\n')
+    opened.calls.reload()
+    assert opened.calls.decide(SHOP).code == "blocked"
+    policy.write_text(whole)
+    opened.calls.refuse(Refuse(recipient=host))
+    assert host in policy.read_text()
+    assert opened.calls.decide(SHOP).code == "blocked"
+    written = policy.read_text()
+    opened.calls.refuse(Refuse(recipient=host))
+    assert policy.read_text() == written
+    policy.write_text("lamda = 3\n")
+    with pytest.raises(UsageError, match="nothing was written"):
+        opened.calls.refuse(Refuse(recipient=host))

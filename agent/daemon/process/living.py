@@ -54,7 +54,7 @@ def live(paths: Paths, openings: Openings, life: Lifetime, build: Build) -> None
         gc.freeze()  # what is there now stays, and need not be looked through again
         gc.enable()
         autolock = Autolock(inside.minutes, inside.locked, inside.lock)
-        served = Served(inside.calls, bus, autolock.before, life.end)
+        served = Served(inside.calls, bus, autolock.before, life.end, inside.fresh)
         sites = [_Site(application(door, served), each) for door, each in openings.doors.items()]
         if loopback is not None:
             listening, admission = loopback
@@ -119,5 +119,5 @@ async def _look(parts: _Life) -> None:
     """Look from time to time whether to lock, and whether files have changed."""
     while True:
         parts.autolock.check()
-        parts.inside.look()
+        await parts.inside.look()
         await asyncio.sleep(EVERY)

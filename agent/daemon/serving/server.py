@@ -22,6 +22,7 @@ PATIENCE = 10.0  # seconds for a body to arrive
 IDLE = 60.0  # seconds that a connection may stand open between two calls, or before the first
 GRACE = 5.0  # seconds for running calls to end when the daemon does
 LONGEST_LINE = 32 * 1024  # bytes of a request's first: the longest host has 12 for a character
+AT_ONCE = {"lock", "shutdown", "events"}  # whatever the rules are
 LINGERING = 0.25  # seconds in which the rest of a refused body is thrown away
 
 Arguments = list[Any]
@@ -34,13 +35,15 @@ class Served:
     """What the doors lead to.
 
     ``calls``: has a method for each route but events and shutdown; ``before``: is told of each
-    call before it is answered; ``end``: ends the daemon; ``patience``: seconds.
+    call before it is answered; ``end``: ends the daemon; ``fresh``: has the rules in force that
+    the policy file says now; ``patience``: seconds.
     """
 
     calls: object
     bus: Bus
     before: Callable[[Door, str], None]
     end: Callable[[], None]
+    fresh: Callable[[], Awaitable[object]]
     patience: float = PATIENCE
 
 
@@ -111,6 +114,8 @@ def _handler(route: Route, door: Door, served: Served) -> Handler:
         parameters = parameters_of(request, route)
         if name == DECIDE:
             parameters["by"] = asker(door, origins, sent)
+        if name not in AT_ONCE:
+            await served.fresh()
         served.before(door, "unattended" if UNATTENDED in request.headers else name)
         return await answers[name](request, arguments, parameters)
 

@@ -47,7 +47,9 @@ def registered(router: UrlDispatcher) -> set[tuple[str, str, str | None]]:
 @pytest.mark.parametrize("door", DOORS)
 def test_a_door_has_exactly_its_calls(door: Door) -> None:
     """No more than the table says, and no fewer."""
-    served = Served(FakeCalls(), fake_bus(), lambda *_: None, lambda: None)
+    served = Served(
+        FakeCalls(), fake_bus(), lambda *_: None, lambda: None, lambda: asyncio.sleep(0)
+    )
     wanted = {(each.method, each.path, each.name) for each in ROUTES if door in each.doors}
     assert registered(application(door, served).router) == wanted
 
