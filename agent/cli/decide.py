@@ -24,8 +24,9 @@ from agent.decision.request import Request
 def decide(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
     """Decide which few facts a request may carry.
 
-    Enough to be served well, too little to be recognised. No profile is read: the decision
-    depends on the query, the terms and what the recipient holds, never on values it does not.
+    Enough to be served well, too little to be recognised. The decision depends on the query, the
+    terms and what the recipient holds, never on values it does not; of a profile that is given
+    only which attributes it sets.
     """
     check_asked(options["query"])
     model, terms = terms_asked(context, options)

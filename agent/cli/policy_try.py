@@ -50,7 +50,7 @@ class TryOptions(TypedDict):
     "--profile",
     type=PATH,
     metavar="P.toml",
-    help='Your values, attribute = "value"; what is left out is not specified.',
+    help='Your values, attribute = "value"; what is not there is not set.',
 )
 @click.option(
     "--model",

@@ -11,7 +11,7 @@ from agent.cli.layout import Column, counted, paragraph, strong, table
 from agent.cli.options import json_option, record
 from agent.cli.problems import printable
 from agent.decision.phrases import listed
-from agent.wire.keeping import Changed, Profile, ProfileChange
+from agent.wire.keeping import Changed, Profile, ProfileChange, Stale
 
 MASK = "***"
 BACK = "`reticent undo` takes that back, until the vault is locked."
@@ -53,9 +53,9 @@ def show(*, reveal: bool, as_json: bool) -> None:
 @model_option
 @json_option
 def unset(*, names: tuple[str, ...], model: str | None, as_json: bool) -> None:
-    """Take values away: these attributes are not specified from then on.
+    """Take values away: these attributes never leave from then on.
 
-    Where one is chosen all the same, leaving it out is an answer too.
+    Whoever was told one goes on to hold it: `reticent knows HOST` says who holds what.
     """
     change = ProfileChange(model=model, unset=[*names])
     with door() as client:
@@ -65,15 +65,19 @@ def unset(*, names: tuple[str, ...], model: str | None, as_json: bool) -> None:
 
 def changed_text(said: str, changed: Changed) -> str:
     """Return what was changed, who holds an older value of it, and how to take it back."""
-    lines = [said, *(_older(each.name, each.pools) for each in changed.stale)]
+    kept = {each.name for each in changed.changes if each.is_set}
+    lines = [said, *(_older(each, is_set=each.name in kept) for each in changed.stale)]
     lines += [BACK] if changed.changes else []
     return "\n".join(paragraph(printable(each)) for each in lines)
 
 
-def _older(name: str, pools: list[str]) -> str:
-    verb = "holds" if len(pools) == 1 else "hold"
+def _older(stale: Stale, *, is_set: bool) -> str:
+    one = len(stale.pools) == 1
+    who = f"{listed(stale.pools)} {'holds' if one else 'hold'}"
+    if not is_set:
+        return f"{who} a value of {stale.name}, and {'goes' if one else 'go'} on to hold it."
     then = "the new one is told there like a fact that is known"
-    return f"{listed(pools)} {verb} an older value of {name}; {then}."
+    return f"{who} an older value of {stale.name}; {then}."
 
 
 def _masked(values: Mapping[str, str], *, reveal: bool) -> dict[str, str]:

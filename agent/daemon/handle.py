@@ -18,8 +18,6 @@ from agent.daemon.rates import Asker
 from agent.decision.alike import people_left
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge
-from agent.model.attributes import UNSPECIFIED
-from agent.model.model import Model
 from agent.model.persons import person_codes
 from agent.vault.entry import Disclosure
 from agent.wire.asking import Answer, Ask
@@ -39,7 +37,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     try:
         case = case_of(ask, now, agent)  # policy, desk, vault: the terms, and what is known
         _check_rates(case, by, now, agent)  # policy: so often in a minute
-        fresh = _request_values(case.model, ask, now, agent)  # sources
+        fresh = agent.sources.values(_of_request(case), ask, now)  # sources
         decision = decided_briefly(case)  # decision: pure, and it never sees the profile
     except NothingError as error:
         return nothing(error.code)
@@ -73,11 +71,10 @@ def _check_rates(case: Case, by: Asker, now: datetime, agent: Agent) -> None:
         raise NothingError("too many from pages")
 
 
-def _request_values(model: Model, ask: Ask, now: datetime, agent: Agent) -> Values:
-    """Return the values of the model's request attributes; of those with no source, none."""
-    open_ = model.attributes[model.persons :]
-    found = agent.sources.values([each.name for each in open_], ask, now) if open_ else {}
-    return {each.name: found[each.name] for each in open_ if found.get(each.name) in each.values}
+def _of_request(case: Case) -> list[str]:
+    """Return the names of the request attributes that a source can say something of."""
+    named = (each.name for each in case.model.attributes[case.model.persons :])
+    return [name for name in named if name in (case.terms.available or ())]
 
 
 def _check_room(decision: Decision, case: Case, now: datetime) -> None:
@@ -101,11 +98,11 @@ def _queue(decision: Decision, case: Case, ask: Ask, now: datetime, agent: Agent
 
 
 def _revealed(decision: Decision, fresh: Values, case: Case) -> Values:
-    """Return the values of what is disclosed, in the order chosen; what is not set too."""
+    """Return the values of what is disclosed, in the order chosen."""
     persons = person_codes(case.model)
     own = [name for name in decision.disclosed if name in persons]
     values = {**fresh, **case.vault.profile.reveal(own, case.model)}
-    return {name: values.get(name, UNSPECIFIED) for name in decision.disclosed}
+    return {name: values[name] for name in decision.disclosed}
 
 
 def _people_left(values: Values, case: Case) -> int:

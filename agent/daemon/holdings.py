@@ -10,7 +10,6 @@ from agent.daemon.pools import agreeing, counted_by, guarded, known_in
 from agent.decision.inferred import Inference, inferred
 from agent.decision.phrases import listed
 from agent.errors import LockedError
-from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 from agent.vault.entry import Forgetting, Numbered
 from agent.vault.knowledge import held, holders
@@ -93,7 +92,7 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
         names = [*dict.fromkeys(name for _, name in differs)]
         back = partial(_put_back, agent, vault, before, frozenset(names), vault.ledger.count)
         agent.desk.changed(_said(names), back)
-    told = {name: after.get(model, {}).get(name, UNSPECIFIED) for model, name in differs}
+    told = {name: after.get(model, {}).get(name) for model, name in differs}
     stale = holders(vault.ledger, told, pool_of)
     return Changed(
         done=not wanted.dry_run,

@@ -31,6 +31,7 @@ Reason = Literal[
     "would break a limit",
     "not asked for",
     "not allowed",
+    "not set",
     "never",
     "guarded",
     "recognised",

@@ -42,7 +42,8 @@ def replay(
     persons = names[: model.persons]
     for place, past in enumerate(history):
         ruling = rulebook.match(past.recipient, past.query, past.at.date())
-        case = _Case(place, past, ruling.host, terms_under(ruling, model), persons)
+        terms = replace(terms_under(ruling, model), available=worlds.available(past, model))
+        case = _Case(place, past, ruling.host, terms, persons)
         told = {name: code for name, code in past.disclosed if name in persons}
         left = people_left(actual.tell(case, told), model)
         answers = [*_answers(case, parallel, worlds, model)]

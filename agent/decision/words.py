@@ -138,6 +138,8 @@ def _why_nothing(decision: Decision) -> str:
         for each in decision.candidates
         if each.gain_bits is not None and each.name not in waiting
     ]
+    if not tried and any(each.reason == "not set" for each in decision.candidates):
+        return "nothing that may leave is set"
     if not tried:
         return "nothing is allowed to leave without asking" if waiting else "nothing may leave"
     if decision.mode == "standing":

@@ -27,7 +27,7 @@ class Records(Protocol):
 
 
 class Profile:
-    """The user's values of person attributes; one that is "unspecified" is not kept."""
+    """The user's values of person attributes; "unspecified" is one that may be set."""
 
     def __init__(self, records: Records) -> None:
         """Read the values; DamagedVaultError where they cannot be read."""
@@ -41,10 +41,18 @@ class Profile:
         """Return a copy of everything, for the user's own eyes only."""
         return {model: dict(sorted(own.items())) for model, own in sorted(self._values.items())}
 
+    def names(self, model: Model) -> frozenset[str]:
+        """Return which of a model's attributes are set; no value is looked at (DESIGN.md 2.6).
+
+        One whose value the model does not have is set too: it is "unspecified" there.
+        """
+        return frozenset(self._values.get(model.id, ())).intersection(person_codes(model))
+
     def reveal(self, names: Sequence[str], model: Model) -> dict[str, str]:
         """Return the values to be disclosed, in the order given. Cannot fail.
 
-        What is not set, or not a value of the model as it is now, is "unspecified".
+        A value that the model as it is now does not have is "unspecified", and so is one that is
+        not set, which is never disclosed.
         """
         own = self._fitting(model)
         return {name: own.get(name, UNSPECIFIED) for name in names}
@@ -66,29 +74,28 @@ class Profile:
         *,
         replace: bool = False,
         everywhere: bool = False,
-    ) -> dict[str, str]:
+    ) -> dict[str, str | None]:
         """Set and unset values for every one of the models that has them: all, or nothing.
 
         ``replace``: all others of these models go; ``everywhere``: what goes, goes from models
-        that are not given too. Returns the new values by attribute, of those that changed.
-        UsageError for what no model has, or not every model that has the attribute, or what is
-        set anew for every request. VaultError where it cannot be kept; then nothing changed.
+        that are not given too. Returns the new values by attribute, of those that changed, None
+        for what is not set any more. UsageError for what no model has, or not every model that has
+        the attribute, or what is set anew for every request. VaultError where it cannot be kept;
+        then nothing changed.
         """
         after = planned(self._values, given, unset, models, replace=replace, everywhere=everywhere)
         return {name: given.get(name, value) for name, value in self.keep(after).items()}
 
-    def keep(self, values: Values) -> dict[str, str]:
+    def keep(self, values: Values) -> dict[str, str | None]:
         """Keep these values in place of all, and return those that changed, by attribute.
 
-        VaultError where they cannot be kept; then nothing changed.
+        None for what is not set any more. VaultError where they cannot be kept; then nothing
+        changed.
         """
         kept = _kept(values)
         self._records.put(ITEM, msgspec.json.encode(kept, order="deterministic"))
         before, self._values = self._values, kept
-        return {
-            name: kept.get(model, {}).get(name, UNSPECIFIED)
-            for model, name in differing(before, kept)
-        }
+        return {name: kept.get(model, {}).get(name) for model, name in differing(before, kept)}
 
     def _fitting(self, model: Model) -> dict[str, str]:
         codes = person_codes(model)
@@ -131,12 +138,8 @@ def differing(before: Values, after: Values) -> list[tuple[str, str]]:
 
 
 def _kept(values: Values) -> Values:
-    """Return the values that are kept: what is not specified is not, nor a model without any."""
-    specified = {
-        model: {name: value for name, value in own.items() if value != UNSPECIFIED}
-        for model, own in values.items()
-    }
-    return {model: own for model, own in specified.items() if own}
+    """Return the values that are kept: those of models with any."""
+    return {model: own for model, own in values.items() if own}
 
 
 def _check_unset(

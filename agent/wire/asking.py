@@ -45,8 +45,8 @@ class Summary(Message, frozen=True, kw_only=True):
 
     ``pool``: who remembers it, a domain or ``@group``; ``people_left``: how many of the model's
     people agree with all that the pool holds now; ``waiting``: how many attributes wait for the
-    user; ``because``: for each attribute that leaves, set or not, in the order chosen; ``read_as``:
-    the known query that the text was read as, null where it is none that the model knows.
+    user; ``because``: for each attribute that leaves, in the order chosen; ``read_as``: the known
+    query that the text was read as, null where it is none that the model knows.
     """
 
     headline: str
@@ -62,10 +62,10 @@ class Summary(Message, frozen=True, kw_only=True):
 class Answer(Message, frozen=True, kw_only=True):
     """What to attach: nothing unless ``code`` says that something was decided.
 
-    ``attributes``: values by name; ``unspecified``: names that were chosen and are not set, which
-    leaving them out tells; ``header``: the values as the value of Shared-Attributes, empty where
-    there are none; ``id``: of the entry in the ledger; ``stale_rules``: the policy file has
-    mistakes, so that the rules before it decided.
+    ``attributes``: values by name; ``unspecified``: names that were chosen and are set to
+    "unspecified", which leaving them out tells; ``header``: the values as the value of
+    Shared-Attributes, empty where there are none; ``id``: of the entry in the ledger;
+    ``stale_rules``: the policy file has mistakes, so that the rules before it decided.
     """
 
     code: Code

@@ -99,8 +99,8 @@ class Changed(Done, frozen=True, kw_only=True):
     """The profile was changed, or would be: then it is not ``done``.
 
     ``changes``: what differs from before; ``stale``: who holds an older value of that. They will
-    be told the new one like one that they know already, without being charged or asked for
-    (DESIGN.md 2.6).
+    be told the new one like one that they know already, without being charged or asked for, and go
+    on to hold what is not set any more (DESIGN.md 2.6).
     """
 
     changes: list[ValueChange] = field(default_factory=list)

@@ -36,7 +36,7 @@ def reads(world: World, *wanted: str) -> str:
 
 
 def chosen(ask: Ask) -> Answer:
-    """Return an answer with three attributes, one of them not set."""
+    """Return an answer with three attributes, one of them not said."""
     plain = answered(ask)
     assert plain.summary is not None
     because = [
@@ -53,7 +53,7 @@ def chosen(ask: Ask) -> Answer:
 
 
 def test_it_says_what_was_attached_and_why(world: World) -> None:
-    """Each attribute with its value and what it brings, and the one that is not set."""
+    """Each attribute with its value and what it brings, and the one that is not said."""
     world.daemon.answer = chosen
     world.search("version control")
     world.browser.says("2")

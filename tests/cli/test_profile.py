@@ -318,7 +318,8 @@ def test_values_are_asked_for_with_the_choices_numbered(
     assert ran.code == 0
     assert ran.out == f"Set region.\n{BACK}\n"
     assert "1 coast  2 hills" in ran.err
-    assert "There is no such value: type a number from 1 to" in ran.err
+    assert "0 prefer not to say" in ran.err
+    assert "There is no such value: type a number from 0 to" in ran.err
     assert "sesame" not in ran.out + ran.err
     answering(monkeypatch, "1", "-")
     assert run("profile", "set", "region", "hobby", "shoe_size").code == 0
@@ -326,13 +327,17 @@ def test_values_are_asked_for_with_the_choices_numbered(
         ProfileChange(set={"region": "hills"}),
         ProfileChange(set={"region": "coast"}),
     ]
+    answering(monkeypatch, "0", "Unspecified", "unspecified")
+    assert run("profile", "set", "region", "hobby").code == 0
+    silent = ProfileChange(set={"region": "unspecified", "hobby": "unspecified"})
+    assert done(village_only)[2:] == [silent]
     answering(monkeypatch, "")
     assert run("profile", "set", "region").out == "Nothing is changed.\n"
     answering(monkeypatch)
     assert "did you mean 'region'?" in run("profile", "set", "regoin").refusal()[1]
     answering(monkeypatch)
     assert "unknown model 'town'" in run("profile", "set", "region", "--model", "town").refusal()[0]
-    assert len(done(village_only)) == 2
+    assert len(done(village_only)) == 3
 
 
 @pytest.mark.parametrize(

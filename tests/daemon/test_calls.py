@@ -145,7 +145,8 @@ def test_whoever_holds_an_older_value_is_named(opened: Home) -> None:
     again = opened.calls.change_profile(ProfileChange(unset=["age"]))
     assert [each.pools for each in again.stale] == [["@adverts", "shop.example"]]
     assert opened.calls.change_profile(ProfileChange(set={"job": "job1"})).stale == []
-    assert opened.calls.profile().values == {MODEL.id: {"region": "region2", "job": "job1"}}
+    own = {"gender": "unspecified", "region": "region2", "job": "job1"}
+    assert opened.calls.profile().values == {MODEL.id: own}
 
 
 def test_a_profile_changes_whole_or_not(opened: Home) -> None:

@@ -51,12 +51,12 @@ def _because(decision: Decision) -> list[Because]:
 
 
 def specified(values: Mapping[str, str]) -> dict[str, str]:
-    """Return the values that are sent: one that is not specified is left out."""
+    """Return the values that are sent: one that is set to "unspecified" is left out."""
     return {name: value for name, value in values.items() if value != UNSPECIFIED}
 
 
 def unspecified(values: Mapping[str, str]) -> list[str]:
-    """Return the names that were chosen and are not set."""
+    """Return the names that were chosen and are set to "unspecified"."""
     return [name for name, value in values.items() if value == UNSPECIFIED]
 
 

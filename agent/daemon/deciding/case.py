@@ -146,7 +146,14 @@ def _ruled(recipient: str, query: str, now: datetime, agent: Agent) -> _Ruled:
     if terms is None or terms.ruling is None:
         raise NothingError("no policy")
     ruling = terms.ruling
-    return _Ruled(vault, model, ruling, agent.desk.overlay(terms, ruling.pool))
+    terms = agent.desk.overlay(terms, ruling.pool)
+    return _Ruled(vault, model, ruling, replace(terms, available=_available(vault, model, agent)))
+
+
+def _available(vault: Vault, model: Model, agent: Agent) -> frozenset[str]:
+    """Return which attributes have a value: by their names alone, no value is looked at."""
+    of_requests = agent.sources.available(model.attributes[model.persons :])
+    return vault.profile.names(model) | of_requests
 
 
 def _known(pool: Pool, model: Model, now: datetime, heard: Mapping[str, int]) -> Knowledge:

@@ -47,8 +47,8 @@ const REASONS = {
  * @property {{text: string, hint: string} | null} state what is wrong, and what to run
  * @property {{text: string, command: string, rest: string} | null} word of the tab's site
  * @property {{recipient: string, query: string, readAs: string, headline: string} | null} search
- * @property {Row[]} sent those that help most first, as in `unset`
- * @property {Row[]} unset chosen, but not set: leaving them out says so
+ * @property {Row[]} sent those that help most first, as in `unspecified`
+ * @property {Row[]} unspecified chosen, and you prefer not to say: leaving them out says so
  * @property {string[]} facts
  */
 
@@ -74,7 +74,7 @@ export function page({ search, state, fault, stale, offered, refused }) {
     word: search ? null : wordOf(offered, refused),
     search: search && { ...search, readAs: readAs(answer?.summary), headline: headline(search) },
     sent: rows(Object.entries(answer?.attributes ?? {})),
-    unset: rows((answer?.unspecified ?? []).map((name) => [name, "not set"])),
+    unspecified: rows((answer?.unspecified ?? []).map((name) => [name, "unspecified"])),
     facts: factsOf(answer?.summary),
   };
 }
@@ -114,7 +114,7 @@ function headline({ recipient, answer, fault }) {
     return `Told ${recipient}:`;
   }
   if (answer?.unspecified?.length > 0) {
-    return "It carried nothing: you have set none of what was chosen.";
+    return "It carried nothing: you prefer not to say what was chosen.";
   }
   const code = answer?.code ?? fault?.code ?? "";
   const why = Object.hasOwn(CODES, code) ? CODES[code] : "something went wrong";

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from agent.tui.app import Review
 
 UNSET = ""  # in place of a value
-UNSPECIFIED = "not specified: take it away"
-TAKEN = "Where it is chosen all the same, it is answered as not specified then."
+UNSET_SAID = "not set: it never leaves"
+UNSPECIFIED = "unspecified"  # values[0]: set like any other
+UNSPECIFIED_SAID = "unspecified: you prefer not to say, which is an answer too"
+TAKEN = "It never leaves then. Whoever holds it goes on to hold it."
 GUARDED = "guarded"
 STAYS = "is guarded: it never leaves, whatever a rule says here. g guards it no more."
 LEFT_TO = ("never", "ask", "auto", "always")
@@ -38,7 +40,8 @@ class Doing:
         if not self.row.own:
             self.review.tell(f"{said.title} is set for each request; there is nothing to set.")
             return
-        answers = [*((each, each) for each in said.values[1:]), (UNSPECIFIED, UNSET)]
+        answers = [(each, each) for each in said.values[1:]]
+        answers += [(UNSPECIFIED_SAID, UNSPECIFIED), (UNSET_SAID, UNSET)]
         asked = f"Your value of: {said.title}"
         picked = await self.review.push_screen_wait(picking(asked, answers, self._present()))
         if picked is None:
@@ -56,7 +59,7 @@ class Doing:
 
     def _present(self) -> int | None:
         """Return which answer it has; none while that is hidden: it would show it."""
-        values = self.row.attribute.values[1:]
+        values = [*self.row.attribute.values[1:], UNSPECIFIED]
         return values.index(self.row.value) if self.row.value in values else None
 
     async def copy(self) -> None:
