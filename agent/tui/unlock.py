@@ -12,6 +12,7 @@ from textual.widgets import Button, Input, Static
 from textual.worker import Worker
 
 from agent.errors import ReticentError
+from agent.tui.asked import QUIT
 from agent.tui.link import Link
 from agent.tui.plain import plain_lines
 from agent.wire.state import Method, Status, Unlock
@@ -36,6 +37,7 @@ class Unlocking(ModalScreen[Status | None]):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (HIGH, "-high")]  # noqa: RUF012  (no class variable to Textual)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "app.quit", "Leave"),
+        QUIT,
         Binding("ctrl+r", "other", "Recovery code", priority=True),
         Binding("ctrl+k", "keyring", "Keyring", priority=True),
     ]
