@@ -213,11 +213,13 @@ def misfit(error: Exception, whole: str = "it") -> str:
     name = members[-1] if members else whole
     if at and at[2] is not None:
         name = f"a name in {name}"
+    elif at and at[1].endswith("]"):
+        name = f"an entry of {name}"
     for form, sentence in _MISFITS:
         if found := form.search(said):
             words = _KINDS if form is _KIND else _LENGTHS
             parts = (words.get(each, each) for each in found.groups())
-            return sentence.format(name, *parts)
+            return sentence.format(name, *(f"{int(e):,}" if e.isdecimal() else e for e in parts))
     what = "is not valid JSON" if said.startswith(("JSON", "Input")) else "does not fit the format"
     return f"{whole} {what}"
 

@@ -1,9 +1,13 @@
 """What the user is told when something went wrong: one sentence, and how to mend it."""
 
+import re
+
 import click
 
 from agent.cli.layout import paragraph
 from agent.errors import PolicyError, ReticentError, UsageError, nearest
+
+_LONG = re.compile(r"(\S{200})\S{200,}")  # a path may be as long as that
 
 
 def show(error: ReticentError) -> int:
@@ -13,9 +17,14 @@ def show(error: ReticentError) -> int:
     """
     parts = _parts(error) if isinstance(error, PolicyError) else (error,)
     for part in parts:
-        click.echo(f"reticent: error: {printable(str(part))}", err=True)
-        click.echo(f"reticent: hint: {printable(part.hint)}", err=True)
+        click.echo(f"reticent: error: {_shortened(printable(str(part)))}", err=True)
+        click.echo(f"reticent: hint: {_shortened(printable(part.hint))}", err=True)
     return error.exit_code
+
+
+def _shortened(text: str) -> str:
+    """Return a text without what is too long to be read: a word of thousands of characters."""
+    return _LONG.sub("\\1…", text)
 
 
 def told(text: str) -> None:

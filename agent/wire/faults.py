@@ -27,6 +27,8 @@ from agent.errors import (
 )
 from agent.wire.base import Fault
 
+SEE = "openapi.json has every call"  # to programs; a person is told otherwise
+
 
 class Kind(NamedTuple):
     """One kind of fault: the status that goes with it, and the error that it is to a caller."""

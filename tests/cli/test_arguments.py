@@ -1,5 +1,6 @@
 """What is private is never needed as an argument, which every user of the machine can read."""
 
+import io
 import os
 import subprocess
 import sys
@@ -121,6 +122,54 @@ def test_what_cannot_be_asked_is_one_sentence(
     assert said == error
     assert hint
     assert fake.calls == []
+
+
+# What runs until it is stopped, and what changes the system beyond the home of the test.
+APART = frozenset({"daemon", "review", "watch", "unlock", "demo", "purge"})
+APART_GROUPS = ("lab ", "service ", "browser ")
+ODD = (
+    "",
+    " ",
+    "-",
+    "=",
+    "h" * 5000,
+    "\udcff\udcfe",
+    "\x1b[2J",
+    "-1",
+    "9" * 20,
+    "nan",
+    "@x",
+    "/x/y",
+)
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in ALL if n not in APART and not n.startswith(APART_GROUPS)]
+)
+def test_odd_arguments_end_in_a_sentence(
+    run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Whatever is given to whichever command: no traceback, no screenful, nothing that steers."""
+    assert home.is_dir()
+    monkeypatch.chdir(tmp_path)
+    places = [each for each in ALL[name].params if isinstance(each, click.Argument)]
+    options = [
+        each.opts[0]
+        for each in ALL[name].params
+        if isinstance(each, click.Option) and not each.is_flag
+    ]
+    for odd in ODD:
+        tries = [[odd] * len(places), *([*["x"] * len(places), each, odd] for each in options)]
+        for given in tries:
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+            ran = run(*name.split(), *given)
+            lines = [line for line in ran.err.splitlines() if line.startswith("reticent: ")]
+            assert ran.code in (0, 1, 2)
+            shown = ran.err + ran.out
+            assert not any(sign in shown for sign in ("Traceback", "unexpected ", "\x1b"))
+            assert "openapi" not in ran.err
+            assert all(len(line) < 1000 for line in lines)
+            assert ran.code == 0 or lines or ran.out or "Usage" in ran.err
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="only Linux shows it there")

@@ -96,15 +96,15 @@ def test_a_call_with_one_odd_member_is_refused_in_our_words(route: Route) -> Non
     [
         ({"query": "q", "recipient": ""}, "recipient is empty"),
         ({"query": "", "recipient": "a.example"}, "query is empty"),
-        ({"query": "q" * (LONGEST_QUERY + 1), "recipient": "a"}, "query has over 4096 characters"),
+        ({"query": "q" * (LONGEST_QUERY + 1), "recipient": "a"}, "query has over 4,096 characters"),
         (
             {"query": "q", "recipient": "h" * (LONGEST_HOST + 1)},
-            "recipient has over 2048 characters",
+            "recipient has over 2,048 characters",
         ),
         ({"query": "q"}, "recipient is missing"),
         ({"query": 1, "recipient": "a"}, "query is not text"),
         ({"query": "q", "recipient": "a", MARK: 1}, "the body has a member that is not known"),
-        ({"query": "q", "recipient": "a", "asked": [""]}, "asked is empty"),
+        ({"query": "q", "recipient": "a", "asked": [""]}, "an entry of asked is empty"),
         ([], "the body is not an object"),
     ],
 )

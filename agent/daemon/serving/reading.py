@@ -10,10 +10,10 @@ import msgspec
 from agent.daemon.serving.web import HttpProcessingError, web
 from agent.errors import RefusedError, misfit
 from agent.wire.base import JSON_TYPE, MOST_BYTES
+from agent.wire.faults import SEE
 from agent.wire.routes import Parameter, Route
 
 DIGITS = 18  # of a number; all of them fit into 64 bits
-_SEE = "openapi.json has every call"
 
 Read = Callable[[bytes], Any]
 
@@ -106,4 +106,4 @@ def _once(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
 
 
 def _malformed(what: str) -> RefusedError:
-    return RefusedError("malformed", what, _SEE)
+    return RefusedError("malformed", what, SEE)
