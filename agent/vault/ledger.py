@@ -11,10 +11,10 @@ from msgspec import Meta, Struct
 
 from agent.errors import UsageError
 from agent.vault.entry import MOST_SITES, Forgetting, Numbered, Record, decode, encode
-from agent.vault.facts import Facts, Pairs, site_of
-from agent.vault.heard import Heard
+from agent.vault.facts import Facts, Pairs, Written, site_of
+from agent.vault.heard import Heard, HeardPart
 from agent.vault.sealed.trouble import damaged
-from agent.vault.story import Story
+from agent.vault.story import Story, StoryPart
 
 Rows = Iterable[tuple[int, bytes]]
 
@@ -54,24 +54,51 @@ class Reset(Struct, frozen=True, forbid_unknown_fields=True):
             raise damaged("what was said of its clock cannot be read") from None
 
 
+class Part(Struct, frozen=True, forbid_unknown_fields=True):
+    """What follows from the entries ``first`` to ``last``, after that of those before."""
+
+    first: int
+    last: int
+    latest: datetime | None
+    sites: list[str]
+    facts: list[Written]
+    heard: HeardPart
+    story: StoryPart
+
+    def __repr__(self) -> str:
+        return f"Part({self.first}..{self.last})"
+
+
 class Ledger:
     """Every disclosure, in the order it happened; not for several threads at once."""
 
     def __init__(
-        self, entries: Entries, rows: Rows | None = None, reset: Reset | None = None
+        self,
+        entries: Entries,
+        rows: Rows | None = None,
+        reset: Reset | None = None,
+        parts: Iterable[Part] = (),
     ) -> None:
         """Read all entries; DamagedVaultError where one cannot be read.
 
         ``rows``: all of them, where they are read for another reason already: to be verified;
-        ``reset``: by which what follows from entries takes a time that was wrong for another.
+        ``reset``: by which what follows from entries takes a time that was wrong for another;
+        ``parts``: what follows from the first, which are then not among the rows.
         """
+        self.appended: Callable[[], object] = lambda: None
         self._entries = entries
         self._reset = reset
         self._latest: datetime | None = None
         self._facts = Facts()
         self._heard = Heard()
         self._story = Story()
-        self._sites: set[str] = set()
+        self._sites: dict[str, int] = {}  # by which entry first
+        for part in parts:
+            self._facts.take(part.facts)
+            self._heard.take(part.heard)
+            self._story.take(part.story)
+            self._sites |= dict.fromkeys(part.sites, part.last)
+            self._latest = part.latest
         for number, payload in entries.entries() if rows is None else rows:
             record = decode(payload)
             self._take(number, record, self._facts.news(record))
@@ -116,7 +143,20 @@ class Ledger:
         payload = encode(record)
         number = self._entries.append_entry(site_of(record.host), payload, durable=durable)
         self._take(number, record, news)
+        self.appended()
         return number
+
+    def part(self, after: int, last: int) -> Part:
+        """Return what follows from some entries, to begin with another time."""
+        return Part(
+            first=after + 1,
+            last=last,
+            latest=self._latest,
+            sites=[site for site, number in self._sites.items() if after < number <= last],
+            facts=self._facts.written(after, last),
+            heard=self._heard.written(after, last),
+            story=self._story.written(after, last),
+        )
 
     def forget(self, at: datetime, sites: Callable[[str], bool], host: str | None = None) -> bool:
         """State that recipients can no longer link what they were told until now.
@@ -164,7 +204,7 @@ class Ledger:
         self._facts.add(number, record, news)
         self._heard.add(number, record)
         self._story.add(number, record)
-        self._sites.add(site_of(record.host))
+        self._sites.setdefault(site_of(record.host), number)
 
     def _of(self, sites: Callable[[str], bool]) -> list[str]:
         """Return which registered sites of the ledger are meant, ascending."""

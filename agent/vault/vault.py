@@ -11,6 +11,7 @@ import msgspec
 
 from agent.errors import VaultError
 from agent.files import check_way, private_folder
+from agent.vault.checkpoint import Checkpoints
 from agent.vault.items import Items
 from agent.vault.keys import keyrings, slot_rows
 from agent.vault.keys.derivation import Derivation, calibrate
@@ -51,10 +52,20 @@ class Vault:
         self._chance = chance
         self._closed = False
         self.place = place
-        self.ledger = Ledger(store, store.verify(), Reset.read(store.get(CLOCK)))
+        self.ledger = self._read()
         self.profile = Profile(store)
         self.items = Items(store)
         store.sync()
+        self.ledger.appended()
+
+    def _read(self) -> Ledger:
+        """Read and verify every entry."""
+        store, reset = self._store, Reset.read(self._store.get(CLOCK))
+        checkpoints = Checkpoints(store, reset)
+        rows = store.verify(checkpoints.last)
+        ledger = Ledger(store, rows, reset, checkpoints.taken())
+        ledger.appended = lambda: checkpoints.write(ledger)
+        return ledger
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -111,7 +122,8 @@ class Vault:
         """
         reset = Reset(entries=self.ledger.count, at=at)
         self._store.put(CLOCK, msgspec.json.encode(reset))
-        self.ledger = Ledger(self._store, reset=reset)
+        self.ledger = self._read()
+        self.ledger.appended()
 
     def backup(self, to: Path) -> None:
         """Write a whole copy, 0600, which the same secrets open; in steps, and from any thread.

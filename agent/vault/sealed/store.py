@@ -72,12 +72,13 @@ class Store:
         """Whether memory and file may differ, so that only opening the vault again helps."""
         return self._doubtful
 
-    def verify(self) -> Iterator[tuple[int, bytes]]:
+    def verify(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield every entry, and hold the whole chain to what the vault says of itself.
 
-        To be exhausted once before the first write. Raises DamagedVaultError, or RolledBackError.
+        ``after``: the number of the last one of which it is known that it is as it was. To be
+        exhausted once before the first write. Raises DamagedVaultError, or RolledBackError.
         """
-        rows = chain.verified(self.database, self.seals, self._state, self._witness)
+        rows = chain.verified(self.database, self.seals, self._state, self._witness, after)
         for row, entry in rows:
             yield row.number, entry.payload
         self._verified = True
