@@ -89,6 +89,7 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
     differs = differing(before, after)
     if differs and not wanted.dry_run:
         vault.profile.keep(after)
+        agent.desk.unset(_unset(before, after))
         names = [*dict.fromkeys(name for _, name in differs)]
         back = partial(_put_back, agent, vault, before, frozenset(names), vault.ledger.count)
         agent.desk.changed(_said(names), back)
@@ -131,6 +132,12 @@ def _changed(before: Values, agent: Agent, wanted: ProfileChange, now: datetime)
     return values
 
 
+def _unset(before: Values, after: Values) -> set[str]:
+    """Return what was set for some model, and is for none any more."""
+    old, new = ({name for own in each.values() for name in own} for each in (before, after))
+    return old - new
+
+
 def _said(names: Sequence[str]) -> str:
     """Return what became of the profile, as a word of the user."""
     few = len(names) <= MOST_NAMED
@@ -139,7 +146,9 @@ def _said(names: Sequence[str]) -> str:
 
 def _put_back(agent: Agent, vault: Vault, before: Values, names: frozenset[str], count: int) -> str:
     """Give the profile the values that it had, and say who was told others since an entry."""
+    after = vault.profile.values()
     vault.profile.keep(before)
+    agent.desk.unset(_unset(after, before))
     agent.bus.publish("profile")
     told: dict[str, dict[str, None]] = {}
     for site, facts in vault.ledger.facts.told_since(count):

@@ -175,6 +175,19 @@ def test_the_page_names_what_never_was_a_candidate(run: Run, village: Path) -> N
     assert "the best guess is right" in page
 
 
+def test_of_a_profile_only_what_is_set_counts(run: Run, village: Path, tmp_path: Path) -> None:
+    """Whatever the values are: what is not in it is no candidate."""
+    found = []
+    for text in ('region = "coast"', 'region = "unspecified"', ""):
+        (tmp_path / "p.toml").write_text(text)
+        ask = ("decide", "--model", village, "--query", "weather", "--json")
+        record = run(*ask, "--profile", tmp_path / "p.toml").record
+        reasons = {each["name"]: each["reason"] for each in record["per_attribute"]}
+        found.append((record["disclose"], reasons["region"] == "not set"))
+        assert reasons["hobby"] == "not set"
+    assert found == [(["region"], False), (["region"], False), ([], True)]
+
+
 def test_the_page_says_what_the_query_was_read_as(run: Run, village: Path) -> None:
     """The same but for a plural is known, and what is only alike is not."""
     page = run("decide", "--model", village, "--query", "Weathers?").out

@@ -46,6 +46,30 @@ def names(found: list[Inferred]) -> list[str]:
     return [each.name for each in found]
 
 
+def test_what_is_unset_waits_no_more() -> None:
+    """Nor what undo unsets; it waits again once it is set and asked for."""
+    agent, vault = living('preset = "generous"\ndisclose = "ask"\nlambda = 0.0\n')
+    calls, own = calls_of(agent), vault.profile.values()[MODEL.id]
+
+    def waiting() -> set[str]:
+        calls.decide(Ask(query=QUERIES[0], recipient="shop.example"))
+        return {name for each in calls.reviews() for name in each.names} & own.keys()
+
+    assert len(waiting()) > 1
+    gone, *rest = sorted(waiting())
+    calls.change_profile(ProfileChange(unset=[gone]))
+    assert gone not in {name for each in calls.reviews() for name in each.names}
+    assert waiting() == {*rest}
+    calls.undo()
+    assert waiting() == {gone, *rest}
+    calls.change_profile(ProfileChange(unset=[*own]))
+    assert calls.reviews() == [] or not waiting()
+    calls.change_profile(ProfileChange(set=own))
+    assert waiting()
+    calls.undo()
+    assert not {name for each in calls.reviews() for name in each.names} & own.keys()
+
+
 def test_it_is_what_is_guarded_from_the_pool() -> None:
     """By the rules for its domain, or for any member of a group; in the model's order."""
     calls = calls_of(living(GUARDED)[0])

@@ -1,6 +1,6 @@
 """What the desk does as requests go by: what waits is queued, and the user's words are applied."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from agent.daemon.desk.offers import Offers
 from agent.daemon.desk.sites import Sites
 from agent.daemon.desk.steps import State, Step
 from agent.daemon.desk.verdicts import denied_once, overlaid, used_up
-from agent.daemon.desk.waiting import expired, forgotten, offered_names, queued
+from agent.daemon.desk.waiting import cleared, expired, forgotten, offered_names, queued
 from agent.decision.decision import Decision
 from agent.decision.terms import Terms
 from agent.wire.asking import Ask
@@ -114,6 +114,11 @@ class Intake:
     def reviews(self, now: datetime) -> list[Review]:
         """Return what waits, the one that was met longest ago first."""
         return [*self._current(now).waiting.reviews.values()]
+
+    def unset(self, names: Iterable[str]) -> None:
+        """Let these wait no more: the user has not set them any more, so that they never leave."""
+        waiting = cleared(self._state.waiting, frozenset(names), None)
+        self._state = self._state._replace(waiting=waiting)
 
     def offer(
         self,

@@ -3,7 +3,8 @@
 For everybody on its list it asks what their agent would have sent in this stream of requests: the
 set, its order, and the values. Whoever would have sent something else is out, also where what they
 left out says so. DESIGN.md 2.6: for limits that are kept for everyone nobody is out who agrees with
-what was disclosed; where they are kept for the user alone, some are.
+what was disclosed, and has set the same attributes; where they are kept for the user alone, or
+people differ in what they have set, some are.
 """
 
 from __future__ import annotations
@@ -102,11 +103,12 @@ class Reasoner:
 
     def _decided_alike(self, question: Question, among: Rows) -> list[Rows]:
         """Return the rows in groups that share all that a decision takes."""
-        if not len(among) or not self._agent.reads_own(question):
+        if not len(among) or not self._agent.reads_person(question):
             return [among] if len(among) else []
         groups: dict[Hashable, list[int]] = {}
         for row in among.tolist():
-            groups.setdefault(self._people[row].tobytes(), []).append(row)
+            own = self._agent.own(question, self._people[row].tolist())
+            groups.setdefault(own, []).append(row)
         return [np.array(rows, dtype=np.intp) for rows in groups.values()]
 
     def _somebody(self, rows: Rows) -> Person:

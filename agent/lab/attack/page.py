@@ -16,11 +16,12 @@ from agent.lab.attack.ways import EXACT, SINGLE
 from agent.lab.attack.words import NONE, milliseconds, multiple, number, percent, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from agent.lab.attack.bars import Bar
     from agent.lab.attack.intervals import Resamples
     from agent.lab.attack.outcome import Outcome
+    from agent.lab.attack.reasoned import Withheld
     from agent.lab.attack.searched import Compared
     from agent.lab.attack.service import Trial
     from agent.lab.attack.study import Study
@@ -101,18 +102,25 @@ def _others(study: Study) -> list[str]:
         (each.way.name, each.adversary, percent(study.resamples.mean(1 / each.left[:, -1]), 2))
         for each in study.sides
     ]
-    withheld = [
+    found = study.reasoned
+    head = ("bits, mean", "most", "there agree", "would send it")
+    alone = table(("limits kept for the user alone", *head), _told(found.withheld))
+    unset = table(("what was not said is not set", *head), _told(found.unset))
+    return [
+        *("## Other adversaries", "", source_of(study), ""),
+        *(*table(("told", "an adversary who", "a guess succeeds"), sides), ""),
+        *(_absent(study), "", *alone, "", *unset, ""),
+    ]
+
+
+def _told(withheld: Mapping[Way, Withheld]) -> list[tuple[str, ...]]:
+    """Return what absence tells, a row a way."""
+    return [
         (
             *(way.name, f"{each.bits.mean():.2f}", f"{each.bits.max():.2f}"),
             *(f"{each.agreeing:,}", f"{each.producing:,}"),
         )
-        for way, each in study.reasoned.withheld.items()
-    ]
-    head = ("limits kept for the user alone", "bits, mean", "most", "there agree", "would send it")
-    return [
-        *("## Other adversaries", "", source_of(study), ""),
-        *(*table(("told", "an adversary who", "a guess succeeds"), sides), ""),
-        *(_absent(study), "", *table(head, withheld), ""),
+        for way, each in withheld.items()
     ]
 
 

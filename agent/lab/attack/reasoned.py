@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agent.lab.attack.walk import Scene
-from agent.lab.attack.ways import ANSWERED, OWN, SHIPPED
+from agent.lab.attack.ways import ANSWERED, OWN, SHIPPED, UNSET
 from agent.lab.attack.workers import inferences
 
 if TYPE_CHECKING:
@@ -49,12 +49,14 @@ class Reasoned:
 
     ``compared``: pairs of person and request, over the presets, with limits kept for everyone;
     ``equal``: of these, those where whoever would have sent the same are just those who agree with
-    what was disclosed. ``withheld``: by way, with limits kept for the user alone.
+    what was disclosed. ``withheld``: by way, with limits kept for the user alone; ``unset``: by
+    way, where people have not set what they did not say.
     """
 
     compared: int
     equal: int
     withheld: Mapping[Way, Withheld]
+    unset: Mapping[Way, Withheld]
 
 
 def reasoned(
@@ -67,18 +69,22 @@ def reasoned(
     """Return what was found; ``outcomes``: of ANSWERED, for the crowd's people.
 
     ``everyone``: what was inferred of these, in ways of EVERYONE.
-    For the user alone everybody's decisions differ: there only the FEW are looked for to whom the
-    same preset leaves the fewest others, in their first SHORT requests, on a list of LISTED.
+    For the user alone, and where people differ in what is set, decisions differ: there only the
+    FEW are looked for to whom the same preset leaves the fewest others, in their first SHORT
+    requests, on a list of LISTED.
     """
     people, codes = crowd.people, crowd.codes
     same = np.concatenate([each.same for each in everyone])
     rare = {own: _rarest(people, outcomes[way]) for own, way in zip(OWN, ANSWERED, strict=True)}
+    rare |= {way: rare[own] for way, own in zip(UNSET, OWN, strict=True)}
     listed = _list([each for these in rare.values() for each in these], codes)
     mine = inferences(model, Scene(), rare, codes[listed], run)
+    withheld = {way: _withheld(found, len(listed)) for way, found in mine.items()}
     return Reasoned(
         compared=len(same),
         equal=int(same.sum()),
-        withheld={way: _withheld(found, len(listed)) for way, found in mine.items()},
+        withheld={way: each for way, each in withheld.items() if way in OWN},
+        unset={way: each for way, each in withheld.items() if way in UNSET},
     )
 
 

@@ -1,6 +1,8 @@
 """Who would have sent the same: reasoned out in groups, and person by person."""
 
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +17,10 @@ from agent.decision.under import terms_under
 from agent.lab.attack.absence import Inferred, Reasoner
 from agent.lab.attack.deciding import Reticent
 from agent.lab.attack.streams import Person, drawn
-from agent.lab.attack.walk import FIRST, Scene
-from agent.lab.attack.ways import ANSWERED, PRESETS, SHIPPED, Way
+from agent.lab.attack.walk import FIRST, Scene, Walker
+from agent.lab.attack.ways import ANSWERED, PRESETS, SHIPPED, UNSET, Way
 from agent.model.model import Model
+from agent.tradeoff.sets import members
 from policy.load import preset
 from policy.match import Rulebook
 from policy.read import read
@@ -143,6 +146,28 @@ def test_withholding_says_something_where_only_the_user_is_protected() -> None:
     assert any(each.bits[-1] > 0 for each in found)
     everyones = reasoner(replace(MINE[0], protect="everyone"), rare, codes)
     assert not any(everyones.inferred(person).bits.any() for person in people)
+
+
+@pytest.mark.parametrize("way", UNSET, ids=[way.name for way in UNSET])
+def test_what_is_unset_says_nothing_beyond_that_it_is(way: Way) -> None:
+    """Of those who have set the same, whose agent would produce it are those who agree."""
+    free = replace(way, limits=False, trade_off=0.05)
+    told = 0.0
+    for target in TARGETS:
+        whole = inferred(free, target)
+        like = (CODES > 0) == (np.array(target.codes) > 0)
+        same = reasoner(free, model(), CODES[like.all(axis=1)]).inferred(target)
+        assert same.same.all()
+        assert (same.producing <= whole.producing).all()
+        assert (whole.producing <= whole.agreeing).all()
+        told += whole.bits[-1]
+        agent = Reticent(free, model(), Scene(), still)
+        for row in CODES:
+            person = Person(0, tuple(row.tolist()), target.requests)
+            walked = Walker(agent, model(), Scene()).walk(person)
+            carried = set(members(reduce(or_, walked.sent)))
+            assert all(row[each] for each in carried if each < PERSONS)
+    assert told > 0  # the law is not about people who all have set the same
 
 
 @pytest.mark.parametrize("grouped", [False, True])
