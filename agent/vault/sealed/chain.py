@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from heapq import merge
-from struct import Struct
+from struct import Struct, error
 from typing import Any, NamedTuple, Protocol
 
 from agent.errors import RolledBackError
@@ -104,20 +104,29 @@ def opened_entry(seals: Seals, row: Row) -> Entry:
 
 def entry_rows(database: Database, after: int = 0, last: int = MAX_INTEGER) -> Iterator[Row]:
     """Yield the rows after a number, up to the last, in order; DamagedVaultError."""
+    return (_row(each, database) for each in _columns(database, after, last))
+
+
+def _columns(database: Database, after: int, last: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows after a number, up to the last, in order, as they are; VaultError."""
     query = f"{_COLUMNS} WHERE number > ? AND number <= ? ORDER BY number LIMIT {_BATCH}"
     while rows := database.rows(query, after, last):
-        for each in rows:
-            row = _row(each, database)
-            after = row.number
-            yield row
+        yield from rows
+        after = rows[-1][0]
 
 
 def digest_rows(database: Database, digest: Hash, after: int, last: int) -> None:
-    """Add the rows after a number, up to the last, to a digest as they lie in the file."""
-    for row in entry_rows(database, after, last):
-        digest.update(_FIXED.pack(row.number, row.generation, len(row.site), len(row.sealed)))
-        digest.update(row.site)
-        digest.update(row.sealed)
+    """Add the rows after a number, up to the last, to a digest as they lie in the file.
+
+    DamagedVaultError where one cannot be an entry's.
+    """
+    try:
+        for number, site, generation, sealed in _columns(database, after, last):
+            digest.update(_FIXED.pack(number, generation, len(site), len(sealed)))
+            digest.update(site)
+            digest.update(sealed)
+    except (TypeError, error) as wrong:
+        raise damaged("an entry of the ledger is no entry", database.path) from wrong
 
 
 def rows_of_sites(database: Database, sites: Sequence[bytes], after: int = 0) -> Iterator[Row]:
