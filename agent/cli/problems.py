@@ -7,6 +7,13 @@ import click
 from agent.cli.layout import paragraph
 from agent.errors import PolicyError, ReticentError, UsageError, nearest
 
+_NUMBERS = (  # what click says of numbers, and what is meant
+    (re.compile("is not a valid integer( range)?"), "is not a whole number"),
+    (re.compile("is not a valid float( range)?"), "is not a number"),
+    (re.compile(r"is not in the range (\S+?)<=x<=(\S+)"), r"is not between \1 and \2"),
+    (re.compile(r"is not in the range x>=(\S+)"), r"is below \1"),
+    (re.compile(r"is not in the range x<=(\S+)"), r"is over \1"),
+)
 _LONG = re.compile(r"(\S{200})\S{200,}")  # a path may be as long as that
 
 
@@ -52,6 +59,8 @@ def as_usage_error(error: click.ClickException) -> ReticentError:
         hint = hint if near is None else f"did you mean {near!r}?"
         return UsageError(f"unknown option {error.option_name!r} of `{command}`", hint)
     message = " ".join(error.format_message().split()).rstrip(".")
+    for form, ours in _NUMBERS:
+        message = form.sub(ours, message)
     return UsageError(message[:1].lower() + message[1:], hint)
 
 

@@ -167,7 +167,7 @@ def test_odd_arguments_end_in_a_sentence(
             assert ran.code in (0, 1, 2)
             shown = ran.err + ran.out
             assert not any(sign in shown for sign in ("Traceback", "unexpected ", "\x1b"))
-            assert "openapi" not in ran.err
+            assert not any(sign in ran.err for sign in ("openapi", "is not a valid", "<=x"))
             assert all(len(line) < 1000 for line in lines)
             assert ran.code == 0 or lines or ran.out or "Usage" in ran.err
 

@@ -64,7 +64,7 @@ def test_several_attributes_are_named_once_each(run: Run, fake: FakeDaemon) -> N
         ([HOST, ",", "never"], "no attribute is named", "joined by commas"),
         ([HOST, "region", "nevr"], "unknown value", "'never'"),
         ([HOST, "region", "ask", "--once", "--always"], "--once does not go with --always", "one"),
-        ([HOST, "region", "ask", "--days", "0"], "0 is not in the range", "--help"),
+        ([HOST, "region", "ask", "--days", "0"], "0 is not between 1 and 3650", "--help"),
     ],
 )
 @pytest.mark.usefixtures("fake")
