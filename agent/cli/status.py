@@ -62,8 +62,8 @@ def _facts(status: Status) -> list[tuple[str, str]]:
 
 def _lock(minutes: float) -> str:
     if not minutes:
-        return "never"
-    return f"after {minutes:g} minutes without a command"
+        return "eight hours after the last command"
+    return f"after {minutes:g} minutes without a command or a search of yours"
 
 
 def _policy(policy: PolicyStatus, *, vault: bool) -> str:

@@ -13,7 +13,7 @@ Code = Literal[
     "recognised",
     "outside the model",
     "past a limit already",
-    "locked",  # from here on: nothing was decided, and nothing is attached
+    "locked",  # from here on: nothing was decided, and nothing is attached (`UNDECIDED`)
     "no policy",
     "no model",
     "unfit",  # the recipient holds a value that the model does not have, or the like
@@ -21,6 +21,9 @@ Code = Literal[
     "too many",  # in the last minute: more than the query door may have recorded
     "too many from pages",  # more than the policy lets pages lead to
 ]
+UNDECIDED: frozenset[Code] = frozenset(
+    {"locked", "no policy", "no model", "unfit", "failed", "too many", "too many from pages"}
+)
 
 
 class Ask(Message, frozen=True, kw_only=True):

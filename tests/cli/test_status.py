@@ -90,7 +90,7 @@ def test_what_is_wrong_is_said(run: Run, fake: FakeDaemon) -> None:
     assert f"model {LONG}cannotbeused:altered".replace(" ", "") in said.replace(" ", "")
     assert "town: 4 attributes, 2 queries; signed with ed25519:00" in said
     assert "field: 4 attributes, 2 queries; not signed" in said
-    assert "locks itself never" in said
+    assert "locks itself eight hours after the last command" in said
     assert "note no witness" in said
     unused = changed(never, policy=changed(broken, in_use=False))
     assert "policy.toml: not in use problem" in " ".join(page(run, fake, unused).split())

@@ -108,8 +108,8 @@ LONG = "x" * 201
             *(2, "daemon.lock_after_minutes", "'15' is not a number", "write 15 without quotes"),
         ),
         (
-            "[daemon]\nlock_after_minutes = 525601",
-            *(2, "daemon.lock_after_minutes", "525601 is not a number from 0 to 525600", ""),
+            "[daemon]\nlock_after_minutes = 481",
+            *(2, "daemon.lock_after_minutes", "481 is not a number from 0 to 480", ""),
         ),
         ("[daemon]\nlambda = 1", 2, "daemon.lambda", "does not belong here", "the top"),
         (

@@ -145,7 +145,7 @@ def _spoil(document: Document, data: st.DataObject) -> None:
         "[attributes]\nage = {}",
         '[queries]\nblok = "flu"',
         "[daemon]\nlock_after_minutes = -1",
-        "[daemon]\nlock_after_minutes = 525601",
+        "[daemon]\nlock_after_minutes = 481",
         "[daemon]\nprompts_per_hour = 1.5",
         "[daemon]\nprompts = 1",
         "prompts_per_hour = 1",

@@ -14,6 +14,7 @@ from agent.daemon.serving.reading import body_of, check_type, parameters_of, rea
 from agent.daemon.serving.relayed import INSIDE, RELAY, enveloped, unwrapped
 from agent.daemon.serving.streamed import stream
 from agent.daemon.serving.web import Handler, web
+from agent.wire.asking import UNDECIDED
 from agent.wire.base import MOST_BYTES, UNATTENDED, Done
 from agent.wire.relaying import Relayed
 from agent.wire.routes import ROUTES, Door, Route
@@ -36,7 +37,8 @@ class Served:
 
     ``calls``: has a method for each route but events and shutdown; ``before``: is told of each
     call before it is answered; ``end``: ends the daemon; ``fresh``: has the rules in force that
-    the policy file says now; ``patience``: seconds.
+    the policy file says now; ``used``: is told when a search that the user sent off in a browser
+    was answered; ``patience``: seconds.
     """
 
     calls: object
@@ -45,6 +47,7 @@ class Served:
     end: Callable[[], None]
     fresh: Callable[[], Awaitable[object]]
     patience: float = PATIENCE
+    used: Callable[[], None] = lambda: None
 
 
 def application(door: Door, served: Served) -> web.Application:
@@ -140,6 +143,8 @@ def _answering(route: Route, served: Served) -> Answering:
         found = call(*arguments, **named)
         if isawaitable(found):
             found = await found
+        if named.get("by") == "user" and found.code not in UNDECIDED:
+            served.used()
         found = shown(found, request.headers.getall("Origin", []))
         return reply(Done() if found is None else found)  # an empty list is an answer
 

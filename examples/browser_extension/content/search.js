@@ -8,7 +8,7 @@
 (() => {
   const PATIENCE = 1500; // longer than the background takes: then the gate is next
   const MEANT = 1000; // milliseconds in which a key or a click sends a form off
-  const known = { searches: [], clicks: false };
+  const known = { searches: null, clicks: false }; // null: not told yet
 
   /** An attribute of an element, also where a form has a field of a method's name. */
   const attribute = (element, name) => Element.prototype.getAttribute.call(element, name);
@@ -64,14 +64,24 @@
       return;
     }
     const address = addressOf(event.target, event.submitter);
-    if (!address || !known.searches.some((each) => each.test(address))) {
+    if (!address || (known.searches && !isSearch(address))) {
       return;
     }
     event.preventDefault();
     const late = new Promise((done) => setTimeout(done, PATIENCE));
-    await Promise.race([tell({ kind: "form", address }), late]);
+    await Promise.race([decided(address), late]);
     // A link of the page's own: Firefox takes a location that is assigned here for ours.
     Object.assign(document.createElement("a"), { href: address }).click();
+  }
+
+  const isSearch = (address) => known.searches.some((each) => each.test(address));
+
+  /** Have the background decide a search, once it is known to be one. */
+  async function decided(address) {
+    await told;
+    if (isSearch(address)) {
+      await tell({ kind: "form", address });
+    }
   }
 
   function clicked(event) {
@@ -84,9 +94,9 @@
   /** Tell the background; what it does not take is no matter of the page. */
   const tell = (message) => chrome.runtime.sendMessage(message).catch(() => null);
 
-  tell({ kind: "page" }).then((told) => {
-    known.searches = (told?.searches ?? []).map((each) => new RegExp(each));
-    known.clicks = told?.clicks === true;
+  const told = tell({ kind: "page" }).then((page) => {
+    known.searches = (page?.searches ?? []).map((each) => new RegExp(each));
+    known.clicks = page?.clicks === true;
   });
   addEventListener("keydown", pressed, true);
   addEventListener("click", pressed, true);
