@@ -13,6 +13,7 @@
     │   ├── DamagedVaultError  altered, cut off, or of parts that do not belong together
     │   ├── VaultVersionError  in a format that this version does not read
     │   ├── RolledBackError    older than this machine has seen it
+    │   ├── ReplacedVaultError replaced, moved, removed or overwritten while it was open
     │   ├── WrongSecretError   no key slot opens with this secret
     │   └── BusyVaultError     open in another process
     ├── DaemonError            the daemon does not run, or did not answer as it should
@@ -96,6 +97,10 @@ class VaultVersionError(VaultError):
 
 class RolledBackError(VaultError):
     """A vault is older than this machine has seen it."""
+
+
+class ReplacedVaultError(VaultError):
+    """The file of an open vault, or its log, is another now, or somebody else has written to it."""
 
 
 class WrongSecretError(VaultError):

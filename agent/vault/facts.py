@@ -159,6 +159,11 @@ class Facts:
             if isinstance(note, _Note):
                 yield note.site, note.facts
 
+    def news_by_entry(self) -> dict[int, Pairs]:
+        """Return what was new to somebody, by the number of the entry."""
+        notes = zip(self._numbers, self._notes, strict=True)
+        return {number: note.facts for number, note in notes if isinstance(note, _Note)}
+
     def _forget(self, number: int, sites: tuple[str, ...]) -> None:
         for site in sites:
             self._told.pop(site, None)

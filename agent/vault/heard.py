@@ -76,6 +76,11 @@ class Heard:
                 latest.setdefault(site, deque(maxlen=LATEST)).append(query)
         return Counter(self._names[query] for queries in latest.values() for query in queries)
 
+    def by_entry(self) -> dict[int, str]:
+        """Return the query of each entry that has one, by its number."""
+        queries = zip(self._numbers, self._queries, strict=True)
+        return {number: self._names[query] for number, query in queries if query != FORGOT}
+
     def written(self, after: int, last: int) -> HeardPart:
         """Return what came with the entries after a number, up to the last, for `take`."""
         begin, end = (bisect_right(self._numbers, each) for each in (after, last))

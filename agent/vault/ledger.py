@@ -3,14 +3,15 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import Annotated, Protocol
 
 import msgspec
 from msgspec import Meta, Struct
 
 from agent.errors import UsageError
-from agent.vault.entry import MOST_SITES, Forgetting, Numbered, Record, decode, encode
+from agent.vault.entry import MOST_SITES, Disclosure, Forgetting, Numbered, Record, decode, encode
 from agent.vault.facts import Facts, Pairs, Written, site_of
 from agent.vault.heard import Heard, HeardPart
 from agent.vault.sealed.trouble import damaged
@@ -193,6 +194,35 @@ class Ledger:
             raise UsageError(f"the ledger has no entry {number}", "see `reticent ledger`")
         _, payload = next(iter(self._entries.entries(number - 1)))
         return decode(payload)
+
+    def remembered(self) -> dict[int, Record]:
+        """Return every entry as far as memory has it, for where the file cannot be read any more.
+
+        That is what was new to somebody, for which query, when and to which site: all that
+        knowledge, plans and the overview follow from.
+        """
+        news, queries = self._facts.news_by_entry(), self._heard.by_entry()
+        found: dict[int, Record] = {}
+        for number, steps in groupby(self._story.steps, key=attrgetter("number")):
+            first, *others = steps
+            if first.people_left is None:
+                sites = (first.site, *(each.site for each in others))
+                found[number] = Forgetting(at=first.at, host=first.site, sites=sites)
+                continue
+            pairs = news.get(number, ())
+            found[number] = Disclosure(
+                at=first.at,
+                host=first.site,
+                query=queries[number],
+                asked=None,
+                disclosed=pairs,
+                persons=tuple(name for name, _ in pairs),
+                model="",
+                digest="",
+                utility_bits=0.0,
+                people_left=first.people_left,
+            )
+        return found
 
     def _take(self, number: int, record: Record, news: Pairs) -> None:
         """Fold an entry into what follows from all of them; ``news``: of its facts."""
