@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent.daemon.desk.desk import Desk
 from agent.daemon.live.rules import Rules
 from agent.daemon.live.shelf import Shelf
+from agent.daemon.process.log import LOG
 from agent.daemon.rates import Rates
 from agent.daemon.sources import Sources
 from agent.daemon.unrecorded import Unrecorded
+from agent.errors import VaultError
 from agent.vault.facts import site_of
 from agent.vault.location import Location
 from policy.hosts import load_suffixes
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agent.daemon.events import Bus
-    from agent.errors import VaultError
     from agent.paths import Paths
     from agent.vault.vault import Vault
 
@@ -99,6 +100,19 @@ class Agent:
         """Have the rules of the policy file in force, as `Rules.follow`, and tell of others."""
         await self.rules.follow(clock, lambda: self.bus.publish("policy"))
 
+    def guard(self) -> None:
+        """Lock a vault that was replaced while it was open, once all of it is written aside.
+
+        Where that cannot be done it stays open for the next try, and answers nothing.
+        """
+        if self.vault is not None and not self.vault.intact:
+            LOG.warning("the file of the open vault was replaced, removed or written to")
+            self.trouble = None
+            try:
+                self.lock()
+            except VaultError as error:
+                self.trouble = None if self.vault is None else error
+
     def opened(self, vault: Vault, now: datetime) -> None:
         """Hand the records of a vault to those who keep some there; VaultError where that fails.
 
@@ -126,12 +140,14 @@ class Agent:
     def lock(self) -> None:
         """Close the vault, if it is open; also where something cannot be written any more.
 
-        What requests left in memory goes too.
+        What requests left in memory goes too. ReplacedVaultError, and it stays open, where its
+        file was replaced and all of it cannot be written aside.
         """
         self.locks += 1
-        vault, self.vault = self.vault, None
-        if vault is None:
+        if self.vault is None:
             return
+        self.vault.rescue()
+        vault, self.vault = self.vault, None
         with ExitStack() as ends:  # from the last to the first, each whatever the others do
             ends.callback(self.bus.publish, "lock")
             ends.callback(site_of.cache_clear)

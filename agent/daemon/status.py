@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from agent import __version__
 from agent.daemon.agent import Agent
 from agent.model.model import Model
+from agent.vault.leftovers import read_notice
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 from policy.daemon import DaemonSettings
 
@@ -22,6 +23,7 @@ def status_of(
 ) -> Status:
     """Return how the daemon is; ``policy``, ``models``: how these are."""
     vault, rules = agent.vault, agent.rules.policy
+    notice = read_notice(agent.place)
     settings = DaemonSettings() if rules is None else rules.daemon
     return Status(
         version=__version__,
@@ -35,6 +37,7 @@ def status_of(
         waiting=len(agent.desk.reviews(now)),
         entries=None if vault is None else vault.ledger.count,
         notes=[*_notes(agent, policy, models, now)],
+        notice=None if notice is None else f"{notice}: {notice.hint}",
     )
 
 

@@ -48,7 +48,10 @@ class ModelStatus(Message, frozen=True, kw_only=True):
 
 
 class Status(Message, frozen=True, kw_only=True):
-    """How the daemon is; ``vault``: whether there is one; figures of a locked vault are null."""
+    """How the daemon is; ``vault``: whether there is one; figures of a locked vault are null.
+
+    ``notice``: what became of the vault while it was open, and what to do, until that is mended.
+    """
 
     version: str
     process: int
@@ -61,6 +64,7 @@ class Status(Message, frozen=True, kw_only=True):
     waiting: int
     entries: int | None
     notes: list[str]
+    notice: str | None = None
 
 
 class Site(Message, frozen=True, kw_only=True):

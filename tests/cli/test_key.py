@@ -2,7 +2,6 @@
 
 import errno
 import os
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -15,6 +14,7 @@ import pytest
 from agent.errors import WrongSecretError
 from agent.paths import paths
 from agent.vault.keys.secrets import Secret
+from agent.vault.sealed.database import Database
 from agent.vault.vault import unlock
 from tests.cli.conftest import Ran, Run
 from tests.cli.vaults import PASSPHRASE, Memory, here, made, opened
@@ -202,8 +202,7 @@ def test_while_the_daemon_has_it_open_nothing_is_asked(
     key: Keyed, command: tuple[str, ...]
 ) -> None:
     """The way out is `reticent lock`."""
-    with closing(sqlite3.connect(paths().vault, isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
+    with closing(Database.open(paths().vault)):
         error, hint = key(*command, given=()).refusal(1)
     assert "open in another process, so its key slots cannot be read here" in error
     assert "reticent lock" in hint

@@ -50,6 +50,8 @@ def test_where_programs_ask_is_said_whether_it_runs_or_not(run: Run) -> None:
         (STATUS, "Unlocked: requests are answered."),
         (LOCKED, "Locked: nothing is attached to any request until `reticent unlock`."),
         (changed(LOCKED, vault=False), "There is no vault yet: `reticent init` makes one."),
+        (changed(LOCKED, notice="it was replaced"), "Locked: it was replaced."),
+        (changed(LOCKED, vault=False, notice="it was removed"), "Locked: it was removed."),
         (
             changed(STATUS, policy=changed(POLICY, in_use=False, rules=0, loaded_at=None)),
             "Unlocked, but nothing is attached: there is no policy in use.",

@@ -60,6 +60,11 @@ class MemoryVault(Vault):
         """Nothing is to be said."""
         return ()
 
+    @property
+    def intact(self) -> bool:
+        """It has no file."""
+        return True
+
     def close(self) -> None:
         """Note it."""
         self.calls.append("close")

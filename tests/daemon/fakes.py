@@ -138,6 +138,7 @@ def serving(
         lambda at, name: running.before.append((at, name)),
         running.ended.set,
         lambda: asyncio.sleep(0),
+        lambda: None,
         patience,
         lambda: running.used.append("used"),
     )

@@ -22,7 +22,7 @@ def fake_inside(_paths: Paths, _bus: Bus) -> Inside:
     async def soon() -> None:
         """Do nothing."""
 
-    return Inside(FakeCalls(), lambda: True, lambda: 15.0, nothing, nothing, soon, soon)
+    return Inside(FakeCalls(), lambda: True, lambda: 15.0, nothing, nothing, soon, soon, nothing)
 
 
 def noting_inside(paths: Paths, bus: Bus) -> Inside:

@@ -15,7 +15,8 @@ class Inside:
     ``locked``: whether the vault is; ``minutes``: after which it locks, 0 for never; ``lock``:
     closes it, and is no error where it is closed; ``reload``: reads policy and models again;
     ``look``: does so where they have changed; ``fresh``: has the policy's rules in force as they
-    are now, which takes a second at most.
+    are now, which takes a second at most; ``guard``: locks a vault that was replaced while it was
+    open.
     """
 
     calls: object
@@ -25,6 +26,7 @@ class Inside:
     reload: Callable[[], object]
     look: Callable[[], Awaitable[object]]
     fresh: Callable[[], Awaitable[object]]
+    guard: Callable[[], object]
 
 
 Build = Callable[[Paths, Bus], Inside]
@@ -57,7 +59,10 @@ def assembled(paths: Paths, bus: Bus) -> Inside:
         await agent.fresh(now)
 
     async def look() -> None:
+        agent.guard()
         await fresh()
         calls.models()
 
-    return Inside(calls, lambda: agent.vault is None, minutes, agent.lock, reload, look, fresh)
+    return Inside(
+        calls, lambda: agent.vault is None, minutes, agent.lock, reload, look, fresh, agent.guard
+    )

@@ -56,7 +56,13 @@ def live(paths: Paths, openings: Openings, life: Lifetime, build: Build) -> None
         gc.enable()
         autolock = Autolock(inside.minutes, inside.locked, inside.lock)
         served = Served(
-            inside.calls, bus, autolock.before, life.end, inside.fresh, used=autolock.used
+            inside.calls,
+            bus,
+            autolock.before,
+            life.end,
+            inside.fresh,
+            inside.guard,
+            used=autolock.used,
         )
         sites = [_Site(application(door, served), each) for door, each in openings.doors.items()]
         if loopback is not None:

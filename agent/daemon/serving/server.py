@@ -14,6 +14,7 @@ from agent.daemon.serving.reading import body_of, check_type, parameters_of, rea
 from agent.daemon.serving.relayed import INSIDE, RELAY, enveloped, unwrapped
 from agent.daemon.serving.streamed import stream
 from agent.daemon.serving.web import Handler, web
+from agent.errors import VaultError
 from agent.wire.asking import UNDECIDED
 from agent.wire.base import MOST_BYTES, UNATTENDED, Done
 from agent.wire.relaying import Relayed
@@ -37,8 +38,8 @@ class Served:
 
     ``calls``: has a method for each route but events and shutdown; ``before``: is told of each
     call before it is answered; ``end``: ends the daemon; ``fresh``: has the rules in force that
-    the policy file says now; ``used``: is told when a search that the user sent off in a browser
-    was answered; ``patience``: seconds.
+    the policy file says now; ``guard``: is told where the vault could not be used; ``used``: is
+    told when a search that the user sent off in a browser was answered; ``patience``: seconds.
     """
 
     calls: object
@@ -46,6 +47,7 @@ class Served:
     before: Callable[[Door, str], None]
     end: Callable[[], None]
     fresh: Callable[[], Awaitable[object]]
+    guard: Callable[[], object]
     patience: float = PATIENCE
     used: Callable[[], None] = lambda: None
 
@@ -140,9 +142,13 @@ def _answering(route: Route, served: Served) -> Answering:
     call: Callable[..., Any] = served.end if ends else getattr(served.calls, route.name)
 
     async def answer(request: web.Request, arguments: Arguments, named: Named) -> web.Response:
-        found = call(*arguments, **named)
-        if isawaitable(found):
-            found = await found
+        try:
+            found = call(*arguments, **named)
+            if isawaitable(found):
+                found = await found
+        except VaultError:
+            served.guard()
+            raise
         if named.get("by") == "user" and found.code not in UNDECIDED:
             served.used()
         found = shown(found, request.headers.getall("Origin", []))

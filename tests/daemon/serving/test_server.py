@@ -48,7 +48,12 @@ def registered(router: UrlDispatcher) -> set[tuple[str, str, str | None]]:
 def test_a_door_has_exactly_its_calls(door: Door) -> None:
     """No more than the table says, and no fewer."""
     served = Served(
-        FakeCalls(), fake_bus(), lambda *_: None, lambda: None, lambda: asyncio.sleep(0)
+        FakeCalls(),
+        fake_bus(),
+        before=lambda *_: None,
+        end=lambda: None,
+        fresh=lambda: asyncio.sleep(0),
+        guard=lambda: None,
     )
     wanted = {(each.method, each.path, each.name) for each in ROUTES if door in each.doors}
     assert registered(application(door, served).router) == wanted
