@@ -20,6 +20,7 @@ from agent.errors import (
     ReticentError,
     RolledBackError,
     SignatureError,
+    UnsafeError,
     UsageError,
     VaultError,
     VaultVersionError,
@@ -42,6 +43,7 @@ class Kind(NamedTuple):
 
 KINDS = (  # the first with an error is the one that this error becomes
     Kind("usage", 400, UsageError, "something in the request does not exist or does not fit"),
+    Kind("unsafe", 403, UnsafeError, "another user could have changed a file or folder of ours"),
     Kind("locked", 423, LockedError, "the vault is locked"),
     Kind("wrong secret", 403, WrongSecretError, "no key slot opens with this secret"),
     Kind("busy vault", 409, BusyVaultError, "the vault is open in another process"),

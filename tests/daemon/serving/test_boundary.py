@@ -26,6 +26,7 @@ FAILED: dict[str, object] = {
     "header": "",
     "id": None,
     "summary": None,
+    "stale_rules": False,
 }
 
 
