@@ -12,7 +12,7 @@ from agent.daemon.desk.offers import Approved
 from agent.daemon.desk.ours import DISCLOSE
 from agent.daemon.desk.steps import TOLD, Made, State, Step, override_of, verdict_on
 from agent.daemon.desk.verdicts import Said, Words, basis_of, say, unasked, written
-from agent.daemon.desk.waiting import cleared, removed, settled
+from agent.daemon.desk.waiting import cleared, expired, removed, settled
 from agent.daemon.desk.written import Wish, write
 from agent.errors import LockedError, UsageError
 from agent.wire.reviews import Override, Review, Ruled, Verdict
@@ -127,8 +127,9 @@ class Desk(Intake):
             self._step = replace(step, made=made._replace(edit=None))  # should the rest fail
         if made.offer is not None and self._offers is not None:
             self._offers.restore(*made.offer)
-        self._state, self._step = step.back(self._state), None
-        self._current(now)
+        back = step.back(self._state)  # the rules that were put back are in force later
+        self._state = back._replace(waiting=expired(back.waiting, now))
+        self._step = None
         return step.sentence if step.made is None else f"{step.sentence} {TOLD}"
 
     def refuse(self, host: str, now: datetime) -> None:
