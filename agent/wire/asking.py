@@ -18,11 +18,15 @@ Code = Literal[
     "no model",
     "unfit",  # the recipient holds a value that the model does not have, or the like
     "failed",
+    "not https",  # the recipient is an address that the network reads
     "too many",  # in the last minute: more than the query door may have recorded
     "too many from pages",  # more than the policy lets pages lead to
 ]
 UNDECIDED: frozenset[Code] = frozenset(
-    {"locked", "no policy", "no model", "unfit", "failed", "too many", "too many from pages"}
+    {
+        *("locked", "no policy", "no model", "unfit", "failed"),
+        *("not https", "too many", "too many from pages"),
+    }
 )
 
 

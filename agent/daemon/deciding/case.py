@@ -19,6 +19,7 @@ from agent.vault.knowledge import NOTHING, knowledge_in
 from agent.vault.vault import Vault
 from agent.wire.asking import Ask, Code
 from policy.match import Ruling
+from policy.search import in_clear
 
 Decide = Callable[[Request, Terms, Knowledge, Model, Mapping[str, int] | None], Decision]
 
@@ -141,6 +142,8 @@ def _ruled(recipient: str, query: str, now: datetime, agent: Agent) -> _Ruled:
     vault = agent.vault
     if vault is None:
         raise NothingError("locked")
+    if in_clear(recipient):
+        raise NothingError("not https")
     model = _model(recipient, query, now, agent)
     terms = agent.rules.in_force.terms(model, recipient, query, now.date())
     if terms is None or terms.ruling is None:

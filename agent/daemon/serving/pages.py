@@ -11,17 +11,21 @@ from agent.wire.relaying import RelayedDecide
 from agent.wire.routes import CONTROL, Door
 from agent.wire.state import Locked
 from policy.hosts import host_of, site_of
+from policy.search import in_clear
 
 EXTENSIONS = ("chrome-extension://", "moz-extension://")
 
 
 def check_page(origins: Sequence[str], message: object) -> None:
-    """Raise RefusedError where a page asks in somebody else's name.
+    """Raise RefusedError where a page asks in somebody else's name, or is not https.
 
     Limits are each recipient's own: under many names it would be told more than any of them may
     be. ``origins``: of the request, as the header Origin has them; who sends none is a program.
     UsageError where a host is none.
     """
+    if any(map(in_clear, origins)):
+        what, hint = "what this page gets the network would read", "use the site's https address"
+        raise RefusedError("refused", what, hint)
     host, pages = _named(message), sites_of(origins)
     if pages and (host is None or pages != {site_of(host_of(host))}):
         hint = "let an extension ask, or a program with the token"

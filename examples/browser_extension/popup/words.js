@@ -28,6 +28,7 @@ const CODES = {
   "no host": "this browser found no Reticent",
   "too slow": "Reticent took too long, and may count it as told",
   "too large": "it is too long",
+  "not https": "the network would read it",
   "too many": "more was asked within a minute than is recorded",
   "too many from pages": "pages led here more often within a minute than your rules allow",
   unseen: "a page searched where you could not see it",

@@ -166,7 +166,7 @@ def test_a_page_at_another_door_is_a_page() -> None:
         check_page(["null"], Ask(query="x", recipient="a.example"))
 
 
-@given(page=SITES, own=LABELS, other=SITES, scheme=st.sampled_from(["http", "https", "app"]))
+@given(page=SITES, own=LABELS, other=SITES, scheme=st.sampled_from(["https", "app"]))
 def test_sites_are_those_of_the_public_suffixes(
     page: str, own: str, other: str, scheme: str
 ) -> None:
@@ -179,6 +179,14 @@ def test_sites_are_those_of_the_public_suffixes(
             check_page([origin], Ask(query="x", recipient=other))
         with pytest.raises(RefusedError):
             check_page([EXTENSION, origin], Ask(query="x", recipient=other))
+
+
+def test_a_page_that_the_network_reads_asks_for_nothing() -> None:
+    """What it is told would leave in clear; one of this machine does not leave it."""
+    message = Ask(query="x", recipient="books.example")
+    with pytest.raises(RefusedError, match="the network would read"):
+        check_page(["http://books.example"], message)
+    check_page(["http://localhost:8710"], Ask(query="x", recipient="localhost"))
 
 
 def test_what_is_no_host_is_said_to_be_none() -> None:
