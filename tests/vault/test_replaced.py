@@ -47,6 +47,12 @@ def moved_away(at: Location, _old: Path) -> None:
     at.vault.parent.rename(at.vault.parent.with_name("elsewhere"))
 
 
+def all_moved(at: Location, old: Path) -> None:
+    """Give every folder of ours another name."""
+    moved_away(at, old)
+    at.witness.parent.rename(at.witness.parent.with_name("elsewhere too"))
+
+
 def overwritten(at: Location, old: Path) -> None:
     """Write an older vault into the file itself, as `cp` does."""
     shutil.copyfile(old, at.vault)
@@ -56,6 +62,7 @@ ELSEWHERE: dict[str, Deed] = {
     "replaced": put_over,
     "removed": lambda at, _old: at.vault.unlink(),
     "folder moved": moved_away,
+    "all folders moved": all_moved,
     "folder removed": lambda at, _old: shutil.rmtree(at.vault.parent),
     "log removed": lambda at, _old: log_of(at).unlink(),
     "log replaced": lambda at, old: shutil.copyfile(old, at.vault.with_name("x")).replace(
