@@ -99,6 +99,7 @@ class _Auditor:
         blocked = self._blocked(rule)
         yield from blocked or (*self._shadowed(rule), *self._guarded(rule))
         yield from self._unsearched(rule)
+        yield from self._apart(rule)
 
     def _remark(
         self, rule: Rule, path: Path, settings: Sequence[str], what: str, hint: str
@@ -193,6 +194,20 @@ class _Auditor:
                 Search.parse(text)
             except UsageError as error:
                 yield self._remark(rule, (*rule.path, "search"), (), error.what, error.hint)
+
+    def _apart(self, rule: Rule) -> Iterator[Remark]:
+        """Yield what there is to say of settings that look meant for all, and are this rule's."""
+        if rule.path[:1] != ("rule",) or not rule.conditions:
+            return
+        lines = self._policy.text.splitlines()
+        for key in rule.settings:
+            path = (*rule.path, key)
+            if path in self._lines and not lines[self._lines[path] - 2].strip():
+                whom = ", ".join(f"{part} {text}" for part, text in rule.conditions.items())
+                what = f"holds for {shown(whom)} alone: a table goes on until the next [header]"
+                hint = "move it above the first [header] if it is meant for all, else close the gap"
+                yield self._remark(rule, path, (), what, hint)
+                return
 
     def _is_short(self, rule: Rule) -> bool:
         """Say whether a rule is an attribute with a text, and so has no key for its setting."""

@@ -159,6 +159,6 @@ def _way_out(of: Setting, given: object) -> str:
 def _refusal(of: Setting, given: object) -> tuple[str, str]:
     if not of.choices:
         return f"{shown(given)} is not {of.demand}", _way_out(of, given)
-    near = nearest(given, of.choices) if isinstance(given, str) else None
+    near = nearest(given, of.closers) if isinstance(given, str) else None
     hint = f"did you mean {near!r}?" if near else "write one of them in quotes"
     return f"{shown(given)} is not one of {', '.join(of.choices)}", hint

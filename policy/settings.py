@@ -54,6 +54,14 @@ class Setting:
         """The values it can have, where these are names."""
         return get_args(self.kind) if self.kind in NAMED else ()
 
+    @property
+    def closers(self) -> tuple[str, ...]:
+        """The choices that may be taken for another word: none that opens more than most."""
+        if self.rank is None:
+            return self.choices
+        strictest = sorted(self.choices, key=self.rank, reverse=True)
+        return tuple(strictest[: (len(strictest) + 1) // 2])
+
 
 NAMED = (Disclose, Metric, Mode, Algorithm, Protect, Unknown, Memory)
 

@@ -22,7 +22,12 @@ else:
 
 
 class OneOf(Choice):
-    """One of a few names; the nearest is named for any other."""
+    """One of a few names; the nearest is named for any other, if it is one of ``meant``."""
+
+    def __init__(self, choices: Sequence[str], meant: Sequence[str] | None = None) -> None:
+        """Take the names, and those of them that another word may have been meant for."""
+        super().__init__(choices)
+        self._meant = choices if meant is None else meant
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
@@ -30,7 +35,9 @@ class OneOf(Choice):
         """Return the name; UsageError if it is none of these."""
         if value not in self.choices:
             kind = "value" if param is None else f"value of {param.opts[0]}"
-            raise UsageError.unknown(kind, str(value), self.choices)
+            error = UsageError.unknown(kind, str(value), self._meant)
+            known = f"known: {', '.join(self.choices)}"
+            raise UsageError(error.what, known if error.hint.startswith("known") else error.hint)
         return super().convert(value, param, ctx)
 
 

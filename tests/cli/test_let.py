@@ -73,3 +73,12 @@ def test_a_mistake_is_one_sentence(run: Run, arguments: list[str], error: str, h
     said = run("let", *arguments).refusal()
     assert error in said[0]
     assert hint in said[1]
+
+
+def test_no_word_that_opens_is_suggested(run: Run) -> None:
+    """Names and words were swapped: the hint was to let all out."""
+    for word in ("salary", "alwasy", "region"):
+        ran = run("let", HOST, "never", word)
+        assert ran.code == 2
+        assert "hint: known: never, ask, auto, always" in ran.err
+    assert "did you mean 'never'?" in run("let", HOST, "region", "nevr").err

@@ -309,3 +309,14 @@ def test_rules_without_end_are_not_all_compared() -> None:
     audit(policy_of(many), NAMES, TODAY)
     assert process_time() - began < 4
     assert len(audit(policy_of(few), NAMES, TODAY)) == 49
+
+
+def test_what_stands_apart_below_a_rule_is_not_for_all() -> None:
+    """It looks as if it were; what stands with the rest of its rule does not."""
+    rule = '[[rule]]\nrecipient = "shop.example"\nlambda = 2\n'
+    (remark,) = audit(policy_of(f'{rule}\ndisclose = "never"\n'), NAMES, TODAY)
+    assert (remark.line, remark.key, remark.settings) == (5, "rule[1].disclose", ())
+    assert remark.what.startswith("holds for 'recipient shop.example' alone")
+    assert "above the first [header]" in remark.hint
+    assert not audit(policy_of(f'{rule}disclose = "never"\n'), NAMES, TODAY)
+    assert not audit(policy_of(f'disclose = "never"\n\n{rule}'), NAMES, TODAY)

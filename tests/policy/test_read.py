@@ -164,6 +164,9 @@ LONG = "x" * 201
             f"mode = 'standing'\n{RULE}mode = 'dynamic'\n{RULE}mode = 'standing'",
             *(7, "rule[2].mode", "'rule 1' sets 'dynamic' for requests that", "set the same"),
         ),
+        # no word that opens is named for one that was not
+        ("disclose = 'alwasy'", 1, "disclose", "is not one of", "write one of them in quotes"),
+        ("disclose = 'nevr'", 1, "disclose", "is not one of", "did you mean 'never'?"),
         # the file as a whole
         ("k = 1\nk = 2", 2, "", "not TOML: cannot overwrite a value", "twice"),
         ("a = ", 1, "", "not TOML: invalid value", 'in "quotes"'),
