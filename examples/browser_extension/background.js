@@ -71,7 +71,7 @@ async function goOn(tab, address) {
   return Response.redirect(address);
 }
 
-/** Look often for a while: the user may be about to approve what was offered. */
+/** Look often for a while: the user may be about to approve an offer, or to take a refusal back. */
 function lookSoon() {
   const running = soonUntil > Date.now();
   soonUntil = Date.now() + SOON_FOR;
@@ -136,6 +136,7 @@ const ANSWERS = {
     }
     const fault = await daemon.refuse(recipient);
     rules?.dropAll();
+    lookSoon();
     return { fault };
   },
 };
@@ -205,6 +206,9 @@ chrome.omnibox.onInputEntered.addListener(async (text) => {
 chrome.tabs.onUpdated.addListener((tab, { url }, { url: now }) => {
   tabs.follow(tab, { moved: url, now });
   tabs.paint(tab);
+  if ([...daemon.refused].some((each) => isOf(each, url ?? ""))) {
+    daemon.look(); // it may be unblocked, and a search from here is the user's next
+  }
 });
 chrome.tabs.onRemoved.addListener((tab) => {
   tabs.forget(tab);

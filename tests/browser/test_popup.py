@@ -1,5 +1,7 @@
 """The popup says what the last request of the tab carried and why, and takes a refusal."""
 
+import time
+
 import pytest
 from msgspec.structs import replace
 
@@ -134,6 +136,23 @@ def test_not_on_this_site(world: World) -> None:
     assert world.search("then", "refused").header is None
     assert world.search("here").header == right("here")
     assert world.decided() == [("here", "search.localhost")]
+
+
+def test_a_refusal_that_is_taken_back(world: World) -> None:
+    """The site's searches have the header again at once, not half a minute later."""
+    world.listing("refused", "search")
+    world.search("before", "refused")
+    with world.browser.popup():
+        until(lambda: world.browser.tried(f"return !!({FIND % REFUSE})"), "a button")
+        world.browser.run(f"({FIND % REFUSE}).click()")
+        gets_nothing(world)
+    until(lambda: world.search("without", "refused").header is None, "a search without a header")
+    world.daemon.sites = [
+        world.site(host) for host in ("refused", "search")
+    ]  # it says so when asked
+    began = time.monotonic()
+    until(lambda: world.search("again", "refused").header == right("again"), "a header")
+    assert time.monotonic() - began < 10
 
 
 def gets_nothing(world: World) -> None:

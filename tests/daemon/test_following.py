@@ -3,7 +3,7 @@
 import os
 import time
 
-from agent.wire.asking import Answer, Ask, Refuse
+from agent.wire.asking import Allow, Answer, Ask, Refuse
 from agent.wire.routes import QUERY
 from tests.daemon.whole_daemon import BALANCED, living
 
@@ -22,6 +22,9 @@ def test_an_edit_is_in_force_for_the_next_request() -> None:
                 assert (answer.code, answer.stale_rules) == (code, False)
         client.call("refuse", Refuse(recipient=SITE))
         assert query.call("decide", ASK).code == "blocked"
+        client.call("allow", Allow(recipient=SITE))
+        assert query.call("decide", ASK).code == "answered"
+        client.call("refuse", Refuse(recipient=SITE))
         live.paths.policy.write_text("lamda = 3\n")
         answer = query.call("decide", ASK)
         assert (answer.code, answer.stale_rules) == ("blocked", True)
