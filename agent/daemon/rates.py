@@ -51,7 +51,8 @@ class Rates:
         self._of_pages.clear()
 
     def _of(self, by: Asker) -> deque[datetime]:
-        return self._recorded.setdefault(by, deque())
+        """Return when requests of an asker were recorded; pages and programs share their places."""
+        return self._recorded.setdefault("program" if by == "page" else by, deque())
 
 
 def _lately(times: deque[datetime], now: datetime) -> int:
