@@ -229,7 +229,7 @@ def test_a_model_in_use_is_looked_at_twice_a_second_at_most(filled: Filled) -> N
     assert filled.shelf.of("mine", ANY, soon + timedelta(milliseconds=200)).id == "made-2"
 
 
-@pytest.mark.parametrize("name", ["../mine", "/etc/passwd", "mine/x", ".hidden"])
+@pytest.mark.parametrize("name", ["../mine", "/etc/passwd", "mine/x", ".hidden", "mine\0"])
 def test_a_name_is_no_path(filled: Filled, name: str) -> None:
     """What lies elsewhere is neither used nor removed."""
     filled.shelf.add(filled.made("mine"), ANY, filled.now)
