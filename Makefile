@@ -5,9 +5,10 @@ WORKERS ?= 2
 BIN := .venv/bin
 PINS := .ci/constraints.txt
 
-# By environment and not by -c, which does not reach the environment in which pip builds the
-# package; pip 25.3 and later read the second name for that.
-INSTALL := PIP_CONSTRAINT=$(PINS) PIP_BUILD_CONSTRAINT=$(PINS) $(BIN)/python -m pip install --quiet
+# Only what has a hash in PINS, and no source that would run its own setup with what it fetches.
+# The package has none: it comes last, built with the backend that was installed before it.
+INSTALL := $(BIN)/python -m pip install --quiet
+HASHED := $(INSTALL) --require-hashes --only-binary :all:
 
 .PHONY: demo test soak check bench model clean
 
@@ -50,10 +51,15 @@ clean:
 	  { echo "make: error: $(PYTHON) cannot make a virtual environment; install python3-venv" >&2; exit 1; }
 	@echo "make: installing into .venv, once"
 	@$(PYTHON) -m venv .venv
-	@$(INSTALL) --editable .
+	@sed '/^# base/,$$d' $(PINS) >.venv/pip.txt
+	@$(HASHED) --requirement .venv/pip.txt
+	@$(BIN)/python -m pip uninstall -qq --yes setuptools
+	@sed '/^# extras/,$$d' $(PINS) >.venv/base.txt
+	@$(HASHED) --requirement .venv/base.txt
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/.dev: .venv/.base
 	@echo "make: installing what builds and tests need into .venv, once"
-	@$(INSTALL) --editable '.[build,dev,keyring,lab]'
+	@$(HASHED) --requirement $(PINS)
 	@touch $@

@@ -2,6 +2,7 @@
 
     ReticentError
     ├── UsageError             an attribute, value, option or file that does not exist
+    │   └── UnsafeError        a file or folder that another user could have changed
     ├── ModelError             a model file that must not be used
     │   ├── DamagedModelError  truncated, altered, or holding what cannot be
     │   ├── VersionError       in a format that this version does not read
@@ -12,6 +13,7 @@
     │   ├── DamagedVaultError  altered, cut off, or of parts that do not belong together
     │   ├── VaultVersionError  in a format that this version does not read
     │   ├── RolledBackError    older than this machine has seen it
+    │   ├── ReplacedVaultError replaced, moved, removed or overwritten while it was open
     │   ├── WrongSecretError   no key slot opens with this secret
     │   └── BusyVaultError     open in another process
     ├── DaemonError            the daemon does not run, or did not answer as it should
@@ -22,6 +24,7 @@ An error says what is wrong, where (if there is a place) and how to mend it, eac
 case and without a full stop. Only the command line shows it, and shows it once.
 """
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import ClassVar, NamedTuple, Self
@@ -54,6 +57,10 @@ class UsageError(ReticentError):
         near = nearest(name, known)
         hint = f"known: {', '.join(known) or 'none'}" if near is None else f"did you mean {near!r}?"
         return cls(f"unknown {kind} {name!r}", hint)
+
+
+class UnsafeError(UsageError):
+    """Another user could have changed a file or folder, or put another in its place."""
 
 
 class ModelError(ReticentError):
@@ -90,6 +97,10 @@ class VaultVersionError(VaultError):
 
 class RolledBackError(VaultError):
     """A vault is older than this machine has seen it."""
+
+
+class ReplacedVaultError(VaultError):
+    """The file of an open vault, or its log, is another now, or somebody else has written to it."""
 
 
 class WrongSecretError(VaultError):
@@ -162,6 +173,60 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     begun = sorted(known for known in folded if name and known.startswith(name.casefold()))
     matches = begun or get_close_matches(name.casefold(), folded, n=1)
     return folded[matches[0]] if matches else None
+
+
+_AT = re.compile(r" - at `([^`]*)`| - at `key` in `([^`]*)`")
+_MEMBER = re.compile(r"[A-Za-z_]\w*")
+_LENGTHS = {"str": "characters", "array": "entries", "object": "entries"}
+_KINDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+_KIND = re.compile(f"^Expected `({'|'.join(_KINDS)})`")
+_MISFITS = (  # of msgspec's messages, and what each means of `{0}`
+    (re.compile(r"missing required field `(\w+)`"), "{1} is missing"),
+    (re.compile("unknown field"), "{0} has a member that is not known"),
+    (re.compile(r"of length >= 1\b"), "{0} is empty"),
+    (re.compile(r"`(\w+)` of length >= (\d+)"), "{0} has fewer than {2} {1}"),
+    (re.compile(r"`(\w+)` of length <= (\d+)"), "{0} has over {2} {1}"),
+    (re.compile(r"`(?:int|float)` >=? (\S+)"), "{0} is below {1}"),
+    (re.compile(r"`(?:int|float)` <=? (\S+)"), "{0} is over {1}"),
+    (re.compile("RFC3339|timezone"), "{0} is not a time with a zone"),
+    (_KIND, "{0} is not {1}"),
+    (re.compile("^Invalid (?:enum )?value"), "{0} is not one of the values that it may have"),
+    (re.compile("^Expected"), "{0} is not of the right kind"),
+)
+
+
+def misfit(error: Exception, whole: str = "it") -> str:
+    """Return in our own words what msgspec found wrong with what it read.
+
+    ``whole``: what was read. Only names and bounds of our own types are said, and nothing of what
+    was read; a text of our own, which begins in lower case, stays.
+    """
+    text = str(error)
+    said, at = _AT.sub("", text), _AT.search(text)
+    if isinstance(error, (UnicodeError, RecursionError)):
+        return f"{whole} is not valid JSON"
+    if said[:1].islower():
+        return said
+    members = _MEMBER.findall(at[1] or at[2] or "") if at else []
+    name = members[-1] if members else whole
+    if at and at[2] is not None:
+        name = f"a name in {name}"
+    elif at and at[1].endswith("]"):
+        name = f"an entry of {name}"
+    for form, sentence in _MISFITS:
+        if found := form.search(said):
+            words = _KINDS if form is _KIND else _LENGTHS
+            parts = (words.get(each, each) for each in found.groups())
+            return sentence.format(name, *(f"{int(e):,}" if e.isdecimal() else e for e in parts))
+    what = "is not valid JSON" if said.startswith(("JSON", "Input")) else "does not fit the format"
+    return f"{whole} {what}"
 
 
 def reason(error: OSError) -> str:

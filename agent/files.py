@@ -1,7 +1,9 @@
 """Files: read with a bound, written whole or not at all; and those that are for us alone."""
 
 import errno
+import grp
 import os
+import pwd
 import re
 import secrets
 import stat
@@ -9,13 +11,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from agent.errors import UsageError, nearest, reason
+from agent.errors import UnsafeError, UsageError, nearest, reason
 
-PRIVATE, PUBLIC = 0o600, 0o666  # of a new file, less the umask
+PRIVATE, PUBLIC = 0o600, 0o644  # of a new file, less the umask
 PRIVATE_FOLDER = 0o700
 NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}  # link(2)
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+MOST_LINKS = 40  # on the way to a file, as Linux has it: path_resolution(7)
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
@@ -116,20 +119,86 @@ def settle(folder: Path) -> None:
 def private_folder(path: Path) -> Path:
     """Return a folder that is ours and 0700, made with all that is missing above it.
 
-    One that others could only read is closed to them. Raises UsageError if it belongs to another
-    user or others can write to it: what lies in it is then not to be trusted; or if it is no
-    folder or cannot be made.
+    One that others could only read is closed to them. Raises UnsafeError if it belongs to another
+    user, others can write to it, or as `check_way`: what lies in it is then not to be trusted;
+    UsageError if it is no folder or cannot be made.
     """
     try:
+        check_way(path)
         _make(path)
+        check_way(path)  # somebody else may have been faster, below a folder for everybody
         status = path.stat()
-        _check(path, status)
+        _check(path, status, {os.geteuid()}, private_group=False)
         if stat.S_IMODE(status.st_mode) != PRIVATE_FOLDER:
             path.chmod(PRIVATE_FOLDER)
     except OSError as error:
         hint = "choose a folder that can be made, by RETICENT_HOME or the XDG variables"
         raise UsageError(reason(error), hint, str(path)) from error
     return path
+
+
+def check_way(path: Path) -> None:
+    """Raise UnsafeError if another user could put another file in the place of one.
+
+    In the spirit of OpenSSH's StrictModes: each folder from the root down belongs to root or us,
+    and nobody else can write to it. A folder for everybody whose files are their owners' (sticky,
+    such as /tmp) is sound where what lies in it is ours or root's. Links on the way are followed,
+    and both sides checked. What is not there is nobody's. Raises OSError.
+    """
+    folder, links = Path("/"), 0
+    parts = [*path.absolute().parts[1:]]
+    while parts:
+        name = parts.pop(0)
+        status = folder.stat()
+        if name == "..":
+            folder = folder.parent
+            continue
+        if status.st_mode & stat.S_ISVTX == 0 or status.st_uid != 0:
+            _check(folder, status, _sound_users())
+        try:
+            found = (folder / name).lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        if status.st_mode & stat.S_ISVTX:
+            _check_owner(folder / name, found, _sound_users())
+        if stat.S_ISLNK(found.st_mode):
+            links += 1
+            if links > MOST_LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            target = (folder / name).readlink()
+            folder = Path("/") if target.is_absolute() else folder
+            parts = [*target.parts[target.is_absolute() :], *parts]
+        else:
+            folder /= name
+
+
+def check_ours(path: Path, status: os.stat_result | None = None) -> None:
+    """Raise UnsafeError if another user could have written a file, or as `check_way`.
+
+    ``status``: of the file that was opened, by default of what is there. Raises OSError.
+    """
+    check_way(path)
+    _check(path, path.stat() if status is None else status, _sound_users())
+
+
+def _sound_users() -> set[int]:
+    """Return the numbers of the users whose files are obeyed: root, and ours."""
+    return {0, os.geteuid()}
+
+
+def _private(gid: int) -> bool:
+    """Say whether a group is one user's own, of the same name, and that user is root or ours.
+
+    Many systems give each user such a group, and let it write by default.
+    """
+    try:
+        group = grp.getgrgid(gid)
+        names = {pwd.getpwuid(each).pw_name for each in _sound_users()}
+    except KeyError:
+        return False
+    if group.gr_name not in names or not {*group.gr_mem} <= names:
+        return False
+    return all(each.pw_name in names for each in pwd.getpwall() if each.pw_gid == gid)
 
 
 def _create(data: bytes, path: Path, mode: int) -> None:
@@ -153,14 +222,28 @@ def _make(path: Path) -> None:
         path.mkdir(PRIVATE_FOLDER, exist_ok=True)
 
 
-def _check(path: Path, status: os.stat_result) -> None:
-    """Raise UsageError if somebody else may have put things into the folder."""
-    if status.st_uid != os.geteuid():
-        what = f"this folder belongs to another user (number {status.st_uid})"
-        raise UsageError(what, "move it away, or choose another by RETICENT_HOME", str(path))
-    if status.st_mode & OTHERS_WRITE:
-        hint = "look at what lies in it, then run: chmod 700 on it"
-        raise UsageError("others can write to this folder", hint, str(path))
+def _check(
+    path: Path, status: os.stat_result, users: set[int], *, private_group: bool = True
+) -> None:
+    """Raise UnsafeError if somebody else than these users may have written to a file or folder."""
+    _check_owner(path, status, users)
+    others = status.st_mode & OTHERS_WRITE
+    if others == stat.S_IWGRP and private_group and _private(status.st_gid):
+        return
+    if others:
+        hint = f"look at what it holds, then run: chmod go-w '{path}'"
+        raise UnsafeError(f"others can write to this {_kind(status)}", hint, str(path))
+
+
+def _check_owner(path: Path, status: os.stat_result, users: set[int]) -> None:
+    if status.st_uid not in users:
+        what = f"this {_kind(status)} belongs to another user (number {status.st_uid})"
+        hint = "move it away, or choose another place by RETICENT_HOME"
+        raise UnsafeError(what, hint, str(path))
+
+
+def _kind(status: os.stat_result) -> str:
+    return "folder" if stat.S_ISDIR(status.st_mode) else "file"
 
 
 def _unreadable(path: Path, error: OSError) -> UsageError:

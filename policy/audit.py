@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from agent.errors import UsageError, nearest
-from policy.careful import keeps, near
+from agent.errors import UsageError
+from policy.careful import closest, keeps, near
 from policy.cover import everywhere, names_meet, specific
 from policy.emptied import NOTHING, says_nothing
 from policy.fields import dotted, shown
@@ -99,6 +99,7 @@ class _Auditor:
         blocked = self._blocked(rule)
         yield from blocked or (*self._shadowed(rule), *self._guarded(rule))
         yield from self._unsearched(rule)
+        yield from self._apart(rule)
 
     def _remark(
         self, rule: Rule, path: Path, settings: Sequence[str], what: str, hint: str
@@ -132,7 +133,7 @@ class _Auditor:
         if meant := near(pattern, names):
             until = " until that is mended it does not leave" if keeps(rule, self._policy) else ""
             return what, f"{MEANT} {meant!r}?{until}"
-        found = nearest(pattern.text.replace("*", ""), names)
+        found = closest(pattern.text.replace("*", ""), tuple(names))
         if found is None:
             return what, "`reticent model info` lists its attributes"
         return what, f"the nearest is {found!r}"
@@ -193,6 +194,20 @@ class _Auditor:
                 Search.parse(text)
             except UsageError as error:
                 yield self._remark(rule, (*rule.path, "search"), (), error.what, error.hint)
+
+    def _apart(self, rule: Rule) -> Iterator[Remark]:
+        """Yield what there is to say of settings that look meant for all, and are this rule's."""
+        if rule.path[:1] != ("rule",) or not rule.conditions:
+            return
+        lines = self._policy.text.splitlines()
+        for key in rule.settings:
+            path = (*rule.path, key)
+            if path in self._lines and not lines[self._lines[path] - 2].strip():
+                whom = ", ".join(f"{part} {text}" for part, text in rule.conditions.items())
+                what = f"holds for {shown(whom)} alone: a table goes on until the next [header]"
+                hint = "move it above the first [header] if it is meant for all, else close the gap"
+                yield self._remark(rule, path, (), what, hint)
+                return
 
     def _is_short(self, rule: Rule) -> bool:
         """Say whether a rule is an attribute with a text, and so has no key for its setting."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from agent.errors import nearest
 from policy.fields import shown
@@ -38,7 +39,10 @@ def near(pattern: NamePattern, names: Sequence[str]) -> str | None:
     """Return the attribute that a name was probably meant to be, if it is the name of none."""
     if "*" in pattern.text or pattern.text in names:
         return None
-    return nearest(pattern.text, names)
+    return closest(pattern.text, tuple(names))
+
+
+closest = lru_cache(1 << 13)(nearest)  # which takes a tenth of a millisecond, for each rule
 
 
 def _keeping(rule: Rule, policy: Policy, names: Sequence[str]) -> Iterator[Rule]:

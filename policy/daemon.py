@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from policy.settings import WHOLE_FROM_0, Setting, Whole
 
-LONGEST_MINUTES = 525_600  # a year; what is added to a time must stay one
+LONGEST_MINUTES = 480  # that a vault stays open after the last command, whatever is ruled
 Minutes = Annotated[float, Meta(ge=0, le=LONGEST_MINUTES)]
 
 
@@ -17,7 +17,8 @@ Minutes = Annotated[float, Meta(ge=0, le=LONGEST_MINUTES)]
 class DaemonSettings:
     """What `[daemon]` says, or else the defaults.
 
-    ``lock_after_minutes``: without a call by the user, 0 for never; ``prompts_per_hour``: how
+    ``lock_after_minutes``: without a command or a search of the user's, 0 for as long as it may
+    be, `LONGEST_MINUTES` after the last command; ``prompts_per_hour``: how
     many reviews may be shown by themselves; ``clicks``: whether browsers may tell which results
     are visited.
     """
@@ -34,7 +35,7 @@ _TABLE = (
         Minutes,
         f"a number from 0 to {LONGEST_MINUTES}",
         "daemon",
-        "Minutes without a call by you after which the vault locks; 0 for never.",
+        "Minutes without a command or a search of yours until the vault locks; 0 as 480.",
         default=_USUAL.lock_after_minutes,
     ),
     Setting(

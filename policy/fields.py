@@ -14,6 +14,7 @@ from policy.settings import SETTINGS, Risk, Setting, Share, Value
 
 T = TypeVar("T")
 MOST_LISTED = 1000  # recipients, attributes or words in one list
+MOST_FOUND = 1000  # mistakes of one file
 LONGEST, CUT = 60, "..."  # characters of a value in a sentence
 LARGE = 1e9
 PER_CENT = 100
@@ -32,13 +33,15 @@ class Findings:
         return bool(self._found)
 
     def add(self, path: Path, what: str, hint: str) -> None:
-        """Note what is wrong at a key."""
-        self._found.append((path, what, hint))
+        """Note what is wrong at a key; of a file that is wrong throughout, not all."""
+        if len(self._found) < MOST_FOUND:
+            self._found.append((path, what, hint))
 
     def unknown(self, path: Path, kind: str, name: str, names: list[str]) -> None:
         """Note a name that is none of these."""
-        error = UsageError.unknown(kind, name, names)
-        self.add(path, error.what, error.hint)
+        if len(self._found) < MOST_FOUND:  # to look for the nearest takes its time
+            error = UsageError.unknown(kind, name, names)
+            self.add(path, error.what, error.hint)
 
     def places(self) -> set[Path]:
         """Return the rules, attributes and other such parts in which something was found."""
@@ -47,10 +50,14 @@ class Findings:
     def problems(self, text: str) -> list[Problem]:
         """Return what was found with its lines in the text of the file."""
         lines = lines_of(text)
-        return [
+        found = [
             Problem(line_of(lines, path), dotted(path), what, hint)
             for path, what, hint in self._found
         ]
+        if len(found) == MOST_FOUND:
+            what = f"the file has {MOST_FOUND:,} mistakes or more, and no more are listed"
+            found.append(Problem(text.count("\n") + 1, "", what, "mend these first"))
+        return found
 
 
 def dotted(path: Path) -> str:
@@ -152,6 +159,6 @@ def _way_out(of: Setting, given: object) -> str:
 def _refusal(of: Setting, given: object) -> tuple[str, str]:
     if not of.choices:
         return f"{shown(given)} is not {of.demand}", _way_out(of, given)
-    near = nearest(given, of.choices) if isinstance(given, str) else None
+    near = nearest(given, of.closers) if isinstance(given, str) else None
     hint = f"did you mean {near!r}?" if near else "write one of them in quotes"
     return f"{shown(given)} is not one of {', '.join(of.choices)}", hint

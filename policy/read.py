@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from agent.errors import PolicyError, Problem
@@ -22,7 +22,9 @@ from policy.sections import (
 from policy.settings import SETTINGS
 
 FORMAT = 1
-LARGEST = 1 << 20  # characters
+LARGEST = 1 << 19  # characters
+MOST_RULES = 2000  # entries of [attributes] among them, and different attributes in all
+MOST_PARTS = 64  # of a dotted key: tomllib compares each with all before it
 PRESETS = ("balanced", "generous", "strict")
 
 Preset = Callable[[str], tuple[Rule, ...]]
@@ -36,6 +38,15 @@ WAYS_OUT = {  # by what tomllib says
     "nul": "save the file as plain text",
 }
 _KEY = re.compile(r"ed25519:[0-9a-f]{64}")
+_BARE, _BASIC, _LITERAL = "[A-Za-z0-9_-]++", r'"(?:[^"\\\n]|\\.)*+"?', r"'[^'\n]*+'?"
+_PART = f"(?:{_BARE}|{_BASIC}|{_LITERAL})"
+_DOT = r"[ \t]*+\.[ \t]*+"
+_TOKEN = re.compile(  # each branch takes all that it has looked at, so that time is linear
+    r"""#[^\n]*+|\"{3}(?:[^"\\]|\\.|"(?!""))*+(?:\"{3})?|'{3}(?:[^']|'(?!''))*+(?:'{3})?"""
+    rf"|(?P<deep>{_PART}(?:{_DOT}{_PART}){{{MOST_PARTS}}})|{_PART}(?:{_DOT}{_PART})*+"
+    r"|[^\"'#A-Za-z0-9_-]++",
+    re.DOTALL,
+)
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
@@ -56,9 +67,10 @@ def read(text: str, source: str, preset: Preset | None) -> Policy:
     rules = [*_started_from(found, known, preset), *_rules(reading, known)]
     keys = _trusted(found, known)
     daemon = read_daemon(reading, _table(found, known, "daemon"))
-    wrong = found.places()
-    sound = [rule for rule in rules if rule.layer is own and rule.path not in wrong]
-    note_conflicts(found, sound, groups)
+    own_rules = [rule for rule in rules if rule.layer is own]
+    if _comparable(found, own_rules):
+        wrong = found.places()
+        note_conflicts(found, [each for each in own_rules if each.path not in wrong], groups)
     if found:
         raise PolicyError(source, found.problems(text))
     return Policy(source, (DEFAULT_RULE, *rules), groups, keys, daemon, text)
@@ -66,8 +78,13 @@ def read(text: str, source: str, preset: Preset | None) -> Policy:
 
 def _document(text: str, source: str) -> dict[str, Any]:
     if len(text) > LARGEST:
-        problem = Problem(1, "", "the file has over a million characters", "split or shorten it")
-        raise PolicyError(source, [problem])
+        what = "the file has over half a million characters"
+        raise PolicyError(source, [Problem(1, "", what, "shorten it")])
+    deep = next((each for each in _TOKEN.finditer(text) if each["deep"]), None)
+    if deep is not None:
+        line = text.count("\n", 0, deep.start()) + 1
+        what = f"a name with dots has more than {MOST_PARTS} parts"
+        raise PolicyError(source, [Problem(line, "", what, "no key of a policy has so many")])
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -93,6 +110,18 @@ def _rules(reading: Reading, known: dict[str, Any]) -> list[Rule]:
     rules += read_queries(reading, _table(reading.found, known, "queries"))
     rules += read_rules(reading, known.get("rule", []))
     return rules
+
+
+def _comparable(found: Findings, rules: Sequence[Rule]) -> bool:
+    """Say whether there are no more rules than can be compared; note it where there are."""
+    attributes = {each.text for rule in rules for each in rule.attributes}
+    if len(rules) > MOST_RULES:
+        what = f"the file has {len(rules):,} rules, and {MOST_RULES:,} are the most it may have"
+        found.add((), what, "list several recipients, attributes or queries in one rule")
+    if len(attributes) > MOST_RULES:
+        what = f"the rules name {len(attributes):,} attributes, and {MOST_RULES:,} are the most"
+        found.add((), what, "write patterns with *")
+    return max(len(rules), len(attributes)) <= MOST_RULES
 
 
 def _table(found: Findings, document: dict[str, Any], key: str) -> dict[str, Any]:

@@ -8,11 +8,13 @@ from datetime import date
 from agent.errors import UsageError
 from policy.hosts import HIGHEST_PORT, host_of
 from policy.match import Rulebook
+from policy.settings import SEALED
 
 SLOT = "{query}"
 LONGEST = 2000  # characters of an address
 WRITE = f"write it like https://search.example/find?q={SLOT}"
 
+_SEALED = re.compile(SEALED)
 _FORM = re.compile(r"(https?)://([^/?#\\]+)(/[^?#]*)?\?([^?#][^#]*)")
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::([0-9]{1,5}))?")
 _PATH = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)*")
@@ -42,6 +44,8 @@ class Search:
         Source: RFC 3986, 3; WHATWG URL, 4.4.
         """
         _check_length(text)
+        if in_clear(text):
+            raise _unfit("it is not https, so the network would read what it carries")
         found = _FORM.fullmatch(text)
         if found is None or text.count(SLOT) != 1:
             raise _unfit(f"it is no web address with {SLOT} once, after the ?")
@@ -55,6 +59,12 @@ class Search:
         written = f"{scheme}://{place}{path}?{rest}"
         _check_length(written)  # punycode is longer
         return cls(host, written)
+
+
+def in_clear(text: str) -> bool:
+    """Say whether an address is one of http, and not of this machine: the network reads it."""
+    address = text.lower()
+    return address.startswith("http://") and _SEALED.match(f"{address}/") is None
 
 
 def usable(text: str) -> Search | None:

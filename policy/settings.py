@@ -26,7 +26,11 @@ Count = Annotated[int, Meta(ge=1, le=10**9)]
 Share = Annotated[float, Meta(ge=0, lt=1)]
 Risk = Annotated[float, Meta(gt=0, le=1)]
 Name = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]*\Z", max_length=100)]
-Address = Annotated[str, Meta(pattern=r"^https?://[^\s{}]+\{query\}[^\s{}]*\Z", max_length=2000)]
+SEALED = (  # how an address begins that nobody reads on its way: https, or this machine
+    r"(https://|http://(([a-z0-9-]+[.])*localhost|127([.][0-9]{1,3}){3}|\[::1\])[:/?])"
+)
+_ADDRESS = rf"^{SEALED}[^\s{{}}]+\{{query\}}[^\s{{}}]*\Z"
+Address = Annotated[str, Meta(pattern=_ADDRESS, max_length=2000)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,14 @@ class Setting:
     def choices(self) -> tuple[str, ...]:
         """The values it can have, where these are names."""
         return get_args(self.kind) if self.kind in NAMED else ()
+
+    @property
+    def closers(self) -> tuple[str, ...]:
+        """The choices that may be taken for another word: none that opens more than most."""
+        if self.rank is None:
+            return self.choices
+        strictest = sorted(self.choices, key=self.rank, reverse=True)
+        return tuple(strictest[: (len(strictest) + 1) // 2])
 
 
 NAMED = (Disclose, Metric, Mode, Algorithm, Protect, Unknown, Memory)
@@ -162,6 +174,15 @@ _TABLE = (
         _smaller,
     ),
     Setting(
+        "page_requests_per_minute",
+        Whole,
+        WHOLE_FROM_0,
+        "recipient",
+        "So many requests in a minute are decided that a page led to, and not you.",
+        _smaller,
+        30,
+    ),
+    Setting(
         "protect",
         Protect,
         "",
@@ -200,7 +221,7 @@ _TABLE = (
     Setting(
         "search",
         Address,
-        "an address with {query} in it, such as 'https://search.example/find?q={query}'",
+        "an https address with {query} in it, such as 'https://search.example/find?q={query}'",
         "recipient",
         "Where a browser finds the words of a search.",
     ),

@@ -9,6 +9,7 @@ from policy.rules import Layer, Rule
 from policy.settings import SETTINGS, stricter
 
 NOTHING = "nothing"
+MOST_LOOKS = 50_000  # comparisons: about half a second
 
 
 class Shadows:
@@ -17,6 +18,7 @@ class Shadows:
     def __init__(self, rules: Sequence[Rule], groups: Groups) -> None:
         """Take the rules that have not expired, in their order."""
         self._groups = groups
+        self._looks = 0
         self._place = {rule: place for place, rule in enumerate(rules)}
         self._blocks = [rule for rule in rules if rule.blocks]
         self._by_text: dict[str, list[Rule]] = {}
@@ -30,10 +32,14 @@ class Shadows:
     def over(self, rule: Rule) -> dict[str, tuple[Rule, bool]]:
         """Return the settings that never decide, each with the rule that does, and if it repeats.
 
-        Taking all of these settings out of a policy changes no value of any request.
+        Taking all of these settings out of a policy changes no value of any request. Of rules
+        without end, not all are compared: nothing is found then.
         """
         found: dict[str, tuple[Rule, bool]] = {}
         for other in self._near(rule):
+            self._looks += 1
+            if self._looks > MOST_LOOKS:
+                return {}
             grade = specific(other, rule, self._groups)
             for key in rule.settings.keys() & other.settings.keys() - found.keys():
                 if grade is not None and self._beats(other, rule, key, grade):
@@ -78,7 +84,8 @@ class Shadows:
         """
         if specific(rule, preset, self._groups) != SAME:
             return False
-        third = (each for each in self._setting[key] if each not in (rule, preset))
+        third = [each for each in self._setting[key] if each not in (rule, preset)]
+        self._looks += len(third)
         return all(self._aside(each, rule, key) for each in third)
 
     def _aside(self, third: Rule, rule: Rule, key: str) -> bool:

@@ -82,6 +82,11 @@ class Words:
         """How specific it is: its characters that are neither ``*`` nor white space."""
         return len(self.text) - self.text.count("*") - self.text.count(" ")
 
+    @property
+    def sample(self) -> str:
+        """A query that just the patterns match which match whatever this does."""
+        return self.text.replace("*", _REST)
+
     def matches(self, query: str) -> bool:
         """Say whether a query, as `spoken` returns it, has the words."""
         head = self._pieces[0]
@@ -94,7 +99,7 @@ class Words:
 
     def covers(self, other: "Words") -> bool:
         """Say whether this surely matches whatever the other matches; False may be doubt."""
-        return self.matches(other.text.replace("*", _REST))
+        return self.matches(other.sample)
 
     def _stand(self, query: str, at: int) -> bool:
         """Say whether from `at`, where the first piece ends, the others follow to a word's end.

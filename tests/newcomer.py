@@ -19,6 +19,8 @@ COMMAND = re.compile(r"^    ([\w.].*?)(?: +#.*)?$", re.MULTILINE)
 LIVING = "Let it answer for you"
 BROWSING = "In your browser"
 DAEMON = "reticent daemon"
+EXPORTS = "exports.sh"
+SOCKETS = "reticent-trial/run"  # below the newcomer's home
 OF_PLACES = ("RETICENT_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 WAIT = 60.0  # seconds, for what takes about one
 
@@ -37,13 +39,21 @@ def home_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         for name in OF_PLACES:
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("HOME", str(home))
+        monkeypatch.setenv("BASH_ENV", str(home / EXPORTS))  # what every terminal is told first
         monkeypatch.setenv("XDG_RUNTIME_DIR", str(home))
         monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
         yield home
 
 
 def typed(command: str) -> str:
-    """Run a command in a shell, with a passphrase for whoever asks; return what it printed."""
+    """Run a command in a shell, with a passphrase for whoever asks; return what it printed.
+
+    What it exports is there in every shell from then on.
+    """
+    if command.startswith("export "):
+        with Path(os.environ["BASH_ENV"]).open("a") as file:
+            file.write(f"{command}\n")
+        return ""
     done = subprocess.run(
         ["bash", "-c", command],  # noqa: S607  (wherever it is)
         input="four random words here\n",
@@ -60,8 +70,11 @@ def typed(command: str) -> str:
 @contextmanager
 def daemon(runtime: Path) -> Iterator[None]:
     """Let the daemon run meanwhile, from when both of its sockets are there."""
-    command = [str(Path(sys.executable).with_name("reticent")), "daemon"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        ["bash", "-c", f"exec {DAEMON}"],  # noqa: S607  (wherever it is)
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         until = time.monotonic() + WAIT
         while not all((runtime / name).exists() for name in ("control.sock", "query.sock")):

@@ -55,7 +55,8 @@ def test_unknown_among_nothing_says_so() -> None:
 def test_usage_alone_exits_with_two() -> None:
     """Scripts tell the caller's mistake (2) from every other failure (1)."""
     assert {error.__name__ for error in TREE if getattr(error, "exit_code", 1) == 2} == {
-        "UsageError"
+        "UnsafeError",
+        "UsageError",
     }
 
 

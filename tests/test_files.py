@@ -1,7 +1,9 @@
 """Files that are whole or not there, and folders that are closed to everybody else or refused."""
 
 import errno
+import grp
 import os
+import pwd
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,9 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.errors import UsageError
+from agent.errors import UnsafeError, UsageError
 from agent.files import (
     beside,
+    check_ours,
+    check_way,
     clear_unfinished,
     create_private,
     name_new,
@@ -61,6 +65,167 @@ def test_another_users_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
     with pytest.raises(UsageError, match="belongs to another user"):
         private_folder(tmp_path)
+
+
+OURS, OTHERS = 4321, 65534
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+
+
+@pytest.fixture
+def us(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let us be some user who is not root, with accounts and groups as many systems have them."""
+    names = {0: "root", OURS: "ann", OTHERS: "bob"}
+    accounts = [pwd.struct_passwd((name, "", n, n, "", "", "")) for n, name in names.items()]
+    monkeypatch.setattr(os, "geteuid", lambda: OURS)
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: accounts[[*names].index(uid)])
+    monkeypatch.setattr(pwd, "getpwall", lambda: accounts)
+    members(monkeypatch, "ann")
+
+
+def members(monkeypatch: pytest.MonkeyPatch, name: str, *listed: str) -> None:
+    """Let our group have a name and members; there is no other."""
+
+    def group(gid: int) -> grp.struct_group:
+        if gid != OURS:
+            raise KeyError(gid)
+        return grp.struct_group((name, "", OURS, [*listed]))
+
+    monkeypatch.setattr(grp, "getgrgid", group)
+
+
+def folders(base: Path, *each: tuple[int, int]) -> Path:
+    """Make folders in one another, each of an owner and a mode; return the path of a file."""
+    made = [base]
+    for _ in each:
+        made.append(made[-1] / "f")
+        made[-1].mkdir()
+    path = made[-1] / "file"
+    path.touch()
+    os.chown(path, OURS, OURS)
+    for folder, (owner, bits) in zip(made[1:], each, strict=True):
+        os.chown(folder, owner, owner)
+        folder.chmod(bits)
+    return path
+
+
+def refused(path: Path) -> bool:
+    """Say whether a file must not be obeyed."""
+    try:
+        check_ours(path)
+    except UnsafeError:
+        return True
+    return False
+
+
+@AS_ROOT
+@pytest.mark.usefixtures("us")
+@given(
+    each=st.lists(st.tuples(st.sampled_from([0, OURS, OTHERS]), st.integers(0, 0o1777)), max_size=3)
+)
+def test_every_folder_on_the_way_is_checked(
+    tmp_path_factory: pytest.TempPathFactory, each: list[tuple[int, int]]
+) -> None:
+    """Each is root's or ours and nobody else's to write to, or root's and sticky above ours."""
+
+    def sound(owner: int, bits: int, below: int) -> bool:
+        if bits & 0o1000 and owner == 0:
+            return below != OTHERS
+        if bits & 0o1000 and below == OTHERS:
+            return False
+        shared = bits & 0o002 or (bits & 0o020 and owner != OURS)
+        return owner != OTHERS and not shared
+
+    below = [*(owner for owner, _ in each), OURS][1:] if each else []
+    all_sound = all(sound(*one, under) for one, under in zip(each, below, strict=True))
+    assert refused(folders(tmp_path_factory.mktemp("way"), *each)) != all_sound
+
+
+@AS_ROOT
+@pytest.mark.usefixtures("us")
+@pytest.mark.parametrize(
+    ("owner", "bits", "fits"),
+    [
+        (OURS, 0o600, True),
+        (OURS, 0o664, True),
+        (OURS, 0o666, False),
+        (0, 0o644, True),
+        (0, 0o664, False),
+        (OTHERS, 0o600, False),
+    ],
+)
+def test_the_file_that_was_opened_is_the_one_that_counts(
+    tmp_path: Path, owner: int, bits: int, fits: bool
+) -> None:
+    """Its owner and mode, whatever lies at the path by then."""
+    path = folders(tmp_path)
+    os.chown(path, owner, owner)
+    path.chmod(bits)
+    assert refused(path) is not fits
+    status = path.stat()
+    path.unlink()
+    path.touch(0o600)
+    if fits:
+        check_ours(path, status)
+        return
+    with pytest.raises(UnsafeError):
+        check_ours(path, status)
+
+
+@AS_ROOT
+@pytest.mark.usefixtures("us")
+def test_both_sides_of_a_link_are_checked(tmp_path: Path) -> None:
+    """A link of ours to a file of ours is fine, however it is written."""
+    for name in ("ours", "theirs", "open"):
+        (tmp_path / name).mkdir()
+    ours = folders(tmp_path / "ours", (OURS, 0o700))
+    theirs = folders(tmp_path / "theirs", (OTHERS, 0o755))
+    (tmp_path / "open").chmod(0o777)
+    for number, (target, fits) in enumerate(
+        [
+            (ours, True),
+            (Path("ours/f/file"), True),
+            (Path("ours/../ours/f/./file"), True),
+            (theirs, False),
+            (Path("open/../ours/f/file"), True),
+            (Path("link-0"), True),
+        ]
+    ):
+        link = tmp_path / f"link-{number}"
+        link.symlink_to(target)
+        assert refused(link) is not fits, target
+    (tmp_path / "open/link").symlink_to(ours)
+    assert refused(tmp_path / "open/link")
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(OSError, match="symbolic links"):
+        check_way(tmp_path / "loop")
+
+
+@AS_ROOT
+@pytest.mark.usefixtures("us")
+def test_a_group_counts_as_ours_where_it_has_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its name, its members, and the accounts that begin in it."""
+    path = folders(tmp_path, (OURS, 0o770))
+    assert not refused(path)
+    members(monkeypatch, "ann", "ann", "root")
+    assert not refused(path)
+    for name, *listed in (("staff",), ("ann", "bob"), ("ann", "ann", "bob")):
+        members(monkeypatch, name, *listed)
+        assert refused(path)
+    members(monkeypatch, "ann")
+    accounts = [*pwd.getpwall(), pwd.struct_passwd(("eve", "", 7, OURS, "", "", ""))]
+    monkeypatch.setattr(pwd, "getpwall", lambda: accounts)
+    assert refused(path)
+
+
+def test_a_folder_below_one_for_everybody_is_not_made(tmp_path: Path) -> None:
+    """The way out is in the sentence; and below a sticky one it is."""
+    tmp_path.chmod(0o777)
+    with pytest.raises(UnsafeError, match="others can write to this folder") as unsafe:
+        private_folder(tmp_path / "a" / "b")
+    assert (unsafe.value.where, "chmod go-w" in unsafe.value.hint) == (str(tmp_path), True)
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_file_in_its_place_is_said(tmp_path: Path) -> None:

@@ -8,14 +8,19 @@ import click
 from agent.cli.ask_text import answer_text, explained_text
 from agent.cli.door import door
 from agent.cli.options import json_option, record
-from agent.cli.parameters import names
+from agent.cli.parameters import QUERY, check_asked, check_host, names
 from agent.cli.problems import note
 from agent.cli.undecided import UNDECIDED, undecided
-from agent.errors import UsageError, nearest
+from agent.errors import nearest
 from agent.paths import paths
 from agent.wire.asking import Answer, Ask, Explained
 from agent.wire.client import Client
 from agent.wire.reviews import Review
+
+STALE = (
+    "the policy file has mistakes, so the rules before it are in use; "
+    "`reticent policy check` lists them"
+)
 
 
 class AskOptions(TypedDict):
@@ -30,7 +35,7 @@ class AskOptions(TypedDict):
 
 @click.command()
 @click.argument("recipient")
-@click.argument("query")
+@click.argument("query", type=QUERY)
 @click.option(
     "--only-names",
     "only",
@@ -45,21 +50,25 @@ def ask(context: click.Context, /, **options: Unpack[AskOptions]) -> None:
     """Get what a request of QUERY to RECIPIENT may carry, and record that it was disclosed.
 
     Ask only for what you are about to send: what is answered counts as told to the recipient.
+    With - as QUERY it is read from the standard input: every user of this machine can read the
+    arguments of a running command, and a shell keeps them.
     """
     request = _request(options)
     with door() as client:
         if options["dry_run"]:
             found: Explained = client.call("explain", request)
             text = record(found) if options["as_json"] else explained_text(found)
-            code = found.code
+            code, stale = found.code, found.stale_rules
             note_unknown(options["only"] or (), _names(found))
         else:
             answer: Answer = client.call("decide", request)
             text = record(answer) if options["as_json"] else _page(client, answer)
-            code = answer.code
+            code, stale = answer.code, answer.stale_rules
             unseen = {*(options["only"] or ())} - {*answer.attributes, *answer.unspecified}
             if unseen and code not in UNDECIDED:
                 note_unknown(sorted(unseen), _names(client.call("explain", request)))
+        if stale:
+            note(STALE)
         if code in UNDECIDED and not options["as_json"]:
             raise undecided(code, client.call("status"), paths())
     click.echo(text)
@@ -67,10 +76,9 @@ def ask(context: click.Context, /, **options: Unpack[AskOptions]) -> None:
 
 
 def _request(options: AskOptions) -> Ask:
-    """Return the request; UsageError where there is not a word in it."""
-    if not options["query"].strip():
-        hint = "write what is asked, as in `reticent ask books.example 'version control'`"
-        raise UsageError("the query is empty", hint)
+    """Return the request; UsageError where it cannot be one."""
+    check_host(options["recipient"])
+    check_asked(options["query"], "`reticent ask books.example 'version control'`")
     only = options["only"]
     asked = None if only is None else [*only]
     return Ask(recipient=options["recipient"], query=options["query"], asked=asked)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from agent.cli.explanation_text import Tried, explanation_page, why
 from agent.cli.layout import facts, paragraph, strong
 from agent.cli.problems import printable
+from agent.decision.explain import NO_QUERY
 from agent.decision.phrases import listed, people
 from agent.wire.asking import Answer, Explained, Reason
 from agent.wire.reviews import Review
@@ -24,12 +25,14 @@ def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
         parts.append(facts((name, printable(value)) for name, value in answer.attributes.items()))
         parts.append(facts([("header", f"{HEADER}: {printable(answer.header)}")]))
     elif none:
-        parts = [strong(paragraph(_none_set(answer.unspecified)))]
+        none_said = f"Nothing is attached: you prefer not to say {listed(answer.unspecified)}."
+        parts = [strong(paragraph(none_said))]
     else:
         parts = [strong(paragraph(each)) for each in decided]
         parts.append(paragraph("Nothing is attached."))
     lines = [("decided", each) for each in decided] if none else []
-    lines += [("not set", _unset(answer.unspecified))] if answer.unspecified else []
+    lines += [("read as", read_as(summary.read_as))] if summary is not None else []
+    lines += [("unspecified", _unspecified(answer.unspecified))] if answer.unspecified else []
     lines += [("waits for you", _waits(each)) for each in waiting]
     if answer.id is not None and summary is not None:
         place = f"entry {answer.id} of the ledger, as told to {printable(summary.pool)}"
@@ -38,23 +41,15 @@ def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
     return "\n\n".join(parts)
 
 
-def _none_set(names: Sequence[str]) -> str:
-    """Return why nothing is attached although something was chosen."""
-    few = f"not set {names[0]}" if len(names) == 1 else f"set none of {listed(names)}"
-    return f"Nothing is attached: you have {few}."
+def read_as(query: str | None) -> str:
+    """Return which known query a text was read as."""
+    return NO_QUERY if query is None else repr(printable(query))
 
 
-def _unset(names: Sequence[str]) -> str:
-    """Return what is told by being left out; `profile set` is the way out."""
+def _unspecified(names: Sequence[str]) -> str:
+    """Return what is told by being left out."""
     them = "it" if len(names) == 1 else "each of them"
-    said = f"{listed(names)}; leaving {them} out is an answer too, and counts as known."
-    return f"{said} {way_out(names)}"
-
-
-def way_out(names: Sequence[str]) -> str:
-    """Return what to do about attributes that are chosen and not set, as a sentence."""
-    one, them = (names[0], "it") if len(names) == 1 else ("NAME", "them")
-    return f"Set {them} with `reticent profile set {one}=VALUE`, or rule {them} `never`."
+    return f"{listed(names)}; leaving {them} out is an answer too, and counts as known."
 
 
 def _counted(left: float) -> str:

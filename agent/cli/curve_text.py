@@ -21,11 +21,18 @@ COLUMNS = (
 )
 
 
-def curve_text(curve: Curve) -> str:
-    """Return all that there is to say about a curve, in 80 columns; less leaves further up."""
+def curve_text(curve: Curve, source: str = "as asked") -> str:
+    """Return all that there is to say about a curve, in 80 columns; less leaves further up.
+
+    ``source``: where the present lambda is from, in words.
+    """
     shown = thinned(len(curve.steps), _marked(curve))
     rows = _rows(curve, shown[::-1])
-    parts = (strong(paragraph(_headline(curve))), table(COLUMNS, rows), facts(_notes(curve, shown)))
+    parts = (
+        strong(paragraph(_headline(curve, source))),
+        table(COLUMNS, rows),
+        facts(_notes(curve, shown)),
+    )
     return "\n\n".join(parts)
 
 
@@ -45,9 +52,9 @@ def _marked(curve: Curve) -> set[int]:
     return {curve.present} if curve.knee is None else {curve.present, curve.knee}
 
 
-def _headline(curve: Curve) -> str:
+def _headline(curve: Curve, source: str) -> str:
     present = _number(curve.terms.trade_off)
-    now = f"At lambda {present}, as it is now, {_brings(curve, curve.present)}."
+    now = f"At lambda {present}, {source}, {_brings(curve, curve.present)}."
     if curve.knee is None:
         return f"{now} The curve has no knee."
     if curve.knee == curve.present:

@@ -13,7 +13,6 @@ def decision_record(decision: Decision, elapsed_ms: float) -> dict[str, Any]:
     return {
         "query": decision.request.query,
         "matched_query": decision.matched_query,
-        "match": {"kind": decision.match.kind, "similarity": decision.match.similarity},
         "status": decision.status,
         "mode": decision.mode,
         "algorithm": terms.algorithm,

@@ -68,7 +68,8 @@ _OPTIONS = (
         type=pair,
         metavar="ATTR=VALUE",
         multiple=True,
-        help="What the recipient holds already. May be repeated.",
+        help="What the recipient holds already, as an example: every user of this machine can read "
+        "it. `reticent ask HOST - --dry-run` takes what it really holds from the vault.",
     ),
     click.option(
         "--only", type=names, metavar="A,B", multiple=True, help="Nothing but these may leave."
@@ -108,7 +109,8 @@ _OPTIONS = (
         "--profile",
         type=PATH,
         metavar="P.toml",
-        help='Your values, attribute = "value"; read only under protect = "me".',
+        help='Your values, attribute = "value": what is not there is not set, and never leaves. '
+        'The values themselves are read only under protect = "me".',
     ),
 )
 
@@ -123,8 +125,19 @@ def terms_asked(
 ) -> tuple[Model, Terms]:
     """Return the model and the terms, of a policy where one is given, else of the options.
 
-    ``average``: a policy is also asked for what it rules for everybody, and for all queries.
+    ``average``: a policy is also asked for what it rules for everybody, and for all queries. Where
+    a profile is given only what it sets is a candidate, and all else that is set anew for every
+    request.
     """
+    model, terms = _asked(context, options, average=average)
+    if options["profile"] is None:
+        return model, terms
+    own = read_values(options["profile"], model)
+    of_requests = (each.name for each in model.attributes[model.persons :])
+    return model, replace(terms, available=frozenset([*own, *of_requests]))
+
+
+def _asked(context: click.Context, options: DecideOptions, *, average: bool) -> tuple[Model, Terms]:
     policy, recipient = options["policy"], options["recipient"]
     if policy is None and recipient is not None:
         raise UsageError("--recipient needs --policy", "only the rules of a policy depend on it")

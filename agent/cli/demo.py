@@ -20,7 +20,6 @@ from agent.cli.options import json_option, record
 from agent.decision.phrases import bits, people
 from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
-from agent.model.attributes import UNSPECIFIED
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
@@ -99,7 +98,7 @@ def _way(name: str, entries: Sequence[Entry], model: Model) -> list[str]:
 
 def _everything(model: Model) -> list[str]:
     """Return the line for attaching every fact to every request."""
-    values = _everything_of_hers(model)
+    values = story.PROFILE
     gains = [gained(query, values, model) for _, query in story.REQUESTS]
     fitting = [_fitting(told(Knowledge(), values, model), model) for _ in RECIPIENTS]
     return [f"sharing all {len(values)} facts", bits(sum(gains) / len(gains)), *fitting]
@@ -107,13 +106,9 @@ def _everything(model: Model) -> list[str]:
 
 def _alone(model: Model) -> str:
     """Return what sharing everything would do to her, if nobody else has all of her facts."""
-    if people_who_fit(told(Knowledge(), _everything_of_hers(model), model), model):
+    if people_who_fit(told(Knowledge(), story.PROFILE, model), model):
         return ""
     return "Nobody in the model has all of her facts: shared together, they single her out. "
-
-
-def _everything_of_hers(model: Model) -> dict[str, str]:
-    return {each.name: story.PROFILE.get(each.name, UNSPECIFIED) for each in model.attributes}
 
 
 def _fitting(knowledge: Knowledge, model: Model) -> str:

@@ -1,13 +1,12 @@
 """The accounting of the demo: what was answered to whom, and what they know by now. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.decision.decide import decide
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
-from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 
 Asked = tuple[str, str]  # recipient, query
@@ -37,6 +36,7 @@ def converse(
     requests: Iterable[Asked], profile: Mapping[str, str], model: Model, terms: Terms
 ) -> tuple[Entry, ...]:
     """Return an entry per request, each decided in the light of those before it."""
+    terms = replace(terms, available=frozenset(profile))
 
     def with_memory(request: Request, knowledge: Knowledge) -> Decision:
         return decide(request, terms, knowledge, model)
@@ -48,6 +48,7 @@ def converse_without_memory(
     requests: Iterable[Asked], profile: Mapping[str, str], model: Model, terms: Terms
 ) -> tuple[Entry, ...]:
     """Return an entry per request, each decided as if it were the first to its recipient."""
+    terms = replace(terms, available=frozenset(profile))
 
     def without_memory(request: Request, _: Knowledge) -> Decision:
         return decide(request, terms, Knowledge(), model)
@@ -81,9 +82,9 @@ def people_who_fit(knowledge: Knowledge, model: Model) -> int:
 
 def gained(query: str, names: Iterable[str], model: Model) -> float:
     """Return the bits that disclosing these attributes gains for a query, 0 if it is unknown."""
-    match = model.match(query)
+    meant = model.match(query)
     mask = sum(1 << model.index(name) for name in names)
-    return 0.0 if match.query is None else model.utility(match.query).value(mask)
+    return 0.0 if meant is None else model.utility(meant).value(mask)
 
 
 def _converse(
@@ -94,7 +95,7 @@ def _converse(
         held = known_to(recipient, entries)
         decision = choose(Request(query, recipient), held)
         # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
-        values = {name: profile.get(name, UNSPECIFIED) for name in decision.disclosed}
+        values = {name: profile[name] for name in decision.disclosed}
         knowledge = told(held, values, model)
         entries.append(Entry(decision, values, knowledge, people_who_fit(knowledge, model)))
     return tuple(entries)

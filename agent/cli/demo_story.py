@@ -1,7 +1,6 @@
 """Who asks what in `reticent demo`: invented, in the words of the shipped model.
 
-Attributes that are not here are not set; what is not set is chosen like anything else, and then
-answered as not specified.
+Attributes that are not here are not set, and never leave.
 """
 
 NAME = "Mara"
@@ -47,10 +46,10 @@ PROFILE = {
 SEARCH, JOBS = "search.example", "jobs.example"
 
 REQUESTS = (
-    (SEARCH, "code editor"),
+    (SEARCH, "editor"),
     (SEARCH, "framework used"),
     (JOBS, "job site"),
-    (SEARCH, "tabs or spaces"),
+    (SEARCH, "tabs/spaces"),
     (SEARCH, "knee pain"),
     (JOBS, "heard of job"),
     (SEARCH, "version control"),

@@ -6,7 +6,6 @@ from agent.cli.demo_ledger import Entry, known_to, people_who_fit, values_held
 from agent.cli.layout import Column, facts, strong, table
 from agent.decision.phrases import bits, people
 from agent.decision.words import at_least, net, resent
-from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 
 
@@ -20,7 +19,8 @@ def request_text(number: int, entry: Entry, before: int) -> str:
     if decision.matched_query not in (None, decision.request.query):
         title += f", read as {decision.matched_query}"
     if decision.status == "unknown query":
-        lines = [("sends", "nothing: no known query is like it, so nothing says what would help")]
+        unknown = "the model does not know this query, so nothing says what would help"
+        lines = [("sends", f"nothing: {unknown}")]
     else:
         lines = [
             *_sent(entry),
@@ -51,11 +51,8 @@ def comparison_text(recipients: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
 
 def values_text(values: Mapping[str, str]) -> str:
-    """Return attributes with their values; one that is not set is left out of the header."""
-    shown = [f"{name}={value}" for name, value in values.items() if value != UNSPECIFIED]
-    unset = [name for name, value in values.items() if value == UNSPECIFIED]
-    text = ", ".join(shown) or "nothing"
-    return f"{text}; chosen but not set: {', '.join(unset)}" if unset else text
+    """Return attributes with their values."""
+    return ", ".join(f"{name}={value}" for name, value in values.items()) or "nothing"
 
 
 def _sent(entry: Entry) -> list[tuple[str, str]]:
@@ -69,7 +66,8 @@ def _sent(entry: Entry) -> list[tuple[str, str]]:
 
 def _withheld(entry: Entry) -> str:
     """Return how many are withheld, and which new ones came nearest to being worth it."""
-    held_back = [each for each in entry.decision.candidates if not each.disclosed]
+    candidates = entry.decision.candidates
+    held_back = [each for each in candidates if not each.disclosed and each.reason != "not set"]
     new = [each for each in held_back if each.cost_bits]
     nearest = sorted(new, key=lambda each: (-net(each), each.name))[:2]
     misses = " and ".join(

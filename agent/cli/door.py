@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agent.errors import DaemonError
+from agent.errors import DaemonError, UsageError
 from agent.paths import RUNTIME, paths
 from agent.wire.client import TIMEOUT, Client
 from agent.wire.connection import ABSENT
+from agent.wire.faults import SEE
 
 COPYING = 600.0  # seconds, for what copies the whole vault
 LONGEST = 20  # digits of a process id, and more
@@ -26,6 +27,10 @@ def door(timeout: float = TIMEOUT, *, attended: bool = True) -> Iterator[Client]
     try:
         with Client(at.control, timeout, attended=attended) as client:
             yield client
+    except UsageError as error:
+        if error.hint != SEE:
+            raise
+        raise UsageError(error.what, "see what the command takes, with --help") from None
     except DaemonError as error:
         if error.what != ABSENT:
             raise

@@ -49,7 +49,7 @@ class Commands(click.Group):
         if cmd_name not in self.deferred:
             return super().get_command(ctx, cmd_name)
         taken = iskeyword(cmd_name) or hasattr(builtins, cmd_name)
-        variable = f"{cmd_name}_" if taken else cmd_name
+        variable = f"{cmd_name}_" if taken else cmd_name.replace("-", "_")
         found = getattr(_imported(self.deferred[cmd_name].module), variable)
         return found if isinstance(found, click.Command) else None
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from shutil import get_terminal_size
 
@@ -15,7 +16,7 @@ from agent.cli.problems import printable, told
 from agent.cli.secret import PROMPTS
 from agent.cli.terminal import sees_terminal
 from agent.errors import ModelError, UsageError, nearest
-from agent.model.attributes import Attribute
+from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.file import read
 from agent.model.model import Model
 from policy.load import preset_text
@@ -23,6 +24,7 @@ from policy.load import preset_text
 REST = "-"
 NARROW = 64  # columns that the recovery code and the question below it need
 TOGETHER = "\N{NO-BREAK SPACE}"  # so that no line ends between a number and its value
+SILENT = TOGETHER.join(("prefer", "not", "to", "say"))
 
 
 def ask_first_passphrase() -> str:
@@ -76,12 +78,14 @@ def ask_values(model: Model) -> dict[str, str]:
     asked = [each for each in model.attributes if each.scope == "person"]
     told(
         f"Now your own values: {counted(len(asked), 'question')}. They stay in the vault, and only"
-        f" what the policy lets out ever leaves. Enter skips one, {REST} skips the rest."
+        f" what the policy lets out ever leaves. Enter skips one, which"
+        f" then never leaves; {REST} skips the rest. 0 is an answer: it may be told that you prefer"
+        " not to say."
     )
     values: dict[str, str] = {}
     for number, attribute in enumerate(asked, start=1):
         click.echo(f"\n{number} of {len(asked)}: {printable(attribute.title)}", err=True)
-        answer = _value(attribute)
+        answer = ask_value(attribute)
         if answer == REST:
             break
         if answer:
@@ -89,20 +93,21 @@ def ask_values(model: Model) -> dict[str, str]:
     return values
 
 
-def _value(attribute: Attribute) -> str:
-    """Return one value, REST, or nothing where it is skipped."""
+def ask_value(attribute: Attribute) -> str:
+    """Return one value, REST, or nothing where it is skipped; nothing that is typed is repeated."""
     values = attribute.values[1:]
-    numbered = enumerate(map(printable, values), start=1)
+    numbered = [*enumerate(map(printable, values), start=1), (0, SILENT)]
     listed = "  ".join(f"{number}{TOGETHER}{value}" for number, value in numbered)
     click.echo(paragraph(listed, "  ").replace(TOGETHER, " "), err=True)
     while True:
         text = _line(attribute.name)
         if text in {"", REST}:
             return text
-        try:
+        with suppress(UsageError):
             return chosen(text, values)
-        except UsageError as error:
-            told(f"{error.what}: {error.hint}.")
+        if text in {"0", UNSPECIFIED}:
+            return UNSPECIFIED
+        told(f"There is no such value: type a number from 0 to {len(values)}, or Enter.")
 
 
 def chosen(text: str, names: Sequence[str]) -> str:

@@ -1,9 +1,10 @@
-"""`reticent key`: what opens the vault. The vault is opened here, not by the daemon."""
+"""`reticent key` and `reset-clock`: for these the vault is opened here, not by the daemon."""
 
 import os
 import stat
 import sys
 from contextlib import suppress
+from datetime import datetime
 from io import UnsupportedOperation
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -143,6 +144,37 @@ def rotate(*, yes: bool, as_json: bool) -> None:
         _tell({"recovery_code": code}, said, code, as_json=as_json)
     for old in replaced(Location.of(paths()).vault):
         note(f"{old} is sealed with the key of then: what opened it opens it still")
+
+
+@click.command(name="reset-clock")
+@yes_option
+@json_option
+def reset_clock(*, yes: bool, as_json: bool) -> None:
+    """Go by the clock again, after it was wrong.
+
+    No time before the ledger's latest entry is taken for now, so that what has expired stays so
+    where the clock is set back. If an entry was written while the clock was ahead, rules and
+    limits go by that time until it has come: then set the clock right, and run this. Entries stay
+    as they were written, and none of them counts as later than now any more.
+
+    The daemon must not have the vault open: run `reticent lock` first.
+    """
+    _slots()
+    now = datetime.now().astimezone()
+    agree(f"Is it {now:%Y-%m-%d %H:%M}, as the clock says?", yes=yes)
+    passphrase = ask_secret(PROMPTS["passphrase"])
+    with unlock(Location.of(paths()), Secret("passphrase", passphrase)) as vault, uninterrupted():
+        latest = vault.ledger.latest
+        ahead = latest is not None and latest > now
+        if ahead:
+            vault.reset_clock(now)
+        if as_json:
+            click.echo(record({"done": ahead, "latest": latest, "now": now}))
+        elif ahead:
+            said = f"The ledger's latest time was {latest:%Y-%m-%d %H:%M}; now it is the clock's."
+            click.echo(paragraph(said))
+        else:
+            click.echo("The clock is not behind the ledger: there is nothing to reset.")
 
 
 def _check_shown(text: str) -> None:

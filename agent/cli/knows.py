@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import click
 
-from agent.cli.ask_text import way_out
 from agent.cli.door import door
 from agent.cli.layout import Column, counted, moment, paragraph, strong, table
 from agent.cli.options import json_option, record
@@ -50,9 +49,9 @@ def held_text(held: Held) -> str:
 
 
 def _unset(names: Sequence[str]) -> str:
-    """Return what the user told by setting nothing."""
+    """Return what is told of what was "unspecified", by choice or before it could be."""
     which = f"{listed(names)} is" if len(names) == 1 else f"{listed(names)} are"
-    return f"That {which} unspecified is a fact too, and few people may share it. {way_out(names)}"
+    return f"That {which} unspecified is a fact too, and few people may share it."
 
 
 def _inferred(found: Inferred) -> str:

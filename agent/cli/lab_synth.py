@@ -11,6 +11,7 @@ from agent.cli.extras import extra
 from agent.cli.layout import Column, paragraph, table
 from agent.cli.options import PATH, json_option, record, seed_option
 from agent.cli.parameters import OneOf
+from agent.cli.problems import printable
 from agent.cli.progress import Progress
 from agent.lab.synth.marginals import MIN_USERS, PEOPLE, QUERIES, SOURCE, TEXTS
 
@@ -64,7 +65,7 @@ def synth(**flags: Unpack[SynthFlags]) -> None:
     click.echo(paragraph(f"Wrote a synthetic log to {out}: nobody searched for any of it."))
     if found is not None:
         click.echo(table(_COLUMNS, [*_sizes(found, times), *_shares(found)]))
-    click.echo(f"What is assumed stands in {out / SOURCE}.")
+    click.echo(printable(f"What is assumed stands in {out / SOURCE}."))
 
 
 def _sizes(found: Measured, times: int) -> list[tuple[str, str, str, str]]:

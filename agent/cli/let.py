@@ -15,6 +15,7 @@ from agent.errors import UsageError
 from agent.wire.reviews import Disclose, Override, Ruled
 
 VALUES: tuple[Disclose, ...] = ("never", "ask", "auto", "always")
+CLOSERS: tuple[Disclose, ...] = ("never", "ask")  # what another word may have been meant for
 ONCE = "For the next request only that it changes."
 ALWAYS = "For good, by a rule in the policy; the default."
 
@@ -31,7 +32,7 @@ class LetOptions(LastingOptions):
 @click.command()
 @click.argument("recipient", metavar="HOST")
 @click.argument("attributes", type=names, metavar="ATTR[,ATTR]")
-@click.argument("disclose", type=OneOf(VALUES), metavar="never|ask|auto|always")
+@click.argument("disclose", type=OneOf(VALUES, CLOSERS), metavar="never|ask|auto|always")
 @lasting_options(ONCE, ALWAYS)
 @json_option
 def let(**options: Unpack[LetOptions]) -> None:

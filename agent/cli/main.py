@@ -17,7 +17,8 @@ from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import Interrupted, came, listening
 from agent.cli.problems import as_usage_error, show
 from agent.cli.terminal import sees_terminal
-from agent.errors import ReticentError, reason
+from agent.errors import LockedError, ReticentError, reason
+from agent.paths import paths
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 DEBUG = "RETICENT_DEBUG"
@@ -59,6 +60,7 @@ class Program(Commands):
         "requests": Deferred(
             "agent.cli.requests", "List the latest requests, with what they told."
         ),
+        "reset-clock": Deferred("agent.cli.key", "Go by the clock again that was wrong."),
         "restore": Deferred("agent.cli.restore", "Put a backup in the place of the vault."),
         "review": Deferred("agent.cli.review", "See what left and why, and change it."),
         "service": Deferred("agent.cli.service", "Have the system start the daemon."),
@@ -148,11 +150,22 @@ def _known(error: Exception) -> ReticentError | None:
     match error:
         case click.ClickException():
             return as_usage_error(error)
+        case LockedError():
+            return _explained(error)
         case ReticentError():
             return error
         case OSError():
             return _refused(error)
     return None
+
+
+def _explained(error: LockedError) -> ReticentError:
+    """Return why the vault is locked, and how to mend it where it was replaced while open."""
+    from agent.vault.leftovers import read_notice
+    from agent.vault.location import Location
+
+    notice = read_notice(Location.of(paths()))
+    return error if notice is None else LockedError(f"{error.what}: {notice}", notice.hint)
 
 
 def _refused(error: OSError) -> ReticentError:

@@ -14,6 +14,7 @@ from agent.cli.model_record import model_record
 from agent.cli.model_text import dropped, summary
 from agent.cli.options import PATH, json_option, record
 from agent.cli.parameters import OneOf, shrinkage
+from agent.cli.problems import printable
 from agent.cli.progress import Progress
 from agent.errors import UsageError
 from agent.lab.questions.defaults import (
@@ -131,7 +132,7 @@ def build(**flags: Unpack[BuildFlags]) -> None:
     if priced:
         what = f"{priced} attributes have a default sensitivity from two surveys"
         click.echo(paragraph(f"{what}; `--sensitivities none` leaves them without."))
-    click.echo(f"Look at it with `reticent model info {out}`.")
+    click.echo(printable(f"Look at it with `reticent model info {out}`."))
 
 
 def _priced(model: Model, which: Sensitivities) -> Model:

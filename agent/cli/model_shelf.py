@@ -90,10 +90,11 @@ def _runs() -> bool:
 
 def _keys() -> tuple[str, ...]:
     """Return the keys of the makers that the policy trusts; PolicyError if that cannot be said."""
+    from agent.files import check_ours
     from policy.load import load
 
     place = paths().policy
-    return load(place).trusted_keys if os.path.lexists(place) else ()
+    return load(place, check_ours).trusted_keys if os.path.lexists(place) else ()
 
 
 def _row(model: ModelStatus) -> tuple[str, str, str, str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from agent.cli.options import PATH, json_option, record
+from agent.cli.problems import printable
 
 
 @click.command()
@@ -18,7 +19,8 @@ def key(path: Path, *, as_json: bool) -> None:
     if as_json:
         click.echo(record({"path": str(path), "key": public}))
         return
-    click.echo(f"Wrote {path}; keep it to yourself. Those who trust you need the public key:")
+    said = f"Wrote {path}; keep it to yourself. Those who trust you need the public key:"
+    click.echo(printable(said))
     click.echo(public)
 
 
@@ -34,7 +36,7 @@ def sign(path: Path, key_path: Path, *, as_json: bool) -> None:
     if as_json:
         click.echo(record({"path": str(path), "signature": str(signature)}))
         return
-    click.echo(f"Wrote {signature}; hand it on together with {path}.")
+    click.echo(printable(f"Wrote {signature}; hand it on together with {path}."))
 
 
 @click.command()
@@ -56,5 +58,6 @@ def verify(path: Path, expected: str | None, *, as_json: bool) -> None:
         click.echo(record({"path": str(path), "key": public}))
         return
     trust = "Trust it if you trust the owner of the key:"
-    click.echo(f"{path} is as it was signed{'. ' + trust if expected is None else ', with:'}")
+    said = f"{path} is as it was signed{'. ' + trust if expected is None else ', with:'}"
+    click.echo(printable(said))
     click.echo(public)

@@ -1,5 +1,6 @@
 """The kinds of values that options take, each with a sentence for what is wrong."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from math import isfinite
@@ -7,8 +8,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from agent.cli.terminal import at_terminal
 from agent.errors import UsageError
+from agent.wire.base import LONGEST_HOST, LONGEST_QUERY
 
+PIPE = "-"
 V = TypeVar("V")
 
 if TYPE_CHECKING:
@@ -18,7 +22,12 @@ else:
 
 
 class OneOf(Choice):
-    """One of a few names; the nearest is named for any other."""
+    """One of a few names; the nearest is named for any other, if it is one of ``meant``."""
+
+    def __init__(self, choices: Sequence[str], meant: Sequence[str] | None = None) -> None:
+        """Take the names, and those of them that another word may have been meant for."""
+        super().__init__(choices)
+        self._meant = choices if meant is None else meant
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
@@ -26,8 +35,30 @@ class OneOf(Choice):
         """Return the name; UsageError if it is none of these."""
         if value not in self.choices:
             kind = "value" if param is None else f"value of {param.opts[0]}"
-            raise UsageError.unknown(kind, str(value), self.choices)
+            error = UsageError.unknown(kind, str(value), self._meant)
+            known = f"known: {', '.join(self.choices)}"
+            raise UsageError(error.what, known if error.hint.startswith("known") else error.hint)
         return super().convert(value, param, ctx)
+
+
+class Query(click.ParamType[str]):
+    """What is asked; - for the standard input, since every user can read a command's arguments."""
+
+    name = "query"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002  (of click)
+        """Return the text, without the end of its last line; UsageError for what is no text."""
+        if value != PIPE or (ctx is not None and ctx.resilient_parsing):
+            return value
+        if at_terminal():
+            typed: str = click.prompt("Query", default="", show_default=False, err=True)
+            return typed
+        text = "" if sys.stdin is None else sys.stdin.read(LONGEST_QUERY + 2)
+        return text.removesuffix("\n").removesuffix("\r")
+
+
+QUERY = Query()
+ASKED = "What is asked; - reads it from the standard input, where no other user sees it."
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -74,12 +105,24 @@ def today() -> date:
     return datetime.now().astimezone().date()
 
 
-def check_asked(query: str) -> None:
-    """Refuse a query without a word; UsageError."""
+def check_asked(query: str, example: str = "--query 'version control'") -> None:
+    """Refuse a query without a word, or with too many, or that is no text; UsageError."""
     if not query.strip():
-        raise UsageError(
-            "the query is empty", "write what is asked, as in --query 'version control'"
-        )
+        raise UsageError("the query is empty", f"write what is asked, as in {example}")
+    if len(query) > LONGEST_QUERY:
+        hint = f"a query has at most {LONGEST_QUERY:,} characters"
+        raise UsageError("the query is too long", hint)
+    if any("\ud800" <= each <= "\udfff" for each in query):  # bytes that are no UTF-8 come so
+        hint = "type it in a terminal that uses UTF-8"
+        raise UsageError("the query is not text in UTF-8", hint)
+
+
+def check_host(recipient: str) -> None:
+    """Refuse a recipient without a character, or with too many; UsageError."""
+    if not recipient.strip() or len(recipient) > LONGEST_HOST:
+        what = "too long" if recipient.strip() else "empty"
+        hint = "name who receives the request, as in forge.example"
+        raise UsageError(f"the recipient is {what}", hint)
 
 
 def _number(text: str, hint: str) -> float:

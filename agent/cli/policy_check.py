@@ -9,11 +9,10 @@ import click
 
 from agent.cli.options import PATH, json_option, record
 from agent.cli.parameters import today
-from agent.cli.policy_options import model_option, names_of, own_policy
+from agent.cli.policy_options import model_option, names_of, own_policy, read_policy
 from agent.cli.problems import printable
 from agent.errors import PolicyError, Problem, UsageError
 from policy.audit import Remark, audit
-from policy.load import load
 from policy.rules import Layer
 
 WRONG = PolicyError.exit_code
@@ -56,11 +55,11 @@ def check(
 
 def _checked(file: Path, names: tuple[str, ...], day: date) -> Checked:
     try:
-        policy = load(file)
+        policy = read_policy(file)
     except PolicyError as error:
         return Checked(str(file), problems=error.problems)
     except UsageError as error:
-        return Checked(str(file), problems=(Problem(1, "", error.what, error.hint),), unread=True)
+        return Checked(str(file), problems=(Problem(1, "", str(error), error.hint),), unread=True)
     rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
     return Checked(str(file), rules, remarks=audit(policy, names, day))
 

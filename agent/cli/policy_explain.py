@@ -6,11 +6,10 @@ from typing import TypedDict, Unpack
 import click
 
 from agent.cli.options import json_option, record
-from agent.cli.parameters import check_asked, today
-from agent.cli.policy_options import model_option, names_of, noted, policy_option
+from agent.cli.parameters import ASKED, QUERY, check_asked, today
+from agent.cli.policy_options import model_option, names_of, noted, policy_option, read_policy
 from agent.cli.policy_record import explained_record
 from agent.cli.policy_text import Explained, explained_text
-from policy.load import load
 from policy.match import Rulebook
 
 
@@ -26,7 +25,7 @@ class ExplainOptions(TypedDict):
 
 @click.command()
 @click.option("--recipient", required=True, metavar="HOST", help="Who receives the request.")
-@click.option("--query", required=True, metavar="TEXT", help="What is asked.")
+@click.option("--query", type=QUERY, required=True, metavar="TEXT", help=ASKED)
 @policy_option
 @model_option
 @json_option
@@ -35,7 +34,7 @@ def explain(**options: Unpack[ExplainOptions]) -> None:
     check_asked(options["query"])
     day = today()
     names = names_of(options["model"])
-    policy = noted(load(options["file"]), names)
+    policy = noted(read_policy(options["file"]), names)
     rulebook = Rulebook(policy, names)
     ruling = rulebook.match(options["recipient"], options["query"], day)
     explained = Explained(policy, ruling, options["query"], day)

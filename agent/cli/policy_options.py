@@ -7,17 +7,27 @@ import click
 
 from agent.cli.options import PATH
 from agent.cli.problems import note
+from agent.files import check_ours
 from agent.model.file import read
 from agent.model.shipped import shipped_model
 from agent.paths import paths
 from policy.audit import misspelt
 from policy.careful import careful
+from policy.load import load
 from policy.rules import Policy
 
 
 def own_policy() -> Path:
     """Return where the policy lies that the daemon follows."""
     return paths().policy
+
+
+def read_policy(file: Path) -> Policy:
+    """Return the policy in a file; one's own only where nobody else could have written it.
+
+    UsageError where it cannot be read, PolicyError where it is wrong.
+    """
+    return load(file, check_ours if file == own_policy() else None)
 
 
 policy_option = click.option(

@@ -8,7 +8,7 @@ from typing import TypedDict, TypeVar, Unpack
 import click
 
 from agent.cli.options import json_option, record
-from agent.cli.parameters import once, pair, today
+from agent.cli.parameters import QUERY, once, pair, today
 from agent.cli.policy_options import model_option, names_of, policy_option
 from agent.cli.policy_outcome import Outcome, outcome_record, outcome_text
 from agent.cli.problems import note
@@ -43,7 +43,12 @@ def selectors(command: C) -> C:
         model_option,
         policy_option,
         click.option("--expires", metavar="DATE", help="Up to and on this day, as 2027-03-01."),
-        click.option("--query", metavar="WORDS", help="For queries with these words."),
+        click.option(
+            "--query",
+            type=QUERY,
+            metavar="WORDS",
+            help="For queries with these words; - reads them from the standard input.",
+        ),
         click.option("--attribute", metavar="NAME", help="For one attribute, or a pattern."),
         click.option("--recipient", metavar="HOST|GROUP", help="For one recipient or group."),
     ):

@@ -6,10 +6,9 @@ import click
 
 from agent.cli.options import json_option, record
 from agent.cli.parameters import today
-from agent.cli.policy_options import model_option, names_of, noted, policy_option
+from agent.cli.policy_options import model_option, names_of, noted, policy_option, read_policy
 from agent.cli.policy_record import shown_record
 from agent.cli.policy_shown import shown_of, shown_text
-from policy.load import load
 
 
 @click.command()
@@ -23,7 +22,7 @@ def show(recipient: str | None, file: Path, model: Path | None, *, as_json: bool
     Rules that hold for some requests only are listed below.
     """
     names = names_of(model)
-    shown = shown_of(noted(load(file), names), names, recipient, today())
+    shown = shown_of(noted(read_policy(file), names), names, recipient, today())
     if as_json:
         click.echo(record(shown_record(shown)))
     else:

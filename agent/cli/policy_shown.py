@@ -95,7 +95,8 @@ def _facts(shown: Shown) -> Iterator[str]:
 
 def _daemon(settings: DaemonSettings) -> str:
     minutes, prompts = settings.lock_after_minutes, settings.prompts_per_hour
-    locks = f"locks after {minutes:g} minutes without a call" if minutes else "never locks itself"
+    after = f"{minutes:g} minutes without use" if minutes else "eight hours without a command"
+    locks = f"locks after {after}"
     clicks = "; browsers may tell which results you visit" if settings.clicks else ""
     return f"{locks}, and asks at most {prompts} times an hour{clicks}"
 

@@ -9,7 +9,7 @@ import click
 from agent.cli.history import read_history
 from agent.cli.options import PATH, json_option, record
 from agent.cli.own_values import read_values
-from agent.cli.policy_options import noted
+from agent.cli.policy_options import noted, read_policy
 from agent.cli.progress import Progress
 from agent.cli.ruled import expect_shipped
 from agent.cli.tried import Tried
@@ -22,7 +22,6 @@ from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.model.signature import trusted
-from policy.load import load
 from policy.match import Rulebook
 from policy.rules import Policy
 
@@ -50,7 +49,7 @@ class TryOptions(TypedDict):
     "--profile",
     type=PATH,
     metavar="P.toml",
-    help='Your values, attribute = "value"; what is left out is not specified.',
+    help='Your values, attribute = "value"; what is not there is not set.',
 )
 @click.option(
     "--model",
@@ -66,7 +65,7 @@ def try_(**options: Unpack[TryOptions]) -> None:
     for you counts as withheld. Values that neither history nor profile has are taken from people
     of the model who agree with the rest, and figures are then means.
     """
-    rules = load(options["file"])
+    rules = read_policy(options["file"])
     model = (
         read(shipped_model())
         if options["model"] is None

@@ -1,9 +1,20 @@
 """What the user is told when something went wrong: one sentence, and how to mend it."""
 
+import re
+
 import click
 
 from agent.cli.layout import paragraph
 from agent.errors import PolicyError, ReticentError, UsageError, nearest
+
+_NUMBERS = (  # what click says of numbers, and what is meant
+    (re.compile("is not a valid integer( range)?"), "is not a whole number"),
+    (re.compile("is not a valid float( range)?"), "is not a number"),
+    (re.compile(r"is not in the range (\S+?)<=x<=(\S+)"), r"is not between \1 and \2"),
+    (re.compile(r"is not in the range x>=(\S+)"), r"is below \1"),
+    (re.compile(r"is not in the range x<=(\S+)"), r"is over \1"),
+)
+_LONG = re.compile(r"(\S{200})\S{200,}")  # a path may be as long as that
 
 
 def show(error: ReticentError) -> int:
@@ -13,9 +24,14 @@ def show(error: ReticentError) -> int:
     """
     parts = _parts(error) if isinstance(error, PolicyError) else (error,)
     for part in parts:
-        click.echo(f"reticent: error: {printable(str(part))}", err=True)
-        click.echo(f"reticent: hint: {printable(part.hint)}", err=True)
+        click.echo(f"reticent: error: {_shortened(printable(str(part)))}", err=True)
+        click.echo(f"reticent: hint: {_shortened(printable(part.hint))}", err=True)
     return error.exit_code
+
+
+def _shortened(text: str) -> str:
+    """Return a text without what is too long to be read: a word of thousands of characters."""
+    return _LONG.sub("\\1…", text)
 
 
 def told(text: str) -> None:
@@ -43,6 +59,8 @@ def as_usage_error(error: click.ClickException) -> ReticentError:
         hint = hint if near is None else f"did you mean {near!r}?"
         return UsageError(f"unknown option {error.option_name!r} of `{command}`", hint)
     message = " ".join(error.format_message().split()).rstrip(".")
+    for form, ours in _NUMBERS:
+        message = form.sub(ours, message)
     return UsageError(message[:1].lower() + message[1:], hint)
 
 

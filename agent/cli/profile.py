@@ -1,6 +1,6 @@
 """`reticent profile`: the user's own values."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 import click
@@ -9,12 +9,12 @@ from agent.cli.door import door
 from agent.cli.groups import Commands, Deferred
 from agent.cli.layout import Column, counted, paragraph, strong, table
 from agent.cli.options import json_option, record
-from agent.cli.parameters import once, pair
 from agent.cli.problems import printable
 from agent.decision.phrases import listed
-from agent.wire.keeping import Changed, Profile, ProfileChange
+from agent.wire.keeping import Changed, Profile, ProfileChange, Stale
 
 MASK = "***"
+BACK = "`reticent undo` takes that back, until the vault is locked."
 COLUMNS = (Column("attribute", wraps=True), Column("value", wraps=True))
 
 model_option = click.option(
@@ -27,7 +27,8 @@ class ProfileCommands(Commands):
 
     deferred: ClassVar[Mapping[str, Deferred]] = {
         "export": Deferred("agent.cli.profile_export", "Write your values into a file, in clear."),
-        "import": Deferred("agent.cli.profile_import", "Set the values that are in a file."),
+        "import": Deferred("agent.cli.profile_values", "Set the values that are in a file."),
+        "set": Deferred("agent.cli.profile_values", "Set values that you are asked for."),
     }
 
 
@@ -47,51 +48,36 @@ def show(*, reveal: bool, as_json: bool) -> None:
     click.echo(record({"values": values}) if as_json else profile_text(values, masked=not reveal))
 
 
-@profile.command(name="set")
-@click.argument("pairs", nargs=-1, required=True, type=pair, metavar="NAME=VALUE...")
-@model_option
-@json_option
-def set_(*, pairs: tuple[tuple[str, str], ...], model: str | None, as_json: bool) -> None:
-    """Set attributes to values: all of those given, or none where one does not fit.
-
-    A shell may keep what is typed: `reticent profile import -` reads the values from a pipe.
-    """
-    values = once("NAME=VALUE", pairs)
-    _change(ProfileChange(model=model, set=values), f"Set {listed([*values])}.", as_json=as_json)
-
-
 @profile.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @model_option
 @json_option
 def unset(*, names: tuple[str, ...], model: str | None, as_json: bool) -> None:
-    """Take values away: these attributes are not specified from then on.
+    """Take values away: these attributes never leave from then on.
 
-    Where one is chosen all the same, leaving it out is an answer too.
+    Whoever was told one goes on to hold it: `reticent knows HOST` says who holds what.
     """
     change = ProfileChange(model=model, unset=[*names])
-    _change(change, f"Unset {listed(names)}.", as_json=as_json)
-
-
-def _change(change: ProfileChange, said: str, *, as_json: bool) -> None:
     with door() as client:
         changed: Changed = client.call("change_profile", change)
-    click.echo(record(changed) if as_json else changed_text(said, [changed]))
+    click.echo(record(changed) if as_json else changed_text(f"Unset {listed(names)}.", changed))
 
 
-def changed_text(said: str, changes: Iterable[Changed]) -> str:
-    """Return what was changed, and who holds an older value of it."""
-    stale: dict[str, dict[str, None]] = {}  # ordered, and each pool once
-    for each in (stale for changed in changes for stale in changed.stale):
-        stale.setdefault(each.name, {}).update(dict.fromkeys(each.pools))
-    lines = [said, *(_older(name, [*pools]) for name, pools in stale.items())]
+def changed_text(said: str, changed: Changed) -> str:
+    """Return what was changed, who holds an older value of it, and how to take it back."""
+    kept = {each.name for each in changed.changes if each.is_set}
+    lines = [said, *(_older(each, is_set=each.name in kept) for each in changed.stale)]
+    lines += [BACK] if changed.changes else []
     return "\n".join(paragraph(printable(each)) for each in lines)
 
 
-def _older(name: str, pools: list[str]) -> str:
-    verb = "holds" if len(pools) == 1 else "hold"
+def _older(stale: Stale, *, is_set: bool) -> str:
+    one = len(stale.pools) == 1
+    who = f"{listed(stale.pools)} {'holds' if one else 'hold'}"
+    if not is_set:
+        return f"{who} a value of {stale.name}, and {'goes' if one else 'go'} on to hold it."
     then = "the new one is told there like a fact that is known"
-    return f"{listed(pools)} {verb} an older value of {name}; {then}."
+    return f"{who} an older value of {stale.name}; {then}."
 
 
 def _masked(values: Mapping[str, str], *, reveal: bool) -> dict[str, str]:
@@ -107,6 +93,6 @@ def profile_text(values: Mapping[str, Mapping[str, str]], *, masked: bool) -> st
             parts.append(strong(printable(f"{model}: {counted(len(each), 'value')}")))
             parts.append(table(COLUMNS, rows))
     if not parts:
-        return "You have set no values: `reticent profile set NAME=VALUE` does."
+        return "You have set no values: `reticent profile set NAME...` asks for some."
     parts += ["`--reveal` shows the values."] if masked else []
     return "\n\n".join(parts)

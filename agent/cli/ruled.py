@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from agent.cli.policy_options import noted
+from agent.cli.policy_options import noted, read_policy
 from agent.decision.terms import Terms
 from agent.decision.under import terms_under
 from agent.errors import UsageError
@@ -14,7 +14,6 @@ from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.model.signature import trusted
-from policy.load import load
 from policy.match import Rulebook, Verdicts
 from policy.rules import Policy
 
@@ -29,7 +28,7 @@ def ruled(
     UsageError where a file or a recipient cannot be, PolicyError for a policy that is wrong,
     SignatureError for a model whose maker the policy does not trust.
     """
-    rules = load(policy)
+    rules = read_policy(policy)
     model = _model(rules, recipient, query, named, today)
     names = [attribute.name for attribute in model.attributes]
     rulebook = Rulebook(noted(rules, names), names)

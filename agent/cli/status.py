@@ -34,6 +34,8 @@ def status_text(status: Status) -> str:
 
 def headline(status: Status) -> str:
     """Return in one sentence whether requests are answered, and what to do where they are not."""
+    if status.notice is not None and (status.locked or not status.vault):
+        return printable(f"Locked: {status.notice}.")
     if not status.vault:
         return NO_VAULT
     if status.locked:
@@ -57,13 +59,14 @@ def _facts(status: Status) -> list[tuple[str, str]]:
     lines.append(("waits for you", (str(status.waiting) if pending else "nothing") + pending))
     since = moment(status.started_at)
     lines.append(("daemon", f"version {status.version}, process {status.process}, since {since}"))
-    return lines + [("note", printable(each)) for each in status.notes]
+    notices = [status.notice] if status.notice is not None and not status.locked else []
+    return lines + [("note", printable(each)) for each in (*notices, *status.notes)]
 
 
 def _lock(minutes: float) -> str:
     if not minutes:
-        return "never"
-    return f"after {minutes:g} minutes without a command"
+        return "eight hours after the last command"
+    return f"after {minutes:g} minutes without a command or a search of yours"
 
 
 def _policy(policy: PolicyStatus, *, vault: bool) -> str:

@@ -12,7 +12,7 @@ from agent.cli.options import json_option, record
 from agent.cli.service import usual, written
 from agent.daemon.checks.places import listens
 from agent.daemon.process.sockets import alone
-from agent.daemon.service.installed import foreign, look
+from agent.daemon.service.installed import foreign, listening, look
 from agent.errors import DaemonError
 from agent.files import private_folder
 from agent.paths import Paths, paths
@@ -35,7 +35,7 @@ def stop(*, as_json: bool) -> None:
     with ended(paths()):
         pass
     units = written(usual())
-    again = bool(look(units).present) and not foreign(units)
+    again = bool(look(units).present) and not foreign(units) and listening(usual())
     if as_json:
         click.echo(record({"ended": True, "service": again}))
     else:

@@ -27,7 +27,7 @@ def undecided(code: Code, status: Status, at: Paths) -> ReticentError:
     """Return the error for one of the codes above; ``status``: how the daemon is."""
     found = UNDECIDED[code]
     match code:
-        case "locked" if not status.vault:
+        case "locked" if not status.vault and status.notice is None:
             return NO_VAULT
         case "no policy" if status.policy.problems:
             hint = f"`reticent policy check` says what is wrong with {status.policy.path}"

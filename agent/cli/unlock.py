@@ -28,7 +28,7 @@ def unlock(*, keyring: bool, recovery: bool, as_json: bool) -> None:
         click.echo(record(found))
         return
     click.echo(paragraph(headline(found)))
-    for each in found.notes:
+    for each in ([found.notice] if found.notice else []) + found.notes:
         note(each)
 
 
@@ -38,7 +38,7 @@ def _unlocked(client: Client, method: Method) -> Status:
     VaultError where there is no vault.
     """
     status: Status = client.call("status")
-    if not status.vault:
+    if not status.vault and status.notice is None:
         raise VaultError("there is no vault yet", "make one with `reticent init`")
     if not status.locked:
         note("it was open already; the secret was not checked")

@@ -7,7 +7,7 @@ import click
 from agent.cli.ask import note_unknown
 from agent.cli.door import door
 from agent.cli.options import json_option, record
-from agent.cli.parameters import flat, names
+from agent.cli.parameters import QUERY, check_asked, check_host, flat, names
 from agent.cli.undecided import UNDECIDED, undecided
 from agent.cli.whatif_text import weighed_text
 from agent.errors import UsageError
@@ -31,7 +31,7 @@ class WhatIfOptions(TypedDict):
 
 
 @click.command()
-@click.argument("query", required=False)
+@click.argument("query", type=QUERY, required=False)
 @click.option("--recipient", metavar="HOST", help="Who would receive the request.")
 @click.option(
     "--asked",
@@ -56,7 +56,8 @@ def whatif(context: click.Context, /, **options: Unpack[WhatIfOptions]) -> None:
     """Show what another set of attributes would bring and cost.
 
     Beside what leaves with QUERY, or left with an entry of the ledger. Each attribute has a row,
-    also one that may not leave. Nothing is sent, recorded or changed.
+    also one that may not leave. Nothing is sent, recorded or changed. With - as QUERY it is read
+    from the standard input, where no other user of this machine sees it.
     """
     body = _body(options)
     with door() as client:
@@ -79,6 +80,10 @@ def _body(options: WhatIfOptions) -> WhatIf:
         raise UsageError("it is not said which request is meant", WHICH)
     elif options["standing"] == bool((query or "").strip()):
         raise UsageError("what is weighed is for one query or for all", WHICH)
+    if query is not None:
+        check_asked(query, "`reticent whatif 'version control' --recipient books.example`")
+    if recipient is not None:
+        check_host(recipient)
     return WhatIf(
         entry=options["entry"],
         recipient=recipient,

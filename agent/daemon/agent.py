@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent.daemon.desk.desk import Desk
 from agent.daemon.live.rules import Rules
 from agent.daemon.live.shelf import Shelf
+from agent.daemon.process.log import LOG
+from agent.daemon.rates import Rates
 from agent.daemon.sources import Sources
 from agent.daemon.unrecorded import Unrecorded
+from agent.errors import VaultError
 from agent.vault.facts import site_of
 from agent.vault.location import Location
 from policy.hosts import load_suffixes
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Callable
 
     from agent.daemon.events import Bus
-    from agent.errors import VaultError
     from agent.paths import Paths
     from agent.vault.vault import Vault
 
@@ -37,11 +41,18 @@ class Parts:
     bus: Bus
 
 
+class _Floor(NamedTuple):
+    """A time that is not past, and by another clock, in seconds, since when that is so."""
+
+    at: datetime
+    since: float
+
+
 class Agent:
     """What decides: ``vault`` is None while it is locked, and changes by one assignment.
 
     ``locks``: how often it was to be locked; ``trouble``: why the vault let no answer leave, None
-    where it lets them.
+    where it lets them; ``ahead``: of the clock, the time by which all is decided.
     """
 
     def __init__(self, parts: Parts, vault: Vault | None = None) -> None:
@@ -54,14 +65,53 @@ class Agent:
         self.sources = parts.sources
         self.bus = parts.bus
         self.unrecorded = Unrecorded()
+        self.rates = Rates()
         self.vault = vault
+        self.ahead = timedelta()
+        self._floor: _Floor | None = None
         self.locks = 0
         self.trouble: VaultError | None = None
+
+    def time(
+        self, clock: Callable[[], datetime], since: Callable[[], float] = monotonic
+    ) -> datetime:
+        """Return the time by which all is decided: never before the ledger's latest.
+
+        Where the clock was set back what had expired would live again, and what was told this
+        week would not count. From the latest time it goes on by ``since``, in seconds, until the
+        clock has caught up.
+        """
+        said = now = clock()
+        latest = None if self.vault is None else self.vault.ledger.latest
+        if latest is not None and latest > now:
+            if self._floor is None or self._floor.at != latest:
+                self._floor = _Floor(latest, since())
+            passed = timedelta(seconds=since() - self._floor.since)
+            now = max(now, (latest + passed).astimezone(now.tzinfo))
+        self.ahead = now - said
+        return now
 
     def look(self, now: datetime) -> None:
         """Look whether the policy has changed, and tell if it has."""
         if self.rules.check(now):
             self.bus.publish("policy")
+
+    async def fresh(self, clock: Callable[[], datetime]) -> None:
+        """Have the rules of the policy file in force, as `Rules.follow`, and tell of others."""
+        await self.rules.follow(clock, lambda: self.bus.publish("policy"))
+
+    def guard(self) -> None:
+        """Lock a vault that was replaced while it was open, once all of it is written aside.
+
+        Where that cannot be done it stays open for the next try, and answers nothing.
+        """
+        if self.vault is not None and not self.vault.intact:
+            LOG.warning("the file of the open vault was replaced, removed or written to")
+            self.trouble = None
+            try:
+                self.lock()
+            except VaultError as error:
+                self.trouble = None if self.vault is None else error
 
     def opened(self, vault: Vault, now: datetime) -> None:
         """Hand the records of a vault to those who keep some there; VaultError where that fails.
@@ -90,16 +140,19 @@ class Agent:
     def lock(self) -> None:
         """Close the vault, if it is open; also where something cannot be written any more.
 
-        What requests left in memory goes too.
+        What requests left in memory goes too. ReplacedVaultError, and it stays open, where its
+        file was replaced and all of it cannot be written aside.
         """
         self.locks += 1
-        vault, self.vault = self.vault, None
-        if vault is None:
+        if self.vault is None:
             return
+        self.vault.rescue()
+        vault, self.vault = self.vault, None
         with ExitStack() as ends:  # from the last to the first, each whatever the others do
             ends.callback(self.bus.publish, "lock")
             ends.callback(site_of.cache_clear)
             ends.callback(self.unrecorded.clear)
+            ends.callback(self.rates.clear)
             ends.callback(self.rules.forget)
             ends.callback(self.shelf.forget)
             ends.callback(vault.close)

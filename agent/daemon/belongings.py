@@ -16,13 +16,14 @@ from agent.paths import Paths
 from agent.vault import outside
 from agent.vault.keys import keyrings
 
-VAULTS = ("vault.db", "vault.db.replaced-*", ".vault.db.*.part")
+VAULTS = ("vault.db", "vault.db.replaced-*", "vault.db.set-aside-*", ".vault.db.*.part")
 BESIDE = ("*-wal", "*-shm", "*-journal")  # what SQLite keeps beside each
-VAULT = ("vault.db", "vault.db-*", "vault.db.replaced-*", ".*vault.db.*")
+ASIDE = ("vault.db.set-aside-*", ".vault.db.set-aside-*")
+VAULT = ("vault.db", "vault.db-*", "vault.db.replaced-*", ".*vault.db.*", *ASIDE)
 RELAY = ("browser-relay", ".browser-relay.*")
 MODELS = ("*.safetensors", "*.sig", ".*.part")
 COPYING = ".????????"  # a folder in which a model is being copied
-STATE = ("witness.json", ".witness.json.*", "listen.token", "daemon.*")
+STATE = ("witness.json", ".witness.json.*", "listen.token", "daemon.*", "set-aside.json", *ASIDE)
 POLICY = ("policy.toml", ".policy.toml.*")
 SOCKETS = ("control.sock", "query.sock")
 

@@ -24,6 +24,7 @@ CHECKS: tuple[Check, ...] = (
     kept.policy,
     kept.models,
     machine.keyring,
+    machine.screen,
 )
 
 

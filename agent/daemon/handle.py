@@ -14,11 +14,10 @@ from agent.daemon.deciding.answers import (
 )
 from agent.daemon.deciding.case import Case, NothingError, case_of, decided_briefly
 from agent.daemon.deciding.fitting import largest_values
+from agent.daemon.rates import Asker
 from agent.decision.alike import people_left
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge
-from agent.model.attributes import UNSPECIFIED
-from agent.model.model import Model
 from agent.model.persons import person_codes
 from agent.vault.entry import Disclosure
 from agent.wire.asking import Answer, Ask
@@ -26,18 +25,19 @@ from agent.wire.asking import Answer, Ask
 Values = Mapping[str, str]
 
 
-def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
+def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answer:
     """Answer one request, and record what the answer carries before it leaves.
 
-    ``now``: with the zone in which the user lives. It is one step, and nothing comes between: no
-    two requests can spend one limit. UsageError where the recipient is no host, or more is asked
-    than the ledger has room for; whatever is raised, nothing is attached, and the ledger says of
-    nothing that it was.
+    ``now``: with the zone in which the user lives; ``by``: who asks, as the door says. It is one
+    step, and nothing comes between: no two requests can spend one limit. UsageError where the
+    recipient is no host, or more is asked than the ledger has room for; whatever is raised, nothing
+    is attached, and the ledger says of nothing that it was.
     Source: DESIGN.md 2.6, 3.
     """
     try:
         case = case_of(ask, now, agent)  # policy, desk, vault: the terms, and what is known
-        fresh = _request_values(case.model, ask, now, agent)  # sources
+        _check_rates(case, by, now, agent)  # policy: so often in a minute
+        fresh = agent.sources.values(_of_request(case), ask, now)  # sources
         decision = decided_briefly(case)  # decision: pure, and it never sees the profile
     except NothingError as error:
         return nothing(error.code)
@@ -48,6 +48,8 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
     header = header_of(values, case.model)  # wire
     summary = summary_of(decision, case.ruling.pool, case.model, left)
     number = _record(decision, values, left, case, now) if values else None  # vault
+    if number is not None:
+        agent.rates.record(by, now)
     agent.desk.answered(decision, case.ruling)  # desk: at the last, since nothing can fail now
     agent.rules.fired.note(case.ruling, now)  # policy: which of its rules decided
     return Answer(
@@ -60,11 +62,19 @@ def handle(ask: Ask, now: datetime, agent: Agent) -> Answer:
     )
 
 
-def _request_values(model: Model, ask: Ask, now: datetime, agent: Agent) -> Values:
-    """Return the values of the model's request attributes; of those with no source, none."""
-    open_ = model.attributes[model.persons :]
-    found = agent.sources.values([each.name for each in open_], ask, now) if open_ else {}
-    return {each.name: found[each.name] for each in open_ if found.get(each.name) in each.values}
+def _check_rates(case: Case, by: Asker, now: datetime, agent: Agent) -> None:
+    """Raise NothingError where too much was asked in the last minute."""
+    if agent.rates.is_full(by, now):
+        raise NothingError("too many")
+    most = case.ruling.settings["page_requests_per_minute"].value
+    if by == "page" and agent.rates.is_page_full(case.ruling.pool, int(most), now):
+        raise NothingError("too many from pages")
+
+
+def _of_request(case: Case) -> list[str]:
+    """Return the names of the request attributes that a source can say something of."""
+    named = (each.name for each in case.model.attributes[case.model.persons :])
+    return [name for name in named if name in (case.terms.available or ())]
 
 
 def _check_room(decision: Decision, case: Case, now: datetime) -> None:
@@ -88,11 +98,11 @@ def _queue(decision: Decision, case: Case, ask: Ask, now: datetime, agent: Agent
 
 
 def _revealed(decision: Decision, fresh: Values, case: Case) -> Values:
-    """Return the values of what is disclosed, in the order chosen; what is not set too."""
+    """Return the values of what is disclosed, in the order chosen."""
     persons = person_codes(case.model)
     own = [name for name in decision.disclosed if name in persons]
     values = {**fresh, **case.vault.profile.reveal(own, case.model)}
-    return {name: values.get(name, UNSPECIFIED) for name in decision.disclosed}
+    return {name: values[name] for name in decision.disclosed}
 
 
 def _people_left(values: Values, case: Case) -> int:

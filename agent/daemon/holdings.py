@@ -2,20 +2,26 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 
 from agent.daemon.agent import Agent
+from agent.daemon.desk.steps import TOLD
 from agent.daemon.pools import agreeing, counted_by, guarded, known_in
 from agent.decision.inferred import Inference, inferred
+from agent.decision.phrases import listed
 from agent.errors import LockedError
 from agent.model.model import Model
 from agent.vault.entry import Forgetting, Numbered
 from agent.vault.knowledge import held, holders
+from agent.vault.profile import Values, differing, planned
 from agent.vault.vault import Vault
 from agent.wire.base import LATEST_ENTRIES
-from agent.wire.keeping import Changed, Entry, Held, ProfileChange, Stale
+from agent.wire.keeping import Changed, Entry, Held, ProfileChange, Stale, ValueChange
 from agent.wire.overview import Inferred
 from policy.groups import SIGN
 from policy.hosts import host_of
+
+MOST_NAMED = 6  # attributes, in a sentence
 
 
 def opened(agent: Agent) -> Vault:
@@ -74,19 +80,85 @@ def forget(agent: Agent, recipient: str, now: datetime) -> bool:
 def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
     """Change the profile, all or nothing, and return who holds what is not so any more.
 
-    UsageError for what no model has, or what does not fit every model that has it.
+    It is a word of the user that can be taken back until the vault locks; with ``dry_run`` nothing
+    is done. UsageError for what no model has, or what does not fit every model that has it.
     """
-    vault, usable = opened(agent), agent.shelf.usable(agent.rules.in_force.keys, now)
-    models = usable if wanted.model is None else [_named(agent, wanted.model, usable, now)]
-    changed = vault.profile.change(
-        wanted.set,
-        wanted.unset,
-        models,
-        replace=wanted.replace,
-        everywhere=wanted.model is None,
+    vault, pool_of = opened(agent), agent.rules.in_force.pool_of
+    before = vault.profile.values()
+    after = _changed(before, agent, wanted, now)
+    differs = differing(before, after)
+    if differs and not wanted.dry_run:
+        vault.profile.keep(after)
+        agent.desk.unset(_unset(before, after))
+        names = [*dict.fromkeys(name for _, name in differs)]
+        back = partial(_put_back, agent, vault, before, frozenset(names), vault.ledger.count)
+        agent.desk.changed(_said(names), back)
+    told = {name: after.get(model, {}).get(name) for model, name in differs}
+    stale = holders(vault.ledger, told, pool_of)
+    return Changed(
+        done=not wanted.dry_run,
+        changes=[
+            ValueChange(
+                model=model,
+                name=name,
+                was_set=name in before.get(model, {}),
+                is_set=name in after.get(model, {}),
+            )
+            for model, name in differs
+        ],
+        stale=[Stale(name=name, pools=[*pools]) for name, pools in stale.items()],
     )
-    stale = holders(vault.ledger, changed, agent.rules.in_force.pool_of)
-    return Changed(stale=[Stale(name=name, pools=[*pools]) for name, pools in stale.items()])
+
+
+def _changed(before: Values, agent: Agent, wanted: ProfileChange, now: datetime) -> Values:
+    """Return the values as a change leaves them."""
+    usable = agent.shelf.usable(agent.rules.in_force.keys, now)
+    values = before
+    if wanted.set or wanted.unset or not wanted.models:
+        everywhere = wanted.model is None
+        models = usable if wanted.model is None else [_named(agent, wanted.model, usable, now)]
+        values = planned(
+            values,
+            wanted.set,
+            wanted.unset,
+            models,
+            replace=wanted.replace,
+            everywhere=everywhere,
+        )
+    for name, own in wanted.models.items():
+        values = planned(
+            values, own, (), [_named(agent, name, usable, now)], replace=wanted.replace
+        )
+    return values
+
+
+def _unset(before: Values, after: Values) -> set[str]:
+    """Return what was set for some model, and is for none any more."""
+    old, new = ({name for own in each.values() for name in own} for each in (before, after))
+    return old - new
+
+
+def _said(names: Sequence[str]) -> str:
+    """Return what became of the profile, as a word of the user."""
+    few = len(names) <= MOST_NAMED
+    return f"Changed {listed(names) if few else f'{len(names)} values'} in your profile"
+
+
+def _put_back(agent: Agent, vault: Vault, before: Values, names: frozenset[str], count: int) -> str:
+    """Give the profile the values that it had, and say who was told others since an entry."""
+    after = vault.profile.values()
+    vault.profile.keep(before)
+    agent.desk.unset(_unset(after, before))
+    agent.bus.publish("profile")
+    told: dict[str, dict[str, None]] = {}
+    for site, facts in vault.ledger.facts.told_since(count):
+        new = dict.fromkeys(name for name, _ in facts if name in names)
+        if new:
+            told.setdefault(agent.rules.in_force.pool_of(site), {}).update(new)
+    if not told:
+        return "None of it left meanwhile."
+    each = "; ".join(f"{pool} was told {listed([*new])}" for pool, new in sorted(told.items()))
+    return f"{TOLD[:-1]}: {each}."
 
 
 def _entry(numbered: Numbered) -> Entry:

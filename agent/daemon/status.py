@@ -2,17 +2,20 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agent import __version__
 from agent.daemon.agent import Agent
 from agent.model.model import Model
+from agent.vault.leftovers import read_notice
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 from policy.daemon import DaemonSettings
 
 # How notes begin. Of the first three, `doctor` looks at the files itself.
 NO_POLICY, POLICY, MODEL = "there is no policy in use", "policy: ", "model "
 MISFIT = "the model "
+AHEAD = "the clock is behind the ledger, whose latest entry is of "
+MINUTE = timedelta(minutes=1)
 
 
 def status_of(
@@ -20,6 +23,7 @@ def status_of(
 ) -> Status:
     """Return how the daemon is; ``policy``, ``models``: how these are."""
     vault, rules = agent.vault, agent.rules.policy
+    notice = read_notice(agent.place)
     settings = DaemonSettings() if rules is None else rules.daemon
     return Status(
         version=__version__,
@@ -33,6 +37,7 @@ def status_of(
         waiting=len(agent.desk.reviews(now)),
         entries=None if vault is None else vault.ledger.count,
         notes=[*_notes(agent, policy, models, now)],
+        notice=None if notice is None else f"{notice}: {notice.hint}",
     )
 
 
@@ -56,6 +61,9 @@ def _notes(
         what, hint = agent.trouble.what, agent.trouble.hint
         yield f"the last request could not be answered: {what} ({hint})"
     if agent.vault is not None:
+        if agent.ahead > MINUTE:
+            latest = agent.vault.ledger.latest or now
+            yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits go by that, not by the clock"
         yield from agent.vault.notes
         yield from _misfits(agent, usable)
 

@@ -8,7 +8,6 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.settings import Case, case_of
 from agent.decision.terms import Terms
 from agent.errors import UsageError
-from agent.model.lookup import Match
 from agent.model.model import Model
 from agent.tradeoff.bounds import Contraction, forced
 from agent.tradeoff.local_search import SetFunction
@@ -42,16 +41,18 @@ class Choice(NamedTuple):
         return "standing" if self.standing else "dynamic"
 
 
-def choice_of(case: Case, request: Request, match: Match, terms: Terms, model: Model) -> Choice:
+def choice_of(
+    case: Case, request: Request, query: int | None, terms: Terms, model: Model
+) -> Choice:
     """Return the best set for the query that was meant, or what terms say in place of it.
 
     Nothing is planned for a recipient that forgets: what it is told serves one request only.
     """
-    if match.query is None or terms.mode == "standing":
+    if query is None or terms.mode == "standing":
         return choose_standing(case, request, terms, model)
     if terms.plans:
-        return choose_planned(case, match.query, terms, model)
-    return choose(case, match.query, terms, model)
+        return choose_planned(case, query, terms, model)
+    return choose(case, query, terms, model)
 
 
 def choose(case: Case, query: int, terms: Terms, model: Model) -> Choice:

@@ -11,7 +11,6 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.settings import Case, Own, case_of
 from agent.decision.terms import Terms
 from agent.errors import UsageError
-from agent.model.lookup import Match
 from agent.model.model import Model
 from agent.tradeoff import tradeoff_curve as tradeoff
 from agent.tradeoff.search import Proof
@@ -71,14 +70,14 @@ def curve_steps(
     What is decided with the model meanwhile changes nothing: all that is prepared for the sets of
     one lambda is dropped before the next. UsageError, as above, in the first step.
     """
-    match = model.match(request.query)
-    _check(match, terms)
+    query = model.match(request.query)
+    _check(query, terms)
     case = case_of(request, terms, knowledge, model, own)
     figures: dict[float, Figures] = {}
     chosen: dict[float, tradeoff.Chosen] = {}
     for each in tradeoff.grid(terms.trade_off):
         there = replace(terms, trade_off=each)
-        mask, _, objective, result, *_ = choice_of(_at(case, each), request, match, there, model)
+        mask, _, objective, result, *_ = choice_of(_at(case, each), request, query, there, model)
         figures[each] = figures_of(objective, mask, case, there)
         chosen[each] = tradeoff.Chosen(mask, objective.parts(mask), result.proof)
         objective.forget()
@@ -88,7 +87,7 @@ def curve_steps(
         Step(each.least, each.most, _names(each.mask, model), figures[each.least], each.proof, out)
         for each, out in zip(points, tradeoff.beaten(points), strict=True)
     )
-    meant = None if terms.mode == "standing" else match.query
+    meant = None if terms.mode == "standing" else query
     return Curve(
         request=request,
         terms=terms,
@@ -118,12 +117,12 @@ def advanced(steps: Generator[None, None, T]) -> T | None:
     return None
 
 
-def _check(match: Match, terms: Terms) -> None:
+def _check(query: int | None, terms: Terms) -> None:
     """Refuse a request for which no set is looked for."""
     if terms.nothing:
         hint = "ask about another recipient or query, or change the rule"
         raise UsageError("the policy lets nothing leave with this request", hint)
-    known = match.query is not None or terms.mode == "standing"
+    known = query is not None or terms.mode == "standing"
     if not known and terms.unknown_queries == "nothing":
         hint = "ask about one that it knows, or with --all about all of them"
         raise UsageError("the model does not know this query", hint)

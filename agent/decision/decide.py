@@ -9,7 +9,6 @@ from agent.decision.reasons import candidates_of
 from agent.decision.request import Knowledge, Request
 from agent.decision.settings import Case, Own, case_of, relevant
 from agent.decision.terms import Terms
-from agent.model.lookup import Match
 from agent.model.model import Model
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import Result
@@ -23,7 +22,7 @@ class _Task(NamedTuple):
     """
 
     request: Request
-    match: Match
+    query: int | None
     terms: Terms
     brief: bool
 
@@ -55,30 +54,30 @@ def decide_briefly(
 
 
 def _remembered(task: _Task, knowledge: Knowledge, model: Model, own: Own | None) -> Decision:
-    request, match, terms, brief = task
+    request, query, terms, brief = task
     if terms.limits.protect == "me":
         return _decide(task, case_of(request, terms, knowledge, model, own), model)
-    key = (decide, match.query, request.asked, terms, relevant(knowledge, terms), brief)
+    key = (decide, query, request.asked, terms, relevant(knowledge, terms), brief)
     decision = model.remember(
         key, lambda: _decide(task, case_of(request, terms, knowledge, model), model)
     )
-    return replace(decision, request=request, match=match, terms=terms)
+    return replace(decision, request=request, terms=terms)
 
 
 def _decide(task: _Task, case: Case, model: Model) -> Decision:
-    request, match, terms, brief = task
+    request, query, terms, brief = task
     if terms.nothing:
-        return _silent(task, case, "blocked")
-    if match.query is None and terms.unknown_queries == "nothing":
-        return _silent(task, case, "unknown query")
-    choice = choice_of(case, request, match, terms, model)
+        return _silent(task, case, model, "blocked")
+    if query is None and terms.unknown_queries == "nothing":
+        return _silent(task, case, model, "unknown query")
+    choice = choice_of(case, request, query, terms, model)
     decision = Decision(
         request=request,
         terms=terms,
         status=case.status,
         mode=choice.mode,
-        match=match,
-        matched_query=None if match.query is None else model.queries[match.query].text,
+        query=query,
+        matched_query=_text(query, model),
         disclosed=_names(choice.order, model),
         figures=figures_of(choice.objective, choice.mask, case, terms),
         evidence=_evidence(choice.result, case),
@@ -90,9 +89,9 @@ def _decide(task: _Task, case: Case, model: Model) -> Decision:
     return decision
 
 
-def _silent(task: _Task, case: Case, status: Status) -> Decision:
+def _silent(task: _Task, case: Case, model: Model, status: Status) -> Decision:
     """Return the decision to send nothing, without a look at what would help."""
-    request, match, terms, _ = task
+    request, query, terms, _ = task
     reached = case.crowd.identifiability(0, terms.metric, terms.metric_k)
     people = case.crowd.people
     return Decision(
@@ -100,14 +99,18 @@ def _silent(task: _Task, case: Case, status: Status) -> Decision:
         terms=terms,
         status=status,
         mode=terms.mode,
-        match=match,
-        matched_query=None,
+        query=query,
+        matched_query=_text(query, model),
         disclosed=(),
         figures=Figures(terms.metric, 0.0, reached, 0.0, 0.0, 0.0, 0.0, people, float(people)),
         evidence=Evidence(),
         candidates=(),
         guarded=(),
     )
+
+
+def _text(query: int | None, model: Model) -> str | None:
+    return None if query is None else model.queries[query].text
 
 
 def _names(order: tuple[int, ...], model: Model) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from typing import Literal
 
 from agent.decision.request import Request
 from agent.decision.terms import Terms
-from agent.model.lookup import Match
 from agent.tradeoff.anonymity_set import Metric
 from agent.tradeoff.search import Proof
 from policy.settings import Mode
@@ -32,6 +31,7 @@ Reason = Literal[
     "would break a limit",
     "not asked for",
     "not allowed",
+    "not set",
     "never",
     "guarded",
     "recognised",
@@ -120,18 +120,18 @@ class Decision:
     ``status``: only "decided" is the ordinary case. Else the query is unknown; or a rule blocks
     the request; or one person ("recognised") or nobody ("outside the model") agrees with what the
     recipient holds, and nothing new leaves; or what it holds breaks a limit, before anything is
-    added. ``matched_query``: the known query that was meant, None where there is none.
-    ``candidates``: all attributes of the model, in its order; in brief only what is disclosed,
-    where anything is; none where a rule blocks the request, or nothing is done for a query that
-    is not known. ``pending``: what is worth disclosing beside this, but waits for the user;
-    None where nothing.
+    added. ``query``, ``matched_query``: the known query that was meant, by index and as its text,
+    None where there is none. ``candidates``: all attributes of the model, in its order; in brief
+    only what is disclosed, where anything is; none where a rule blocks the request, or nothing is
+    done for a query that is not known. ``pending``: what is worth disclosing beside this, but waits
+    for the user; None where nothing.
     """
 
     request: Request
     terms: Terms
     status: Status
     mode: Mode
-    match: Match
+    query: int | None
     matched_query: str | None
     disclosed: tuple[str, ...]
     figures: Figures

@@ -9,6 +9,7 @@ from agent.decision.words import fitting, guessing, headline, proven, settled
 from policy.fields import shown
 from policy.match import Verdict
 
+NO_QUERY = "none of the queries that the model knows"
 FEW = 12  # attributes that are named one by one
 NAMED = 3  # queries that are named, of those that an attribute is planned for
 PLANNED = ("in the plan", "planned for other requests")
@@ -23,7 +24,7 @@ class Explanation(NamedTuple):
 
 def explain(decision: Decision) -> Explanation:
     """Return a decision in sentences that are true to what is proven of it."""
-    lines = [*_nearest(decision), *_pending(decision), *_planned(decision), *_withheld(decision)]
+    lines = [*_read(decision), *_pending(decision), *_planned(decision), *_withheld(decision)]
     lines += [*_figures(decision), *_because(decision)]
     return Explanation(headline(decision), tuple(lines))
 
@@ -37,17 +38,15 @@ def because(decision: Decision, key: str, attribute: str | None = None) -> Verdi
     return verdicts.get(key)
 
 
-def _nearest(decision: Decision) -> list[tuple[str, str]]:
-    match = decision.match
-    if match.kind == "nearest":
-        nearest = f", the nearest query (similarity {match.similarity:.2f})"
-        text = f"{decision.matched_query!r}{nearest if match.similarity < 1 else ''}"
-        return [("read as", text)] if decision.matched_query else []
-    if match.kind == "unknown":
-        where = "of the shipped model, or of one you name"
-        hint = f"`reticent model info` lists the queries {where}"
-        return [("hint", hint)] if decision.status != "blocked" else []
-    return []
+def _read(decision: Decision) -> list[tuple[str, str]]:
+    """Return which known query the text was read as; where none, what there is to ask."""
+    if decision.matched_query is not None:
+        return [("read as", repr(decision.matched_query))]
+    if not decision.request.query:
+        return []
+    hint = "`reticent model info` lists the queries of the shipped model, or of one you name"
+    hints = [("hint", hint)] if decision.status != "blocked" else []
+    return [("read as", NO_QUERY), *hints]
 
 
 def _pending(decision: Decision) -> list[tuple[str, str]]:

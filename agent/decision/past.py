@@ -36,7 +36,7 @@ class Worlds:
     """All that is known of a person's values, and people to take the others from.
 
     ``said``: by name, the places in the history where it was disclosed, ascending, and the codes;
-    ``profile``: the person's own codes, where a missing name is not specified, or None; ``rows``:
+    ``profile``: the person's own codes, where a missing name is not set, or None; ``rows``:
     for each world the codes of its person, by person attribute; ``alike``: whether those people
     agree with all that is known.
     """
@@ -59,6 +59,17 @@ class Worlds:
         if self.profile is not None:
             return self.profile.get(name, UNSPECIFIED)
         return codes[max(until - 1, 0)] if codes else None
+
+    def available(self, past: Past, model: Model) -> frozenset[str] | None:
+        """Return which attributes had a value at a request: None, for all, without a profile.
+
+        Those that the profile or the request itself had, and what is set for each request.
+        """
+        if self.profile is None:
+            return None
+        carried = {name for name, code in past.disclosed if code != UNSPECIFIED}
+        of_requests = {each.name for each in model.attributes[model.persons :]}
+        return frozenset(carried | of_requests | self.profile.keys())
 
 
 def worlds_of(history: Sequence[Past], model: Model, profile: Codes | None = None) -> Worlds:

@@ -42,7 +42,8 @@ def replay(
     persons = names[: model.persons]
     for place, past in enumerate(history):
         ruling = rulebook.match(past.recipient, past.query, past.at.date())
-        case = _Case(place, past, ruling.host, terms_under(ruling, model), persons)
+        terms = replace(terms_under(ruling, model), available=worlds.available(past, model))
+        case = _Case(place, past, ruling.host, terms, persons)
         told = {name: code for name, code in past.disclosed if name in persons}
         left = people_left(actual.tell(case, told), model)
         answers = [*_answers(case, parallel, worlds, model)]
@@ -54,9 +55,9 @@ def bits_of(query: str, names: Iterable[str], model: Model) -> float:
 
     The query's own, however a policy decides: one measure for policies that are compared.
     """
-    match = model.match(query)
+    meant = model.match(query)
     mask = union(model.index(name) for name in names)
-    return 0.0 if match.query is None else model.utility(match.query).value(mask)
+    return 0.0 if meant is None else model.utility(meant).value(mask)
 
 
 class _Case(NamedTuple):
@@ -123,8 +124,8 @@ def _answers(
         own = {name: row[name] if code is None else code for name, code in known.items()}
         decision = _decided(case, told.knowledge(case), own, model)
         sent = {name: own[name] for name in decision.disclosed if name in own}
-        if decision.disclosed and decision.match.query is not None:
-            told.hear(case, decision.match.query)
+        if decision.disclosed and decision.query is not None:
+            told.hear(case, decision.query)
         seen = own if case.protects_me else sent
         expected = not guesses.isdisjoint(seen)
         yield _Answer(decision, people_left(told.tell(case, sent), model), expected)
@@ -147,7 +148,7 @@ def _outcome(
     waiting = [each.decision.pending for each in answers]
     query = case.past.query
     bits = {names: bits_of(query, names, model) for names in {was, *sets}}
-    match = model.match(query).query
+    match = model.match(query)
     return Outcome(
         past=case.past,
         host=case.host,

@@ -13,7 +13,7 @@ from agent.tradeoff.objective import Settings
 from agent.tradeoff.sets import union
 from agent.tradeoff.tables import UNSPECIFIED
 
-Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not specified
+Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not set
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,8 @@ def _indexes(names: frozenset[str], model: Model) -> int:
 
 def _barred(request: Request, terms: Terms, guarded: set[int], model: Model) -> dict[int, Reason]:
     """Return the attributes that are no candidates, with the reason for each."""
-    for name in sorted((terms.allowed or frozenset()) | terms.excluded):
+    named = (terms.allowed or frozenset()) | (terms.available or frozenset()) | terms.excluded
+    for name in sorted(named):
         model.index(name)
     barred: dict[int, Reason] = {}
     for index, attribute in enumerate(model.attributes):
@@ -144,6 +145,8 @@ def _barred(request: Request, terms: Terms, guarded: set[int], model: Model) -> 
             barred[index] = "never"
         elif terms.allowed is not None and attribute.name not in terms.allowed:
             barred[index] = "not allowed"
+        elif terms.available is not None and attribute.name not in terms.available:
+            barred[index] = "not set"
         elif request.asked is not None and attribute.name not in request.asked:
             barred[index] = "not asked for"
     return barred

@@ -48,16 +48,19 @@ class Limits:
 class Terms:
     """What may leave, and what it must bring.
 
-    ``allowed``: names that may be disclosed, None for all the model has; ``excluded``: names
-    that never may; ``ask``: names that wait for the user; ``always``: names that leave if no limit
-    forbids it. ``trade_off``: lambda, bits per unit of ``metric``; ``metric_k``: the k of the
-    metric k-anonymity; ``sensitivity``: (name, bits) pairs in place of the model's defaults;
-    ``guards``: (name, weight) pairs; ``mode``: decide for each query, or once for all;
-    ``nothing``: the answer is empty; ``unknown_queries``: what goes with one that the model does
-    not know; ``memory``: a recipient that forgets is charged anew for every request. ``ruling``:
-    the policy's words for all of this, where there is one; it changes no decision.
+    ``available``: names of the attributes that have a value, set by the user or said by a source,
+    None for all; no other is a candidate (DESIGN.md 2). ``allowed``: names that may be disclosed,
+    None for all the model has; ``excluded``: names that never may; ``ask``: names that wait for the
+    user; ``always``: names that leave if no limit forbids it. ``trade_off``: lambda, bits per unit
+    of ``metric``; ``metric_k``: the k of the metric k-anonymity; ``sensitivity``: (name, bits)
+    pairs in place of the model's defaults; ``guards``: (name, weight) pairs; ``mode``: decide for
+    each query, or once for all; ``nothing``: the answer is empty; ``unknown_queries``: what goes
+    with one that the model does not know; ``memory``: a recipient that forgets is charged anew for
+    every request. ``ruling``: the policy's words for all of this, where there is one; it changes no
+    decision.
     """
 
+    available: frozenset[str] | None = None
     allowed: frozenset[str] | None = None
     excluded: frozenset[str] = frozenset()
     ask: frozenset[str] = frozenset()

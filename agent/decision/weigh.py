@@ -150,7 +150,7 @@ def _mask(names: Iterable[str], model: Model) -> int:
 
 def _scales(decision: Decision, case: Case, model: Model) -> _Scales:
     """Return what to weigh with: by the query that was meant, or by all where it decides so."""
-    terms, query = decision.terms, decision.match.query
+    terms, query = decision.terms, decision.query
     informed = query is not None or terms.unknown_queries == "standing"
     objective = (
         objective_of(case, None if terms.mode == "standing" else query, terms, model)

@@ -23,7 +23,7 @@ SILENT = {
 def headline(decision: Decision) -> str:
     """Return one plain sentence: what leaves, what it brings, who still looks alike."""
     if decision.status == "unknown query":
-        known = "the model knows no query like it, so nothing says what would help"
+        known = "the model does not know this query, so nothing says what would help"
         return f"Disclose nothing: {known}."
     if decision.status == "blocked":
         return "Disclose nothing: a rule blocks this request."
@@ -138,6 +138,8 @@ def _why_nothing(decision: Decision) -> str:
         for each in decision.candidates
         if each.gain_bits is not None and each.name not in waiting
     ]
+    if not tried and any(each.reason == "not set" for each in decision.candidates):
+        return "nothing that may leave is set"
     if not tried:
         return "nothing is allowed to leave without asking" if waiting else "nothing may leave"
     if decision.mode == "standing":

@@ -1,32 +1,22 @@
-"""Which known query a text means: the same one, the nearest one, or none."""
+"""Which known query a text means: the one whose text it is, however that is written, or none."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from agent.model.memory import Recent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MIN_SIMILARITY = 0.6  # java/javascript has 0.43, python/python 3 0.86, postgres/postgresql 0.78
-
 KEPT = 256  # texts
 
-_SEPARATORS = re.compile(r"[\s_\-]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """The known query (its index, or None) that a text means, and how alike they are, 0..1."""
-
-    query: int | None
-    kind: Literal["exact", "nearest", "unknown"]
-    similarity: float
+_KEPT_MARKS = frozenset("#%&*@")  # C# is not C; + and $ are no punctuation to Unicode
+_LEADING_DOT = re.compile(r"(?<![^\W_])\.(?=[^\W_])")  # .NET is not net
+_ES = re.compile(r"(?:ss|x|zz|ch|sh)es")
+_NO_PLURAL = re.compile(r".*(?:[sui]|ic)s|news|windows|pandas|rails|goods|customs")
 
 
 def normalise(text: str) -> str:
@@ -47,58 +37,78 @@ def normalise(text: str) -> str:
     return " ".join(_without_controls(folded).split())
 
 
-class QueryIndex:
-    """Finds known queries by text.
+def separated(text: str) -> str:
+    """Return the normalised words of a text, with a space for punctuation. Idempotent.
 
-    Similarity is Dice's coefficient over the sets of character trigrams of the normalised texts,
-    with ``_``, ``-`` and white space as one space, and one more space at both ends: 1 where only
-    separators differ.
+    A dot that begins a word stays, and so do ``#%&*@``.
     """
+    normal = normalise(text)
+    dots = {found.start() for found in _LEADING_DOT.finditer(normal)}
+    return " ".join(
+        "".join(
+            " " if _separates(each) and at not in dots else each for at, each in enumerate(normal)
+        ).split()
+    )
+
+
+def singular(text: str) -> str:
+    """Return the words of a text, the last of them without an English plural's ending. Idempotent.
+
+    A word is left as it is rather than shortened to another.
+    """
+    before, space, last = separated(text).rpartition(" ")
+    return f"{before}{space}{_singular(last)}"
+
+
+class QueryIndex:
+    """Finds known queries by text; a text that is not one of them means none."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         """Take the known texts; of two that are normalised alike, the first is found."""
-        self._exact: dict[str, int] = {}
-        self._sizes: list[int] = []
-        self._holders: defaultdict[str, list[int]] = defaultdict(list)
-        self._found: Recent[str, Match] = Recent(KEPT)
+        distinct: dict[str, int] = {}
         for index, text in enumerate(texts):
-            normal = normalise(text)
-            self._exact.setdefault(normal, index)
-            trigrams = _trigrams(normal)
-            self._sizes.append(len(trigrams))
-            for trigram in trigrams:
-                self._holders[trigram].append(index)
+            distinct.setdefault(normalise(text), index)
+        self._ways = tuple(
+            (way, _only({text: way(text) for text in distinct}, distinct))
+            for way in (normalise, separated, singular)
+        )
+        self._found: Recent[str, int | None] = Recent(KEPT)
 
-    def find(self, text: str) -> Match:
-        """Return the same query, else the nearest of at least MIN_SIMILARITY, else unknown.
+    def find(self, text: str) -> int | None:
+        """Return the index of the known query with this text, else None.
 
-        Ties go to the lowest index. Empty text is unknown.
+        The same text comes before one that differs in punctuation, and that before one that
+        differs in a plural. None for empty text, and where two queries are meant alike.
         """
         return self._found.get(text, lambda: self._find(text))
 
-    def _find(self, text: str) -> Match:
-        normal = normalise(text)
-        if not normal:
-            return Match(None, "unknown", 0.0)
-        if normal in self._exact:
-            return Match(self._exact[normal], "exact", 1.0)
-        query, similarity = self._nearest(_trigrams(normal))
-        if similarity < MIN_SIMILARITY:
-            return Match(None, "unknown", similarity)
-        return Match(query, "nearest", similarity)
+    def _find(self, text: str) -> int | None:
+        for way, queries in self._ways:
+            written = way(text)
+            if written and written in queries:
+                return queries[written]
+        return None
 
-    def _nearest(self, trigrams: frozenset[str]) -> tuple[int | None, float]:
-        """Return the most similar query and its similarity."""
-        shared: defaultdict[int, int] = defaultdict(int)
-        for trigram in trigrams:
-            for index in self._holders.get(trigram, ()):
-                shared[index] += 1
-        best, similarity = None, 0.0
-        for index in sorted(shared):
-            dice = 2 * shared[index] / (len(trigrams) + self._sizes[index])
-            if dice > similarity:
-                best, similarity = index, dice
-        return best, similarity
+
+def _only(written: dict[str, str], queries: dict[str, int]) -> dict[str, int | None]:
+    """Return the query that is written in each way, None where there are two."""
+    found: dict[str, int | None] = {}
+    for text, way in written.items():
+        found[way] = None if way in found else queries[text]
+    return found
+
+
+def _separates(character: str) -> bool:
+    return unicodedata.category(character)[0] == "P" and character not in _KEPT_MARKS
+
+
+def _singular(word: str) -> str:
+    """Return a word of ASCII letters in the singular, as far as its ending says so."""
+    if len(word) < 4 or not (word.isascii() and word.isalpha()) or _NO_PLURAL.fullmatch(word):  # noqa: PLR2004  (shorter ones are names: aws, ios)
+        return word
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-2] if _ES.search(word, len(word) - 4) else word.removesuffix("s")
 
 
 def _without_controls(text: str) -> str:
@@ -106,10 +116,3 @@ def _without_controls(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(" " if unicodedata.category(each) == "Cc" else each for each in text)
-
-
-def _trigrams(normal: str) -> frozenset[str]:
-    """Return the character trigrams of a normalised text; none if it has separators only."""
-    words = _SEPARATORS.sub(" ", normal).strip()
-    padded = f" {words} "
-    return frozenset(padded[i : i + 3] for i in range(len(padded) - 2)) if words else frozenset()

@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.errors import misfit
 from agent.model.attributes import Attribute, Scope
 from agent.model.digest import BLANK, FORMAT, damaged
 from agent.model.model import Figure, Model, Query
@@ -55,7 +56,7 @@ class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
         try:
             return msgspec.convert(self.attributes, tuple[Attribute, ...], from_attributes=True)
         except msgspec.ValidationError as error:
-            raise damaged(f"the model cannot be used: {error}") from error
+            raise damaged(f"the model cannot be used: {misfit(error)}") from error
 
     def query_values(self) -> tuple[Query, ...]:
         """Return the queries."""
@@ -94,4 +95,5 @@ def from_header(header: bytes) -> Metadata:
         outer = msgspec.json.decode(header, type=_Header)
         return msgspec.json.decode(outer.metadata.get("reticent", ""), type=Metadata)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise damaged(f"the metadata of the model does not fit the format: {error}") from error
+        what = f"the metadata of the model does not fit the format: {misfit(error)}"
+        raise damaged(what) from error

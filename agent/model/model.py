@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.errors import UsageError
-from agent.model.lookup import Match, QueryIndex
+from agent.model.lookup import QueryIndex
 from agent.model.memory import Recent
 from agent.model.tables import COST_METRICS, Singles
 from agent.tradeoff.anonymity_set import AnonymitySet
@@ -110,8 +110,8 @@ class Model:
             raise UsageError.unknown("attribute", name, names)
         return names.index(name)
 
-    def match(self, text: str) -> Match:
-        """Return which query a text means: the same, the nearest, or none."""
+    def match(self, text: str) -> int | None:
+        """Return the index of the query that a text means, None where it means none of them."""
         return self.remember(
             QueryIndex, lambda: QueryIndex([query.text for query in self.queries])
         ).find(text)

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from msgspec import Meta, Struct
 
-from agent.errors import SignatureError, UsageError
+from agent.errors import SignatureError, UsageError, misfit
 from agent.files import create_private, read_bytes, replace_bytes
 from agent.model.file import SUFFIX, read
 
@@ -29,14 +29,25 @@ if TYPE_CHECKING:
 MAX_KEY_BYTES = 16_384
 MAX_SIGNATURE_BYTES = 4_096
 
-_DOMAIN = b"reticent model signature 1\n"
 _ALGORITHM = "ed25519:"
-_FORMAT = 1
+_FORMAT = 2  # 1 did not sign the id
+_DOMAIN = f"reticent model signature {_FORMAT}\n"
 _KEY = re.compile(rf"{_ALGORITHM}[0-9a-f]{{64}}")
+
+
+# The curve of RFC 8032, 5.1: -x² + y² = 1 + D·x²·y² modulo P.
+_P = 2**255 - 19
+_D = -121665 * pow(121666, -1, _P) % _P
+_ROOT = pow(2, (_P - 1) // 4, _P)  # of -1
+
+
+class _Versioned(Struct, frozen=True):
+    format: int
 
 
 class _Signature(Struct, frozen=True, forbid_unknown_fields=True):
     format: Annotated[int, Meta(ge=_FORMAT, le=_FORMAT)]
+    id: str
     digest: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
     key: Annotated[str, Meta(pattern=rf"^{_ALGORITHM}[0-9a-f]{{64}}\Z")]
     signature: Annotated[str, Meta(pattern=r"^[0-9a-f]{128}\Z")]
@@ -57,14 +68,19 @@ def sign(model: Path, key: Path) -> Path:
     """Sign a model with the private key in a PEM file; return the path of the signature.
 
     Raises UsageError if a file cannot be read or written or holds no such key, or if the signature
-    would replace one of them; ModelError if the model must not be used.
+    would replace one of them, or the file is not named after the model; ModelError if the model
+    must not be used.
     """
     private = _private_key(key)
-    digest = read(model).digest
+    found = read(model)
+    if found.id != model.stem:
+        hint = f"name it {found.id}{SUFFIX}, or build it with --id {model.stem}"
+        raise UsageError(f"the file is not named after its model, {found.id!r}", hint, str(model))
     place = signature_path(model)
     _check_place(place, model, key)
-    signature = private.sign(_message(digest)).hex()
-    text = msgspec.json.encode(_Signature(_FORMAT, digest, _name(private), signature))
+    signature = private.sign(_message(found)).hex()
+    parts = _Signature(_FORMAT, found.id, found.digest, _name(private), signature)
+    text = msgspec.json.encode(parts)
     replace_bytes(text + b"\n", place)
     return place
 
@@ -73,71 +89,124 @@ def verify(model: Path, signature: Path | None = None, expected: str | None = No
     """Return the public key, ``ed25519:`` and 64 hexadecimal digits, that signed a model.
 
     ``signature``: by default NAME.sig beside the model; ``expected``: the only key that will do.
-    Raises SignatureError if it is missing, damaged, of another file or by another key; UsageError
-    or ModelError if the model cannot be used.
+    Raises SignatureError if it is missing, damaged, of another file or id or by another key;
+    UsageError or ModelError if the model cannot be used.
     """
     wanted = None if expected is None else check_key(expected)
-    public = maker(model, read(model).digest, signature)
+    public = maker(model, read(model), signature)
     if wanted not in (None, public):
         hint = "use it only if you trust the owner of that key"
         raise SignatureError(f"the model is signed with another key, {public}", hint, str(model))
     return public
 
 
-def maker(model: Path, digest: str, signature: Path | None = None) -> str:
-    """Return the public key that signed the model of this digest, which was read from a file.
+def maker(model: Path, found: Model, signature: Path | None = None) -> str:
+    """Return the public key that signed the model that was found in a file.
 
     ``signature``: by default NAME.sig beside the model. Raises SignatureError if it is missing,
-    damaged or of another file; UsageError if it cannot be read.
+    damaged or of another file, or if the file has another name than the id that was signed;
+    UsageError if it cannot be read.
     """
     place = signature_path(model) if signature is None else signature
     if not place.exists():
         what = f"the model is not signed: there is no file {str(place)!r}"
         raise SignatureError(what, "get the signature from its maker", str(model))
     try:
-        return signer(digest, read_bytes(place, MAX_SIGNATURE_BYTES))
+        public = signer(found, read_bytes(place, MAX_SIGNATURE_BYTES))
     except SignatureError as error:
         raise SignatureError(error.what, error.hint, str(place)) from error
+    if found.id != model.stem:
+        hint = f"name the file {found.id}{SUFFIX}: a signature is for one id"
+        what = f"the model was signed as {found.id!r} and is named {model.stem!r}"
+        raise SignatureError(what, hint, str(model))
+    return public
 
 
 def trusted(model: Path, keys: Collection[str]) -> Model:
     """Return the model in a file, if one of these keys signed it, where any is given.
 
-    Raises SignatureError if none of them did; UsageError or ModelError if it cannot be used.
+    Raises SignatureError if none of them did; UsageError if one of them is no key, or the model
+    cannot be read; ModelError if it cannot be used.
     """
+    for each in keys:
+        check_key(each)
     found = read(model)
-    if keys and (key := maker(model, found.digest)) not in keys:
+    if keys and (key := maker(model, found)) not in keys:
         hint = "add it to trusted_keys only if you trust its owner"
         raise SignatureError(f"the policy does not trust its maker, {key}", hint, str(model))
     return found
 
 
 def check_key(text: str) -> str:
-    """Return the text of a public key as it is; UsageError if it is not ``ed25519:`` and 64 hex."""
+    """Return the text of a public key as it is.
+
+    UsageError if it is not ``ed25519:`` and 64 hex, or a point that nobody has a private key for.
+    """
     if not _KEY.fullmatch(text):
         hint = f"write {_ALGORITHM} and 64 of 0-9 and a-f, as `reticent model key` prints it"
         raise UsageError("this is not a public key", hint, text[:80])
+    if not is_sound(_point(text)):
+        hint = "ask its owner for the key that `reticent model key` printed"
+        raise UsageError("this is not a public key: anybody could sign for it", hint, text)
     return text
 
 
-def signer(digest: str, signature: bytes) -> str:
-    """Return the public key that signed a digest, from the content of a signature file.
+def signer(model: Model, signature: bytes) -> str:
+    """Return the public key that signed a model, from the content of a signature file.
 
-    Raises SignatureError if the content is damaged or was made for another digest.
+    Raises SignatureError if the content is damaged or was made for another model, or for a key
+    that anybody could sign for.
     """
     hint = "get the model and its signature again from its maker"
     try:
+        version = msgspec.json.decode(signature, type=_Versioned).format
+        if version < _FORMAT:
+            what = f"the signature has format {version}, which does not cover the model's id"
+            raise SignatureError(what, "have its maker sign the model again")
         parts = msgspec.json.decode(signature, type=_Signature)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise SignatureError(f"the signature does not fit the format: {error}", hint) from error
-    if parts.digest != digest:
+        what = f"the signature does not fit the format: {misfit(error)}"
+        raise SignatureError(what, hint) from error
+    if (parts.id, parts.digest) != (model.id, model.digest):
         raise SignatureError("the signature is of another model", hint)
-    public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(parts.key.removeprefix(_ALGORITHM)))
+    point = _point(parts.key)
+    if not is_sound(point):
+        raise SignatureError("the signature is by a key that anybody could sign for", hint)
+    public = Ed25519PublicKey.from_public_bytes(point)
     try:
-        public.verify(bytes.fromhex(parts.signature), _message(digest))
+        public.verify(bytes.fromhex(parts.signature), _message(model))
     except InvalidSignature as error:
         raise SignatureError("the signature is not valid for its key", hint) from error
     return parts.key
+
+
+def is_sound(point: bytes) -> bool:
+    """Say whether 32 bytes encode a point of the curve in the one way, and not of small order.
+
+    A signature by a key of small order (1, 2, 4 or 8) can be made without a private key, and fits
+    any message. OpenSSL accepts such keys, libsodium does not. Source: RFC 8032, 5.1.3.
+    """
+    number = int.from_bytes(point, "little")
+    y, odd = number & (2**255 - 1), number >> 255
+    if y >= _P:
+        return False
+    above, below = (y * y - 1) % _P, (_D * y * y + 1) % _P
+    square = above * pow(below, -1, _P) % _P
+    x = pow(square, (_P + 3) // 8, _P)
+    if x * x % _P != square:
+        x = x * _ROOT % _P
+    if x * x % _P != square or (x == 0 and odd):
+        return False
+    for _ in range(3):
+        x, y = _doubled(x, y)
+    return (x, y) != (0, 1)
+
+
+def _doubled(x: int, y: int) -> tuple[int, int]:
+    """Return twice a point; no divisor is 0, since D is no square."""
+    product = _D * x * x * y * y % _P
+    wide, high = 2 * x * y, y * y + x * x
+    return wide * pow(1 + product, -1, _P) % _P, high * pow(1 - product, -1, _P) % _P
 
 
 def signature_path(model: Path) -> Path:
@@ -157,9 +226,14 @@ def _check_place(place: Path, model: Path, key: Path) -> None:
         raise UsageError("the signature would replace the key", hint, str(place))
 
 
-def _message(digest: str) -> bytes:
-    """Return the bytes that are signed."""
-    return _DOMAIN + digest.encode()
+def _message(model: Model) -> bytes:
+    """Return the bytes that are signed; an id has no control characters, so no line feed."""
+    return f"{_DOMAIN}{model.id}\n{model.digest}".encode()
+
+
+def _point(key: str) -> bytes:
+    """Return the 32 bytes of a public key as it is written."""
+    return bytes.fromhex(key.removeprefix(_ALGORITHM))
 
 
 def _name(key: Ed25519PrivateKey) -> str:

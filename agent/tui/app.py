@@ -91,10 +91,7 @@ class Review(Hiding):
             super().action_command_palette()
 
     async def action_undo(self) -> None:
-        """Take back the last word, or what the screen knows how to take back."""
-        page = self.page()
-        if page is not None and page.take_back():
-            return
+        """Take back the last word, on requests or values."""
         try:
             undone: Undone = await self.link.call("undo", attended=True)
         except ReticentError as error:

@@ -13,6 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from agent.tui.plain import plain, plain_lines
 
 T = TypeVar("T")
+QUIT = Binding("ctrl+q", "app.quit", "Quit", show=False)  # a question stands before the program's
 HIGH = 16  # lines, below which the answers have all the room there is
 
 
@@ -21,7 +22,7 @@ class Choice(ModalScreen[T | None], Generic[T]):
 
     AUTO_FOCUS = "*"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (HIGH, "-high")]  # noqa: RUF012  (no class variable to Textual)
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back"), QUIT]
 
     def __init__(
         self, question: str, answers: Sequence[tuple[str, T]], begins: int | None = 0
@@ -68,7 +69,7 @@ class Asked(ModalScreen[str | None]):
     """A question that is answered by typing; None where it is left."""
 
     AUTO_FOCUS = "*"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back"), QUIT]
 
     def __init__(self, question: str, given: str = "") -> None:
         """Take the question, and what stands there already."""

@@ -130,7 +130,8 @@ class Hearing(App[None]):
         was_reachable = self.reachable
         self.state = State(status, trouble=trouble_of(status))
         self._show_state()
-        if page is not None and status.locked and status.vault:
+        there_was_one = status.vault or status.notice is not None
+        if page is not None and status.locked and there_was_one:
             self.hide()
         else:
             self.uncover(status)

@@ -17,6 +17,7 @@ from textual.widgets import Static
 from agent.tui.actions.action import Action, Where
 from agent.tui.actions.all import actions_of
 from agent.tui.actions.everywhere import TITLES
+from agent.tui.asked import QUIT
 
 PALETTE = "ctrl+p"
 RETICENT = "reticent"
@@ -29,6 +30,7 @@ class Help(ModalScreen[None]):
     AUTO_FOCUS = "*"  # so that the keys scroll it
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1", "dismiss", "Back"),
+        QUIT,
     ]
 
     def __init__(self, where: Where, focused: Widget | None) -> None:

@@ -90,7 +90,11 @@ class Hiding(Hearing):
         if not isinstance(self.screen, Unlocking):
             self.push_screen(Unlocking(), self._unlocked)
         if isinstance(self.screen, Unlocking):
-            (self.screen.locking if self._to_lock else self.screen.locked)()
+            if self._to_lock:
+                self.screen.locking()
+            else:
+                status = self.state.status
+                self.screen.locked(None if status is None else status.notice)
 
     def uncover(self, status: Status) -> None:
         """Show the screens again, since the vault was opened, or is there no more."""

@@ -71,10 +71,6 @@ class Page(Screen[None]):
     def masked(self) -> None:
         """Show the user's values, or hide them, as `review.masked` says."""
 
-    def take_back(self) -> bool:
-        """Take back what was done here last, where the daemon cannot; False if it is to do so."""
-        return False
-
     def tell(self, state: State) -> None:
         """Show how the daemon is."""
         for bars in self.query(Bars):  # none before it is laid out, nor once it is taken away

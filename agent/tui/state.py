@@ -49,10 +49,11 @@ def lost(why: str) -> str:
 
 def trouble_of(status: Status) -> str:
     """Return why nothing is attached, or what of the rules is not as it was meant; or nothing."""
-    if not status.vault:
+    notice = [] if status.notice is None else [status.notice]
+    if not status.vault and not notice:
         return NO_VAULT
     notes = status.notes if status.policy.in_use else []
-    lines = [*_models(status), *_policy(status), *notes]
+    lines = [*notice, *_models(status), *_policy(status), *notes]
     more = len(lines) - MOST
     shown = lines if more <= 0 else [*lines[: MOST - 1], f"{more + 1} more: `reticent status`"]
     return "\n".join(map(plain, shown))

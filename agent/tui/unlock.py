@@ -12,8 +12,9 @@ from textual.widgets import Button, Input, Static
 from textual.worker import Worker
 
 from agent.errors import ReticentError
+from agent.tui.asked import QUIT
 from agent.tui.link import Link
-from agent.tui.plain import plain_lines
+from agent.tui.plain import plain, plain_lines
 from agent.wire.state import Method, Status, Unlock
 
 ASKED: dict[Method, str] = {
@@ -21,8 +22,12 @@ ASKED: dict[Method, str] = {
     "recovery": "Recovery code",
 }
 OTHER: dict[Method, Method] = {"passphrase": "recovery", "recovery": "passphrase"}
-LOCKING = "[bold]All is hidden.[/bold] The vault is locked once the daemon answers."
-LOCKED = "[bold]The vault is locked.[/bold] Nothing is attached to any request."
+LOCKING = Content.from_markup(
+    "[bold]All is hidden.[/bold] The vault is locked once the daemon answers."
+)
+LOCKED = Content.from_markup(
+    "[bold]The vault is locked.[/bold] Nothing is attached to any request."
+)
 USUAL, HIGH = 80, 16  # columns and lines, from which on nothing is left out
 
 
@@ -36,6 +41,7 @@ class Unlocking(ModalScreen[Status | None]):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (HIGH, "-high")]  # noqa: RUF012  (no class variable to Textual)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "app.quit", "Leave"),
+        QUIT,
         Binding("ctrl+r", "other", "Recovery code", priority=True),
         Binding("ctrl+k", "keyring", "Keyring", priority=True),
     ]
@@ -68,12 +74,16 @@ class Unlocking(ModalScreen[Status | None]):
         """Say that the vault is being locked, and may be open yet."""
         self._now(LOCKING)
 
-    def locked(self) -> None:
-        """Say that the vault is locked, if that was not known."""
-        if self._locked != LOCKED:
-            self._now(LOCKED)
+    def locked(self, notice: str | None) -> None:
+        """Say that the vault is locked, if that was not known; ``notice``: what became of it."""
+        said = LOCKED
+        if notice is not None:
+            text = plain(notice)
+            said = Content.from_markup("[bold]The vault is locked:[/bold] $notice.", notice=text)
+        if self._locked != said:
+            self._now(said)
 
-    def _now(self, locked: str) -> None:
+    def _now(self, locked: Content) -> None:
         self._locked = locked
         for each in self.query("#locked").results(Static):
             each.update(locked)

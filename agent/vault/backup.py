@@ -9,10 +9,10 @@ from pathlib import Path
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
 from agent.files import NO_LINKS, settle
 from agent.vault.keys.secrets import Secret
-from agent.vault.leftovers import LOG, check_name, free_names
+from agent.vault.leftovers import LOG, check_name, free_names, mend
 from agent.vault.location import Location
 from agent.vault.making import put, workshop
-from agent.vault.sealed.connection import make_private
+from agent.vault.sealed.connection import copy_files, still
 from agent.vault.sealed.database import Database
 from agent.vault.sealed.framing import Chance
 from agent.vault.sealed.trouble import refused
@@ -24,7 +24,8 @@ OTHER = "name a file that `reticent backup` made, perhaps an older one"
 def restore(at: Location, backup: Path, secret: Secret, chance: Chance = os.urandom) -> Path | None:
     """Put a backup in the place of the vault, once the secret has opened and verified all of it.
 
-    ``backup``: may be the vault itself, to vouch for an old copy that was put there by hand.
+    ``backup``: may be the vault itself, to vouch for an old copy that was put there by hand; one
+    that was set aside is removed, since it is the vault then.
     Returns where the replaced vault now lies, or None if there was none; the witness is renewed.
     Raises as `unlock`: then nothing is changed; BusyVaultError if the vault is open.
     """
@@ -40,7 +41,38 @@ def restore(at: Location, backup: Path, secret: Secret, chance: Chance = os.uran
             unlock(trial, secret, chance).close()
         kept = _keep(at.vault, old) if there else None
         put(trial, at, over=there)
+        mend(at, backup)
     return kept
+
+
+def check(backup: Path, secret: Secret, chance: Chance = os.urandom) -> int:
+    """Verify all of a backup, of which nothing changes; return how many entries it has.
+
+    Raises as `unlock`.
+    """
+    with still(backup) as copy, _named(copy, backup):
+        trial = Location(copy, copy.with_name("witness.json"))
+        with unlock(trial, secret, chance) as vault:
+            return vault.ledger.count
+
+
+def copy_closed(at: Location, to: Path, secret: Secret, chance: Chance = os.urandom) -> None:
+    """Write a backup of a vault that nobody has open, once all of it is verified.
+
+    Nothing of the vault changes. Raises as `unlock`; VaultError if there is such a file already, or
+    it cannot be written.
+    """
+    with still(at.vault) as copy:
+        trial = Location(copy, copy.with_name(at.witness.name))
+        if at.witness.is_file():
+            shutil.copyfile(at.witness, trial.witness)
+        try:
+            with unlock(trial, secret, chance) as vault:
+                vault.backup(to)
+        except VaultError as error:
+            if error.where == str(copy):
+                raise type(error)(error.what, error.hint, str(at.vault)) from error
+            raise
 
 
 @contextmanager
@@ -77,17 +109,13 @@ def _copy(backup: Path, to: Path, old: Database | None) -> None:
         if not backup.is_file():
             what = "this is not a file" if backup.exists() else "there is no such file"
             raise VaultError(what, OTHER, str(backup))
-        if old is not None and backup.samefile(old.path):
-            old.copy(to)  # read in any other way, and closed, it would be locked no more
-            return
-        for suffix in ("", LOG):
-            source = backup.with_name(backup.name + suffix)
-            if source.is_file():
-                target = to.with_name(to.name + suffix)
-                make_private(target)
-                shutil.copyfile(source, target)
+        itself = old is not None and backup.samefile(old.path)
     except OSError as error:
         raise refused(error, backup) from error
+    if old is not None and itself:
+        old.copy(to)  # read in any other way, and closed, it would be locked no more
+    else:
+        copy_files(backup, to)
 
 
 def _keep(path: Path, old: Database | None) -> Path:

@@ -1,7 +1,7 @@
 """What recipients were told, in memory: all that can matter to whoever pools what they learn."""
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
@@ -36,6 +36,18 @@ class _Told(NamedTuple):
 
     site: str
     fact: Fact
+
+
+class Written(NamedTuple):
+    """A note by the number of its entry: of a site and what it was told, or of who forgot."""
+
+    number: int
+    at: datetime | None
+    sites: tuple[str, ...]
+    facts: Pairs
+
+    def __repr__(self) -> str:
+        return "Written(…)"
 
 
 class Pool:
@@ -102,17 +114,27 @@ class Facts:
     def add(self, number: int, record: Record, news: Pairs) -> None:
         """Take an entry, the next in the ledger; ``news``: what is in it now."""
         if isinstance(record, Forgetting):
-            for site in record.sites:
-                self._told.pop(site, None)
-            self._note(number, frozenset(record.sites))
+            self._forget(number, record.sites)
         elif news:
-            site = site_of(record.host)
-            self._told.setdefault(site, {}).update((name, number) for name, _ in news)
-            for name, value in news:
-                before = self._latest.get(name)
-                if before is None or before.value != value:
-                    self._latest[name] = _Latest(value, number)
-            self._note(number, _Note(record.at, site, news))
+            self._learn(number, _Note(record.at, site_of(record.host), news))
+
+    def written(self, after: int, last: int) -> list[Written]:
+        """Return the notes of the entries after a number, up to the last, for `take`."""
+        begin, end = (bisect_right(self._numbers, each) for each in (after, last))
+        return [
+            Written(number, note.at, (note.site,), note.facts)
+            if isinstance(note, _Note)
+            else Written(number, None, tuple(sorted(note)), ())
+            for number, note in zip(self._numbers[begin:end], self._notes[begin:end], strict=True)
+        ]
+
+    def take(self, notes: Iterable[Written]) -> None:
+        """Take notes of the entries that follow, as they were written."""
+        for number, at, sites, facts in notes:
+            if at is None:
+                self._forget(number, sites)
+            else:
+                self._learn(number, _Note(at, sites[0], facts))
 
     def pool(self, pool: str, pool_of: PoolOf) -> Pool:
         """Return what a pool holds; ``pool_of``: the pool of a host, the same for its whole site.
@@ -130,6 +152,30 @@ class Facts:
     def pools(self, pool_of: PoolOf) -> Iterator[tuple[str, Pool]]:
         """Yield every pool that was ever told anything, in the order of its name."""
         yield from sorted(self._view(pool_of).pools.items(), key=lambda named: named[0])
+
+    def told_since(self, number: int) -> Iterator[tuple[str, Pairs]]:
+        """Yield the sites that were told what was new to them after an entry, and what."""
+        for note in self._notes[bisect_right(self._numbers, number) :]:
+            if isinstance(note, _Note):
+                yield note.site, note.facts
+
+    def news_by_entry(self) -> dict[int, Pairs]:
+        """Return what was new to somebody, by the number of the entry."""
+        notes = zip(self._numbers, self._notes, strict=True)
+        return {number: note.facts for number, note in notes if isinstance(note, _Note)}
+
+    def _forget(self, number: int, sites: tuple[str, ...]) -> None:
+        for site in sites:
+            self._told.pop(site, None)
+        self._note(number, frozenset(sites))
+
+    def _learn(self, number: int, note: "_Note") -> None:
+        self._told.setdefault(note.site, {}).update((name, number) for name, _ in note.facts)
+        for name, value in note.facts:
+            before = self._latest.get(name)
+            if before is None or before.value != value:
+                self._latest[name] = _Latest(value, number)
+        self._note(number, note)
 
     def _note(self, number: int, note: "_Note | _Gone") -> None:
         self._notes.append(note)

@@ -1,9 +1,11 @@
 """What recipients were asked lately, as far as something left with it: what is planned for."""
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from collections.abc import Mapping
+
+from msgspec import Struct
 
 from agent.decision.knowledge import LATEST
 from agent.model.memory import Recent
@@ -11,6 +13,18 @@ from agent.vault.entry import Forgetting, Record
 from agent.vault.facts import VIEWS, PoolOf, site_of
 
 FORGOT = -1  # in place of a query
+
+
+class HeardPart(Struct, frozen=True, forbid_unknown_fields=True):
+    """Columns of numbers, in which a site and a query is a position in ``names``."""
+
+    names: list[str]
+    numbers: list[int]
+    sites: list[int]
+    queries: list[int]
+
+    def __repr__(self) -> str:
+        return "HeardPart(…)"
 
 
 class Heard:
@@ -61,6 +75,40 @@ class Heard:
             elif pool_of(self._names[site]) == pool:
                 latest.setdefault(site, deque(maxlen=LATEST)).append(query)
         return Counter(self._names[query] for queries in latest.values() for query in queries)
+
+    def by_entry(self) -> dict[int, str]:
+        """Return the query of each entry that has one, by its number."""
+        queries = zip(self._numbers, self._queries, strict=True)
+        return {number: self._names[query] for number, query in queries if query != FORGOT}
+
+    def written(self, after: int, last: int) -> HeardPart:
+        """Return what came with the entries after a number, up to the last, for `take`."""
+        begin, end = (bisect_right(self._numbers, each) for each in (after, last))
+        sites, queries = self._sites[begin:end], self._queries[begin:end]
+        used = sorted({*sites, *queries} - {FORGOT})
+        places = {place: at for at, place in enumerate(used)} | {FORGOT: FORGOT}
+        return HeardPart(
+            names=[self._names[place] for place in used],
+            numbers=self._numbers[begin:end].tolist(),
+            sites=[places[site] for site in sites],
+            queries=[places[query] for query in queries],
+        )
+
+    def take(self, part: HeardPart) -> None:
+        """Take what came with the entries that follow, as it was written."""
+        places = [self._place(name) for name in part.names]
+        self._numbers.extend(part.numbers)
+        for site, query in zip(part.sites, part.queries, strict=True):
+            name = part.names[site]
+            self._sites.append(places[site])
+            self._queries.append(FORGOT if query == FORGOT else places[query])
+            if query == FORGOT:
+                self._latest[name].clear()
+                continue
+            latest = self._latest.get(name)
+            if latest is None:
+                latest = self._latest[name] = deque(maxlen=LATEST)
+            latest.append(part.names[query])
 
     def _note(self, number: int, site: str, query: int) -> None:
         self._numbers.append(number)

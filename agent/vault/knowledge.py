@@ -41,19 +41,20 @@ def knowledge_in(
     ]
     times = Counter[int]()
     for text, count in heard.items():
-        query = model.match(text).query
+        query = model.match(text)
         times.update({} if query is None else {query: count})
     return Knowledge(tuple(sorted(pairs)), found.recent(now), tuple(sorted(times.items())))
 
 
 def holders(
-    ledger: Ledger, values: Mapping[str, str], pool_of: PoolOf
+    ledger: Ledger, values: Mapping[str, str | None], pool_of: PoolOf
 ) -> Mapping[str, tuple[str, ...]]:
     """Return by attribute the pools that hold another value than this; none where all agree.
 
-    ``values``: as the profile has them from now on, "unspecified" where it has none. Such a pool
-    will be told the new value like one that it knows already, without being asked about: what is
-    decided cannot depend on a value that was not disclosed, nor on its change (DESIGN.md 2.6).
+    ``values``: as the profile has them from now on, None for what is not set any more, which a pool
+    goes on to hold. Any other new value it will be told like one that it knows already, without
+    being asked about: what is decided cannot depend on a value that was not disclosed, nor on its
+    change (DESIGN.md 2.6).
     """
     found: dict[str, list[str]] = {}
     for pool, holding in ledger.facts.pools(pool_of):

@@ -1,15 +1,21 @@
 """The ledger: every disclosure in order, only ever appended to, and what follows from it."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
-from itertools import islice
-from typing import Protocol
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import Annotated, Protocol
+
+import msgspec
+from msgspec import Meta, Struct
 
 from agent.errors import UsageError
-from agent.vault.entry import MOST_SITES, Forgetting, Numbered, Record, decode, encode
-from agent.vault.facts import Facts, Pairs, site_of
-from agent.vault.heard import Heard
-from agent.vault.story import Story
+from agent.vault.entry import MOST_SITES, Disclosure, Forgetting, Numbered, Record, decode, encode
+from agent.vault.facts import Facts, Pairs, Written, site_of
+from agent.vault.heard import Heard, HeardPart
+from agent.vault.sealed.trouble import damaged
+from agent.vault.story import Story, StoryPart
 
 Rows = Iterable[tuple[int, bytes]]
 
@@ -34,19 +40,66 @@ class Entries(Protocol):
         """Yield those of some sites, the last one first."""
 
 
+class Reset(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the user said of a wrong clock: of the first ``entries``, none is later than ``at``."""
+
+    entries: Annotated[int, Meta(ge=0)]
+    at: Annotated[datetime, Meta(tz=True)]
+
+    @classmethod
+    def read(cls, payload: bytes | None) -> "Reset | None":
+        """Return what is written here, None for nothing; DamagedVaultError."""
+        try:
+            return None if payload is None else msgspec.json.decode(payload, type=cls)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            raise damaged("what was said of its clock cannot be read") from None
+
+
+class Part(Struct, frozen=True, forbid_unknown_fields=True):
+    """What follows from the entries ``first`` to ``last``, after that of those before."""
+
+    first: int
+    last: int
+    latest: datetime | None
+    sites: list[str]
+    facts: list[Written]
+    heard: HeardPart
+    story: StoryPart
+
+    def __repr__(self) -> str:
+        return f"Part({self.first}..{self.last})"
+
+
 class Ledger:
     """Every disclosure, in the order it happened; not for several threads at once."""
 
-    def __init__(self, entries: Entries, rows: Rows | None = None) -> None:
+    def __init__(
+        self,
+        entries: Entries,
+        rows: Rows | None = None,
+        reset: Reset | None = None,
+        parts: Iterable[Part] = (),
+    ) -> None:
         """Read all entries; DamagedVaultError where one cannot be read.
 
-        ``rows``: all of them, where they are read for another reason already: to be verified.
+        ``rows``: all of them, where they are read for another reason already: to be verified;
+        ``reset``: by which what follows from entries takes a time that was wrong for another;
+        ``parts``: what follows from the first, which are then not among the rows.
         """
+        self.appended: Callable[[], object] = lambda: None
         self._entries = entries
+        self._reset = reset
+        self._latest: datetime | None = None
         self._facts = Facts()
         self._heard = Heard()
         self._story = Story()
-        self._sites: set[str] = set()
+        self._sites: dict[str, int] = {}  # by which entry first
+        for part in parts:
+            self._facts.take(part.facts)
+            self._heard.take(part.heard)
+            self._story.take(part.story)
+            self._sites |= dict.fromkeys(part.sites, part.last)
+            self._latest = part.latest
         for number, payload in entries.entries() if rows is None else rows:
             record = decode(payload)
             self._take(number, record, self._facts.news(record))
@@ -60,6 +113,11 @@ class Ledger:
     def facts(self) -> Facts:
         """What recipients were told, folded from all entries and renewed at each append."""
         return self._facts
+
+    @property
+    def latest(self) -> datetime | None:
+        """The latest time of an entry, None where there is none: it is not earlier now."""
+        return self._latest
 
     @property
     def heard(self) -> Heard:
@@ -86,7 +144,20 @@ class Ledger:
         payload = encode(record)
         number = self._entries.append_entry(site_of(record.host), payload, durable=durable)
         self._take(number, record, news)
+        self.appended()
         return number
+
+    def part(self, after: int, last: int) -> Part:
+        """Return what follows from some entries, to begin with another time."""
+        return Part(
+            first=after + 1,
+            last=last,
+            latest=self._latest,
+            sites=[site for site, number in self._sites.items() if after < number <= last],
+            facts=self._facts.written(after, last),
+            heard=self._heard.written(after, last),
+            story=self._story.written(after, last),
+        )
 
     def forget(self, at: datetime, sites: Callable[[str], bool], host: str | None = None) -> bool:
         """State that recipients can no longer link what they were told until now.
@@ -124,12 +195,46 @@ class Ledger:
         _, payload = next(iter(self._entries.entries(number - 1)))
         return decode(payload)
 
+    def remembered(self) -> dict[int, Record]:
+        """Return every entry as far as memory has it, for where the file cannot be read any more.
+
+        That is what was new to somebody, for which query, when and to which site: all that
+        knowledge, plans and the overview follow from.
+        """
+        news, queries = self._facts.news_by_entry(), self._heard.by_entry()
+        found: dict[int, Record] = {}
+        for number, steps in groupby(self._story.steps, key=attrgetter("number")):
+            first, *others = steps
+            if first.people_left is None:
+                sites = (first.site, *(each.site for each in others))
+                found[number] = Forgetting(at=first.at, host=first.site, sites=sites)
+                continue
+            pairs = news.get(number, ())
+            found[number] = Disclosure(
+                at=first.at,
+                host=first.site,
+                query=queries[number],
+                asked=None,
+                disclosed=pairs,
+                persons=tuple(name for name, _ in pairs),
+                model="",
+                digest="",
+                utility_bits=0.0,
+                people_left=first.people_left,
+            )
+        return found
+
     def _take(self, number: int, record: Record, news: Pairs) -> None:
         """Fold an entry into what follows from all of them; ``news``: of its facts."""
+        reset = self._reset
+        if reset is not None and number <= reset.entries and record.at > reset.at:
+            record = replace(record, at=reset.at)
+        if self._latest is None or record.at > self._latest:
+            self._latest = record.at
         self._facts.add(number, record, news)
         self._heard.add(number, record)
         self._story.add(number, record)
-        self._sites.add(site_of(record.host))
+        self._sites.setdefault(site_of(record.host), number)
 
     def _of(self, sites: Callable[[str], bool]) -> list[str]:
         """Return which registered sites of the ledger are meant, ascending."""

@@ -1,22 +1,93 @@
-"""What vaults leave beside the name of one: logs, replaced ones, unfinished ones, a witness."""
+"""What vaults leave beside the name of one: logs, other copies, unfinished ones, a witness."""
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
-from agent.errors import VaultError
+import msgspec
+from msgspec import Struct
+
+from agent.errors import UsageError, VaultError
+from agent.files import PRIVATE, read_bytes, replace_bytes
 from agent.vault.location import Location
 from agent.vault.sealed.witness import read_witness
 
 LOG, JOURNAL, SHARED = "-wal", "-journal", "-shm"  # SQLite appends these to the name of a database
 REPLACED = ".replaced-"  # and a number from 1: what a restored backup replaced
+SET_ASIDE = ".set-aside-"  # and a number: what was written where an open vault was replaced
+NOTICE = "set-aside.json"  # beside the witness
+MAX_NOTICE = 16 << 10  # bytes
+
+
+class Notice(Struct, frozen=True, forbid_unknown_fields=True):
+    """What became of a vault while it was open.
+
+    ``file``: the vault that was set aside, with so many ``entries``; ``lost``: how many of them
+    have no more than what recipients learnt of them, the rest of which could not be read.
+    """
+
+    file: str
+    what: str
+    entries: int
+    lost: int
+
+    def __str__(self) -> str:
+        """Say what happened, and what is lost."""
+        many = "1 entry" if self.entries == 1 else f"{self.entries:,} entries"
+        kept = f"your profile and the ledger ({many}) were set aside"
+        if self.lost:
+            kept += (
+                f", but {self.lost:,} of these could not be read any more: they have only the site,"
+                " the query, the time and what was new to somebody"
+            )
+        return f"{self.what}; {kept}"
+
+    @property
+    def hint(self) -> str:
+        """Say what to do."""
+        back = f"`reticent restore '{self.file}'` brings it back"
+        return f"{back}; remove the file if you do not need it"
+
+
+def read_notice(at: Location) -> Notice | None:
+    """Return what became of the vault while it was open, None once that is mended.
+
+    It is once what was set aside is restored or removed.
+    """
+    try:
+        found = msgspec.json.decode(read_bytes(_notice(at), MAX_NOTICE), type=Notice)
+    except (UsageError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return found if os.path.lexists(found.file) else None
+
+
+def write_notice(notice: Notice, at: Location) -> None:
+    """Let everybody know what became of the vault, as far as that can be written."""
+    with suppress(UsageError):
+        replace_bytes(msgspec.json.encode(notice) + b"\n", _notice(at), PRIVATE)
+
+
+def mend(at: Location, file: Path) -> None:
+    """Remove a vault that was set aside, now that it is in its place, and the notice of it."""
+    notice = read_notice(at)
+    if notice is not None and os.path.realpath(file) == os.path.realpath(notice.file):
+        with suppress(OSError):
+            file.unlink()
+            _notice(at).unlink(missing_ok=True)
+
+
+def set_aside(at: Location) -> list[Path]:
+    """Return the vaults that were set aside, the latest one last."""
+    folders = dict.fromkeys((at.vault.parent, at.witness.parent))
+    return [each for folder in folders for each in _numbered(folder / at.vault.name, SET_ASIDE)]
 
 
 def check_free(at: Location) -> None:
     """Raise VaultError if there is a vault, or there was one of which something is left."""
     check_name(at.vault)
-    seen, old = read_witness(at.witness), replaced(at.vault)
+    seen, old = read_witness(at.witness), [*replaced(at.vault), *set_aside(at)]
     if seen is None and not old:
         return
     many = (
@@ -46,14 +117,12 @@ def taken(path: Path) -> VaultError:
 
 def replaced(path: Path) -> list[Path]:
     """Return the vaults that backups have replaced, the latest one last."""
-    begin = path.name + REPLACED
-    found = [each for each in path.parent.glob(f"{begin}*") if each.name[len(begin) :].isdecimal()]
-    return sorted(found, key=lambda each: int(each.name[len(begin) :]))
+    return _numbered(path, REPLACED)
 
 
-def free_names(path: Path) -> Iterator[Path]:
-    """Yield names for a vault that is about to be replaced."""
-    names = (path.with_name(f"{path.name}{REPLACED}{number}") for number in count(1))
+def free_names(path: Path, kind: str = REPLACED) -> Iterator[Path]:
+    """Yield names for a vault that is about to be replaced, or set aside."""
+    names = (path.with_name(f"{path.name}{kind}{number}") for number in count(1))
     return (name for name in names if not os.path.lexists(name))
 
 
@@ -61,3 +130,15 @@ def remove_beside(path: Path) -> None:
     """Remove what SQLite left beside a file that is gone. Raises OSError."""
     for suffix in (LOG, SHARED, JOURNAL):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _numbered(path: Path, kind: str) -> list[Path]:
+    """Return the files with the name of a vault, a kind and a number, ascending."""
+    begin = path.name + kind
+    found = [each for each in path.parent.glob(f"{begin}*") if each.name[len(begin) :].isdecimal()]
+    return sorted(found, key=lambda each: int(each.name[len(begin) :]))
+
+
+def _notice(at: Location) -> Path:
+    """Return where the notice is."""
+    return at.witness.with_name(NOTICE)

@@ -1,6 +1,6 @@
 """The profile: the user's own values, by model. The one place where they are in the clear."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
@@ -27,7 +27,7 @@ class Records(Protocol):
 
 
 class Profile:
-    """The user's values of person attributes; one that is "unspecified" is not kept."""
+    """The user's values of person attributes; "unspecified" is one that may be set."""
 
     def __init__(self, records: Records) -> None:
         """Read the values; DamagedVaultError where they cannot be read."""
@@ -41,10 +41,18 @@ class Profile:
         """Return a copy of everything, for the user's own eyes only."""
         return {model: dict(sorted(own.items())) for model, own in sorted(self._values.items())}
 
+    def names(self, model: Model) -> frozenset[str]:
+        """Return which of a model's attributes are set; no value is looked at (DESIGN.md 2.6).
+
+        One whose value the model does not have is set too: it is "unspecified" there.
+        """
+        return frozenset(self._values.get(model.id, ())).intersection(person_codes(model))
+
     def reveal(self, names: Sequence[str], model: Model) -> dict[str, str]:
         """Return the values to be disclosed, in the order given. Cannot fail.
 
-        What is not set, or not a value of the model as it is now, is "unspecified".
+        A value that the model as it is now does not have is "unspecified", and so is one that is
+        not set, which is never disclosed.
         """
         own = self._fitting(model)
         return {name: own.get(name, UNSPECIFIED) for name in names}
@@ -66,62 +74,83 @@ class Profile:
         *,
         replace: bool = False,
         everywhere: bool = False,
-    ) -> dict[str, str]:
+    ) -> dict[str, str | None]:
         """Set and unset values for every one of the models that has them: all, or nothing.
 
         ``replace``: all others of these models go; ``everywhere``: what goes, goes from models
-        that are not given too. Returns the new values by attribute, of those that changed.
-        UsageError for what no model has, or not every model that has the attribute, or what is
-        set anew for every request. VaultError where it cannot be kept; then nothing changed.
+        that are not given too. Returns the new values by attribute, of those that changed, None
+        for what is not set any more. UsageError for what no model has, or not every model that has
+        the attribute, or what is set anew for every request. VaultError where it cannot be kept;
+        then nothing changed.
         """
-        own = _fitting(given, models)
-        gone = self._values.keys() | own.keys() if everywhere else own.keys()
-        self._check_unset(given, unset, models, gone)
-        values = {model: dict(kept) for model, kept in self._values.items()}
-        for model in gone:
-            rest = {} if replace else values.get(model, {})
-            values[model] = {name: value for name, value in rest.items() if name not in unset}
-        for model, new in own.items():
-            values[model] |= new
-        changed = self._keep(values)
-        return {name: given.get(name, value) for name, value in changed.items()}
+        after = planned(self._values, given, unset, models, replace=replace, everywhere=everywhere)
+        return {name: given.get(name, value) for name, value in self.keep(after).items()}
+
+    def keep(self, values: Values) -> dict[str, str | None]:
+        """Keep these values in place of all, and return those that changed, by attribute.
+
+        None for what is not set any more. VaultError where they cannot be kept; then nothing
+        changed.
+        """
+        kept = _kept(values)
+        self._records.put(ITEM, msgspec.json.encode(kept, order="deterministic"))
+        before, self._values = self._values, kept
+        return {name: kept.get(model, {}).get(name) for model, name in differing(before, kept)}
 
     def _fitting(self, model: Model) -> dict[str, str]:
         codes = person_codes(model)
         own = self._values.get(model.id, {})
         return {name: value for name, value in own.items() if value in codes.get(name, ())}
 
-    def _check_unset(
-        self,
-        given: Mapping[str, str],
-        unset: Sequence[str],
-        models: Sequence[Model],
-        gone: Iterable[str],
-    ) -> None:
-        """Refuse to unset what is set at the same time, or what is nowhere to be unset."""
-        stored = {name for model in gone for name in self._values.get(model, {})}
-        for name in unset:
-            if name in given:
-                raise UsageError(f"{name} is both set and unset", "leave it out of one of the two")
-            if name not in stored and not any(name in person_codes(each) for each in models):
-                raise unknown_person(name, models)
 
-    def _keep(self, values: Values) -> dict[str, str]:
-        """Keep these values, and return those that changed, by attribute."""
-        specified = {
-            model: {name: value for name, value in own.items() if value != UNSPECIFIED}
-            for model, own in values.items()
-        }
-        kept = {model: own for model, own in specified.items() if own}
-        self._records.put(ITEM, msgspec.json.encode(kept, order="deterministic"))
-        before, self._values = self._values, kept
-        changed = {}
-        for model in sorted(before.keys() | kept.keys()):
-            old, new = before.get(model, {}), kept.get(model, {})
-            for name in sorted(old.keys() | new.keys()):
-                if old.get(name) != new.get(name):
-                    changed[name] = new.get(name, UNSPECIFIED)
-        return changed
+def planned(
+    before: Values,
+    given: Mapping[str, str],
+    unset: Sequence[str],
+    models: Sequence[Model],
+    *,
+    replace: bool = False,
+    everywhere: bool = False,
+) -> Values:
+    """Return all values after a change of them, as `Profile.change` has it. Pure."""
+    own = _fitting(given, models)
+    gone = before.keys() | own.keys() if everywhere else own.keys()
+    stored = {name for model in gone for name in before.get(model, {})}
+    _check_unset(given, unset, models, stored)
+    values = {model: dict(kept) for model, kept in before.items()}
+    for model in gone:
+        rest = {} if replace else values.get(model, {})
+        values[model] = {name: value for name, value in rest.items() if name not in unset}
+    for model, new in own.items():
+        values[model] |= new
+    return _kept(values)
+
+
+def differing(before: Values, after: Values) -> list[tuple[str, str]]:
+    """Return the models and attributes whose values are not the same."""
+    return [
+        (model, name)
+        for model in sorted(before.keys() | after.keys())
+        for old, new in [(before.get(model, {}), after.get(model, {}))]
+        for name in sorted(old.keys() | new.keys())
+        if old.get(name) != new.get(name)
+    ]
+
+
+def _kept(values: Values) -> Values:
+    """Return the values that are kept: those of models with any."""
+    return {model: own for model, own in values.items() if own}
+
+
+def _check_unset(
+    given: Mapping[str, str], unset: Sequence[str], models: Sequence[Model], stored: Container[str]
+) -> None:
+    """Refuse to unset what is set at the same time, or what is nowhere to be unset."""
+    for name in unset:
+        if name in given:
+            raise UsageError(f"{name} is both set and unset", "leave it out of one of the two")
+        if name not in stored and not any(name in person_codes(each) for each in models):
+            raise unknown_person(name, models)
 
 
 def _fitting(given: Mapping[str, str], models: Sequence[Model]) -> Values:

@@ -15,7 +15,7 @@ from agent.vault.keys.slots import KeyringSlot, PassphraseSlot, RecoverySlot
 from agent.vault.sealed import chain
 from agent.vault.sealed.database import Statement
 from agent.vault.sealed.framing import Chance
-from agent.vault.sealed.item_rows import item_id, read_item, removed_item, written_item
+from agent.vault.sealed.item_rows import opened_item, put_item, removed_item, sealed_item
 from agent.vault.sealed.seal import KEY_BYTES, Key, Seals
 from agent.vault.sealed.state import State, digest_of, first_link, written_state
 from agent.vault.sealed.store import Store
@@ -92,17 +92,17 @@ def _statements(
     yield from (slot_rows.inserted(row) for row in new)
     generation = store.generation + 1
     items = {}
-    for name in store.names():
-        _, payload, _ = read_item(store.database, store.seals, item_id(store.seals, name))
-        yield removed_item(store.seals, name)
-        yield written_item(seals, name, payload, generation)
-        items[item_id(seals, name)] = generation
+    for item in store.items.values():
+        fresh = sealed_item(seals, *opened_item(store.seals, item), generation)
+        yield removed_item(item)
+        yield put_item(fresh)
+        items[fresh.id] = generation
     before = replace(store.state, entries=0, head=first_link(seals))
     for row in chain.entry_rows(store.database):
         entry = chain.opened_entry(store.seals, row)
-        fresh = chain.sealed_entry(seals, before, entry.site, entry.payload)
-        yield chain.replaced(fresh)
-        before = replace(before, entries=fresh.number, head=chain.link(seals, fresh))
+        anew = chain.sealed_entry(seals, before, entry.site, entry.payload)
+        yield chain.replaced(anew)
+        before = replace(before, entries=anew.number, head=chain.link(seals, anew))
     yield written_state(_after(before, digest_of(items), slots_digest(new)), seals)
 
 

@@ -1,9 +1,12 @@
 """Who was told something and when, entry by entry: what an overview of the ledger needs of it."""
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from agent.vault.entry import Forgetting, Record
 from agent.vault.facts import EPOCH, site_of
@@ -23,6 +26,20 @@ class Step(NamedTuple):
     at: datetime
     site: str
     people_left: int | None
+
+
+class StoryPart(Struct, frozen=True, forbid_unknown_fields=True):
+    """Columns of numbers, in which a place is a position in ``names``."""
+
+    names: list[str]
+    numbers: list[int]
+    times: list[int]
+    zones: list[int]
+    left: list[int]
+    places: list[int]
+
+    def __repr__(self) -> str:
+        return "StoryPart(…)"
 
 
 class Story:
@@ -58,6 +75,30 @@ class Story:
             self._zones.append(int(zone.total_seconds()))
             self._left.append(FORGOT if step.people_left is None else step.people_left)
             self._places.append(self._sites.setdefault(step.site, len(self._sites)))
+
+    def written(self, after: int, last: int) -> StoryPart:
+        """Return the steps of the entries after a number, up to the last, for `take`."""
+        begin, end = (bisect_right(self._numbers, each) for each in (after, last))
+        names, places = [*self._sites], self._places[begin:end]
+        used = sorted({*places})
+        own = {place: at for at, place in enumerate(used)}
+        return StoryPart(
+            names=[names[place] for place in used],
+            numbers=self._numbers[begin:end].tolist(),
+            times=self._times[begin:end].tolist(),
+            zones=self._zones[begin:end].tolist(),
+            left=self._left[begin:end].tolist(),
+            places=[own[place] for place in places],
+        )
+
+    def take(self, part: StoryPart) -> None:
+        """Take the steps of the entries that follow, as they were written."""
+        own = [self._sites.setdefault(name, len(self._sites)) for name in part.names]
+        self._numbers.extend(part.numbers)
+        self._times.extend(part.times)
+        self._zones.extend(part.zones)
+        self._left.extend(part.left)
+        self._places.extend(own[place] for place in part.places)
 
 
 def _steps(number: int, record: Record) -> Iterator[Step]:

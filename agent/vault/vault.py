@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Self
 
-from agent.errors import VaultError
-from agent.files import private_folder
+import msgspec
+
+from agent.errors import BusyVaultError, ReplacedVaultError, VaultError, WrongSecretError
+from agent.files import check_way, private_folder
+from agent.vault.aside import write_aside
+from agent.vault.checkpoint import Checkpoints
 from agent.vault.items import Items
 from agent.vault.keys import keyrings, slot_rows
 from agent.vault.keys.derivation import Derivation, calibrate
@@ -16,8 +20,8 @@ from agent.vault.keys.opening import opened
 from agent.vault.keys.secrets import Secret, normalised
 from agent.vault.keys.slot_making import SlotMaker
 from agent.vault.keys.slot_rows import SlotInfo, SlotRow, keys_of, read_slots, read_vault_id
-from agent.vault.ledger import Ledger
-from agent.vault.leftovers import check_free
+from agent.vault.ledger import Ledger, Reset
+from agent.vault.leftovers import check_free, read_notice
 from agent.vault.making import make_vault, put, sweep, workshop
 from agent.vault.outside import accounts
 from agent.vault.profile import Profile
@@ -27,12 +31,16 @@ from agent.vault.sealed.seal import Key, Seals
 from agent.vault.sealed.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
     from pathlib import Path
     from types import TracebackType
 
     from agent.vault.location import Location
     from agent.vault.sealed.framing import Chance
+
+
+CLOCK = "clock"  # the item that says up to when a clock was wrong
 
 
 class Vault:
@@ -43,12 +51,22 @@ class Vault:
         self._store = store
         self._key = key
         self._chance = chance
-        self._closed = False
+        self._closed = self._rescued = False
         self.place = place
-        self.ledger = Ledger(store, store.verify())
+        self.ledger = self._read()
         self.profile = Profile(store)
         self.items = Items(store)
         store.sync()
+        self.ledger.appended()
+
+    def _read(self) -> Ledger:
+        """Read and verify every entry."""
+        store, reset = self._store, Reset.read(self._store.get(CLOCK))
+        checkpoints = Checkpoints(store, reset)
+        rows = store.verify(checkpoints.last)
+        ledger = Ledger(store, rows, reset, checkpoints.taken())
+        ledger.appended = lambda: checkpoints.write(ledger)
+        return ledger
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -85,8 +103,7 @@ class Vault:
         rows = self._slots()
         rest = slot_rows.without(rows, number)
         [gone] = [row for row in rows if row not in rest]
-        state = self._store.state.after(slots=slot_rows.slots_digest(rest))
-        self._store.commit(state, [slot_rows.removed(gone)], durable=True)
+        self._store.change_slots(rest, slot_rows.removed(gone))
         slot_rows.forget([gone])
 
     def rotate(self, passphrase: str) -> str | None:
@@ -98,6 +115,16 @@ class Vault:
         self._key, code = rotate(self._store, passphrase, self._chance)
         return code
 
+    def reset_clock(self, at: datetime) -> None:
+        """Let no entry so far count as later than a time, which has a zone. Raises VaultError.
+
+        The entries stay as they were written.
+        """
+        reset = Reset(entries=self.ledger.count, at=at)
+        self._store.put(CLOCK, msgspec.json.encode(reset))
+        self.ledger = self._read()
+        self.ledger.appended()
+
     def backup(self, to: Path) -> None:
         """Write a whole copy, 0600, which the same secrets open; in steps, and from any thread.
 
@@ -105,18 +132,43 @@ class Vault:
         """
         self._store.database.copy(to)
 
-    def close(self) -> None:
-        """Put everything on the disk and forget the keys. Raises VaultError, closed all the same.
+    @property
+    def intact(self) -> bool:
+        """Whether its file and log are those that were opened, as this left them."""
+        return self._store.database.intact
 
-        Nothing of the vault is usable after it.
+    def rescue(self) -> None:
+        """Write all of it aside where it is not intact, once, for `restore` (FORMAT.md).
+
+        Raises ReplacedVaultError where that cannot be done.
+        """
+        if not self.intact and not self._rescued:
+            write_aside(self._store, self.place, self.ledger.remembered)
+            self._rescued = True
+
+    def close(self) -> None:
+        """Put everything on the disk and forget the keys.
+
+        Nothing of the vault is usable after it. Raises VaultError, closed all the same; but where
+        its file is another now and all of it cannot be written aside, it stays open.
         """
         if self._closed:
             return
+        self.rescue()
         self._closed = True
-        with ExitStack() as stack:
-            stack.callback(self._store.close)
-            del self._key
-            self._store.sync()
+        with ExitStack() as ends:
+            ends.callback(self._end)
+            if not self._rescued:
+                with suppress(ReplacedVaultError):
+                    self._store.sync()
+                self.rescue()
+
+    def _end(self) -> None:
+        """Let go of the file and the keys."""
+        del self._key
+        self._store.close()
+        if self._rescued:
+            self._store.database.remove_log()
 
     def __enter__(self) -> Self:
         return self
@@ -139,9 +191,8 @@ class Vault:
 
     def _add(self, rows: list[SlotRow], row: SlotRow) -> int:
         """Put a new slot into the file."""
-        state = self._store.state.after(slots=slot_rows.slots_digest([*rows, row]))
         try:
-            self._store.commit(state, [slot_rows.inserted(row)], durable=True)
+            self._store.change_slots([*rows, row], slot_rows.inserted(row))
         except VaultError:
             slot_rows.forget([row])
             raise
@@ -195,9 +246,9 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
     """
     if secret.kind == "keyring" and secret.kept is None:  # before others are held off: it may wait
         secret = Secret("keyring", kept=keyrings.fetched(accounts(at.vault)))
-    with ExitStack() as on_failure:
-        database = Database.open(at.vault)
-        on_failure.callback(database.close)
+    with _explained(at), ExitStack() as on_failure:
+        database = _database(at.vault)
+        on_failure.callback(database.leave)
         vault_id = read_vault_id(database)
         key = opened(read_slots(database, vault_id), secret, vault_id)
         vault = _opened(database, key, at, chance)
@@ -208,11 +259,32 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
 def unlock_with(at: Location, key: Key, chance: Chance = os.urandom) -> Vault:
     """Open a vault by its data key itself, as `unlock`."""
     with ExitStack() as on_failure:
-        database = Database.open(at.vault)
-        on_failure.callback(database.close)
+        database = _database(at.vault)
+        on_failure.callback(database.leave)
         vault = _opened(database, key, at, chance)
         on_failure.pop_all()
     return vault
+
+
+def _database(path: Path) -> Database:
+    """Open the file of a vault, unless another user could put another in its place."""
+    with suppress(OSError):  # opening it says why
+        check_way(path)
+    return Database.open(path)
+
+
+@contextmanager
+def _explained(at: Location) -> Iterator[None]:
+    """Say what to do where a vault does not open because another was in use in its place."""
+    try:
+        yield
+    except (WrongSecretError, BusyVaultError):
+        raise
+    except VaultError as error:
+        notice = read_notice(at)
+        if notice is None:
+            raise
+        raise type(error)(f"{error.what}: {notice}", notice.hint, error.where) from error
 
 
 def _opened(database: Database, key: Key, at: Location, chance: Chance) -> Vault:

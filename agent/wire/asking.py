@@ -13,12 +13,21 @@ Code = Literal[
     "recognised",
     "outside the model",
     "past a limit already",
-    "locked",  # from here on: nothing was decided, and nothing is attached
+    "locked",  # from here on: nothing was decided, and nothing is attached (`UNDECIDED`)
     "no policy",
     "no model",
     "unfit",  # the recipient holds a value that the model does not have, or the like
     "failed",
+    "not https",  # the recipient is an address that the network reads
+    "too many",  # in the last minute: more than the query door may have recorded
+    "too many from pages",  # more than the policy lets pages lead to
 ]
+UNDECIDED: frozenset[Code] = frozenset(
+    {
+        *("locked", "no policy", "no model", "unfit", "failed"),
+        *("not https", "too many", "too many from pages"),
+    }
+)
 
 
 class Ask(Message, frozen=True, kw_only=True):
@@ -43,7 +52,8 @@ class Summary(Message, frozen=True, kw_only=True):
 
     ``pool``: who remembers it, a domain or ``@group``; ``people_left``: how many of the model's
     people agree with all that the pool holds now; ``waiting``: how many attributes wait for the
-    user; ``because``: for each attribute that leaves, set or not, in the order chosen.
+    user; ``because``: for each attribute that leaves, in the order chosen; ``read_as``: the known
+    query that the text was read as, null where it is none that the model knows.
     """
 
     headline: str
@@ -53,14 +63,16 @@ class Summary(Message, frozen=True, kw_only=True):
     people_left: float
     waiting: int
     because: list[Because] = field(default_factory=list)
+    read_as: str | None = None
 
 
 class Answer(Message, frozen=True, kw_only=True):
     """What to attach: nothing unless ``code`` says that something was decided.
 
-    ``attributes``: values by name; ``unspecified``: names that were chosen and are not set, which
-    leaving them out tells; ``header``: the values as the value of Shared-Attributes, empty where
-    there are none; ``id``: of the entry in the ledger.
+    ``attributes``: values by name; ``unspecified``: names that were chosen and are set to
+    "unspecified", which leaving them out tells; ``header``: the values as the value of
+    Shared-Attributes, empty where there are none; ``id``: of the entry in the ledger;
+    ``stale_rules``: the policy file has mistakes, so that the rules before it decided.
     """
 
     code: Code
@@ -69,6 +81,7 @@ class Answer(Message, frozen=True, kw_only=True):
     header: str = ""
     id: int | None = None
     summary: Summary | None = None
+    stale_rules: bool = False
 
     def __repr__(self) -> str:
         return f"Answer(code={self.code!r}, attributes={masked(self.attributes)})"
@@ -97,7 +110,10 @@ class Line(Message, frozen=True, kw_only=True):
 
 
 class Explained(Message, frozen=True, kw_only=True):
-    """What would be decided about a request now, and why; nothing is sent or recorded."""
+    """What would be decided about a request now, and why; nothing is sent or recorded.
+
+    ``stale_rules``: as in `Answer`.
+    """
 
     code: Code
     headline: str
@@ -106,6 +122,7 @@ class Explained(Message, frozen=True, kw_only=True):
     lines: list[Line]
     candidates: list[Reason]
     proof: str = "none"
+    stale_rules: bool = False
 
 
 class Clicked(Message, frozen=True, kw_only=True):

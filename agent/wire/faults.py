@@ -16,9 +16,11 @@ from agent.errors import (
     ModelError,
     PolicyError,
     Problem,
+    ReplacedVaultError,
     ReticentError,
     RolledBackError,
     SignatureError,
+    UnsafeError,
     UsageError,
     VaultError,
     VaultVersionError,
@@ -26,6 +28,8 @@ from agent.errors import (
     WrongSecretError,
 )
 from agent.wire.base import Fault
+
+SEE = "openapi.json has every call"  # to programs; a person is told otherwise
 
 
 class Kind(NamedTuple):
@@ -39,12 +43,14 @@ class Kind(NamedTuple):
 
 KINDS = (  # the first with an error is the one that this error becomes
     Kind("usage", 400, UsageError, "something in the request does not exist or does not fit"),
+    Kind("unsafe", 403, UnsafeError, "another user could have changed a file or folder of ours"),
     Kind("locked", 423, LockedError, "the vault is locked"),
     Kind("wrong secret", 403, WrongSecretError, "no key slot opens with this secret"),
     Kind("busy vault", 409, BusyVaultError, "the vault is open in another process"),
     Kind("damaged vault", 500, DamagedVaultError, "the vault was altered or cut off"),
     Kind("vault version", 500, VaultVersionError, "the vault is in a format not read here"),
     Kind("rolled back", 500, RolledBackError, "the vault is older than this machine has seen it"),
+    Kind("replaced vault", 500, ReplacedVaultError, "the vault was replaced while it was open"),
     Kind("vault", 500, VaultError, "the vault must not or cannot be used"),
     Kind("damaged model", 422, DamagedModelError, "the model is altered or cut short"),
     Kind("model version", 422, VersionError, "the model is in a format not read here"),

@@ -1,11 +1,11 @@
 """What the vault keeps: the ledger, what recipients hold, the profile."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import field
+from msgspec import Meta, field
 
-from agent.wire.base import Done, Host, Message, Name, Names, Values, masked
+from agent.wire.base import MOST_NAMES, Done, Host, Message, Name, Names, Values, masked
 from agent.wire.overview import Inferred
 
 
@@ -64,16 +64,28 @@ class Profile(Message, frozen=True, kw_only=True):
 class ProfileChange(Message, frozen=True, kw_only=True):
     """Values to set and attributes to unset; ``model``: null for every model that has them.
 
-    With ``replace`` all other values of that model (or of all) go.
+    ``models``: values for one model each, by its name. With ``replace`` all other values of the
+    models that are named (or of all) go. With ``dry_run`` nothing changes.
     """
 
     model: Name | None = None
     set: Values = field(default_factory=dict)
     unset: Names = field(default_factory=list)
+    models: Annotated[dict[Name, Values], Meta(max_length=MOST_NAMES)] = field(default_factory=dict)
     replace: bool = False
+    dry_run: bool = False
 
     def __repr__(self) -> str:
         return f"ProfileChange(model={self.model!r}, set={masked(self.set)}, unset={self.unset})"
+
+
+class ValueChange(Message, frozen=True, kw_only=True):
+    """One value of the profile that changes, of one model; the values themselves are not said."""
+
+    model: str
+    name: str
+    was_set: bool
+    is_set: bool
 
 
 class Stale(Message, frozen=True, kw_only=True):
@@ -84,10 +96,12 @@ class Stale(Message, frozen=True, kw_only=True):
 
 
 class Changed(Done, frozen=True, kw_only=True):
-    """The profile was changed.
+    """The profile was changed, or would be: then it is not ``done``.
 
-    ``stale``: who holds an older value of what changed. They will be told the new one like one
-    that they know already, without being charged or asked for (DESIGN.md 2.6).
+    ``changes``: what differs from before; ``stale``: who holds an older value of that. They will
+    be told the new one like one that they know already, without being charged or asked for, and go
+    on to hold what is not set any more (DESIGN.md 2.6).
     """
 
+    changes: list[ValueChange] = field(default_factory=list)
     stale: list[Stale] = field(default_factory=list)

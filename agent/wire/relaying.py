@@ -6,7 +6,7 @@ is none of these messages, and where the relay itself could do nothing. Its own 
 agent/daemon/browsers/relay.py: ``no daemon``, ``too slow`` and ``too large``.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Raw
 
@@ -25,9 +25,15 @@ class RelayedFrame(Message, frozen=True, kw_only=True, tag_field="call"):
 
 
 class RelayedDecide(RelayedFrame, frozen=True, kw_only=True, tag="decide"):
-    """Decide what one request carries, as ``/v1/decide`` does."""
+    """Decide what one request carries, as ``/v1/decide`` does.
+
+    ``by``: ``user`` where the extension itself saw that the user asks (the keyword in the address
+    bar, or a form that a key or a click of theirs sent off), else ``page``. No page can say it: one
+    that asks by itself is a page whatever it says.
+    """
 
     body: Ask
+    by: Literal["user", "page"] = "page"
 
 
 class RelayedStatus(RelayedFrame, frozen=True, kw_only=True, tag="status"):

@@ -48,7 +48,10 @@ class ModelStatus(Message, frozen=True, kw_only=True):
 
 
 class Status(Message, frozen=True, kw_only=True):
-    """How the daemon is; ``vault``: whether there is one; figures of a locked vault are null."""
+    """How the daemon is; ``vault``: whether there is one; figures of a locked vault are null.
+
+    ``notice``: what became of the vault while it was open, and what to do, until that is mended.
+    """
 
     version: str
     process: int
@@ -61,6 +64,7 @@ class Status(Message, frozen=True, kw_only=True):
     waiting: int
     entries: int | None
     notes: list[str]
+    notice: str | None = None
 
 
 class Site(Message, frozen=True, kw_only=True):
@@ -77,13 +81,15 @@ class Locked(Message, frozen=True, kw_only=True):
     """All that the query socket says of the daemon.
 
     ``clicks``: browsers may tell which results are visited; ``sites``: by recipient, those of the
-    policy alone while the vault is locked.
+    policy alone while the vault is locked; ``stale_rules``: the policy file has mistakes, so that
+    the rules before it are in use.
     """
 
     version: str
     locked: bool
     clicks: bool = False
     sites: list[Site] = field(default_factory=list)
+    stale_rules: bool = False
 
 
 class Unlock(Message, frozen=True, kw_only=True):

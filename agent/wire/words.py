@@ -18,6 +18,9 @@ WHY_NOTHING: Mapping[Code, str] = {
     "no model": "no model could be used",
     "unfit": "the model did not fit",
     "failed": "something went wrong",
+    "not https": "the network would read it",
+    "too many": "more was asked in a minute than is recorded",
+    "too many from pages": "pages led there too often in a minute",
 }
 
 

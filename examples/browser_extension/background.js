@@ -9,7 +9,7 @@ import { Rules, searchAt } from "./chromium/rules.js";
 import { Held } from "./firefox/headers.js";
 import { clickOf } from "./lib/clicks.js";
 import { Daemon } from "./lib/daemon.js";
-import { EVERY, SOON, SOON_FOR } from "./lib/limits.js";
+import { EVERY, SEEN, SOON, SOON_FOR } from "./lib/limits.js";
 import { Offers } from "./lib/offers.js";
 import { Relay } from "./lib/relay.js";
 import { Scripts } from "./lib/scripts.js";
@@ -21,11 +21,10 @@ import { Tabs } from "./lib/tabs.js";
 const FIREFOX = chrome.runtime.getURL("").startsWith("moz-extension:");
 const [GATE, POPUP] = ["chromium/gate.html", "popup/popup.html"];
 const PAGES = { urls: ["http://*/*", "https://*/*"], types: ["main_frame"] };
-const REQUESTS = { ...PAGES, types: ["main_frame", "xmlhttprequest"] };
 
 const daemon = new Daemon(new Relay(chrome.runtime), () => changed());
 const tabs = new Tabs(chrome.action, daemon);
-const searching = new Searching(daemon, tabs);
+const searching = new Searching(daemon, tabs, isSeen);
 const offers = new Offers(daemon);
 const scripts = new Scripts(chrome.scripting, !FIREFOX);
 const rules = FIREFOX ? null : new Rules(chrome.declarativeNetRequest, chrome.runtime.getURL(GATE));
@@ -36,8 +35,7 @@ let soonUntil = 0;
 /** Follow what the daemon said. */
 function changed() {
   rules?.lead(daemon.sites);
-  const needed = rules || daemon.clicks ? daemon.sites.map(({ origin }) => origin) : [];
-  scripts.on(needed);
+  scripts.on(daemon.sites.map(({ origin }) => origin));
   tabs.paintAll();
 }
 
@@ -50,13 +48,30 @@ async function prepare(tab, address) {
   }
 }
 
+/** Let a search of a tab be the user's own: a Chromium decides it now, Firefox as it leaves. */
+async function own(tab, address) {
+  searching.own(tab, address);
+  if (rules) {
+    await prepare(tab, address);
+  }
+}
+
+/** Say whether a tab is in front, in the window that was in front last. */
+async function isSeen(tab) {
+  const late = new Promise((_, refuse) => setTimeout(refuse, SEEN));
+  const asked = chrome.windows.getLastFocused({ populate: true });
+  const window = await Promise.race([asked, late]).catch(() => null); // or there is none
+  const front = window?.tabs.some(({ id, active }) => active && id === tab) ?? false;
+  return front && window.state !== "minimized";
+}
+
 /** Have a search go on from the gate in the navigation that it came in: no page of ours opens. */
 async function goOn(tab, address) {
   await prepare(tab, address).catch(() => {}); // without rules it is led back, and the gate opens
   return Response.redirect(address);
 }
 
-/** Look often for a while: the user may be about to approve what was offered. */
+/** Look often for a while: the user may be about to approve an offer, or to take a refusal back. */
 function lookSoon() {
   const running = soonUntil > Date.now();
   soonUntil = Date.now() + SOON_FOR;
@@ -84,14 +99,14 @@ const ANSWERS = {
 
   async page(_, sender) {
     const page = listedPage(sender, chrome.runtime, daemon.sites);
-    const own = daemon.sites.filter(({ origin }) => origin === page?.origin);
-    return page && { searches: own.map(expression), forms: !FIREFOX, clicks: daemon.clicks };
+    const here = daemon.sites.filter(({ origin }) => origin === page?.origin);
+    return page && { searches: here.map(expression), clicks: daemon.clicks };
   },
 
   async form({ address }, sender) {
     const page = listedPage(sender, chrome.runtime, daemon.sites);
     if (page && parsed(address)?.origin === page.origin && (await searching.found(address))) {
-      await prepare(page.tab, address);
+      await own(page.tab, address);
     }
     return true;
   },
@@ -110,9 +125,9 @@ const ANSWERS = {
       return null;
     }
     await daemon.look();
-    const { state, fault } = daemon;
+    const { state, fault, stale } = daemon;
     const refused = [...daemon.refused].find((each) => isOf(each, address)) ?? null;
-    return { search: tabs.last(tab), offered: tabs.offering(tab), state, fault, refused };
+    return { search: tabs.last(tab), offered: tabs.offering(tab), state, fault, stale, refused };
   },
 
   async refuse({ recipient }, sender) {
@@ -121,6 +136,7 @@ const ANSWERS = {
     }
     const fault = await daemon.refuse(recipient);
     rules?.dropAll();
+    lookSoon();
     return { fault };
   },
 };
@@ -147,9 +163,9 @@ chrome.webRequest.onResponseStarted.addListener(
 
 if (FIREFOX) {
   const how = ["blocking", "requestHeaders"];
-  chrome.webRequest.onBeforeSendHeaders.addListener((each) => held.headers(each), REQUESTS, how);
-  chrome.webRequest.onCompleted.addListener((each) => held.over(each), REQUESTS);
-  chrome.webRequest.onErrorOccurred.addListener((each) => held.over(each), REQUESTS);
+  chrome.webRequest.onBeforeSendHeaders.addListener((each) => held.headers(each), PAGES, how);
+  chrome.webRequest.onCompleted.addListener((each) => held.over(each), PAGES);
+  chrome.webRequest.onErrorOccurred.addListener((each) => held.over(each), PAGES);
 } else {
   chrome.webRequest.onBeforeRequest.addListener((request) => {
     const { tabId, url, method } = request;
@@ -182,9 +198,7 @@ chrome.omnibox.onInputEntered.addListener(async (text) => {
   const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
   if (site && tab && text.trim()) {
     const address = addressOf(site, text.trim());
-    if (rules) {
-      await prepare(tab.id, address); // Firefox asks when it holds the request
-    }
+    await own(tab.id, address);
     await chrome.tabs.update(tab.id, { url: address });
   }
 });
@@ -192,6 +206,9 @@ chrome.omnibox.onInputEntered.addListener(async (text) => {
 chrome.tabs.onUpdated.addListener((tab, { url }, { url: now }) => {
   tabs.follow(tab, { moved: url, now });
   tabs.paint(tab);
+  if ([...daemon.refused].some((each) => isOf(each, url ?? ""))) {
+    daemon.look(); // it may be unblocked, and a search from here is the user's next
+  }
 });
 chrome.tabs.onRemoved.addListener((tab) => {
   tabs.forget(tab);

@@ -8,9 +8,12 @@
  * Nothing is asked twice, and an answer that came too late stands in the ledger as told.
  *
  *     node examples/clients/reticent_client.mjs "version control" forge.example [ATTRIBUTE...]
+ *
+ * With - in place of the query it is read from the standard input: every user of the machine can
+ * read the arguments of a running command.
  */
 
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { request } from "node:http";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
@@ -20,6 +23,8 @@ const LIMIT = 2000; // milliseconds
 const LARGEST = 1 << 20; // bytes of an answer
 const OK = 200;
 const ABSENT = "no daemon runs; start it with `reticent daemon`";
+const USAGE =
+  "reticent: give a query, or - to read it, and a recipient: QUERY HOST [ATTRIBUTE...]";
 const BROKEN = "the daemon did not answer in time, or not as it should";
 
 /** Return where the daemon listens, on Linux, as these variables of the environment say. */
@@ -100,7 +105,13 @@ async function received(response) {
 
 /** Print the header for a request, or else say why there is none. */
 async function main(query, recipient, ...asked) {
-  const answer = await decide(query, recipient, asked.length ? asked : null);
+  if (recipient === undefined) {
+    console.error(USAGE);
+    process.exitCode = 2;
+    return;
+  }
+  const text = query === "-" ? readFileSync(0, "utf8").replace(/[\r\n]+$/, "") : query;
+  const answer = await decide(text, recipient, asked.length ? asked : null);
   if (answer.header) console.log(`Shared-Attributes: ${answer.header}`);
   if (answer.said !== "answered") console.error(`reticent: ${answer.said}`);
 }

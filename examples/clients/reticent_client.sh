@@ -3,7 +3,8 @@
 #
 #     curl -H "$(examples/clients/reticent_client.sh "version control" forge.example [ATTRIBUTE...])" URL
 #
-# In a script, where no other user sees what you ask in the list of processes:
+# With - in place of the query it is read from the standard input: every user of the machine can read
+# the arguments of a running command. In a script nobody can either:
 #
 #     . examples/clients/reticent_client.sh
 #     answer=$(decide "version control" forge.example)    # {"code":"answered","attributes":{…},…}
@@ -99,6 +100,11 @@ _listed() {
 }
 
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+  if [[ $# -lt 2 ]]; then
+    printf 'reticent: give a query, or - to read it, and a recipient: QUERY HOST [ATTRIBUTE...]\n' >&2
+    exit 2
+  fi
+  if [[ $1 == - ]]; then set -- "$(cat)" "${@:2}"; fi
   header=$(decide "$@" | header_of)
   if [[ -n $header ]]; then printf 'Shared-Attributes: %s\n' "$header"; fi
 fi

@@ -62,7 +62,7 @@ class Engine:
         Its results are ranked by P(x|q,a), those that have all the words before the others. A
         text that means no question finds the results that have some of its words, by bm25.
         """
-        query = self._model.match(text).query
+        query = self._model.match(text)
         if query is not None:
             return self._ranked(query, codes, frozenset())
         query = self._index.question(text)

@@ -51,11 +51,11 @@ def _fresh(model: Model) -> Iterator[str]:
         for other in queries:
             if other != text:
                 _decide(other, warm)
-        warm.utility(warm.match(text).query or 0)
+        warm.utility(warm.match(text) or 0)
         fresh.append(timed(partial(_decide, text, warm)))
         again.append(timed(partial(_decide, text, warm)))
         priced.append(timed(partial(_decide, text, warm, other_terms)))
-        warm.utility(warm.match(text).query or 0).forget()
+        warm.utility(warm.match(text) or 0).forget()
         whole.append(timed(partial(decide, Request(text), TERMS, Knowledge(), warm)))
     yield (
         f"one fresh decision, the other queries asked before: p50 {at(fresh, 50)} ms, "

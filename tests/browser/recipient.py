@@ -24,7 +24,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</t
 <p><a id="link" href="/search?q={link}">a search</a> <a id="result" href="{result}">a result</a>
 <output>{title}</output>{more}
 """
-NEXT = "<script>setTimeout(() => {{ location = {address} }})</script>"
+NEXT = "<script>setTimeout(() => {{ location = {address} }}, {pause})</script>"
 
 
 def digest(query: str) -> str:
@@ -197,10 +197,12 @@ def _page(came: Noted, recipient: Recipient) -> str:
 
 
 def _next(came: Noted) -> str:
-    """Return what makes a page go on to the next of so many searches."""
+    """Return what makes a page go on to the next of so many searches, after a pause."""
     name, _, number = came.query.rpartition(" ")
-    left = int(parse_qs(urlsplit(came.target).query).get("left", ["0"])[0])
+    given = parse_qs(urlsplit(came.target).query)
+    left, pause = (int(given.get(each, ["0"])[0]) for each in ("left", "pause"))
     if left <= 0:
         return ""
     query = quote(f"{name} {int(number) + 1}", safe="")
-    return NEXT.format(address=json.dumps(f"{SEARCH}?q={query}&left={left - 1}"))
+    address = f"{SEARCH}?q={query}&left={left - 1}&pause={pause}"
+    return NEXT.format(address=json.dumps(address), pause=pause)

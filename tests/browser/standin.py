@@ -8,11 +8,13 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
 
+from agent.daemon.rates import Rates
 from agent.wire.asking import Answer, Ask, Because, Summary
 from agent.wire.base import Done
 from agent.wire.relaying import RelayAnswer, Relayed, RelayedDecide, RelayedRefuse, RelayedStatus
@@ -22,6 +24,7 @@ from tests.browser.recipient import PATIENCE, digest, right
 from tests.wire.fake import FakeDaemon, Raw
 
 SEED = 6
+MANY = 10**6
 LATE = 1.5  # seconds, longer than an extension waits for a decision
 
 
@@ -58,10 +61,12 @@ def breaking(_: Ask) -> Answer:
 
 
 class Standin:
-    """Answers until its `with` ends; ``sites``, ``clicks``, ``locked``: what its status says.
+    """Answers until its `with` ends.
 
-    ``told``: the status that was last asked for;
-    ``answer``: what it makes of a request; ``delay``: the longest, in seconds, drawn anew for each.
+    ``sites``, ``clicks``, ``locked``, ``stale``: what its status says;
+    ``told``: the status that was last asked for; ``answer``: what it makes of a request;
+    ``cap``: how many of pages it decides for a recipient in a minute; ``delay``: the longest, in
+    seconds, drawn anew for each.
     """
 
     def __init__(self, path: Path) -> None:
@@ -78,7 +83,8 @@ class Standin:
         """Behave, forget what was said, and be there."""
         self.answer: Callable[[Ask], Answer] = answered
         self.delay = 0.0
-        self.clicks = self.locked = False
+        self.clicks = self.locked = self.stale = False
+        self.cap, self._rates = MANY, Rates()
         self.forget()
 
     def forget(self) -> None:
@@ -108,7 +114,13 @@ class Standin:
 
     def status(self) -> Locked:
         """Return how it says that it is."""
-        return Locked(version="0", locked=self.locked, clicks=self.clicks, sites=[*self.sites])
+        return Locked(
+            version="0",
+            locked=self.locked,
+            clicks=self.clicks,
+            sites=[*self.sites],
+            stale_rules=self.stale,
+        )
 
     def said(self, kind: type[Any] | None = None) -> list[Any]:
         """Return what was said of a kind, or all but how it is."""
@@ -143,13 +155,21 @@ class Standin:
         elif isinstance(body, RelayedDecide):
             time.sleep(wait)
             try:
-                said = self.answer(body.body)
+                said = self._decided(body)
             except BrokenPipeError:
                 return Raw(200, b"")  # which is no whole answer
         else:
             self._narrow(body)
             said = Done()
         return RelayAnswer(id=body.id, status=200, body=msgspec.Raw(msgspec.json.encode(said)))
+
+    def _decided(self, body: RelayedDecide) -> Answer:
+        """Answer a request, unless pages lead there too often."""
+        with self._said:
+            of, now = body.body.recipient, datetime.now(UTC)
+            if body.by == "page" and self._rates.is_page_full(of, self.cap, now):
+                return Answer(code="too many from pages")
+        return self.answer(body.body)
 
     def _narrow(self, body: Relayed) -> None:
         """Give who is refused nothing any more."""

@@ -132,6 +132,18 @@ def test_a_link_of_another_site_brings_no_strict_cookie(world: World) -> None:
     assert world.search("typed").headers["cookie"] == "strict=1; lax=1"
 
 
+def test_a_form_of_the_site_brings_what_it_would_have_brought(world: World) -> None:
+    """It waits on its own page, and goes on from there."""
+    world.visit("search")
+    world.browser.run(COOKIES)
+    world.browser.write("input", "from a form", enter=True)
+    [came] = world.recipient.arrived("from a form")
+    assert came.header == right("from a form")
+    assert came.headers["referer"] == world.recipient.url("search")
+    assert came.headers["sec-fetch-site"] == "same-origin"
+    assert came.headers["cookie"] == "strict=1; lax=1"
+
+
 def test_a_search_with_a_sign_that_a_query_cannot_have(world: World) -> None:
     """A Chromium's has to wait on the page of the gate."""
     path = "/it's"

@@ -162,6 +162,7 @@ def test_the_gate_leads_nowhere_else(world: World, target: str) -> None:
         until(lambda: world.browser.tried("return document.readyState === 'complete'"), "a page")
         assert world.browser.run("return document.title") != "run"
     world.browser.switch(evil)
+    world.browser.front()
     world.settled()
     assert {recipient for _, recipient in world.decided()} == {"search.localhost"}
     assert {each.host for each in world.recipient.seen()} == {"search"}

@@ -1,5 +1,7 @@
 """The popup says what the last request of the tab carried and why, and takes a refusal."""
 
+import time
+
 import pytest
 from msgspec.structs import replace
 
@@ -36,7 +38,7 @@ def reads(world: World, *wanted: str) -> str:
 
 
 def chosen(ask: Ask) -> Answer:
-    """Return an answer with three attributes, one of them not set."""
+    """Return an answer with three attributes, one of them not said."""
     plain = answered(ask)
     assert plain.summary is not None
     because = [
@@ -53,7 +55,7 @@ def chosen(ask: Ask) -> Answer:
 
 
 def test_it_says_what_was_attached_and_why(world: World) -> None:
-    """Each attribute with its value and what it brings, and the one that is not set."""
+    """Each attribute with its value and what it brings, and the one that is not said."""
     world.daemon.answer = chosen
     world.search("version control")
     world.browser.says("2")
@@ -73,6 +75,19 @@ def test_it_says_that_nothing_was_attached(world: World) -> None:
     world.browser.says("0")
     with world.browser.popup():
         reads(world, "who knows", "search.localhost")
+
+
+def test_it_says_that_pages_led_there_too_often(world: World) -> None:
+    """What was typed looks the same to a browser; what the user sends off goes on."""
+    world.visit("search")
+    world.daemon.cap = 0
+    world.browser.go(world.recipient.search("once more"))
+    world.browser.shows("once more")
+    world.browser.says("0")
+    with world.browser.popup():
+        reads(world, "once more", "pages led here more often within a minute than your rules allow")
+    world.browser.write("input", "mine", enter=True)
+    world.browser.says("1")
 
 
 def test_a_page_that_is_no_search(world: World) -> None:
@@ -123,6 +138,23 @@ def test_not_on_this_site(world: World) -> None:
     assert world.decided() == [("here", "search.localhost")]
 
 
+def test_a_refusal_that_is_taken_back(world: World) -> None:
+    """The site's searches have the header again at once, not half a minute later."""
+    world.listing("refused", "search")
+    world.search("before", "refused")
+    with world.browser.popup():
+        until(lambda: world.browser.tried(f"return !!({FIND % REFUSE})"), "a button")
+        world.browser.run(f"({FIND % REFUSE}).click()")
+        gets_nothing(world)
+    until(lambda: world.search("without", "refused").header is None, "a search without a header")
+    world.daemon.sites = [
+        world.site(host) for host in ("refused", "search")
+    ]  # it says so when asked
+    began = time.monotonic()
+    until(lambda: world.search("again", "refused").header == right("again"), "a header")
+    assert time.monotonic() - began < 10
+
+
 def gets_nothing(world: World) -> None:
     """Wait until the popup says that the user refused the site, and how to take it back."""
     whole = reads(world, "refused.localhost gets nothing: you said so", "reticent unblock refused")
@@ -136,6 +168,18 @@ def test_locked(world: World) -> None:
     world.search("locked")
     with world.browser.popup():
         reads(world, "reticent unlock")
+
+
+def test_rules_older_than_the_policy(world: World) -> None:
+    """It says so beside what the search carried, and no longer than it is so."""
+    world.daemon.stale = True
+    world.search("by older rules")
+    world.browser.says("1")
+    with world.browser.popup():
+        reads(world, "by older rules", "Your policy has mistakes", "reticent policy check")
+    world.daemon.stale = False
+    with world.browser.popup():
+        assert "mistakes" not in reads(world, "by older rules")
 
 
 def test_what_was_told_is_gone_once_it_is_locked(world: World) -> None:

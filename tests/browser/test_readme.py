@@ -15,7 +15,7 @@ from tests.browser.chromium import chromium
 from tests.browser.driver import Driver, until
 from tests.browser.installed import EXTENSION
 from tests.house.tree import ROOT
-from tests.newcomer import BROWSING, DAEMON, LIVING, WAIT, commands, daemon, home_of, typed
+from tests.newcomer import BROWSING, DAEMON, LIVING, SOCKETS, WAIT, commands, daemon, home_of, typed
 
 INSTALL, SERVICE, PENDING, APPROVE, EVALUATE = commands(BROWSING)
 BEFORE = [each for each in commands(LIVING) if "ask" not in each and "curl" not in each]
@@ -38,7 +38,7 @@ def test_a_page_is_ranked_for_whom_it_does_not_know(home: Path) -> None:
     with ExitStack() as ends:
         for command in BEFORE:
             if command == DAEMON:
-                ends.enter_context(daemon(home / "reticent"))
+                ends.enter_context(daemon(home / SOCKETS))
             elif "knows" not in command:
                 typed(command)
         typed(INSTALL)

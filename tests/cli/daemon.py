@@ -7,7 +7,7 @@ import msgspec
 
 from agent.wire.asking import Allowed, Answer, Explained, Line, Reason, Summary
 from agent.wire.base import Done
-from agent.wire.keeping import Changed, Entry, Held, Profile
+from agent.wire.keeping import Changed, Entry, Held, Profile, ValueChange
 from agent.wire.overview import Handled, Moment, Recipient
 from agent.wire.reviews import Review, Ruled, Undone
 from agent.wire.state import ModelStatus, PolicyStatus, Status
@@ -105,6 +105,7 @@ HELD = Held(
     people_left=20,
 )
 PROFILE = Profile(values={"village": {"region": "coast", "hobby": "yes"}, "town": {}})
+CHANGED = Changed(changes=[ValueChange(model="village", name="region", was_set=True, is_set=True)])
 ENTRIES = [
     Entry(
         number=1,
@@ -199,7 +200,7 @@ ANSWERS: dict[str, Any] = {
     "recipients": RECIPIENTS,
     "forget": Done(),
     "profile": PROFILE,
-    "change_profile": Changed(),
+    "change_profile": CHANGED,
     "models": [VILLAGE],
     "backup": Done(),
 }

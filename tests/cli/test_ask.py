@@ -35,6 +35,23 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
     assert fake.calls == [("decide", {"body": Ask(recipient="weather.example", query="weather")})]
 
 
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("weather", "read as 'weather' "),
+        (None, "read as none of the queries that the model knows "),
+    ],
+)
+def test_the_page_says_what_the_query_was_read_as(
+    run: Run, fake: FakeDaemon, known: str | None, said: str
+) -> None:
+    """Or that it was not recognised, for people and for programs."""
+    answer = changed(ANSWER, summary=changed(SUMMARY, read_as=known))
+    fake.handlers["decide"] = says(answer)
+    assert said in " ".join(run(*ASK).out.split())
+    assert run(*ASK, "--json").record["summary"]["read_as"] == known
+
+
 def test_nothing_to_attach_is_said(run: Run, fake: FakeDaemon) -> None:
     """That is an answer as well."""
     nothing = changed(SUMMARY, utility_bits=0)
@@ -43,27 +60,19 @@ def test_nothing_to_attach_is_said(run: Run, fake: FakeDaemon) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "said", "way"),
-    [
-        (["region"], "you have not set region.", "Set it with `reticent profile set region=VALUE`"),
-        (
-            ["region", "hobby"],
-            "you have set none of region and hobby.",
-            "Set them with `reticent profile set NAME=VALUE`, or rule them `never`.",
-        ),
-    ],
+    ("names", "said"), [(["region"], "region."), (["region", "hobby"], "region and hobby.")]
 )
-def test_what_is_chosen_and_not_set_is_no_success(
-    run: Run, fake: FakeDaemon, names: list[str], said: str, way: str
+def test_what_the_user_prefers_not_to_say_is_no_success(
+    run: Run, fake: FakeDaemon, names: list[str], said: str
 ) -> None:
     """Nothing is attached, and that stands first; how well it would have served comes after."""
-    unset = Answer(code="answered", unspecified=names, id=13, summary=SUMMARY)
-    fake.handlers["decide"] = says(unset)
+    silent = Answer(code="answered", unspecified=names, id=13, summary=SUMMARY)
+    fake.handlers["decide"] = says(silent)
     ran = run(*ASK)
     page = " ".join(ran.out.split())
-    assert page.startswith(f"Nothing is attached: {said} decided {SUMMARY.headline}")
+    first = f"Nothing is attached: you prefer not to say {said} decided {SUMMARY.headline}"
+    assert page.startswith(first)
     assert "an answer too" in page
-    assert way in page
     assert page.count("Nothing is attached") == 1
     assert max(map(len, ran.out.splitlines())) <= 80
     fake.handlers["decide"] = says(changed(ANSWER, unspecified=names))
@@ -198,3 +207,16 @@ def test_a_mistake_is_one_sentence(run: Run, arguments: list[str], error: str, h
     said = run(*arguments).refusal()
     assert error in said[0]
     assert hint in said[1]
+
+
+@pytest.mark.parametrize("more", [(), ("--json",), ("--dry-run",)])
+def test_rules_older_than_the_file_are_noted(
+    run: Run, fake: FakeDaemon, more: tuple[str, ...]
+) -> None:
+    """With the way out, beside an answer of every kind."""
+    assert "mistakes" not in run(*ASK, *more).err
+    fake.handlers["decide"] = says(changed(ANSWER, stale_rules=True))
+    fake.handlers["explain"] = says(changed(EXPLAINED, stale_rules=True))
+    ran = run(*ASK, *more)
+    assert ran.code == 0
+    assert "the rules before it are in use; `reticent policy check` lists them" in ran.err

@@ -62,11 +62,21 @@ def test_the_curve_of_all_queries(run: Run, village: Path) -> None:
 def test_the_page_fits_and_marks_by_word(run: Run, village: Path, what: tuple[str, ...]) -> None:
     """In 80 columns of ASCII; one row is that of now."""
     page = run("curve", "--model", village, *what, "--lambda", "1").out
-    assert "At lambda 1, as it is now," in " ".join(page.split())
+    assert "At lambda 1, as asked," in " ".join(page.split())
     assert max(map(len, page.splitlines())) <= 80
     assert page.isascii()
     assert page.count("> now") == 1
     assert "not that these sets are the best" in page
+
+
+def test_where_the_present_lambda_is_from_is_said(run: Run, village: Path, tmp_path: Path) -> None:
+    """The default is not what a policy says that nobody named."""
+    ask = ("curve", "--model", village, "--query", "weather")
+    assert "At lambda 5.12, the default (--policy FILE" in " ".join(run(*ask).out.split())
+    policy = tmp_path / "policy.toml"
+    policy.write_text("lambda = 2.5\n")
+    said = " ".join(run("curve", "--policy", policy, "--query", "editor").out.split())
+    assert "At lambda 2.5, as the policy has it now, " in said
 
 
 def test_what_is_proven_is_said(run: Run, village: Path) -> None:

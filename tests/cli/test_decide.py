@@ -15,7 +15,6 @@ from tests.cli.examples import ATTRIBUTES, PEOPLE, cli_model
 KEYS = {
     "query": str,
     "matched_query": str,
-    "match": dict,
     "status": str,
     "mode": str,
     "algorithm": str,
@@ -145,7 +144,7 @@ def test_an_unknown_query_gets_nothing_and_is_told_so(run: Run, village: Path) -
     assert (record["disclose"], record["per_attribute"]) == ([], [])
     ran = run("decide", "--model", village, "--query", "knee pain")
     assert ran.code == 0
-    assert ran.out.startswith("Disclose nothing: the model knows no query like it")
+    assert ran.out.startswith("Disclose nothing: the model does not know this query")
 
 
 def test_a_huge_price_still_fits_the_page(run: Run, village: Path) -> None:
@@ -176,10 +175,26 @@ def test_the_page_names_what_never_was_a_candidate(run: Run, village: Path) -> N
     assert "the best guess is right" in page
 
 
-def test_a_misspelt_query_is_read_as_the_nearest(run: Run, village: Path) -> None:
-    """And the page says as which."""
-    page = run("decide", "--model", village, "--query", "weathers").out
-    assert "read as          'weather', the nearest query (similarity 0.80)" in page
+def test_of_a_profile_only_what_is_set_counts(run: Run, village: Path, tmp_path: Path) -> None:
+    """Whatever the values are: what is not in it is no candidate."""
+    found = []
+    for text in ('region = "coast"', 'region = "unspecified"', ""):
+        (tmp_path / "p.toml").write_text(text)
+        ask = ("decide", "--model", village, "--query", "weather", "--json")
+        record = run(*ask, "--profile", tmp_path / "p.toml").record
+        reasons = {each["name"]: each["reason"] for each in record["per_attribute"]}
+        found.append((record["disclose"], reasons["region"] == "not set"))
+        assert reasons["hobby"] == "not set"
+    assert found == [(["region"], False), (["region"], False), ([], True)]
+
+
+def test_the_page_says_what_the_query_was_read_as(run: Run, village: Path) -> None:
+    """The same but for a plural is known, and what is only alike is not."""
+    page = run("decide", "--model", village, "--query", "Weathers?").out
+    assert "read as          'weather'" in page
+    page = run("decide", "--model", village, "--query", "weather station").out
+    assert page.startswith("Disclose nothing")
+    assert "read as  none of the queries that the model knows" in page
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from agent.cli.demo_ledger import (
     told,
     values_held,
 )
-from agent.cli.demo_text import recipients_text, request_text, values_text
+from agent.cli.demo_text import recipients_text, request_text
 from agent.decision.decide import decide
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge, Request
@@ -32,7 +32,7 @@ from tests.cli.examples import cli_model
 from tests.house.tree import ROOT
 
 TABLE = ROOT / "examples/data/so2017/users.csv.gz"
-VILLAGER = {"region": "hills", "shoe_size": "s7"}  # hobby is not set
+VILLAGER = {"region": "hills", "shoe_size": "s7"}  # neither hobby nor at_work is set
 ASKED = [("a.example", "music"), ("b.example", "weather"), ("a.example", "weather")]
 
 
@@ -50,18 +50,15 @@ def shipped() -> Model:
 
 def test_each_request_is_decided_from_what_its_recipient_holds(model: Model) -> None:
     """That of another recipient plays no part."""
-    terms = Terms(trade_off=1)
-    entries = converse(ASKED, VILLAGER, model, terms)
+    terms = Terms(trade_off=1, available=frozenset(VILLAGER))
+    entries = converse(ASKED, VILLAGER, model, Terms(trade_off=1))
     held: dict[str, dict[str, int]] = {"a.example": {}, "b.example": {}}
     for (recipient, query), entry in zip(ASKED, entries, strict=True):
         known = Knowledge(tuple(sorted(held[recipient].items())))
         assert entry.decision == decide(Request(query, recipient), terms, known, model)
         for name, value in entry.values.items():
             held[recipient][name] = model.attributes[model.index(name)].code(value)
-    assert values_held(known_to("a.example", entries), model) == {
-        "hobby": "unspecified",
-        "region": "hills",
-    }
+    assert values_held(known_to("a.example", entries), model) == {"region": "hills"}
     assert values_held(known_to("b.example", entries), model) == {"region": "hills"}
     assert known_to("c.example", entries) == Knowledge()
 
@@ -70,7 +67,8 @@ def test_without_memory_each_request_is_the_first(model: Model) -> None:
     """But what the recipient knows adds up all the same."""
     entries = converse_without_memory(ASKED, VILLAGER, model, Terms())
     for (recipient, query), entry in zip(ASKED, entries, strict=True):
-        first = decide(Request(query, recipient), Terms(), Knowledge(), model)
+        terms = Terms(available=frozenset(VILLAGER))
+        first = decide(Request(query, recipient), terms, Knowledge(), model)
         assert entry.decision == first
     fitting = people_who_fit(known_to("a.example", entries), model)
     assert entries[-1].people_left == fitting
@@ -83,9 +81,9 @@ def test_a_value_is_read_only_once_the_set_is_fixed(
     events: list[str] = []
 
     class Watched(UserDict[str, str]):
-        def get(self, name: str, default: object = None) -> object:  # type: ignore[override]  # of a dictionary
+        def __getitem__(self, name: str) -> str:
             events.append(name)
-            return self.data.get(name, default)
+            return self.data[name]
 
     def spy(request: Request, terms: Terms, knowledge: Knowledge, model: Model) -> Decision:
         decision = decide(request, terms, knowledge, model)
@@ -124,16 +122,16 @@ def test_an_unknown_query_gains_nothing(model: Model) -> None:
     assert gained("weather", [], model) == 0.0
 
 
-def test_what_is_not_set_is_chosen_and_left_out(model: Model) -> None:
-    """And the page says so."""
-    assert values_text({"region": "hills", "hobby": "unspecified"}) == (
-        "region=hills; chosen but not set: hobby"
-    )
+def test_what_is_not_set_never_leaves(model: Model) -> None:
+    """Nor does it count as withheld; with all of it set the same requests carry it."""
     entries = converse(ASKED, VILLAGER, model, Terms())
+    assert {name for each in entries for name in each.values} <= VILLAGER.keys()
+    whole = converse(ASKED, {**VILLAGER, "hobby": "yes"}, model, Terms())
+    assert any("hobby" in each.values for each in whole)
     page = request_text(1, entries[0], 60)
     assert '1. a.example is asked "music"' in page
-    assert "chosen but not set: hobby" in page
-    assert "of 60 still look like her" in page
+    assert "withholds" in page
+    assert "hobby" not in page
     assert "b.example  20 people fit 1 facts: region=hills" in recipients_text(
         ["b.example"], entries, model
     )
@@ -145,7 +143,7 @@ def test_the_story_is_told_in_words_of_the_shipped_model(shipped: Model) -> None
         assert shipped.attributes[shipped.index(name)].code(value) > 0
     assert len(story.REQUESTS) == 8
     assert {recipient for recipient, _ in story.REQUESTS} == set(RECIPIENTS)
-    unknown = [query for _, query in story.REQUESTS if shipped.match(query).query is None]
+    unknown = [query for _, query in story.REQUESTS if shipped.match(query) is None]
     assert unknown == ["knee pain"]
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from agent.cli.door import running
+from agent.errors import UsageError
 from agent.paths import paths
+from agent.wire.faults import SEE
 from tests.cli.conftest import Run
 from tests.wire.fake import FakeDaemon
 
@@ -76,3 +78,15 @@ def test_what_the_daemon_says_is_passed_on(run: Run, lock: Path, fake: FakeDaemo
     assert run("status").code == 0
     del fake.handlers["status"]
     assert run("status").refusal()[0] == "there is no such call"
+
+
+def test_a_person_is_not_sent_to_the_document_for_programs(run: Run, fake: FakeDaemon) -> None:
+    """What is wrong is said by the daemon, and the command says what it takes."""
+
+    def refuse(**_given: object) -> None:
+        raise UsageError("recipient has over 2,048 characters", SEE)
+
+    fake.handlers["knowledge"] = refuse
+    error, hint = run("knows", "a.example").refusal()
+    assert error == "recipient has over 2,048 characters"
+    assert hint == "see what the command takes, with --help"

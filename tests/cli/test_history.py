@@ -22,7 +22,7 @@ def test_the_example_is_a_history(tmp_path: Path) -> None:
     history = read_history(EXAMPLES / "history.jsonl", model)
     assert 10 <= len(history.requests) <= 12
     assert not history.sorted
-    unknown = [each.query for each in history.requests if model.match(each.query).query is None]
+    unknown = [each.query for each in history.requests if model.match(each.query) is None]
     assert unknown == ["knee pain"]
     empty = tmp_path / "empty.jsonl"
     empty.write_bytes(b"\xef\xbb\xbf\r\n")

@@ -2,9 +2,9 @@
 
 import errno
 import os
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from shutil import copyfile
@@ -14,9 +14,11 @@ import pytest
 from agent.errors import WrongSecretError
 from agent.paths import paths
 from agent.vault.keys.secrets import Secret
+from agent.vault.sealed.database import Database
 from agent.vault.vault import unlock
 from tests.cli.conftest import Ran, Run
 from tests.cli.vaults import PASSPHRASE, Memory, here, made, opened
+from tests.vault.histories import disclosed
 
 OTHER = "another four random words"
 Keyed = Callable[..., Ran]
@@ -200,8 +202,7 @@ def test_while_the_daemon_has_it_open_nothing_is_asked(
     key: Keyed, command: tuple[str, ...]
 ) -> None:
     """The way out is `reticent lock`."""
-    with closing(sqlite3.connect(paths().vault, isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
+    with closing(Database.open(paths().vault)):
         error, hint = key(*command, given=()).refusal(1)
     assert "open in another process, so its key slots cannot be read here" in error
     assert "reticent lock" in hint
@@ -220,3 +221,30 @@ def test_without_the_extra_the_keyring_is_refused(
     """With the command that installs it."""
     monkeypatch.setattr("agent.vault.keys.keyrings.find_spec", lambda _name: None)
     assert "pip install" in key("add", "keyring", given=()).refusal()[1]
+
+
+@pytest.mark.usefixtures("code")
+def test_a_wrong_clock_is_reset_after_the_passphrase(piped: Run) -> None:
+    """Asked about unless it is agreed to; with the clock as it should be nothing is changed."""
+    ahead = datetime.now(UTC) + timedelta(days=3650)
+    given = f"{PASSPHRASE}\n"
+    assert piped("reset-clock", "--yes", "--json", given=given).record["done"] is False
+    with opened() as vault:
+        vault.ledger.append(disclosed(ahead, "shop.example", age="1"))
+    assert piped("reset-clock", given=given).refusal(code=2)
+    assert piped("reset-clock", "--yes", given="wrong\n").refusal(code=1)
+    with opened() as vault:
+        assert vault.ledger.latest == ahead
+    assert f"{ahead.astimezone():%Y-%m-%d}" in piped("reset-clock", "--yes", given=given).out
+    with opened() as vault:
+        assert vault.ledger.latest is not None
+        assert vault.ledger.latest <= datetime.now(UTC)
+        assert [each.record.at for each in vault.ledger.read()] == [ahead]
+    assert "nothing to reset" in piped("reset-clock", "--yes", given=given).out
+
+
+@pytest.mark.usefixtures("code")
+def test_who_has_the_vault_open_is_asked_to_close_it(piped: Run) -> None:
+    """Before a secret is asked for."""
+    with opened():
+        assert "reticent lock" in piped("reset-clock", "--yes", given="").refusal(code=1)[1]

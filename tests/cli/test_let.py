@@ -64,7 +64,7 @@ def test_several_attributes_are_named_once_each(run: Run, fake: FakeDaemon) -> N
         ([HOST, ",", "never"], "no attribute is named", "joined by commas"),
         ([HOST, "region", "nevr"], "unknown value", "'never'"),
         ([HOST, "region", "ask", "--once", "--always"], "--once does not go with --always", "one"),
-        ([HOST, "region", "ask", "--days", "0"], "0 is not in the range", "--help"),
+        ([HOST, "region", "ask", "--days", "0"], "0 is not between 1 and 3650", "--help"),
     ],
 )
 @pytest.mark.usefixtures("fake")
@@ -73,3 +73,12 @@ def test_a_mistake_is_one_sentence(run: Run, arguments: list[str], error: str, h
     said = run("let", *arguments).refusal()
     assert error in said[0]
     assert hint in said[1]
+
+
+def test_no_word_that_opens_is_suggested(run: Run) -> None:
+    """Names and words were swapped: the hint was to let all out."""
+    for word in ("salary", "alwasy", "region"):
+        ran = run("let", HOST, "never", word)
+        assert ran.code == 2
+        assert "hint: known: never, ask, auto, always" in ran.err
+    assert "did you mean 'never'?" in run("let", HOST, "region", "nevr").err

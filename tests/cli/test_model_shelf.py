@@ -10,6 +10,7 @@ from agent.paths import paths
 from agent.wire.base import Done
 from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE, VILLAGE
+from tests.model.examples import STRANGER
 from tests.wire.fake import FakeDaemon
 
 
@@ -80,7 +81,7 @@ def test_what_cannot_be_is_refused_here_too(run: Run, village: Path, tmp_path: P
 def test_the_makers_that_the_policy_trusts_count_here_too(run: Run, village: Path) -> None:
     """And a policy that cannot be read trusts nobody."""
     paths().config.mkdir(0o700)
-    paths().policy.write_text(f'trusted_keys = ["ed25519:{"0" * 64}"]\n')
+    paths().policy.write_text(f'trusted_keys = ["{STRANGER}"]\n')
     assert "not signed" in run("model", "add", village).refusal(1)[0]
     paths().policy.write_text("trusted_keys = 1\n")
     assert "trusted_keys" in run("model", "add", village).refusal(1)[0]

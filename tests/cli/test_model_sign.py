@@ -4,11 +4,12 @@ import stat
 from pathlib import Path
 
 from tests.cli.conftest import Run
+from tests.model.examples import STRANGER
 
 
 def test_who_signed_is_who_made_the_key(run: Run, village: Path, tmp_path: Path) -> None:
     """From the key to the check; the key is the owner's only."""
-    key, model = tmp_path / "maker.pem", tmp_path / "m.safetensors"
+    key, model = tmp_path / "maker.pem", tmp_path / village.name
     model.write_bytes(village.read_bytes())
     public = run("model", "key", key).out.splitlines()[-1]
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
@@ -24,12 +25,11 @@ def test_who_signed_is_who_made_the_key(run: Run, village: Path, tmp_path: Path)
 
 def test_a_key_that_did_not_sign_fails(run: Run, village: Path, tmp_path: Path) -> None:
     """One exit code for another's signature, another for what is no key."""
-    model = tmp_path / "m.safetensors"
+    model = tmp_path / village.name
     model.write_bytes(village.read_bytes())
     run("model", "key", tmp_path / "maker.pem")
     run("model", "sign", model, "--key", tmp_path / "maker.pem")
-    other = "ed25519:" + "0" * 64
-    error, _ = run("model", "verify", model, "--key", other).refusal(code=1)
+    error, _ = run("model", "verify", model, "--key", STRANGER).refusal(code=1)
     assert "the model is signed with another key" in error
     assert "not a public key" in run("model", "verify", model, "--key", "ed25519").refusal()[0]
 
@@ -37,7 +37,7 @@ def test_a_key_that_did_not_sign_fails(run: Run, village: Path, tmp_path: Path) 
 def test_what_does_not_verify_is_an_error(run: Run, village: Path, tmp_path: Path) -> None:
     """Not signed, or signed for another file; the exit code is that of an error."""
     assert "the model is not signed" in run("model", "verify", village).refusal(code=1)[0]
-    model = tmp_path / "m.safetensors"
+    model = tmp_path / village.name
     model.write_bytes(village.read_bytes())
     model.with_suffix(".sig").write_text("{}")
     assert "does not fit the format" in run("model", "verify", model).refusal(code=1)[0]
@@ -58,7 +58,7 @@ def test_a_model_is_no_key(run: Run, village: Path) -> None:
 
 def test_each_says_the_same_as_an_object(run: Run, village: Path, tmp_path: Path) -> None:
     """For programs: the files, and whose key it is."""
-    model, key = tmp_path / "v.safetensors", tmp_path / "k.pem"
+    model, key = tmp_path / village.name, tmp_path / "k.pem"
     model.write_bytes(village.read_bytes())
     public = run("model", "key", key, "--json").record
     assert public["path"] == str(key)

@@ -182,11 +182,11 @@ def test_an_offer_is_settled_for_good_or_for_some_days(run: Run) -> None:
     [
         (["approve"], "missing argument 'ID'", "--from HOST"),
         (["deny", "3", "--from", "weather.example"], "--from does not go with an ID", "one of"),
-        (["approve", "x"], "'x' is not a valid integer", "--help"),
+        (["approve", "x"], "'x' is not a whole number", "--help"),
         (["approve", "7"], "nothing waits under 7", "settled meanwhile"),
         (["deny", "3", "--once", "--always"], "--once does not go with --always", "one of them"),
         (["deny", "3", "--days", "2", "--always"], "--days does not go with --always", "one"),
-        (["deny", "3", "--days", "0"], "0 is not in the range", "--help"),
+        (["deny", "3", "--days", "0"], "0 is not between 1 and 3650", "--help"),
         (["deny", "3", "--until_restart"], "unknown option", "'--until-restart'"),
         (["deny", "4", "--once"], "--once does not go with an offer", "--days N"),
         (["approve", "4", "--until-restart"], "--until-restart does not go with", "for good"),

@@ -165,3 +165,15 @@ def test_alone_it_says_what_it_has(run: Run) -> None:
     said = run("policy")
     assert (said.code, said.out) == (2, "")
     assert all(f"  {command}  " in said.err for command in ("check", "explain", "show"))
+
+
+def test_a_policy_that_others_can_write_is_as_bad_as_for_the_daemon(asked: Run) -> None:
+    """One's own; what is named may be anybody's."""
+    paths().policy.chmod(0o666)
+    for command in (("check",), ("show", "--policy", paths().policy)):
+        said = asked(*command)
+        assert said.code == 2
+        assert f"{paths().policy}: others can write to this file" in said.out + said.err
+    Path("named.toml").write_text("lambda = 1\n")
+    Path("named.toml").chmod(0o666)
+    assert asked("check", "named.toml").code == 0

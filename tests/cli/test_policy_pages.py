@@ -62,7 +62,7 @@ def test_what_holds_is_shown_with_its_origin(asked: Run) -> None:
     assert "auto: region from attributes.region, policy.toml:11" in page
     assert "ask: at_work from preset strict" in page
     assert "groups adverts (ads.example)" in page
-    assert "daemon locks after 15 minutes without a call, and asks at most 6 times" in page
+    assert "daemon locks after 15 minutes without use, and asks at most 6 times" in page
     assert "books, policy.toml:15 recipient books.example: lambda 3, disclose auto" in page
     assert "queries.block, policy.toml:8 query debt: nothing true" in page
 

@@ -49,6 +49,19 @@ def test_what_a_policy_would_have_disclosed(attempt: Try) -> None:
     )
 
 
+def test_what_is_not_in_the_profile_would_not_have_left(attempt: Try) -> None:
+    """But what the request itself carried was set then, unless it was "unspecified"."""
+    text = 'disclose = "always"'
+    (bare,) = attempt(text, line(), profile="").record["requests"]
+    assert {each["name"] for each in bare["newly_disclosed"]} == {"at_work"}
+    (silent,) = attempt(text, line(), profile='hobby = "unspecified"').record["requests"]
+    assert {each["name"] for each in silent["newly_disclosed"]} == {"at_work", "hobby"}
+    told = line(disclosed={"region": "coast", "hobby": "unspecified"})
+    (request,) = attempt(text, told, profile="").record["requests"]
+    assert {each["name"] for each in request["newly_disclosed"]} == {"at_work"}
+    assert request["newly_withheld"] == [{"name": "hobby", "share": 1.0}]
+
+
 def test_what_a_policy_would_have_withheld(attempt: Try) -> None:
     """And what would have waited, which is no disclosure."""
     told = line(disclosed={"region": "coast"}), line(disclosed={"region": "coast"})

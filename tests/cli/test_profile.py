@@ -6,18 +6,28 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import pytest
 
 from agent.errors import UsageError
 from agent.model.file import write
 from agent.paths import paths
-from agent.wire.keeping import Changed, Profile, ProfileChange, Stale
+from agent.wire.keeping import Changed, Profile, ProfileChange, Stale, ValueChange
 from tests.cli.conftest import Run
-from tests.cli.daemon import HOSTILE, PROFILE, VILLAGE, changed
+from tests.cli.daemon import CHANGED, HOSTILE, PROFILE, VILLAGE, changed
 from tests.cli.examples import cli_model
 from tests.wire.fake import FakeDaemon, says
 
 TEXT = 'region = "coast"\nhobby = "yes"\n'
+VALUES = "agent.cli.profile_values"
+BACK = "`reticent undo` takes that back, until the vault is locked."
+OLDER = Changed(
+    changes=[
+        ValueChange(model="village", name="region", was_set=True, is_set=True),
+        ValueChange(model="village", name="hobby", was_set=False, is_set=True),
+    ],
+    stale=[Stale(name="region", pools=["a.example", "@shops"]), Stale(name="hobby", pools=["b"])],
+)
 
 
 class Piped(NamedTuple):
@@ -41,6 +51,16 @@ def village_only(fake: FakeDaemon) -> FakeDaemon:
     paths().models.mkdir(parents=True)
     write(cli_model(), paths().models / "village.safetensors")
     return fake
+
+
+def given(patch: pytest.MonkeyPatch, text: str) -> None:
+    """Pipe a text."""
+    patch.setattr("sys.stdin", Piped(io.BytesIO(text.encode())))
+
+
+def done(fake: FakeDaemon) -> list[ProfileChange]:
+    """Return the changes that were not only shown."""
+    return [each for each in changes(fake) if not each.dry_run]
 
 
 def changes(fake: FakeDaemon) -> list[ProfileChange]:
@@ -67,13 +87,18 @@ def test_values_are_masked_unless_they_are_asked_for(run: Run, fake: FakeDaemon)
     assert "reticent profile set" in run("profile", "show").out
 
 
-def test_values_are_set_and_unset(run: Run, fake: FakeDaemon) -> None:
+def test_values_are_set_and_unset(
+    run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """For all models or one; what is said names no value."""
-    ran = run("profile", "set", "region=coast", "shoe_size=s 1", "--model", "village")
-    assert (ran.code, ran.out) == (0, "Set region and shoe_size.\n")
-    assert run("profile", "unset", "region", "hobby").out == "Unset region and hobby.\n"
-    record = run("profile", "set", "region=coast", "--json").record
-    assert record == {"done": True, "stale": []}
+    given(monkeypatch, "region=coast\n\n shoe_size = s 1 \r\n")
+    ran = run("profile", "set", "--stdin", "--model", "village")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == f"Set region and shoe_size.\n{BACK}\n"
+    assert run("profile", "unset", "region", "hobby").out == f"Unset region and hobby.\n{BACK}\n"
+    given(monkeypatch, "\ufeffregion=coast")
+    record = run("profile", "set", "--stdin", "--json").record
+    assert record == msgspec.to_builtins(CHANGED)
     assert changes(fake) == [
         ProfileChange(model="village", set={"region": "coast", "shoe_size": "s 1"}),
         ProfileChange(unset=["region", "hobby"]),
@@ -84,9 +109,10 @@ def test_values_are_set_and_unset(run: Run, fake: FakeDaemon) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "hint"),
     [
-        (["set"], "missing argument", "--help"),
-        (["set", "region"], "'region' is not a pair", "write NAME=VALUE"),
-        (["set", "a=b", "a=c"], "gives a two values", "give a once"),
+        (["set"], "no attribute is named", "`reticent attributes` lists them"),
+        (["set", "region"], "nobody is there to answer", "--stdin"),
+        (["set", "region", "--stdin"], "reads the names with the values", "leave out NAME"),
+        (["set", "--stdin"], "the standard input: nothing was given", "write NAME=VALUE"),
         (["unset"], "missing argument", "--help"),
         (["shw"], "unknown command 'shw'", "did you mean 'show'?"),
         (["export"], "missing argument 'FILE'", "--help"),
@@ -95,36 +121,43 @@ def test_values_are_set_and_unset(run: Run, fake: FakeDaemon) -> None:
 )
 @pytest.mark.usefixtures("village_only")
 def test_a_mistake_is_one_sentence(
-    run: Run, folder: Path, arguments: list[str], error: str, hint: str
+    run: Run,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    error: str,
+    hint: str,
 ) -> None:
     """With what can be written instead."""
     assert folder.is_dir()
+    monkeypatch.setattr("sys.stdin", None)
     said = run("profile", *arguments).refusal()
     assert error in said[0]
     assert hint in said[1]
 
 
-def test_who_holds_an_older_value_is_said(run: Run, village_only: FakeDaemon) -> None:
+def test_who_holds_an_older_value_is_said(
+    run: Run, village_only: FakeDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """They will be told the new one; the user may want to know before that."""
-    pools = ["a.example", "@shops"]
-    older = Changed(stale=[Stale(name="region", pools=pools), Stale(name="hobby", pools=["b"])])
-    village_only.handlers["change_profile"] = says(older)
-    said = " ".join(run("profile", "set", "region=coast").out.split())
+    village_only.handlers["change_profile"] = says(OLDER)
+    given(monkeypatch, "region=coast")
+    said = " ".join(run("profile", "set", "--stdin").out.split())
     assert "a.example and @shops hold an older value of region" in said
     assert "b holds an older value of hobby" in said
-    file = paths().data / "own.toml"
-    file.write_text(TEXT)
-    assert "b holds an older value of hobby" in " ".join(run("profile", "import", file).out.split())
 
 
-def test_what_does_not_fit_is_said_by_the_daemon(run: Run, fake: FakeDaemon) -> None:
+def test_what_does_not_fit_is_said_by_the_daemon(
+    run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Which alone knows the models."""
 
     def refuse(body: ProfileChange) -> None:
         raise UsageError.unknown("attribute", next(iter(body.set)), ["region"])
 
     fake.handlers["change_profile"] = refuse
-    said = run("profile", "set", "regoin=coast").refusal()
+    given(monkeypatch, "regoin=coast")
+    said = run("profile", "set", "--stdin").refusal()
     assert said == ("unknown attribute 'regoin'", "did you mean 'region'?")
 
 
@@ -139,9 +172,9 @@ def test_an_export_is_private_and_can_be_read_again(
     assert "readable by you alone" in " ".join(ran.out.split())
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert tomllib.loads(file.read_text()) == {"village": {"region": "coast"}}
-    ran = run("profile", "import", file)
-    assert (ran.code, ran.out, ran.err) == (0, "Set 1 value of village.\n", "")
-    assert changes(village_only) == [ProfileChange(model="village", set={"region": "coast"})]
+    ran = run("profile", "import", file, "--yes")
+    assert (ran.code, ran.out) == (0, f"Set 1 value of village.\n{BACK}\n")
+    assert done(village_only) == [ProfileChange(models={"village": {"region": "coast"}})]
     before = file.read_bytes()
     for arguments in (["--yes"], []):
         error, _ = run("profile", "export", file, *arguments).refusal()
@@ -183,8 +216,9 @@ def test_values_come_from_a_pipe(
     """So that no shell keeps them; and what is not in the file may go, and is named then."""
     own = {"village": {"region": "hills", "salary": "low"}, "town": {"region": "hills"}}
     village_only.handlers["profile"] = says(Profile(values=own))
-    monkeypatch.setattr("sys.stdin", Piped(io.BytesIO(TEXT.encode())))
-    ran = run("profile", "import", "-", "--json", *(["--replace"] if replace else []))
+    given(monkeypatch, TEXT)
+    ran = run("profile", "import", "-", "--json", "--yes", *(["--replace"] if replace else []))
+    assert ran.err == ""
     removed = {"village": ["salary"]} if replace else {}
     assert ran.record == {
         "set": {"village": ["region", "hobby"]},
@@ -192,7 +226,7 @@ def test_values_come_from_a_pipe(
         "stale": [],
     }
     values = {"region": "coast", "hobby": "yes"}
-    assert changes(village_only) == [ProfileChange(model="village", set=values, replace=replace)]
+    assert done(village_only) == [ProfileChange(models={"village": values}, replace=replace)]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +248,7 @@ def test_where_anything_does_not_fit_nothing_is_set(
     problem: tuple[str, str],
 ) -> None:
     """In one sentence, with the nearest name."""
-    monkeypatch.setattr("sys.stdin", Piped(io.BytesIO(text.encode())))
+    given(monkeypatch, text)
     error, hint = run("profile", "import", "-").refusal()
     assert problem[0] in error
     assert problem[1] in hint
@@ -238,5 +272,116 @@ def test_what_a_file_takes_away_is_said(run: Run, tmp_path: Path) -> None:
     """By name, not by value."""
     file = tmp_path / "own.toml"
     file.write_text('region = "coast"')
-    ran = run("profile", "import", file, "--replace")
-    assert ran.out == "Set 1 value of village. Unset hobby of village.\n"
+    ran = run("profile", "import", file, "--replace", "--yes")
+    assert ran.out == f"Set 1 value of village. Unset hobby of village.\n{BACK}\n"
+
+
+def test_an_import_shows_what_it_changes_and_asks(
+    run: Run, village_only: FakeDaemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names, masked values, and who holds the old ones: before anything is changed."""
+    file = tmp_path / "own.toml"
+    file.write_text(TEXT)
+    village_only.handlers["change_profile"] = says(OLDER)
+    ran = run("profile", "import", file)
+    assert (ran.code, ran.out) == (2, "")
+    assert "this asks first, and nobody is there to answer" in ran.err
+    lines = [line.split() for line in ran.err.splitlines()]
+    assert ["region", "***", "***", "a.example", "and", "@shops"] in lines
+    assert ["hobby", "not", "set", "***", "b"] in lines
+    assert "coast" not in ran.err
+    assert done(village_only) == []
+    asked: list[str] = []
+    monkeypatch.setattr(f"{VALUES}.agree", lambda question, **_: asked.append(question))
+    assert "`reticent undo`" in run("profile", "import", file).out
+    assert asked == ["Change your profile so?"]
+    assert len(done(village_only)) == 1
+    village_only.handlers["change_profile"] = says(Changed())
+    ran = run("profile", "import", file)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == "Your profile says all of this already: nothing is changed.\n"
+    assert len(asked) == 1
+
+
+def answering(patch: pytest.MonkeyPatch, *answers: str) -> None:
+    """Put somebody at a terminal who types these lines."""
+    patch.setattr(f"{VALUES}.at_terminal", lambda: True)
+    patch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
+
+
+def test_values_are_asked_for_with_the_choices_numbered(
+    run: Run, village_only: FakeDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is typed is not repeated; Enter leaves one as it is, and - leaves the rest."""
+    answering(monkeypatch, "sesame", "9", "2", "")
+    ran = run("profile", "set", "region", "hobby")
+    assert ran.code == 0
+    assert ran.out == f"Set region.\n{BACK}\n"
+    assert "1 coast  2 hills" in ran.err
+    assert "0 prefer not to say" in ran.err
+    assert "There is no such value: type a number from 0 to" in ran.err
+    assert "sesame" not in ran.out + ran.err
+    answering(monkeypatch, "1", "-")
+    assert run("profile", "set", "region", "hobby", "shoe_size").code == 0
+    assert done(village_only) == [
+        ProfileChange(set={"region": "hills"}),
+        ProfileChange(set={"region": "coast"}),
+    ]
+    answering(monkeypatch, "0", "Unspecified", "unspecified")
+    assert run("profile", "set", "region", "hobby").code == 0
+    silent = ProfileChange(set={"region": "unspecified", "hobby": "unspecified"})
+    assert done(village_only)[2:] == [silent]
+    answering(monkeypatch, "")
+    assert run("profile", "set", "region").out == "Nothing is changed.\n"
+    answering(monkeypatch)
+    assert "did you mean 'region'?" in run("profile", "set", "regoin").refusal()[1]
+    answering(monkeypatch)
+    assert "unknown model 'town'" in run("profile", "set", "region", "--model", "town").refusal()[0]
+    assert len(done(village_only)) == 3
+
+
+@pytest.mark.parametrize(
+    "arguments", [["region=coast"], ["hobby", "region=coast"], ["=coast"], ["region=", "coast"]]
+)
+def test_a_value_is_no_argument(run: Run, fake: FakeDaemon, arguments: list[str]) -> None:
+    """Every user of the machine could read it there; it is not repeated."""
+    error, hint = run("profile", "set", *arguments).refusal()
+    assert "every user of the machine" in error
+    assert "coast" not in error + hint
+    assert "`reticent profile set NAME...`" in hint
+    assert "--stdin" in hint
+    assert fake.calls == []
+
+
+@pytest.mark.usefixtures("village_only")
+def test_a_value_beside_its_name_is_no_argument_either(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not taken for a name, and not repeated."""
+    answering(monkeypatch)
+    error, hint = run("profile", "set", "region", "coast").refusal()
+    assert "every user of the machine" in error
+    assert "coast" not in error + hint
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("region coast", "line 1: this is not NAME=VALUE"),
+        ("hobby=yes\n=coast", "line 2: this is not NAME=VALUE"),
+        ("region=coast\nregion=hills", "region has two values"),
+        ("\n \n", "nothing was given"),
+        ("region=coast\n" * 100_000, "too large"),
+    ],
+)
+def test_lines_that_are_no_values_set_nothing(
+    run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch, text: str, problem: str
+) -> None:
+    """In one sentence, without what was given."""
+    given(monkeypatch, text)
+    error, hint = run("profile", "set", "--stdin").refusal()
+    assert problem in error
+    assert "coast" not in error + hint
+    assert changes(fake) == []
+    monkeypatch.setattr("sys.stdin", Piped(io.BytesIO(b"region=\xff")))
+    assert "not text in UTF-8" in run("profile", "set", "--stdin").refusal()[0]

@@ -21,6 +21,7 @@ from tests.newcomer import (
     DAEMON,
     LIVING,
     README,
+    SOCKETS,
     commands,
     daemon,
     home_of,
@@ -51,7 +52,7 @@ def test_its_commands_run_one_after_the_other(
 def newcomer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The empty home of somebody who has installed it; where their sockets lie."""
     with home_of(monkeypatch) as home:
-        yield home / "reticent"
+        yield home / SOCKETS
 
 
 def test_its_story_of_a_daemon_is_true(newcomer: Path) -> None:
@@ -72,6 +73,14 @@ def test_its_story_of_a_daemon_is_true(newcomer: Path) -> None:
     assert (answer["code"], answer["id"], answer["unspecified"]) == ("answered", 2, [])
     assert "int_dotnet" in answer["attributes"]
     assert "int_dotnet" in next(said[each] for each in STORY if each.startswith("reticent knows"))
+
+
+def test_it_never_overwrites_what_its_reader_typed() -> None:
+    """The fictional developer has a home of its own, and no value is an argument."""
+    trial = STORY.index('export RETICENT_HOME="$HOME/reticent-trial"')
+    fictional = [each for each in COMMANDS if "profile.toml" in each]
+    assert fictional == [STORY[trial + 1]]
+    assert [each for each in COMMANDS if each.startswith("reticent profile")] == []
 
 
 def test_its_profile_is_that_of_the_demo() -> None:

@@ -1,6 +1,5 @@
 """`reticent restore`: a backup in the place of the vault, verified, and the old one kept."""
 
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
@@ -10,6 +9,7 @@ import pytest
 
 from agent.errors import RolledBackError
 from agent.paths import paths
+from agent.vault.sealed.database import Database
 from tests.cli.conftest import Ran, Run
 from tests.cli.vaults import PASSPHRASE, Memory, made, opened
 
@@ -110,8 +110,7 @@ def test_what_is_no_backup_replaces_nothing(
 
 def test_while_the_daemon_has_it_open_nothing_is_asked(restore: Restored, saved: Path) -> None:
     """The way out is `reticent lock`."""
-    with closing(sqlite3.connect(paths().vault, isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
+    with closing(Database.open(paths().vault)):
         assert "reticent lock" in restore(saved, given="").refusal(1)[1]
 
 

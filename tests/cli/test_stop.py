@@ -37,18 +37,23 @@ def test_the_daemon_has_ended(run: Run) -> None:
     assert run("stop").refusal(code=1)[0] == "the daemon does not run"
 
 
+@pytest.mark.parametrize("listens", [True, False])
 def test_a_service_that_starts_it_again_is_named(
-    run: Run, fake: FakeDaemon, home: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, fake: FakeDaemon, home: Path, monkeypatch: pytest.MonkeyPatch, listens: bool
 ) -> None:
-    """And how that ends."""
+    """And how that ends; not one that was written where no manager of services has it."""
     fake.handlers["shutdown"] = Done
     assert run("stop", "--json").record == {"ended": True, "service": False}
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.setenv("PATH", str(home))  # no manager of services answers
     assert run("service", "install").code == 0
-    assert "`reticent service remove`" in run("stop").out
-    assert run("stop", "--json").record == {"ended": True, "service": True}
+    assert "service" not in run("stop").out
+    manager = home / "systemctl"
+    manager.write_text(f"#!/bin/sh\nexit {0 if listens else 3}\n")
+    manager.chmod(0o700)
+    assert ("`reticent service remove`" in run("stop").out) == listens
+    assert run("stop", "--json").record == {"ended": True, "service": listens}
 
 
 def test_a_daemon_that_does_not_end_is_said(

@@ -12,7 +12,7 @@ import msgspec
 from agent.wire.asking import Answer, Ask
 
 SIMPLE = ("int_java", "int_python", "dev_web")  # decided in a millisecond, whatever is known
-QUERIES = ("editor", "version control", "framework used", "job site", "tabs or spaces")
+QUERIES = ("editor", "version control", "framework used", "job site", "tabs spaces")
 HEAD = "POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
 DECIDED = ("answered", "past a limit already")
 PATIENCE = 60.0  # seconds

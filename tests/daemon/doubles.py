@@ -1,6 +1,6 @@
 """An agent of which only the files are not real: vault, model and policy stand in memory."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -13,6 +13,7 @@ from agent.daemon.live.rules import Rules
 from agent.daemon.live.shelf import Keys, Shelf
 from agent.daemon.sources import Sources
 from agent.errors import UsageError
+from agent.model.attributes import Attribute
 from agent.model.model import Model
 from agent.vault.entry import Disclosure, Record
 from agent.vault.items import Items
@@ -58,6 +59,11 @@ class MemoryVault(Vault):
     def notes(self) -> tuple[str, ...]:
         """Nothing is to be said."""
         return ()
+
+    @property
+    def intact(self) -> bool:
+        """It has no file."""
+        return True
 
     def close(self) -> None:
         """Note it."""
@@ -114,9 +120,13 @@ class OneModel(Shelf):
 class Within(Sources):
     """Sources to which every request is made within hours."""
 
+    def available(self, attributes: Iterable[Attribute]) -> frozenset[str]:
+        """Return all: each can be said of any request."""
+        return frozenset(each.name for each in attributes)
+
     def values(
         self,
-        names: Sequence[str],
+        names: Iterable[str],
         ask: Ask,  # noqa: ARG002  (as in what it stands for)
         now: datetime,  # noqa: ARG002  (as in what it stands for)
     ) -> Mapping[str, str]:

@@ -66,6 +66,7 @@ class Running(NamedTuple):
     bus: Bus
     before: list[tuple[Door, str]]
     ended: Flag
+    used: list[str]
 
     def connect(self) -> socket.socket:
         """Return a connection of the caller's own."""
@@ -130,13 +131,16 @@ def serving(
     """Answer at a socket in a thread of its own, for as long as this lasts."""
     name = listening.getsockname()
     address = Path(name) if isinstance(name, str) else name[1]
-    running = Running(address, FakeCalls(), fake_bus(), [], Flag())
+    running = Running(address, FakeCalls(), fake_bus(), [], Flag(), [])
     served = Served(
         running.calls,
         running.bus,
         lambda at, name: running.before.append((at, name)),
         running.ended.set,
+        lambda: asyncio.sleep(0),
+        lambda: None,
         patience,
+        lambda: running.used.append("used"),
     )
     loop = asyncio.new_event_loop()
     ready, over = Flag(), asyncio.Event()

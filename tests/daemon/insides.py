@@ -19,7 +19,10 @@ def fake_inside(_paths: Paths, _bus: Bus) -> Inside:
     def nothing() -> None:
         """Do nothing."""
 
-    return Inside(FakeCalls(), lambda: True, lambda: 15.0, nothing, nothing, nothing)
+    async def soon() -> None:
+        """Do nothing."""
+
+    return Inside(FakeCalls(), lambda: True, lambda: 15.0, nothing, nothing, soon, soon, nothing)
 
 
 def noting_inside(paths: Paths, bus: Bus) -> Inside:
@@ -48,7 +51,7 @@ def writing_inside(paths: Paths, bus: Bus) -> Inside:
     inside = noting_inside(paths, bus)
     assert isinstance(inside.calls, FakeCalls)
 
-    def decide(*_: object) -> Answer:
+    def decide(*_: object, **_named: object) -> Answer:
         note(paths, "begun")
         os.kill(os.getpid(), signal.SIGTERM)
         note(paths, "written")
@@ -60,7 +63,11 @@ def writing_inside(paths: Paths, bus: Bus) -> Inside:
 
 def failing_inside(paths: Paths, bus: Bus) -> Inside:
     """Return an inside that meets a defect where nobody calls."""
-    return replace(noting_inside(paths, bus), look=lambda: 1 // 0)
+
+    async def fails() -> None:
+        _ = 1 // 0
+
+    return replace(noting_inside(paths, bus), look=fails)
 
 
 def loud_inside(paths: Paths, bus: Bus) -> Inside:

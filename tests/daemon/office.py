@@ -10,12 +10,13 @@ from agent.daemon.sources import RECORD
 from agent.decision.decide import decide
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge, Request
+from agent.decision.terms import Terms
 from agent.decision.under import terms_under
 from agent.errors import VaultError
 from agent.wire.asking import Ask
 from agent.wire.reviews import Review, Verdict
 from policy.load import load
-from policy.match import Rulebook
+from policy.match import Rulebook, Ruling
 from policy.rules import Policy
 from tests.decision.made import NAMES, made_model
 
@@ -74,15 +75,19 @@ class Office:
 
     def request(self, host: str, query: str = "python today") -> tuple[Decision, Review | None]:
         """Decide a request of a recipient that holds nothing, and note it."""
-        policy = self.policy()
-        assert policy is not None
-        ruling = Rulebook(policy, NAMES).match(host, query, self.now.date())
-        terms = self.desk.overlay(terms_under(ruling, MODEL), ruling.pool)
-        decision = decide(Request(query, ruling.host), terms, Knowledge(), MODEL)
+        decision, _, ruling = self.decided(host, query)
         ask = Ask(query=query, recipient=host)
         new = self.desk.note(decision, ruling, ask, self.now)
         self.desk.answered(decision, ruling)
         return decision, new
+
+    def decided(self, host: str, query: str = "python today") -> tuple[Decision, Terms, Ruling]:
+        """Return what would be decided, by which terms, and what is ruled; nothing is noted."""
+        policy = self.policy()
+        assert policy is not None
+        ruling = Rulebook(policy, NAMES).match(host, query, self.now.date())
+        terms = self.desk.overlay(terms_under(ruling, MODEL), ruling.pool)
+        return decide(Request(query, ruling.host), terms, Knowledge(), MODEL), terms, ruling
 
     def review(self, host: str) -> Review:
         """Return what waits once a host has asked."""

@@ -44,7 +44,10 @@ def opened(home: Home) -> Home:
 
 
 def test_every_route_has_its_method() -> None:
-    """With the body first, where it takes one, and each parameter by its name."""
+    """With the body first, where it takes one, and each parameter by its name.
+
+    What the door says of who asks is of no route.
+    """
     for route in ROUTES:
         if route.name in ("events", "shutdown", "relay"):
             continue
@@ -52,7 +55,8 @@ def test_every_route_has_its_method() -> None:
         bodies = [name for name, each in given.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
         assert bodies == ["self", *(["body"] if route.takes is not None else [])]
         named = {name for name, each in given.items() if each.kind is each.KEYWORD_ONLY}
-        assert named == {each.name for each in route.parameters}
+        by = {"by"} if route.name == "decide" else set()
+        assert named == by | {each.name for each in route.parameters}
         gives = inspect.signature(getattr(Calls, route.name)).return_annotation
         assert gives == route.gives
 
@@ -141,7 +145,8 @@ def test_whoever_holds_an_older_value_is_named(opened: Home) -> None:
     again = opened.calls.change_profile(ProfileChange(unset=["age"]))
     assert [each.pools for each in again.stale] == [["@adverts", "shop.example"]]
     assert opened.calls.change_profile(ProfileChange(set={"job": "job1"})).stale == []
-    assert opened.calls.profile().values == {MODEL.id: {"region": "region2", "job": "job1"}}
+    own = {"gender": "unspecified", "region": "region2", "job": "job1"}
+    assert opened.calls.profile().values == {MODEL.id: own}
 
 
 def test_a_profile_changes_whole_or_not(opened: Home) -> None:
@@ -291,3 +296,41 @@ def test_while_a_backup_is_written_others_are_answered(
     monkeypatch.setattr(Database, "_go_on", slow)
     asyncio.run(scenario())
     assert [each.name for each in tmp_path.glob("copy*")] == ["copy.db"] * (not locked)
+
+
+def test_rules_older_than_the_file_are_said_with_every_answer(opened: Home) -> None:
+    """Until the file is mended; whoever asks may not know of the notes in the status."""
+
+    def said() -> set[bool]:
+        decided, explained = opened.calls.decide(SHOP), opened.calls.explain(SHOP)
+        return {decided.stale_rules, explained.stale_rules, opened.calls.locked().stale_rules}
+
+    assert said() == {False}
+    good = opened.paths.policy.read_text()
+    opened.paths.policy.write_text("lamda = 3\n")
+    opened.calls.reload()
+    assert said() == {True}
+    opened.agent.lock()
+    assert said() == {True}
+    opened.paths.policy.write_text(good)
+    opened.calls.reload()
+    assert said() == {False}
+
+
+def test_a_refusal_goes_by_the_file_and_not_by_older_rules(opened: Home) -> None:
+    """It said that a rule gave nothing, and wrote none: the rule had gone a moment before."""
+    policy, host = opened.paths.policy, SHOP.recipient
+    whole = policy.read_text()
+    policy.write_text(f'{whole}[[rule]]\nrecipient = "{host}"\nnothing = true\n')
+    opened.calls.reload()
+    assert opened.calls.decide(SHOP).code == "blocked"
+    policy.write_text(whole)
+    opened.calls.refuse(Refuse(recipient=host))
+    assert host in policy.read_text()
+    assert opened.calls.decide(SHOP).code == "blocked"
+    written = policy.read_text()
+    opened.calls.refuse(Refuse(recipient=host))
+    assert policy.read_text() == written
+    policy.write_text("lamda = 3\n")
+    with pytest.raises(UsageError, match="nothing was written"):
+        opened.calls.refuse(Refuse(recipient=host))

@@ -20,6 +20,7 @@ from agent.model.shipped import shipped_model
 from agent.paths import paths
 from tests.cli.examples import cli_model
 from tests.daemon.cases import NOW, healthy, named, only, states
+from tests.model.examples import STRANGER
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ WRONG: list[tuple[Callable[[Machine], object], str, State, str]] = [
     (lambda c: c.paths.data.chmod(0o770), "folder data", "bad", "others can put things into"),
     (lambda c: c.paths.state.chmod(0o755), "folder state", "warn", "others can look into"),
     (lambda c: c.paths.vault.chmod(0o644), "files", "bad", "others can read"),
-    (lambda c: c.paths.policy.chmod(0o666), "files", "bad", "others can change"),
+    (lambda c: c.paths.policy.chmod(0o666), "policy", "bad", "others can write"),
     (lambda c: left(c, c.paths.query), "socket query", "warn", "a daemon that is gone"),
     (lambda c: c.paths.control.touch(), "socket control", "bad", "is no socket"),
     (lambda c: c.paths.policy.unlink(), "policy", "warn", "there is none"),
@@ -113,7 +114,7 @@ def test_a_model_by_nobody_trusted_is_found(here: Machine) -> None:
     here.paths.models.mkdir(0o700)
     write_model(cli_model(), here.paths.models / "village.safetensors")
     assert states(here)["models"] == "ok"
-    here.paths.policy.write_text(f'trusted_keys = ["ed25519:{"0" * 64}"]\n')
+    here.paths.policy.write_text(f'trusted_keys = ["{STRANGER}"]\n')
     assert "not signed" in only(here, "models", "bad").what
 
 

@@ -14,11 +14,13 @@ from agent.daemon.deciding.explained import explained
 from agent.daemon.handle import handle
 from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED
+from agent.model.file import read
 from agent.model.model import Model
+from agent.model.shipped import shipped_model
 from agent.vault.profile import Profile
 from agent.wire.asking import Answer, Ask
 from agent.wire.reviews import Verdict
-from tests.daemon.doubles import MONDAY, Heard
+from tests.daemon.doubles import MONDAY, FixedRules, Heard, MemoryVault, agent_of
 from tests.daemon.people import MODEL, OPEN, ROWS, SECOND, SHOP, living, values_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
@@ -270,12 +272,52 @@ def test_a_changed_value_is_disclosed_anew_and_the_latest_counts() -> None:
     """It leaves like one that is sent again, even where nothing new may."""
     agent, vault = living(f"{OPEN}new_facts_per_week = 5\n")
     first = handle(SHOP, MONDAY, agent)
-    vault.profile.change({"gender": UNSPECIFIED}, ["age"], [MODEL])
+    vault.profile.change({"gender": UNSPECIFIED, "age": UNSPECIFIED}, [], [MODEL])
     second = handle(SHOP, MONDAY + SECOND, agent)
     assert {"age", "gender"} & set(first.attributes)
     assert set(dict(vault.disclosures[1].disclosed)) == set(dict(vault.disclosures[0].disclosed))
     assert not {"age", "gender"} & set(second.attributes)
     assert vault.disclosures[1].people_left != vault.disclosures[0].people_left
+
+
+def test_a_new_user_with_three_facts_stays_among_many() -> None:
+    """Whatever is asked: what is not set was chosen too, and two answers left nobody."""
+    model = read(shipped_model())
+    own = {"region": "west_europe", "int_python": "yes", "dev_web": "yes"}
+    vault = MemoryVault(own, model)
+    agent = agent_of(FixedRules('preset = "balanced"'), model, vault)
+    for number, query in enumerate(model.queries):
+        ask = Ask(query=query.text, recipient="forge.example")
+        answer = handle(ask, MONDAY + number * SECOND, agent)
+        assert answer.attributes.items() <= own.items()
+        assert not answer.unspecified
+        assert answer.summary is not None
+        assert answer.summary.people_left >= 50
+    assert {name for each in vault.disclosures for name, _ in each.disclosed} == own.keys()
+
+
+def test_what_is_held_and_unset_is_not_sent_again_nor_taken_back() -> None:
+    """What is set again is told again."""
+    agent, vault = living(OPEN)
+    first = handle(SHOP, MONDAY, agent)
+    values = vault.profile.values()[MODEL.id]
+    vault.profile.change({}, [*values], [MODEL])
+    second = handle(SHOP, MONDAY + SECOND, agent)
+    assert first.attributes.keys() & values.keys()
+    assert not second.attributes.keys() & values.keys()
+    held = vault.ledger.facts.pool("shop.example", agent.rules.in_force.pool_of).held
+    assert held.keys() == dict(vault.disclosures[0].disclosed).keys() & values.keys()
+    vault.profile.change(values, [], [MODEL])
+    third = handle(SHOP, MONDAY + 2 * SECOND, agent)
+    assert first.attributes.items() <= third.attributes.items()
+
+
+def test_nothing_set_discloses_nothing() -> None:
+    """But what the clock says of the request, for which a source stands in."""
+    agent, vault = living(OPEN)
+    vault.profile.change({}, [*vault.profile.values()[MODEL.id]], [MODEL])
+    answer = handle(SHOP, MONDAY, agent)
+    assert answer.attributes.keys() <= {"hours"}
 
 
 def test_a_lock_closes_the_vault() -> None:

@@ -6,10 +6,12 @@ from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
 from agent.daemon.calls import Calls
+from agent.errors import UsageError, VaultError
 from agent.wire.asking import Ask
+from agent.wire.keeping import ProfileChange
 from agent.wire.overview import Inferred
 from tests.daemon.doubles import MONDAY, FixedRules
-from tests.daemon.people import MODEL, ROWS, living
+from tests.daemon.people import MODEL, OPEN, ROWS, living
 from tests.decision.transcripts import HOSTS, POLICIES, QUERIES
 from tests.vault.histories import disclosed
 
@@ -29,6 +31,10 @@ attribute = "job"
 guard = 0.0
 """
 
+OWN = {each.name: each.values[1:] for each in MODEL.attributes[: MODEL.persons]}
+SETTING = st.dictionaries(st.sampled_from(sorted(OWN)), st.integers(0, 1), min_size=1)
+GROUPED = OPEN + '[groups]\nadverts = ["ads.test", "more.test"]\n'
+
 
 def calls_of(agent: Agent) -> Calls:
     """Return the calls to an agent, on a Monday."""
@@ -38,6 +44,30 @@ def calls_of(agent: Agent) -> Calls:
 def names(found: list[Inferred]) -> list[str]:
     """Return of what something is inferred."""
     return [each.name for each in found]
+
+
+def test_what_is_unset_waits_no_more() -> None:
+    """Nor what undo unsets; it waits again once it is set and asked for."""
+    agent, vault = living('preset = "generous"\ndisclose = "ask"\nlambda = 0.0\n')
+    calls, own = calls_of(agent), vault.profile.values()[MODEL.id]
+
+    def waiting() -> set[str]:
+        calls.decide(Ask(query=QUERIES[0], recipient="shop.example"))
+        return {name for each in calls.reviews() for name in each.names} & own.keys()
+
+    assert len(waiting()) > 1
+    gone, *rest = sorted(waiting())
+    calls.change_profile(ProfileChange(unset=[gone]))
+    assert gone not in {name for each in calls.reviews() for name in each.names}
+    assert waiting() == {*rest}
+    calls.undo()
+    assert waiting() == {gone, *rest}
+    calls.change_profile(ProfileChange(unset=[*own]))
+    assert calls.reviews() == [] or not waiting()
+    calls.change_profile(ProfileChange(set=own))
+    assert waiting()
+    calls.undo()
+    assert not {name for each in calls.reviews() for name in each.names} & own.keys()
 
 
 def test_it_is_what_is_guarded_from_the_pool() -> None:
@@ -99,3 +129,66 @@ def test_it_follows_every_policy(policy: str) -> None:
     assert names(calls.knowledge(recipient="shop.example").inferred) == guarded
     agent.rules = FixedRules(GUARDED)
     assert names(calls.knowledge(recipient="shop.example").inferred) == ["job"]
+
+
+@given(SETTING, st.lists(st.sampled_from(HOSTS)), st.sets(st.sampled_from(HOSTS)), st.booleans())
+def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
+    new: dict[str, int], before: list[str], between: set[str], replace: bool
+) -> None:
+    """As it was, once; who was told new values is exactly whom the ledger has since, by pool."""
+    agent, vault = living(GROUPED)
+    calls, pool_of = calls_of(agent), agent.rules.in_force.pool_of
+    for host in before:
+        calls.decide(Ask(query=QUERIES[0], recipient=host))
+    own = {name: OWN[name][at % len(OWN[name])] for name, at in new.items()}
+    old, count = calls.profile(), vault.ledger.count
+    wanted = ProfileChange(models={MODEL.id: own}, replace=replace)
+    shown = calls.change_profile(
+        ProfileChange(models={MODEL.id: own}, replace=replace, dry_run=True)
+    )
+    assert (shown.done, calls.profile()) == (False, old)
+    changed = calls.change_profile(wanted)
+    assert (changed.done, changed.changes, changed.stale) == (True, shown.changes, shown.stale)
+    now = calls.profile().values[MODEL.id]
+    assert now == {**({} if replace else old.values[MODEL.id]), **own}
+    names = {each.name for each in changed.changes}
+    assert names == {n for n in OWN if old.values[MODEL.id].get(n) != now.get(n)}
+    for host in sorted(between):
+        calls.decide(Ask(query=QUERIES[0], recipient=host))
+    if not names:
+        with pytest.raises(UsageError, match="nothing to take back"):
+            calls.undo()
+        return
+    said = calls.undo().what
+    assert calls.profile() == old
+    told: dict[str, set[str]] = {}
+    for entry in vault.ledger.read(count):
+        for name in names & dict(entry.record.disclosed).keys():  # type: ignore[union-attr]
+            told.setdefault(pool_of(entry.record.host), set()).add(name)
+    assert said.startswith("Changed ")
+    assert said.endswith(": taken back. None of it left meanwhile.") == (not told)
+    for pool in {pool_of(host) for host in HOSTS}:
+        part = said.partition(f"{pool} was told ")[2].partition(";")[0].removesuffix(".")
+        assert {*part.replace(" and ", ", ").split(", ")} - {""} == told.get(pool, set())
+    with pytest.raises(UsageError, match="nothing to take back"):
+        calls.undo()
+
+
+def test_a_change_is_taken_back_until_the_vault_locks() -> None:
+    """The old values are in memory alone; and a failure takes nothing back."""
+    agent, vault = living(OPEN)
+    calls, old = calls_of(agent), vault.profile.values()
+    calls.change_profile(ProfileChange(unset=["age"]))
+    vault.records.full = True
+    with pytest.raises(VaultError):
+        calls.undo()
+    vault.records.full = False
+    assert calls.undo().what.startswith("Changed age in your profile: taken back.")
+    assert vault.profile.values() == old
+    calls.change_profile(ProfileChange(unset=["age"]))
+    agent.lock()
+    agent.vault = vault
+    agent.opened(vault, MONDAY)
+    with pytest.raises(UsageError, match="nothing to take back"):
+        calls.undo()
+    assert "age" not in vault.profile.values()[MODEL.id]

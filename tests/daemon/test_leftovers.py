@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date
 from itertools import count
 from typing import Any
@@ -71,7 +72,7 @@ def refuse(home: Paths) -> None:
 def add_model(home: Paths) -> None:
     """Add a model with its signature."""
     elsewhere, key = home.config.parent / "mine.safetensors", home.config.parent / "key"
-    write_model(MODEL, elsewhere)
+    write_model(replace(MODEL, id="mine"), elsewhere)
     generate_key(key)
     sign(elsewhere, key)
     Shelf(home.models).add(elsewhere, (), MONDAY)

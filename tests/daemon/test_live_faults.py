@@ -90,7 +90,7 @@ def test_a_kill_costs_nothing_that_was_answered(say: Say, kills: int) -> None:
     """
     rng = Random(4)  # noqa: S311  (instants that can be drawn again)
     with home() as places:
-        crowd = Crowd(places.query, SIMPLE)
+        crowd = Crowd(places.control, SIMPLE)
         for kill in range(kills):
             with started(places) as live:
                 live.unlock()
@@ -110,7 +110,7 @@ def test_a_signal_in_the_middle_loses_nothing(say: Say, stops: int) -> None:
     """The daemon ends by itself, without an error, and takes its sockets with it."""
     rng = Random(5)  # noqa: S311  (moments that can be drawn again)
     with home() as places:
-        crowd = Crowd(places.query, SIMPLE)
+        crowd = Crowd(places.control, SIMPLE)
         for _ in range(stops):
             with started(places) as live:
                 live.unlock()
@@ -146,7 +146,7 @@ def test_of_many_daemons_one_lives() -> None:
 def test_many_clients_at_once(say: Say) -> None:
     """No error, no entry lost, and no more memory once a while has passed."""
     with home() as places:
-        crowd, resident = Crowd(places.query), []
+        crowd, resident = Crowd(places.control), []
         with started(places) as live:
             live.unlock()
             for _ in range(ROUNDS):

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent.errors import LockedError, UsageError
 from agent.wire.asking import Allow, Allowed, Ask, Refuse
@@ -94,7 +95,8 @@ def test_a_verdict_is_taken_back_and_what_left_stays_told(opened: Home) -> None:
     assert said.startswith("Approved age for shop.example: taken back. What left meanwhile stays")
     assert opened.calls.ledger() == entries
     assert opened.paths.policy.read_text() == text
-    assert opened.calls.reviews() == [review]
+    by_then = replace(review, more_bits=None, people_left=None)  # the recipient knows more now
+    assert opened.calls.reviews() == [by_then]
     other = Ask(query="python today", recipient="books.example")
     assert "age" not in opened.calls.decide(other).attributes
     with pytest.raises(UsageError, match="nothing to take back"):

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from agent.daemon.desk.offers import Approved, Offers
 from agent.errors import UsageError
-from agent.wire.asking import Offer
+from agent.wire.asking import Ask, Offer
 from agent.wire.reviews import Verdict
 from tests.daemon.home import POLICY, Home
+from tests.daemon.people import SHOP
 
 SEARCH = "https://WWW.shop.example:443?q={query}"
 APPROVE = Verdict(decided="approve", lasting="always")
@@ -53,6 +55,31 @@ def test_browsers_are_told_where_they_may_act(opened: Home) -> None:
     assert opened.calls.locked().sites == []
 
 
+def test_a_search_that_the_network_reads_is_never_listed(opened: Home) -> None:
+    """Neither one of an offer that an older version approved, nor one of the policy."""
+    approved = Approved(("gender",), None, ("http://shop.example/?q={query}", SEARCH))
+    vault = opened.agent.vault
+    assert vault is not None
+    Offers(vault.items).approve("shop.example", approved)
+    opened.calls.lock()
+    opened.unlock()
+    assert [each.recipient for each in opened.calls.locked().sites] == ["www.shop.example"]
+    opened.paths.policy.write_text('search = "http://shop.example/?q={query}"\n' + POLICY)
+    assert opened.calls.reload().problems
+    assert [each.recipient for each in opened.calls.locked().sites] == ["www.shop.example"]
+
+
+@pytest.mark.parametrize("recipient", ["http://shop.example/x", "HTTP://shop.example:8080"])
+def test_nothing_goes_to_an_address_that_the_network_reads(opened: Home, recipient: str) -> None:
+    """And why is said; to this machine it may go, and by https anywhere."""
+    opened.fill()
+    known = SHOP.query
+    answer = opened.calls.decide(Ask(query=known, recipient=recipient))
+    assert (answer.code, answer.attributes, answer.id) == ("not https", {}, None)
+    for other in ("https://shop.example/x", "http://localhost:8710/x", "http://[::1]/"):
+        assert opened.calls.decide(Ask(query=known, recipient=other)).code == "answered"
+
+
 @pytest.mark.parametrize(
     ("recipient", "search"),
     [
@@ -65,6 +92,7 @@ def test_browsers_are_told_where_they_may_act(opened: Home) -> None:
         ("co.uk", "https://shop.co.uk/?q={query}"),
         ("0.0.1", "http://127.0.0.1/?q={query}"),
         ("localhost", "http://evil.localhost/?q={query}"),
+        ("shop.example", "http://shop.example/?q={query}"),
         ("", ""),
     ],
 )

@@ -23,6 +23,7 @@ from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
 from tests.decision.transcripts import (
     HOSTS,
+    PERSON,
     POLICIES,
     QUERIES,
     START,
@@ -39,7 +40,8 @@ class Event:
 
     ``verdict``: on what waits for that pool; ``overrides``: words on attributes that need not wait,
     each with whether it is taken back; ``offered``: names that the recipient offers and the user
-    approves; ``forgets``: whether it is stated to forget; ``locked``: whether the vault is.
+    approves; ``forgets``: whether it is stated to forget; ``locked``: whether the vault is;
+    ``edits``: attributes that are set, or unset, before the request.
     """
 
     at: datetime
@@ -49,6 +51,7 @@ class Event:
     offered: tuple[str, ...] = ()
     forgets: bool = False
     locked: bool = False
+    edits: tuple[tuple[str, bool], ...] = ()
 
 
 @st.composite
@@ -72,9 +75,16 @@ def streams(draw: st.DrawFn) -> tuple[Event, ...]:
                 draw(st.just(()) | st.lists(st.sampled_from(NAMES), max_size=3).map(tuple)),
                 draw(st.integers(0, 7)) == 0,
                 draw(st.integers(0, 7)) == 0,
+                draw(st.just(()) | edits()),
             )
         )
     return tuple(events)
+
+
+def edits() -> st.SearchStrategy[tuple[tuple[str, bool], ...]]:
+    """Draw attributes of the person, and whether each is set or unset."""
+    names = st.sampled_from(NAMES[:PERSONS])
+    return st.dictionaries(names, st.booleans(), min_size=1).map(lambda drawn: (*drawn.items(),))
 
 
 def verdicts() -> st.SearchStrategy[Verdict]:
@@ -103,9 +113,10 @@ class Life:
 
     def __init__(self, person: Person, policy: str, model: Model) -> None:
         own = dict(zip(NAMES[:PERSONS], person, strict=True))
-        values = {name: model.attributes[model.index(name)].values[own[name]] for name in own}
+        self.values = {name: model.attributes[model.index(name)].values[own[name]] for name in own}
+        self.set = {*self.values}
         self.model = model
-        self.vault = MemoryVault(values, model)
+        self.vault = MemoryVault(self.values, model)
         self.agent = agent_of(FixedRules(policy), model, self.vault)
         self.now = START
         self.calls = Calls(self.agent, lambda: self.now)
@@ -117,15 +128,24 @@ class Life:
         for event in stream:
             self.now = event.at
             pool = self.agent.rules.in_force.pool_of(host_of(event.ask.recipient))
+            self._edit(event)
             self.agent.vault = None if event.locked else self.vault
             self.seen[pool].append(self._step(event.ask))
             self.agent.vault = self.vault
             self._after(event, pool)
         return self.seen
 
+    def _edit(self, event: Event) -> None:
+        """Set and unset attributes, each to the person's own value."""
+        given = {name: self.values[name] for name, set_ in event.edits if set_}
+        gone = [name for name, set_ in event.edits if not set_]
+        self.vault.profile.change(given, gone, [self.model])
+        self.set = self.set.union(given).difference(gone)
+
     def _step(self, ask: Ask) -> Step:
         answer = self.calls.decide(ask)
         told = self.vault.disclosures[-1].disclosed if answer.id else ()
+        assert self.set.issuperset({name for name, _ in told} & PERSON)
         codes = [
             self.model.attributes[self.model.index(name)].values.index(value)
             for name, value in told
@@ -185,6 +205,27 @@ def test_absence_says_nothing_under_any_policy(
 ) -> None:
     """The same of policies that nobody wrote."""
     assert_holds(lived(rules.policy.text, stream, seed))
+
+
+@settings(max_examples=10)
+@given(policies(["everyone"]), streams(), st.integers(1, 2), st.integers(0, 7))
+def test_what_is_not_set_never_waits_or_leaves(
+    rules: Rules, stream: tuple[Event, ...], seed: int, place: int
+) -> None:
+    """From the moment that all of it is unset, whatever was told, ruled or approved before."""
+    model = the_model(seed)
+    person = tuple(model.population.codes[0].tolist())
+    nothing = tuple((name, False) for name in PERSON)
+    silent = [replace(each, edits=() if at < place else nothing) for at, each in enumerate(stream)]
+    life = Life(person, rules.policy.text, model)
+    life.follow(silent[:place])
+    told = len(life.vault.disclosures)
+    for review in life.calls.reviews():
+        life.calls.dismiss(id=review.id)
+    life.follow([replace(each, offered=()) for each in silent[place:]])
+    for entry in life.vault.disclosures[told:]:
+        assert not {name for name, _ in entry.disclosed} & PERSON
+    assert not {name for each in life.calls.reviews() for name in each.names} & PERSON
 
 
 EVERY_DAY = tuple(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.sources import EVERY, OF_HISTORY, RECORD, SOURCES, Sources
 from agent.daemon.sources.history import MOST, History, history_of
+from agent.model.attributes import Attribute
 from agent.model.lookup import normalise
 from agent.wire.asking import Ask, Clicked
 from tests.daemon.home import Home
@@ -90,15 +91,31 @@ def test_working_hours_are_from_seven_to_six(hour: int, minute: int, value: str)
     assert Sources().values(["working_hours"], ask("q"), now) == {"working_hours": value}
 
 
-@given(st.lists(st.sampled_from([*SOURCES, "region", "no_such"]), unique=True), st.booleans())
-def test_only_what_has_a_source_is_answered(names: list[str], unlocked: bool) -> None:
-    """And of the past nothing, where none is kept."""
+ATTRIBUTES = st.builds(
+    lambda name, values: Attribute(
+        name=name, title=name, scope="request", values=("unspecified", *values)
+    ),
+    st.sampled_from([*SOURCES, "region", "no_such"]),
+    st.sampled_from([("yes", "no"), ("no", "maybe", "yes"), ("yes",), ("often", "rarely")]),
+)
+
+
+@given(st.lists(ATTRIBUTES, unique_by=lambda each: each.name), st.booleans(), QUERIES, TIMES)
+def test_only_what_has_a_source_can_be_said(
+    attributes: list[Attribute], unlocked: bool, query: str, now: datetime
+) -> None:
+    """Whatever the request is; and of the past nothing, where none is kept."""
     sources = Sources()
     if unlocked:
         sources.opened(Memory(), ALL)
-    said = sources.values(names, ask("q"), START)
-    known = ALL if unlocked else ALL - OF_HISTORY
-    assert said.keys() == known & {*names}
+    found = sources.available(attributes)
+    assert found == {
+        each.name
+        for each in attributes
+        if each.name in (ALL if unlocked else ALL - OF_HISTORY) and {"yes", "no"} <= {*each.values}
+    }
+    said = sources.values(found, ask(query), now)
+    assert said.keys() == found
     assert {*said.values()} <= {"yes", "no"}
 
 

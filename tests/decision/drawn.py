@@ -52,7 +52,7 @@ class World(NamedTuple):
 
     def objective(self) -> DisclosureObjective:
         """Return the objective that the set is chosen by, with its limits."""
-        query, case, model = self.model.match(self.request.query).query, self.case(), self.model
+        query, case, model = self.model.match(self.request.query), self.case(), self.model
         if self.terms.mode == "standing" or query is None:
             return DisclosureObjective(model.mean_utility(), case.crowd, case.settings)
         if self.terms.plans:

@@ -92,7 +92,7 @@ class Agent:
         codes = tuple(self.values[name] for name in decision.disclosed)
         self.answers[ruling.pool].append(Step(decision.status, decision.disclosed, codes))
         told = [each for each in zip(decision.disclosed, codes, strict=True) if each[0] in PERSON]
-        query = self.model.match(request.query).query if codes else None
+        query = self.model.match(request.query) if codes else None
         self.events.append(Told(at, ruling.host, tuple(told), query))
         return decision.pending.names if decision.pending else ()
 

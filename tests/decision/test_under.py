@@ -18,8 +18,8 @@ from tests.policy.strategies import TODAY, documents, rendered, requests
 
 MODEL = made_model(0, people=10)
 OF_ATTRIBUTES = {"disclose", "sensitivity", "guard"}
-NOT_FOR_DECIDING = {"model", "search"}
-NOT_OF_A_POLICY = {"allowed", "epsilon", "ruling"}
+NOT_FOR_DECIDING = {"model", "page_requests_per_minute", "search"}
+NOT_OF_A_POLICY = {"allowed", "available", "epsilon", "ruling"}
 
 
 def ruled(text: str, query: str = "") -> Ruling:
@@ -40,7 +40,7 @@ def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
 
 
 def test_every_term_has_its_setting() -> None:
-    """No field of the terms is out of a policy's reach, but for three that are not its business."""
+    """No field of the terms is out of a policy's reach, but for four that are not its business."""
     of_attributes = {"excluded", "ask", "always", "sensitivity", "guards"}
     ours = {*TERMS.values(), *of_attributes, *NOT_OF_A_POLICY, "limits"}
     assert {each.name for each in fields(Terms)} == ours

@@ -32,7 +32,7 @@ PAST = decided(limits=Limits(k=PEOPLE))  # the coast has fewer people than that
         (decided(), "Disclose nothing new, and region again: "),
         (decided("music"), "Disclose hobby, and region again: "),
         (decided(nothing=True), "Disclose nothing: a rule blocks this request."),
-        (decided("knees"), "Disclose nothing: the model knows no query like it"),
+        (decided("knees"), "Disclose nothing: the model does not know this query"),
         (
             decided(knowledge=LAST),
             "Disclose nothing new, and region again: only one person fits what the recipient",

@@ -69,10 +69,11 @@ class Client(ABC):
     def offer(self, recipient: str, names: Sequence[str]) -> bool:
         """Offer, and return whether that worked."""
 
-    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        """Return what a command did in its environment."""
+    def run(self, *command: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        """Return what a command did in its environment; ``given``: on its standard input."""
         return subprocess.run(
             command,
+            input=given,
             check=False,
             capture_output=True,
             encoding="utf-8",

@@ -164,11 +164,41 @@ def test_it_looks_where_the_daemon_listens(
         assert kind({}).path() == str(paths().query)
 
 
-@pytest.mark.parametrize("kind", [InPython, InNode, InShell])
+def command_of(kind: type[Client]) -> list[str]:
+    """Return what runs a client as a command."""
+    return {InPython: IN_PYTHON, InNode: [node(), str(NODE)], InShell: [str(SHELL)]}[kind]
+
+
+scripts = pytest.mark.parametrize("kind", [InPython, InNode, InShell])
+
+
+@scripts
+def test_a_query_is_read_from_the_standard_input(kind: type[Client]) -> None:
+    """Where no other user of the machine sees it."""
+    answer = Answer(code="answered", header='a="b"', attributes={"a": "b"})
+    with faking(kind, decide=says(answer)) as (fake, client):
+        done = client.run(*command_of(kind), "-", "forge.example", given=f"{GIT}\n")
+        assert fake.calls == [("decide", {"body": Ask(query=GIT, recipient="forge.example")})]
+    assert (done.returncode, done.stdout, done.stderr) == (0, 'Shared-Attributes: a="b"\n', "")
+
+
+@scripts
+@pytest.mark.parametrize("arguments", [[], [GIT], ["-"]])
+def test_a_command_without_arguments_says_how(kind: type[Client], arguments: list[str]) -> None:
+    """In one line, and asks nobody anything."""
+    with faking(kind) as (fake, client):
+        done = client.run(*command_of(kind), *arguments)
+        assert fake.calls == []
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "reticent: give a query, or - to read it, and a recipient: QUERY HOST [ATTRIBUTE...]\n"
+    )
+
+
+@scripts
 def test_as_a_command(kind: type[Client]) -> None:
     """It prints the header, or why there is none, and needs nothing that is installed."""
-    begun = {InPython: IN_PYTHON, InNode: [node(), str(NODE)], InShell: [str(SHELL)]}[kind]
-    command, host = [*begun, GIT], "forge.example"
+    command, host = [*command_of(kind), GIT], "forge.example"
     answer = Answer(code="answered", header='a="b"', attributes={"a": "b"})
     with faking(kind, decide=says(answer)) as (fake, client):
         done = client.run(*command, host, "a", "c")

@@ -1,14 +1,33 @@
-"""A dependency has a reason beside it and a lower bound."""
+"""A dependency has a reason beside it, a lower bound, and hashes by which it is installed."""
 
 import re
+import subprocess
 from collections.abc import Iterator
+from importlib.metadata import distribution
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.house.tree import PROJECT, ROOT
 
-PINS = [Requirement(line) for line in (ROOT / ".ci/constraints.txt").read_text().splitlines()]
+TEXT = (ROOT / ".ci/constraints.txt").read_text()
+HASH = re.compile(r" --hash=sha256:[0-9a-f]{64}(?= |$)")
+
+
+def lines(text: str) -> list[str]:
+    """Return the pins of a part of the file, each with its hashes in one line."""
+    joined = re.sub(r" \\\n +", " ", text)
+    return [line for line in joined.splitlines() if not line.startswith("#")]
+
+
+def pins(text: str) -> dict[str, Requirement]:
+    """Return the pins of a part of the file by name."""
+    found = [Requirement(HASH.sub("", line)) for line in lines(text)]
+    return {canonicalize_name(pin.name): pin for pin in found}
+
+
+PINS = pins(TEXT)
 
 
 def declared() -> Iterator[str]:
@@ -16,6 +35,18 @@ def declared() -> Iterator[str]:
     yield from PROJECT["project"]["dependencies"]
     for extra in PROJECT["project"]["optional-dependencies"].values():
         yield from extra
+
+
+def closure(wanted: list[str], extras: frozenset[str] = frozenset({""})) -> set[str]:
+    """Return the names of what requirements bring to this machine, themselves among them."""
+    names: set[str] = set()
+    for requirement in map(Requirement, wanted):
+        mark = requirement.marker
+        if mark is None or any(mark.evaluate({"extra": extra}) for extra in extras):
+            names.add(canonicalize_name(requirement.name))
+            needed = distribution(requirement.name).requires or []
+            names |= closure(needed, frozenset({"", *requirement.extras}))
+    return names
 
 
 @pytest.mark.parametrize("requirement", [*declared()])
@@ -27,16 +58,45 @@ def test_a_dependency_says_why(requirement: str) -> None:
 
 @pytest.mark.parametrize("requirement", [*declared()])
 def test_a_dependency_has_a_lower_bound_that_the_pin_meets(requirement: str) -> None:
-    """What `make` installs is within what we declare."""
+    """What `make` installs is within what we declare, and so is all that it needs in turn."""
     wanted = Requirement(requirement)
     assert any(bound.operator == ">=" for bound in wanted.specifier)
-    (pin,) = (pin for pin in PINS if pin.name == wanted.name)
-    (exact,) = pin.specifier
+    (exact,) = PINS[canonicalize_name(wanted.name)].specifier
     assert exact.version in wanted.specifier
+    assert closure([requirement]) <= PINS.keys()
 
 
-def test_a_pin_is_one_exact_version_from_anywhere() -> None:
-    """No address of one machine's registry, and no range."""
-    assert [pin.name for pin in PINS if pin.url] == []
-    assert {bound.operator for pin in PINS for bound in pin.specifier} == {"=="}
-    assert all(len(pin.specifier) == 1 for pin in PINS)
+def test_a_pin_is_one_exact_version_with_its_hashes() -> None:
+    """From anywhere: no address of one machine's registry, no range, nothing without a hash."""
+    assert [line for line in lines(TEXT) if not HASH.search(line)] == []
+    assert "://" not in TEXT
+    assert len(PINS) == len(lines(TEXT))
+    assert {bound.operator for pin in PINS.values() for bound in pin.specifier} == {"=="}
+    assert all(len(pin.specifier) == 1 for pin in PINS.values())
+
+
+def test_the_parts_are_what_make_installs_of_them() -> None:
+    """The installer itself, the base with its build backend, and the rest after that."""
+    installer, _, rest = TEXT.partition("# base")
+    base, _, _ = rest.partition("# extras")
+    assert [*pins(installer)] == ["pip"]
+    needed = closure([*PROJECT["project"]["dependencies"], "hatchling"])
+    assert {*needed, "editables"} <= pins(base.partition("\n")[2]).keys()
+    assert "setuptools" not in PINS
+
+
+def test_nothing_is_installed_without_its_hash() -> None:
+    """Except the package itself, which brings nothing and is built with what is there."""
+    make = ["make", "--dry-run", "--always-make", ".venv/.dev"]
+    said = subprocess.run(make, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    installs = [line.split() for line in said.splitlines() if "pip install" in line]
+    alone = {"--no-deps", "--no-build-isolation", "--editable", "."}
+    (own,) = [line for line in installs if "--require-hashes" not in line]
+    assert alone <= {*own}
+    hashed = [line for line in installs if line is not own]
+    assert [line for line in hashed if not {"--only-binary", "--requirement"} <= {*line}] == []
+    assert [line[-1] for line in hashed] == [
+        ".venv/pip.txt",
+        ".venv/base.txt",
+        ".ci/constraints.txt",
+    ]

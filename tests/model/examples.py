@@ -14,6 +14,9 @@ from agent.model.model import Model, Query
 from agent.model.tables import Singles, gather
 from agent.tradeoff.tables import Population, QueryRows
 
+# RFC 8032, 7.1, test 1: the private key is published, so nobody signs with it.
+STRANGER = "ed25519:d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
+
 Tensors = dict[str, NDArray[Any]]
 
 REGION = Attribute("region", "Region", "person", ("unspecified", "north", "south"))

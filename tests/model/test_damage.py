@@ -41,8 +41,8 @@ def refusal(data: bytes) -> ModelError | None:
 def use(model: Model) -> None:
     """Touch everything in a model that a decision would."""
     assert model.mean_utility().value(1) == model.mean_utility().value(1)
-    for query in model.queries:
-        assert model.match(query.text).kind == "exact"
+    for index, query in enumerate(model.queries):
+        assert model.match(query.text) == index
     crowd = model.crowd([(0, 1)])
     every = (1 << len(model.attributes)) - 1
     for metric in ("maxprob", "log-maxprob", "entropy"):
@@ -109,17 +109,23 @@ def test_another_kind_of_file_is_refused(data: bytes) -> None:
 
 
 METADATA: list[tuple[str, Edit]] = [
-    ("unknown field `more`", lambda m: m.update(more=1)),
-    ("missing required field `licence`", lambda m: m.pop("licence")),
-    ("Expected `str`", lambda m: m.update(id=1)),
-    ("length >= 1", lambda m: m.update(id="")),
-    ("Invalid enum value 'x'", lambda m: m.update(estimator="x")),
-    ("Invalid enum value", lambda m: m.update(estimator="\x1b[2J")),
-    ("unknown field", lambda m: m.update({"\x1b[2J\n": 1})),
-    ("length >= 1", lambda m: m.update(queries=[])),
-    ("length >= 1", lambda m: m.update(attributes=[])),
-    ("unknown field `more`", lambda m: m["queries"][0].update(more=1)),
-    ("unknown field `more`", lambda m: m["attributes"][0].update(more=1)),
+    ("it has a member that is not known", lambda m: m.update(more=1)),
+    ("licence is missing", lambda m: m.pop("licence")),
+    ("id is not text", lambda m: m.update(id=1)),
+    ("id is empty", lambda m: m.update(id="")),
+    ("estimator is not one of the values", lambda m: m.update(estimator="x")),
+    ("estimator is not one of the values", lambda m: m.update(estimator="\x1b[2J")),
+    ("it has a member that is not known", lambda m: m.update({"\x1b[2J\n": 1})),
+    ("queries is empty", lambda m: m.update(queries=[])),
+    ("attributes is empty", lambda m: m.update(attributes=[])),
+    (
+        "an entry of queries has a member that is not known",
+        lambda m: m["queries"][0].update(more=1),
+    ),
+    (
+        "an entry of attributes has a member that is not known",
+        lambda m: m["attributes"][0].update(more=1),
+    ),
     ("control character", lambda m: m.update(source="\x1b[2J")),
     ("control character", lambda m: m["queries"][1].update(text="c\n")),
     ("control character", lambda m: m["options"].update({"\x7f": 1})),
@@ -140,8 +146,8 @@ METADATA: list[tuple[str, Edit]] = [
         "shrinkage of -1",
         lambda m: m.update(estimator="plugin") or m["queries"][1].update(shrinkage=-1),
     ),
-    (">= 1", lambda m: m["queries"][1].update(rows=0)),
-    ("<= 4294967296", lambda m: m["queries"][1].update(rows=2**62)),
+    ("is below 1", lambda m: m["queries"][1].update(rows=0)),
+    ("is over 4,294,967,296", lambda m: m["queries"][1].update(rows=2**62)),
     ("of shape [6] instead of", lambda m: m["queries"][1].update(rows=3)),
     ("of shape [5, 2] instead of", lambda m: m["queries"][1].update(users=3)),
     ("of shape [4, 3] instead of", lambda m: m["attributes"][2]["values"].append("x")),

@@ -42,7 +42,7 @@ def test_what_a_model_remembers_is_not_part_of_it(model: Model) -> None:
     """Equality and repr say what it holds, not what was asked."""
     fresh = replace(model)
     before = repr(model)
-    assert model.match(model.queries[0].text).query == 0
+    assert model.match(model.queries[0].text) == 0
     model.crowd()
     model.remember("key", object)
     assert model == fresh

@@ -15,10 +15,12 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     load_pem_private_key,
 )
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from agent.errors import ModelError, SignatureError, UsageError
 from agent.model import file
-from agent.model.signature import generate_key, sign, signer, verify
+from agent.model.signature import check_key, generate_key, is_sound, sign, signer, verify
 from tests.model.examples import small_model
 
 FLIPS = (0x01, 0x20, 0x80, 0xFF)
@@ -61,15 +63,18 @@ def test_what_is_signed_is_what_the_format_says(model: Path, key: Path) -> None:
     private = load_pem_private_key(key.read_bytes(), None)
     assert isinstance(private, ed25519.Ed25519PrivateKey)
     digest = file.read(model).digest
-    signed = private.sign(f"reticent model signature 1\n{digest}".encode()).hex()
+    signed = private.sign(f"reticent model signature 2\nsmall\n{digest}".encode()).hex()
     public = private.public_key().public_bytes_raw().hex()
-    text = f'{{"format":1,"digest":"{digest}","key":"ed25519:{public}","signature":"{signed}"}}\n'
+    text = (
+        f'{{"format":2,"id":"small","digest":"{digest}","key":"ed25519:{public}",'
+        f'"signature":"{signed}"}}\n'
+    )
     assert sign(model, key).read_text() == text
 
 
 def test_every_flipped_byte_of_a_signature_is_refused(model: Path, key: Path) -> None:
     """And every truncation, except that the last line feed is nobody's."""
-    digest, good = file.read(model).digest, sign(model, key).read_bytes()
+    found, good = file.read(model), sign(model, key).read_bytes()
     spoilt = [
         good[:place] + bytes([good[place] ^ flip]) + good[place + 1 :]
         for place in range(len(good) - 1)
@@ -77,7 +82,7 @@ def test_every_flipped_byte_of_a_signature_is_refused(model: Path, key: Path) ->
     ]
     for data in [*spoilt, *(good[:end] for end in range(len(good) - 1)), good + b"x", b"[" * 9999]:
         with pytest.raises(SignatureError):
-            signer(digest, data)
+            signer(found, data)
 
 
 def test_the_signature_of_another_model_is_refused(model: Path, key: Path) -> None:
@@ -90,7 +95,7 @@ def test_the_signature_of_another_model_is_refused(model: Path, key: Path) -> No
 
 def test_another_key_cannot_claim_a_signature(model: Path, key: Path, tmp_path: Path) -> None:
     """The key in the file is the one that verifies."""
-    mine = file.read(model).digest
+    mine = file.read(model)
     text = sign(model, key).read_text()
     public = verify(model)
     other = generate_key(tmp_path / "other.pem")
@@ -121,6 +126,97 @@ def test_what_is_not_a_public_key_is_no_key_to_expect(
     sign(model, key)
     with pytest.raises(UsageError, match="not a public key"):
         verify(model, expected=spoil(verify(model)))
+
+
+def test_a_signature_is_for_one_id(model: Path, key: Path) -> None:
+    """The file is named after it: where it is signed, and wherever it is used."""
+    sign(model, key)
+    renamed = [
+        each.rename(each.with_name(f"other{each.suffix}"))
+        for each in (model, model.with_suffix(".sig"))
+    ]
+    with pytest.raises(SignatureError, match="signed as 'small' and is named 'other'"):
+        verify(renamed[0])
+    renamed[1].unlink()
+    with pytest.raises(UsageError, match="not named after its model, 'small'"):
+        sign(renamed[0], key)
+
+
+def test_the_id_is_part_of_what_is_signed(model: Path, key: Path) -> None:
+    """Another id beside the same digest and signature is of no model."""
+    text = sign(model, key).read_bytes().replace(b'"small"', b'"other"')
+    with pytest.raises(SignatureError, match="of another model"):
+        signer(file.read(model), text)
+    other = replace(file.read(model), id="other")
+    with pytest.raises(SignatureError, match="not valid for its key"):
+        signer(other, text)
+
+
+def test_an_old_signature_has_to_be_made_again(model: Path, key: Path) -> None:
+    """Of a format that did not cover the id; the sentence says what to do."""
+    private = load_pem_private_key(key.read_bytes(), None)
+    assert isinstance(private, ed25519.Ed25519PrivateKey)
+    digest = file.read(model).digest
+    signed = private.sign(f"reticent model signature 1\n{digest}".encode()).hex()
+    public = private.public_key().public_bytes_raw().hex()
+    old = f'{{"format":1,"digest":"{digest}","key":"ed25519:{public}","signature":"{signed}"}}\n'
+    model.with_suffix(".sig").write_text(old)
+    with pytest.raises(SignatureError, match="format 1, which does not cover") as refused:
+        verify(model)
+    assert refused.value.hint == "have its maker sign the model again"
+
+
+P = 2**255 - 19
+ORDER_8 = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
+# All points of small order by their y: of order 1, 2, 4 (twice) and 8 (four times).
+SMALL = [1, P - 1, 0, ORDER_8, P - ORDER_8]
+TWISTS = [y + twice * P for y in SMALL for twice in (0, 1) if y + twice * P < 2**255]
+
+
+@pytest.mark.parametrize("odd", [0, 1])
+@pytest.mark.parametrize("y", TWISTS, ids=hex)
+def test_a_key_of_small_order_is_none(model: Path, y: int, odd: int) -> None:
+    """In each spelling; anybody could make a signature that fits, which OpenSSL accepts."""
+    point = (y | odd << 255).to_bytes(32, "little")
+    assert not is_sound(point)
+    with pytest.raises(UsageError, match="anybody could sign for it"):
+        check_key(f"ed25519:{point.hex()}")
+    digest = file.read(model).digest
+    forged = (
+        f'{{"format":2,"id":"small","digest":"{digest}","key":"ed25519:{point.hex()}",'
+        f'"signature":"{point.hex()}{"0" * 64}"}}'
+    )
+    model.with_suffix(".sig").write_text(forged)
+    with pytest.raises(SignatureError, match="a key that anybody could sign for"):
+        verify(model)
+
+
+def test_openssl_alone_would_accept_one() -> None:
+    """Which is why there is a check of our own."""
+    point = (1).to_bytes(32, "little")
+    key = ed25519.Ed25519PublicKey.from_public_bytes(point)
+    key.verify(point + bytes(32), b"any message at all")
+
+
+@given(st.binary(min_size=32, max_size=32))
+def test_every_key_that_is_generated_is_sound(seed: bytes) -> None:
+    """And never in the other spelling of its y, where it has one."""
+    private = ed25519.Ed25519PrivateKey.from_private_bytes(seed)
+    assert is_sound(private.public_key().public_bytes_raw())
+
+
+@given(st.integers(0, 2**256 - 1))
+@example(P)
+@example(2**255 - 1)
+@example(2)
+def test_what_is_sound_is_a_point_in_its_one_spelling(number: int) -> None:
+    """By Euler's criterion, beside the root that the check takes."""
+    y = number & (2**255 - 1)
+    d = -121665 * pow(121666, -1, P)
+    square = (y * y - 1) * pow(d * y * y + 1, -1, P) % P
+    on_curve = y < P and pow(square, (P - 1) // 2, P) in {0, 1}
+    small = y in SMALL
+    assert is_sound(number.to_bytes(32, "little")) == (on_curve and not small)
 
 
 @pytest.mark.parametrize("kind", ["model", "key"])

@@ -17,7 +17,10 @@ Part = str | list[str] | None
 POLICIES = File(__file__).parents[2] / "policy"
 PER_ATTRIBUTE = ("disclose", "sensitivity", "guard")
 LARGER = ("sensitivity", "guard", "lambda", "cost_k", "k", "nothing")
-SMALLER = ("violations", "risk", "attributes_per_request", "new_facts_per_week")
+SMALLER = (
+    *("violations", "risk"),
+    *("attributes_per_request", "new_facts_per_week", "page_requests_per_minute"),
+)
 FROM_OPEN_TO_STRICT = {
     "disclose": ("always", "auto", "ask", "never"),
     "unknown_queries": ("standing", "nothing"),

@@ -54,6 +54,7 @@ ORDERED: Mapping[str, st.SearchStrategy[Any]] = {
 }
 OF_RECIPIENTS: Mapping[str, st.SearchStrategy[Any]] = {
     "new_facts_per_week": WHOLE,
+    "page_requests_per_minute": WHOLE,
     "unknown_queries": st.sampled_from(["nothing", "standing"]),
     "memory": st.sampled_from(["remembers", "forgets"]),
 }

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import combinations
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -171,3 +172,34 @@ def test_both_rules_are_named() -> None:
     (problem,) = problems(SHOP.replace("mode", 'name = "my shop"\nmode') + FLU)
     assert problem.what.startswith("'my shop' sets 'standing' for requests that this rule")
     assert problem.hint == "set the same, make one more specific, or add a rule for both at once"
+
+
+MANY = 2000
+LARGE = {
+    "queries": ["query = 'w{0}'"] * MANY,
+    "recipients": ["recipient = 'a{0}.example'"] * MANY,
+    "one above": ["recipient = 'a{0}.example'"] * (MANY - 1) + ["recipient = '*.example'"],
+    "one in all": ["recipient = '*.example'"] * (MANY - 1) + ["recipient = 'a.example'"],
+    "both": ["recipient = 'a{0}.example'\nquery = 'w{0}'"] * MANY,
+    "one or the other": ["recipient = 'a{0}.example'", "query = 'w{0}'"] * (MANY // 2),
+    "long words": ["query = '{1}'"] * MANY,
+    "beginnings": ["query = '{1}*'"] * MANY,
+    "everybody": [""] * MANY,
+    "deep": ["recipient = '{2}example'"] * MANY,
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_many_rules_are_compared_soon(name: str) -> None:
+    """As many as a file may have; where it cannot be said in a second that none clash, that is."""
+    text = "".join(
+        f"[[rule]]\nmode = '{('dynamic', 'standing')[each % 2]}'\n"
+        f"{part.format(each, 'a' * (1 + each % 190), 'a.' * (1 + each % 120))}\n"
+        for each, part in enumerate(LARGE[name])
+    )
+    began = process_time()
+    found = problems(text)
+    assert process_time() - began < 4
+    said = {each.what for each in found}
+    assert all("neither wins" in each or "too many rules may meet" in each for each in said)
+    assert bool(said) == (name not in ("recipients", "one above", "both"))

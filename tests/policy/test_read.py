@@ -1,11 +1,15 @@
 """What is wrong with a policy: all of it at once, each with its place and what would be right."""
 
+from contextlib import suppress
+from time import process_time
+
 import pytest
 
 from agent.errors import PolicyError, Problem
+from policy.fields import MOST_FOUND
 from policy.load import preset, preset_text
 from policy.match import Rulebook
-from policy.read import LARGEST, PRESETS, read
+from policy.read import LARGEST, MOST_PARTS, MOST_RULES, PRESETS, read
 from policy.rules import Layer, Policy
 from policy.settings import DEFAULTS, SETTINGS
 from tests.policy import naive
@@ -23,6 +27,7 @@ def problems(text: str) -> list[Problem]:
 RULE = '[[rule]]\nrecipient = "shop.example"\n'
 NAMED = "a name has small letters, digits and _; * stands for any of them"
 HOST = "write a host such as books.example, 192.0.2.7 or 2001:db8::1"
+MANY_ATTRIBUTES = [[f"{one}{each}" for each in range(667)] for one in "abc"]
 LIST = "no list of up to 1000 texts"
 SET = "say what the rule does, such as disclose = 'never'"
 TABLE = "and its keys below"
@@ -103,8 +108,8 @@ LONG = "x" * 201
             *(2, "daemon.lock_after_minutes", "'15' is not a number", "write 15 without quotes"),
         ),
         (
-            "[daemon]\nlock_after_minutes = 525601",
-            *(2, "daemon.lock_after_minutes", "525601 is not a number from 0 to 525600", ""),
+            "[daemon]\nlock_after_minutes = 481",
+            *(2, "daemon.lock_after_minutes", "481 is not a number from 0 to 480", ""),
         ),
         ("[daemon]\nlambda = 1", 2, "daemon.lambda", "does not belong here", "the top"),
         (
@@ -159,13 +164,22 @@ LONG = "x" * 201
             f"mode = 'standing'\n{RULE}mode = 'dynamic'\n{RULE}mode = 'standing'",
             *(7, "rule[2].mode", "'rule 1' sets 'dynamic' for requests that", "set the same"),
         ),
+        # no word that opens is named for one that was not
+        ("disclose = 'alwasy'", 1, "disclose", "is not one of", "write one of them in quotes"),
+        ("disclose = 'nevr'", 1, "disclose", "is not one of", "did you mean 'never'?"),
         # the file as a whole
         ("k = 1\nk = 2", 2, "", "not TOML: cannot overwrite a value", "twice"),
         ("a = ", 1, "", "not TOML: invalid value", 'in "quotes"'),
         ("k = 1\nb = [1", 2, "", "not TOML: unclosed array", "see toml.io"),
         (f"k = {'1' * 5000}", 1, "", "not TOML: exceeds the limit", "see toml.io"),
         (f"k = {'[' * 5000}", 1, "", "something is nested too deeply", "no part of a policy"),
-        ("#" * (LARGEST + 1), 1, "", "the file has over a million characters", "split or shorten"),
+        (f"{'a.' * MOST_PARTS}a = 1", 1, "", "a name with dots has more than 64", "no key"),
+        (RULE + "k = 3\n" + f"{RULE}k = 3\n" * MOST_RULES, 1, "", "2,001 rules", "list several"),
+        (
+            "".join(f"{RULE}disclose = 'ask'\nattribute = {each}\n" for each in MANY_ATTRIBUTES),
+            *(1, "", "the rules name 2,001 attributes", "write patterns with *"),
+        ),
+        ("#" * (LARGEST + 1), 1, "", "the file has over half a million characters", "shorten it"),
     ],
 )
 def test_every_kind_of_problem(text: str, line: int, key: str, what: str, hint: str) -> None:
@@ -190,6 +204,7 @@ def test_every_kind_of_problem(text: str, line: int, key: str, what: str, hint: 
         *((key, "true") for key in SETTINGS if key != "nothing"),
         *((key, "'1'") for key in SETTINGS if key != "model"),
         *((key, "2.0") for key in ("k", "cost_k", "attributes_per_request", "new_facts_per_week")),
+        ("page_requests_per_minute", "2.0"),
         *((key, "[1]") for key in SETTINGS),
         *((key, "1979-05-27") for key in SETTINGS),
         *((key, f"0x{'f' * 5000}") for key in SETTINGS),
@@ -298,3 +313,36 @@ def test_there_are_three_presets() -> None:
     with pytest.raises(PolicyError) as raised:
         read("[daemon]\nprompts_per_hour = 1", "preset mine", None)
     assert raised.value.problems[0].what == "a preset does not rule the daemon"
+
+
+def test_of_a_file_that_is_wrong_throughout_not_all_is_listed() -> None:
+    """A thousand lines to mend are enough to say; to look for all takes minutes."""
+    found = problems("".join(f"x{each} = 1\n" for each in range(2 * MOST_FOUND)))
+    assert len(found) == MOST_FOUND + 1
+    assert found[-1].what == "the file has 1,000 mistakes or more, and no more are listed"
+
+
+HOSTILE = {
+    "parts of a key": ".".join(["a"] * 20_000) + " = 1\n",
+    "quoted parts of a key": " . ".join(["'a'"] * 20_000) + " = 1\n",
+    "keys of many parts": "".join(f"{'a.' * 62}b{each} = 1\n" for each in range(3_800)),
+    "headers of many parts": "".join(f"[{'a.' * 62}b{each}]\n" for each in range(3_800)),
+    "parts in a table": "a = [" + f"{{{'b.' * 60}c = 1}}, " * 3_500 + "]\n",
+    "keys that are none": "".join(f"a{each} = 1\n" for each in range(40_000)),
+    "attributes": "[attributes]\n" + "".join(f"a{each} = 'never'\n" for each in range(25_000)),
+    "groups": "[groups]\n" + "".join(f"g{each} = 'h{each}.example'\n" for each in range(18_000)),
+    "rules": f"{RULE}lambda = 3\n" * 20_000,
+    "quotes": '"\\"' * 170_000,
+    "more quotes": '"""' + '\\"' * 200_000,
+    "numbers": "a = [" + "1," * 250_000 + "]\n",
+    "a long number": "lambda = 0." + "9" * 500_000 + "\n",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_whatever_is_written_is_read_soon(text: str) -> None:
+    """It holds up the daemon: a key of 20,000 parts took six seconds, and most take longer."""
+    began = process_time()
+    with suppress(PolicyError):
+        read(text, "test", preset)
+    assert process_time() - began < 4

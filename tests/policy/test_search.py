@@ -32,6 +32,7 @@ PLACES = {
     "[2001:DB8:0::1]": "[2001:db8::1]",
     "search.localhost": "search.localhost",
 }
+HERE = ("127.0.0.1", "[::1]", "search.localhost")
 PATHS = ("", "/", "/find", "/it's", "/a//b/", "/%C3%BC;x=1/~me", "/...", "/a/.b")
 PARAMETERS = ("hl=en", "x", "", "a=%20b+c", "q2=1", "src=/a:b@c")
 PORTS = ("", ":80", ":443", ":8710")
@@ -51,6 +52,12 @@ UNFIT = (
     "javascript://shop.example/?q={query}",
     "ftp://shop.example/?q={query}",
     "HTTPS://shop.example/?q={query}",
+    "http://shop.example/?q={query}",
+    "http://localhost.shop.example/?q={query}",
+    "http://shop.example:8710/?q={query}",
+    "http://127.0.0.1.shop.example/?q={query}",
+    "http://10.0.0.1/?q={query}",
+    "http://[2001:db8::1]/?q={query}",
     "https:/shop.example/?q={query}",
     "https:///?q={query}",
     "//shop.example/?q={query}",
@@ -103,7 +110,7 @@ UNFIT = (
 def addresses(draw: st.DrawFn) -> tuple[str, Search]:
     """Draw an address that browsers can use, and what it is to be read as."""
     scheme = draw(st.sampled_from(["http", "https"]))
-    place = draw(st.sampled_from(sorted(PLACES)))
+    place = draw(st.sampled_from(sorted(PLACES if scheme == "https" else HERE)))
     port = draw(st.none() | st.sampled_from([80, 443]) | st.integers(1, 65_535))
     path = draw(st.sampled_from(PATHS))
     slot = f"{draw(st.sampled_from(NAMES))}={{query}}"
@@ -127,7 +134,8 @@ def test_an_address_is_read_in_one_way(drawn: tuple[str, Search]) -> None:
 
 def test_it_is_written_as_browsers_write_it() -> None:
     """So that an extension compares text, and the words are where it looks for them."""
-    starts = ["".join(each) for each in product(("http://", "https://"), PLACES, PORTS, PATHS)]
+    starts = ["".join(each) for each in product(("https://",), PLACES, PORTS, PATHS)]
+    starts += ["".join(each) for each in product(("http://",), HERE, PORTS, PATHS)]
     rests = cycle(f"{one}&{name}={{query}}" for name, one in product(NAMES, PARAMETERS))
     found = [Search.parse(f"{each}?{next(rests)}") for each in starts]
     given_ = [each.text.replace("{query}", "W0RD") for each in found]

@@ -16,7 +16,7 @@ from agent.tui.unlock import LOCKED, Unlocking
 from agent.wire.state import Status
 from tests.daemon.whole_daemon import home, started
 from tests.tui.double import OPEN, Double, double
-from tests.tui.running import Running, running
+from tests.tui.running import LARGE, SMALL, Running, running
 from tests.tui.running import run as going
 
 TOO_LATE = DaemonError("the daemon does not answer", "look at its log")
@@ -26,6 +26,26 @@ TYPED = "quit me, u and m"  # a passphrase, as keys
 def said(shown: Running, part: str) -> str:
     """Return what a part of the question for the key says."""
     return str(shown.app.screen.query_one(part, Static).content)
+
+
+@pytest.mark.parametrize("before", ["ctrl+l", "question_mark", "slash", "ctrl+r"])
+@pytest.mark.parametrize("size", [SMALL, LARGE], ids=str)
+def test_ctrl_q_leaves_from_anywhere(before: str, size: tuple[int, int]) -> None:
+    """Also where the key is asked for, in help, in a field, and in front of a question."""
+
+    async def run() -> None:
+        with double() as (_, path):
+            async with running(path, size) as shown:
+                await shown.pilot.press(before)
+                if before == "ctrl+r":
+                    shown.app.push_screen(Confirm("Sure?", "do it"))
+                await shown.settled()
+                assert shown.app.is_running
+                assert not shown.app._exit  # noqa: SLF001  (nothing public says it)
+                await shown.pilot.press("ctrl+q")
+                await shown.until(lambda: shown.app._exit)  # noqa: SLF001  (as above)
+
+    going(run())
 
 
 def test_the_key_blanks_the_screen_before_the_daemon_answers() -> None:

@@ -75,6 +75,13 @@ def test_the_way_out_fits_what_is_missing() -> None:
     assert trouble_of(changed(OPEN, notes=["line 4: no 'dev_wbe'"])) == "line 4: no 'dev_wbe'"
 
 
+def test_a_vault_that_was_replaced_comes_first() -> None:
+    """Before all else, whether or not there is another in its place."""
+    for vault in (False, True):
+        status = changed(OPEN, vault=vault, locked=True, notes=MISTAKES, notice="it was replaced")
+        assert trouble_of(status).split("\n") == ["it was replaced", *MISTAKES]
+
+
 def test_what_is_not_known_is_not_said_to_be_nothing() -> None:
     """Before the first word, without a daemon, without a vault."""
     assert State().unknown() == "Loading …"

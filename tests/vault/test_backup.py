@@ -138,14 +138,16 @@ def spoil(at: Location, vault: Vault) -> None:
 
 
 def test_a_damaged_vault_is_replaced(tmp_path: Path, at: Location, vault: Vault) -> None:
-    """What SQLite still had in its log is put into the file that is kept."""
+    """It is kept as it is, and so is what SQLite still had in its log."""
     vault.backup(tmp_path / "backup.db")
     vault.ledger.append(TOLD)
     spoil(at, vault)
+    log = at.vault.with_name("vault.db-wal").read_bytes()
     restore(at, tmp_path / "backup.db", TYPED)
     assert count(at) == 1
-    assert beside(at) == ["vault.db", "vault.db.replaced-1"]
-    assert at.vault.with_name("vault.db.replaced-1").read_bytes().startswith(b"damaged")
+    assert beside(at) == ["vault.db", "vault.db.replaced-1", "vault.db.replaced-1-wal"]
+    assert at.vault.with_name("vault.db.replaced-1").read_bytes() == b"damaged"
+    assert at.vault.with_name("vault.db.replaced-1-wal").read_bytes() == log
 
 
 def test_a_log_that_is_left_stays_with_the_vault_it_is_of(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from agent.decision.knowledge import knowledge_of
 from agent.errors import DamagedVaultError, UsageError, VaultError
 from agent.vault.entry import Disclosure, Forgetting, Record
 from agent.vault.facts import Facts, PoolOf
-from agent.vault.ledger import Ledger
+from agent.vault.ledger import Ledger, Reset
 from policy.hosts import site_of
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import (
@@ -216,3 +217,29 @@ def test_a_fact_is_masked() -> None:
     held = ledger.facts.pool("a.example", Grouping({}).of).held
     assert held["region"].value == "uk"
     assert "uk" not in repr(held)
+
+
+@given(histories(), histories(), st.integers(-250, 250))
+def test_what_was_later_than_a_reset_counts_as_of_then(
+    before: list[Record], after: list[Record], hours: int
+) -> None:
+    """In all that follows from entries; these stay as they were written, and so do later ones."""
+    at = NOW + timedelta(hours=hours)
+    _, store = written([*before, *after])
+    found = Ledger(store, reset=Reset(entries=len(before), at=at))
+    clipped = [*(replace(each, at=min(each.at, at)) for each in before), *after]
+    expected, _ = written(clipped)
+    for groups in GROUPINGS:
+        pool_of = Grouping(groups).of
+        assert state(found.facts, pool_of) == state(expected.facts, pool_of)
+    assert [*found.story.steps] == [*expected.story.steps]
+    assert found.latest == max((each.at for each in clipped), default=None)
+    assert [each.record for each in found.read()] == [*before, *after]
+
+
+@pytest.mark.parametrize("written_so", [b"", b"[]", b'{"entries":1}', b'{"entries":-1,"at":"x"}'])
+def test_a_reset_that_cannot_be_read_is_damage(written_so: bytes) -> None:
+    """Nobody guesses at a time."""
+    with pytest.raises(DamagedVaultError, match="of its clock"):
+        Reset.read(written_so)
+    assert Reset.read(None) is None

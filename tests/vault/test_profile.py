@@ -39,10 +39,10 @@ def profile_of(**values: str) -> Profile:
     return profile
 
 
-def specified(values: dict[str, str], model: Model) -> dict[str, str]:
-    """Return those of a model that say something."""
+def values_of(values: dict[str, str], model: Model) -> dict[str, str]:
+    """Return those of a model."""
     own = {each.name for each in model.attributes}
-    return {n: v for n, v in values.items() if n in own and v != "unspecified"}
+    return {n: v for n, v in values.items() if n in own}
 
 
 @given(GIVEN, GIVEN, st.sets(st.sampled_from(NAMES)))
@@ -56,11 +56,10 @@ def test_a_change_changes_what_it_names(
     gone = sorted(unset - given_.keys())
     changed = profile.change(given_, gone, BOTH)
     after = {n: v for n, v in before.items() if n not in unset} | given_
-    by_model = {model.id: specified(after, model) for model in BOTH}
+    by_model = {model.id: values_of(after, model) for model in BOTH}
     assert profile.values() == {name: own for name, own in by_model.items() if own}
     assert Profile(store).values() == profile.values()
-    old, new = ({n: each.get(n, "unspecified") for n in NAMES} for each in (before, after))
-    assert changed == {n: new[n] for n in NAMES if old[n] != new[n]}
+    assert changed == {n: after.get(n) for n in NAMES if before.get(n) != after.get(n)}
 
 
 @given(GIVEN, GIVEN)
@@ -71,9 +70,9 @@ def test_replacing_leaves_only_what_is_given(
     profile = profile_of(**before)
     own = {n: v for n, v in given_.items() if n in ("age", "region")}
     changed = profile.change(own, (), [ONE], replace=True)
-    assert profile.values().get("one", {}) == specified(own, ONE)
-    assert profile.values().get("two", {}) == specified(before, TWO)
-    assert all(changed[name] == own.get(name, "unspecified") for name in changed)
+    assert profile.values().get("one", {}) == values_of(own, ONE)
+    assert profile.values().get("two", {}) == values_of(before, TWO)
+    assert all(changed[name] == own.get(name) for name in changed)
 
 
 def test_values_of_a_model_that_is_gone_stay_until_everything_is_meant() -> None:
@@ -83,7 +82,7 @@ def test_values_of_a_model_that_is_gone_stay_until_everything_is_meant() -> None
     assert profile.values()["two"] == {"job": "clerk", "region": "uk"}
     profile.change({}, ["region"], [ONE])
     assert profile.values() == {"two": {"job": "clerk", "region": "uk"}}
-    assert profile.change({}, ["job"], [ONE], everywhere=True) == {"job": "unspecified"}
+    assert profile.change({}, ["job"], [ONE], everywhere=True) == {"job": None}
     assert profile.values() == {"two": {"region": "uk"}}
     changed = profile.change({"region": "france"}, (), [ONE], replace=True, everywhere=True)
     assert profile.values() == {"one": {"region": "france"}}
@@ -121,7 +120,7 @@ def test_what_is_revealed_is_what_was_asked(
     """The same names in the same order for everybody, whatever is set, and a value for each."""
     found = profile_of(**mine).reveal(names, ONE)
     assert list(found) == list(profile_of(**theirs).reveal(names, ONE)) == names
-    assert found == {name: specified(mine, ONE).get(name, "unspecified") for name in names}
+    assert found == {name: values_of(mine, ONE).get(name, "unspecified") for name in names}
 
 
 def test_a_model_that_lost_a_value_is_told_nothing() -> None:
@@ -136,9 +135,22 @@ def test_a_model_that_lost_a_value_is_told_nothing() -> None:
 
 @given(GIVEN)
 def test_codes_are_those_of_the_values(values: dict[str, str]) -> None:
-    """Of what is set; the decision takes the others as not specified."""
-    expected = {n: VALUES[n].index(v) for n, v in specified(values, ONE).items()}
+    """Of what is set, "unspecified" too; the others are not in it."""
+    expected = {n: VALUES[n].index(v) for n, v in values_of(values, ONE).items()}
     assert profile_of(**values).codes(ONE) == expected
+
+
+@given(GIVEN, GIVEN)
+def test_which_attributes_are_set_says_nothing_of_their_values(
+    mine: dict[str, str], theirs: dict[str, str]
+) -> None:
+    """A value "unspecified" is one, and so is one that the model has no more."""
+    names = profile_of(**mine).names(ONE)
+    assert names == values_of(mine, ONE).keys()
+    other = profile_of(**{n: theirs.get(n, v) for n, v in mine.items()})
+    assert other.names(ONE) == names
+    later = model_of({"age": ("unspecified", "new"), "region": REGION}, name="one")
+    assert other.names(later) == names
 
 
 def test_what_is_handed_out_is_a_copy() -> None:

@@ -11,7 +11,7 @@ from agent.vault.keys.secrets import Secret
 from agent.vault.keys.slot_rows import read_slots
 from agent.vault.rotation import Rotated, rotate
 from agent.vault.sealed import chain
-from agent.vault.sealed.item_rows import read_item
+from agent.vault.sealed.item_rows import opened_item
 from agent.vault.sealed.seal import Key
 from agent.vault.sealed.state import read_state
 from tests.vault.worlds import (
@@ -53,9 +53,9 @@ def test_everything_is_kept_and_the_old_key_opens_nothing(
         for row in chain.entry_rows(store.database):
             with pytest.raises(DamagedVaultError):
                 chain.opened_entry(old, row)
-        for (found_by,) in store.database.rows("SELECT id FROM item"):
+        for item in store.items.values():
             with pytest.raises(DamagedVaultError):
-                read_item(store.database, old, found_by)
+                opened_item(old, item)
         with pytest.raises(DamagedVaultError):
             read_state(store.database, old)
     with store_of(at, TYPED) as store:

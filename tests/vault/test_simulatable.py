@@ -1,6 +1,7 @@
 """The theorem of DESIGN.md 2.6 with what a recipient holds taken from the ledger."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -49,21 +50,34 @@ class Step(NamedTuple):
 
 
 def transcript(
-    person: Values, terms: Terms, model: Model, edits: Mapping[int, Values] | None = None
+    person: Values,
+    terms: Terms,
+    model: Model,
+    edits: Mapping[int, Values] | None = None,
+    unset: Mapping[int, Sequence[str]] | None = None,
 ) -> list[Step]:
-    """Return what a person's agent answers; ``edits``: values that are set before a step."""
+    """Return what a person's agent answers; ``edits``: values that are set before a step.
+
+    ``unset``: names that are unset before a step, and set again one step later.
+    """
     ledger, profile = Ledger(MemoryStore()), Profile(MemoryStore())
     profile.change(person, (), [model])
     steps = []
     for place, (host, query) in enumerate(STREAM):
         now = NOW + timedelta(days=place)
-        profile.change((edits or {}).get(place, {}), (), [model])
+        again = {name: person[name] for name in (unset or {}).get(place - 1, ())}
+        gone = (unset or {}).get(place, ())
+        profile.change({**again, **(edits or {}).get(place, {})}, (), [model])
+        profile.change({}, gone, [model])
         if query is None:
             pool = POOL_OF(host)
             ledger.forget(now, lambda site: POOL_OF(site) == pool, host)  # noqa: B023
             continue
         known = knowledge(ledger, POOL_OF(host), POOL_OF, model, now)
-        decision = decide(Request(query, host), terms, known, model)
+        names = profile.names(model) | {"hours"}
+        assert names == {*NAMES}.difference(gone)
+        there = replace(terms, available=names)
+        decision = decide(Request(query, host), there, known, model)
         values = profile.reveal(decision.disclosed, model)
         ledger.append(
             Disclosure(
@@ -99,12 +113,8 @@ def seen_by(pool: str, steps: Sequence[Step]) -> list[Step]:
     return [step for step in steps if step.pool == pool]
 
 
-@pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS.keys())
-def test_who_agrees_with_what_was_said_would_have_said_the_same(terms: Terms) -> None:
-    """To each pool for itself, at every step: a group is one adversary."""
-    model = made_model(1, people=30)
-    everybody = people(model)
-    said = [transcript(person, terms, model) for person in everybody]
+def assert_holds(said: Sequence[Sequence[Step]], everybody: Sequence[Values]) -> None:
+    """Fail where those with a transcript are not those with its values, for a pool at a step."""
     for pool in ("@ads", "c.example"):
         views = [seen_by(pool, steps) for steps in said]
         for view in views:
@@ -113,6 +123,26 @@ def test_who_agrees_with_what_was_said_would_have_said_the_same(terms: Terms) ->
                 same = [other[:end] == view[:end] for other in views]
                 agree = [told <= person.items() for person in everybody]
                 assert same == agree
+
+
+@pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS.keys())
+def test_who_agrees_with_what_was_said_would_have_said_the_same(terms: Terms) -> None:
+    """To each pool for itself, at every step: a group is one adversary."""
+    model = made_model(1, people=30)
+    everybody = people(model)
+    said = [transcript(person, terms, model) for person in everybody]
+    assert_holds(said, everybody)
+
+
+@pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS.keys())
+@pytest.mark.parametrize("place", [0, 2, 4])
+def test_nor_does_what_is_unset_for_a_while(terms: Terms, place: int) -> None:
+    """The same is unset by everybody at that time: it is not sent then, nor taken back."""
+    model = made_model(1, people=30)
+    everybody = people(model)
+    gone = {place: ("age", "region"), place + 1: PERSON}
+    said = [transcript(person, terms, model, unset=gone) for person in everybody]
+    assert_holds(said, everybody)
 
 
 @pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS.keys())

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from agent.daemon.browsers.ids import FIREFOX_ID, HOST, KEY, chromium_id
 from agent.daemon.browsers.places import BROWSERS, Browser, System, manifest_path
 from agent.errors import UsageError, reason
-from agent.files import PRIVATE_FOLDER, private_folder, read_bytes, replace_bytes
+from agent.files import PRIVATE_FOLDER, check_way, private_folder, read_bytes, replace_bytes
 from agent.paths import Paths
 from agent.wire.address import check_address
 
@@ -104,6 +104,7 @@ def install(seen: Sequence[Seen], paths: Paths, interpreter: str) -> list[Path]:
     for each in seen:
         if not each.path.parent.is_dir():  # what is there may be for others as well
             private_folder(each.path.parent)
+        check_way(each.path)
         replace_bytes(manifest(each.browser, paths).encode(), each.path)
     return [paths.relay, *(each.path for each in seen)]
 

@@ -5,6 +5,8 @@ from collections.abc import Callable, Generator
 from datetime import datetime
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from agent.daemon.agent import Agent
 from agent.daemon.calls.base import Base
 from agent.daemon.deciding.curved import curved
@@ -12,6 +14,7 @@ from agent.daemon.deciding.explained import explained
 from agent.daemon.deciding.weighed import weighed
 from agent.daemon.handle import handle
 from agent.daemon.process.opening import Opening, in_thread
+from agent.daemon.rates import Asker
 from agent.decision.curve import advanced
 from agent.errors import VaultError
 from agent.wire.asking import Answer, Ask, Clicked, Explained
@@ -30,14 +33,14 @@ class Asking(Base):
         super().__init__(agent, clock, opening)
         self._one_apart = asyncio.Lock()
 
-    def decide(self, body: Ask) -> Answer:
+    def decide(self, body: Ask, *, by: Asker = "command") -> Answer:
         """Return what a request carries, recorded; UsageError where the recipient is no host.
 
-        VaultError where it cannot be: then the status says so until one is.
+        ``by``: who asks. VaultError where it cannot be: then the status says so until one is.
         """
         now = self._clock()
         try:
-            answer = handle(body, now, self._agent)
+            answer = handle(body, now, self._agent, by)
         except VaultError as error:
             self._agent.trouble = error
             self._carried_nothing(body, Answer(code="failed"), now)
@@ -48,7 +51,7 @@ class Asking(Base):
             self._agent.trouble = None
             self._agent.unrecorded.recorded(answer.id, answer)
             self._agent.bus.publish("answer", answer.id)
-        return answer
+        return replace(answer, stale_rules=self._agent.rules.stale)
 
     def _carried_nothing(self, body: Ask, answer: Answer, now: datetime) -> None:
         """Remember it, and tell of it; while the vault is locked nothing of a query is kept."""
@@ -59,7 +62,8 @@ class Asking(Base):
 
     def explain(self, body: Ask) -> Explained:
         """Return what would be decided."""
-        return explained(body, self._clock(), self._agent)
+        found = explained(body, self._clock(), self._agent)
+        return replace(found, stale_rules=self._agent.rules.stale)
 
     def clicked(self, body: Clicked) -> Done:
         """Take note of a visit; nothing is kept while locked, or unless the policy lets browsers.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from agent.daemon.agent import Agent
 from agent.daemon.process.opening import Opening, in_thread
@@ -11,6 +12,8 @@ from agent.errors import LockedError
 class Base:
     """The agent that calls are about, and the clock: the time now, where the user lives.
 
+    No time before the ledger's latest is taken for now.
+
     All of it belongs to one thread.
     """
 
@@ -19,7 +22,7 @@ class Base:
     ) -> None:
         """Take the agent, the clock, and how vaults are opened."""
         self._agent = agent
-        self._clock = clock
+        self._clock = partial(agent.time, clock)
         self._opening = opening
 
     def _renew(self) -> None:

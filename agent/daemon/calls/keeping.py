@@ -39,9 +39,10 @@ class Keeping(Base):
         return Profile(values=opened(self._agent).profile.values())
 
     def change_profile(self, body: ProfileChange) -> Changed:
-        """Change the user's values, all or nothing."""
+        """Change the user's values, all or nothing; or say what would change."""
         changed = change(self._agent, body, self._clock())
-        self._agent.bus.publish("profile")
+        if changed.done:
+            self._agent.bus.publish("profile")
         return changed
 
     async def backup(self, body: Place) -> Done:

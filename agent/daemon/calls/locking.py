@@ -27,6 +27,7 @@ class Locking(Base):
     def status(self) -> Status:
         """Return how the daemon is."""
         agent, now = self._agent, self._clock()
+        agent.guard()
         agent.look(now)
         models = agent.shelf.status(agent.rules.in_force.keys, now)
         return status_of(agent, agent.rules.status(), models, now)
@@ -41,6 +42,7 @@ class Locking(Base):
             locked=agent.vault is None,
             clicks=policy is not None and policy.daemon.clicks,
             sites=agent.desk.sites(now),
+            stale_rules=agent.rules.stale,
         )
 
     async def unlock(self, body: Unlock) -> Status:

@@ -40,6 +40,8 @@ class Policing(Base):
         """Write settings into the policy, or take them out; UsageError where that cannot be."""
         now = self._clock()
         done = edited(body, self._agent.rules.path, now.date())
+        if done.changed:
+            self._agent.desk.moved_on()
         self._renew()
         return outcome(done, now, self._agent)
 
@@ -47,5 +49,6 @@ class Policing(Base):
         """Turn answers into prices, and write them into the policy if that is asked."""
         found = calibration(body, self._clock(), self._agent)
         if body.write:
+            self._agent.desk.moved_on()
             self._renew()
         return found

@@ -93,7 +93,7 @@ class Ruling(Base):
         return ruled
 
     def undo(self) -> Undone:
-        """Take back the last verdict, override or dismissal; UsageError where there is none.
+        """Take back the last word, on requests or values; UsageError where there is none.
 
         LockedError while locked.
         """

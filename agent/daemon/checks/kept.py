@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.daemon.live.shelf import Shelf
 from agent.errors import PolicyError, ReticentError, UsageError
+from agent.files import check_ours
 from agent.wire.words import write_policy
 from policy.audit import audit, misspelt
 from policy.emptied import NOTHING, says_nothing
@@ -21,14 +22,14 @@ def policy(here: Machine) -> Iterator[Finding]:
         yield warn("policy", what, write_policy(place))
         return
     try:
-        rules = load(place)
+        rules = load(place, check_ours)
     except PolicyError as error:
         for each in error.problems:
             key = f"{each.key}: " if each.key else ""
             yield bad("policy", f"{place}:{each.line}: {key}{each.what}", each.hint)
         return
     except UsageError as error:
-        yield bad("policy", error.what, error.hint)
+        yield bad("policy", str(error), error.hint)
         return
     if says_nothing(rules.text):
         yield bad("policy", f"{place}: {NOTHING.what}, so the daemon does not use it", NOTHING.hint)
@@ -75,6 +76,6 @@ def _names(here: Machine, rules: Policy) -> tuple[str, ...]:
 def _rules(here: Machine) -> Policy | None:
     """Return the policy, None where there is none that is valid."""
     try:
-        return load(here.paths.policy)
+        return load(here.paths.policy, check_ours)
     except ReticentError:
         return None

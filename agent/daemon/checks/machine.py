@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
 import agent
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
+from agent.daemon.process.screen import watcher
 from agent.paths import HOME, RUNTIME
 from agent.vault.keys import keyrings
 from agent.vault.sealed.trouble import OPENSSL
@@ -84,6 +85,16 @@ def environment(here: Machine) -> Iterator[Finding]:
         yield warn("environment", what, f"{fix}: the service listens there")
     else:
         yield ok("environment", f"sockets belong at {here.paths.runtime}")
+
+
+def screen(here: Machine) -> Iterator[Finding]:
+    """Yield whether the vault locks with the screen; with a sleep it does anyway."""
+    del here
+    if watcher() is None:
+        what = "its lock is not watched (no `gdbus`, or no system bus): the vault locks by time"
+        yield ok("screen", f"{what}, and when the machine sleeps")
+    else:
+        yield ok("screen", "the vault locks with it, if the desktop tells, and before a sleep")
 
 
 def keyring(here: Machine) -> Iterator[Finding]:

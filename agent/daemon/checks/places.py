@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
-from agent.errors import UsageError, reason
-from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER
+from agent.errors import UnsafeError, UsageError, reason
+from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER, check_way
 from agent.wire.address import check_address
 
 AT_MOST = 10  # findings about single files: the rest is of the same kind
@@ -33,9 +33,6 @@ def files(here: Machine) -> Iterator[Finding]:
     """Yield which files of ours others can read or change; nothing if none."""
     places = (here.paths.data, here.paths.models, here.paths.state)
     found = [each for place in places for each in _files(place)]
-    policy = here.paths.policy
-    if policy.is_file() and policy.stat().st_mode & OTHERS_WRITE:
-        yield bad("files", f"others can change {policy}", f"chmod 600 '{policy}'")
     for path in found[:AT_MOST]:
         yield bad("files", f"others can read {path}", f"chmod 600 '{path}'")
     if not found:
@@ -67,7 +64,10 @@ def listens(path: Path) -> bool:
 
 def _folder(name: str, path: Path) -> Finding:
     try:
+        check_way(path)
         status = path.stat()
+    except UnsafeError as error:
+        return bad(name, str(error), error.hint)
     except FileNotFoundError:
         return ok(name, f"{path} is not there yet, and is made when it is needed")
     except OSError as error:

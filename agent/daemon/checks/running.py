@@ -10,7 +10,7 @@ from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.daemon.checks.places import listens
 from agent.daemon.service.installed import look, reachable
 from agent.daemon.service.units import files
-from agent.daemon.status import MISFIT, MODEL, NO_POLICY, POLICY
+from agent.daemon.status import AHEAD, MISFIT, MODEL, NO_POLICY, POLICY
 from agent.errors import ReticentError, UsageError
 from agent.vault.keys.slot_rows import ALTERED
 from agent.vault.sealed.witness import MISSING, UNWRITTEN
@@ -92,7 +92,9 @@ def service(here: Machine) -> Iterator[Finding]:
 def _fix(note: str) -> str:
     """Return what to do about something that only a running daemon knows."""
     values = "`reticent profile set` has the values that there are, `unset` forgets one"
-    return FIXES.get(note, values if note.startswith(MISFIT) else "mend that, and run this again")
+    begun = {MISFIT: values, AHEAD: "set the clock, or if it is right: reticent reset-clock"}
+    known = next((fix for start, fix in begun.items() if note.startswith(start)), None)
+    return FIXES.get(note, known or "mend that, and run this again")
 
 
 def _programs(paths: tuple[Path, ...]) -> Iterator[str]:

@@ -1,7 +1,4 @@
-"""The vault, as far as it can be checked without a key, and its witness; by the command line only.
-
-In the daemon's process nobody may open the file of a vault that is open there.
-"""
+"""The vault, as far as it can be checked without a key, and its witness."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +7,7 @@ from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.errors import BusyVaultError, VaultError
 from agent.files import left_unfinished
 from agent.vault.keys.slot_rows import SlotInfo
-from agent.vault.leftovers import check_free, replaced
+from agent.vault.leftovers import Notice, check_free, read_notice, replaced, set_aside
 from agent.vault.location import Location
 from agent.vault.outside import look
 from agent.vault.sealed.framing import FORMAT
@@ -21,7 +18,10 @@ from agent.vault.sealed.witness import read_witness
 def vault(here: Machine) -> Iterator[Finding]:
     """Yield what is wrong with the vault, and whether something tells how old it should be."""
     at = Location.of(here.paths)
-    yield from _older(at)
+    notice = read_notice(at)
+    if notice is not None:
+        yield bad("vault", str(notice), notice.hint)
+    yield from _older(at, notice)
     if not os.path.lexists(at.vault):
         yield _missing(at)
         return
@@ -34,11 +34,15 @@ def vault(here: Machine) -> Iterator[Finding]:
         yield warn("vault", what, "reticent unlock: it writes that down")
 
 
-def _older(at: Location) -> Iterator[Finding]:
+def _older(at: Location, notice: Notice | None) -> Iterator[Finding]:
     """Yield which other copies of a vault lie there: what opened it then opens them now."""
     for path in replaced(at.vault):
         fix = f"once you do not need it: rm '{path}'"
         yield warn("vault", f"{path} was replaced, and secrets of then open it still", fix)
+    for path in set_aside(at):
+        if notice is None or str(path) != notice.file:
+            fix = f"reticent restore '{path}'; once you do not need it: rm '{path}'"
+            yield warn("vault", f"{path} was set aside, when the vault was replaced", fix)
     for path in left_unfinished(at.vault) if at.vault.parent.is_dir() else ():
         what = f"{path} was left unfinished, and secrets of then may open it"
         yield warn("vault", what, "reticent unlock: it removes that")

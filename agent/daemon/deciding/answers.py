@@ -30,6 +30,7 @@ def summary_of(decision: Decision, pool: str, model: Model, people_left: int) ->
         model=model.id,
         utility_bits=decision.figures.utility,
         people_left=people_left,
+        read_as=decision.matched_query,
         waiting=len(decision.pending.names) if decision.pending else 0,
         because=_because(decision),
     )
@@ -50,12 +51,12 @@ def _because(decision: Decision) -> list[Because]:
 
 
 def specified(values: Mapping[str, str]) -> dict[str, str]:
-    """Return the values that are sent: one that is not specified is left out."""
+    """Return the values that are sent: one that is set to "unspecified" is left out."""
     return {name: value for name, value in values.items() if value != UNSPECIFIED}
 
 
 def unspecified(values: Mapping[str, str]) -> list[str]:
-    """Return the names that were chosen and are not set."""
+    """Return the names that were chosen and are set to "unspecified"."""
     return [name for name, value in values.items() if value == UNSPECIFIED]
 
 

@@ -19,6 +19,7 @@ from agent.vault.knowledge import NOTHING, knowledge_in
 from agent.vault.vault import Vault
 from agent.wire.asking import Ask, Code
 from policy.match import Ruling
+from policy.search import in_clear
 
 Decide = Callable[[Request, Terms, Knowledge, Model, Mapping[str, int] | None], Decision]
 
@@ -141,12 +142,21 @@ def _ruled(recipient: str, query: str, now: datetime, agent: Agent) -> _Ruled:
     vault = agent.vault
     if vault is None:
         raise NothingError("locked")
+    if in_clear(recipient):
+        raise NothingError("not https")
     model = _model(recipient, query, now, agent)
     terms = agent.rules.in_force.terms(model, recipient, query, now.date())
     if terms is None or terms.ruling is None:
         raise NothingError("no policy")
     ruling = terms.ruling
-    return _Ruled(vault, model, ruling, agent.desk.overlay(terms, ruling.pool))
+    terms = agent.desk.overlay(terms, ruling.pool)
+    return _Ruled(vault, model, ruling, replace(terms, available=_available(vault, model, agent)))
+
+
+def _available(vault: Vault, model: Model, agent: Agent) -> frozenset[str]:
+    """Return which attributes have a value: by their names alone, no value is looked at."""
+    of_requests = agent.sources.available(model.attributes[model.persons :])
+    return vault.profile.names(model) | of_requests
 
 
 def _known(pool: Pool, model: Model, now: datetime, heard: Mapping[str, int]) -> Knowledge:

@@ -33,7 +33,6 @@ from agent.wire.asking import Ask, Code, Line, Reason
 from agent.wire.weighing import Row, Weighed, Weight, WhatIf
 
 NOTHING = Weight(names=[], utility_bits=0, cost_bits=0, identifiability=0, people_left=0)
-HINT = "hint"  # the line about a query that is not known
 
 
 class _Asked(NamedTuple):
@@ -191,7 +190,7 @@ def _lines(sentence: str, decision: Decision, weighing: Weighing, asked: _Asked)
     case, entry = asked
     whole = headline(decision)
     lines = [] if sentence == whole else [Line(label="today" if entry else "decided", text=whole)]
-    lines += [each for each in lines_of(decision, case) if each.label != HINT or case.request.query]
+    lines += lines_of(decision, case)
     if not fits(weighing.weighed.names, case.model):
         lines.append(too_long(weighing.weighed.names))
     if entry is not None and entry.digest != case.model.digest:

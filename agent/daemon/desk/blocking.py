@@ -4,8 +4,8 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from agent.daemon.desk.edits import Edit
-from agent.daemon.desk.refusals import allow, refuse
+from agent.daemon.desk.edits import Edit, edit
+from agent.daemon.desk.refusals import allow, alone, refused
 from agent.daemon.desk.waiting import HOUR
 from agent.errors import RefusedError
 from policy.hosts import site_of
@@ -29,10 +29,9 @@ class Blocking:
         """Forget what was asked."""
         self._book = None
 
-    def gets_nothing(self, site: str, now: datetime, *, for_good: bool = False) -> bool:
-        """Say whether a site gets nothing by the policy; ``for_good``: by a rule without an end."""
-        rule = self.rule(site, now)
-        return rule is not None and not (for_good and rule.expires)
+    def gets_nothing(self, site: str, now: datetime) -> bool:
+        """Say whether a site gets nothing by the policy."""
+        return self.rule(site, now) is not None
 
     def rule(self, host: str, now: datetime) -> Rule | None:
         """Return the rule by which a host gets nothing, whatever the query; None where it does."""
@@ -49,14 +48,21 @@ class Blocking:
         return self._book
 
     def refuse(self, host: str, now: datetime) -> None:
-        """Write into the policy that a canonical host gets nothing, if that is not said yet.
+        """Write into the policy that a canonical host gets nothing, if the file does not say so.
 
         UsageError where it cannot be, RefusedError where that was asked for too often: each time
         the file is written.
         """
-        if not self.gets_nothing(site_of(host), now, for_good=True):
-            self._count(now)
-            refuse(self._path, host)
+
+        def change(text: str, policy: Policy) -> str:
+            rule = Rulebook(policy, ()).refusing(site_of(host), now.date())
+            if rule is not None and rule.expires is None:
+                return text
+            self._check_count(now)
+            return refused(text, alone(policy, host))
+
+        if edit(self._path, change).changed:
+            self._refusals = (*self._refusals, now)
 
     def allow(self, host: str) -> Edit:
         """Take out of the policy what we wrote so that a canonical host gets nothing.
@@ -65,9 +71,8 @@ class Blocking:
         """
         return allow(self._path, host)
 
-    def _count(self, now: datetime) -> None:
-        lately = tuple(each for each in self._refusals if now - each < HOUR)
-        if len(lately) >= MOST_REFUSALS:
+    def _check_count(self, now: datetime) -> None:
+        self._refusals = tuple(each for each in self._refusals if now - each < HOUR)
+        if len(self._refusals) >= MOST_REFUSALS:
             what = f"{MOST_REFUSALS} recipients were refused within an hour"
             raise RefusedError("refused", what, "write a rule for several of them into the policy")
-        self._refusals = (*lately, now)

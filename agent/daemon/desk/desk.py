@@ -1,5 +1,6 @@
 """The desk: what the user says of what waits, and of attributes that need not."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
@@ -9,9 +10,9 @@ from agent.daemon.desk.edits import restore
 from agent.daemon.desk.intake import Intake
 from agent.daemon.desk.offers import Approved
 from agent.daemon.desk.ours import DISCLOSE
-from agent.daemon.desk.steps import Made, State, Step, override_of, verdict_on
+from agent.daemon.desk.steps import TOLD, Made, State, Step, override_of, verdict_on
 from agent.daemon.desk.verdicts import Said, Words, basis_of, say, unasked, written
-from agent.daemon.desk.waiting import cleared, removed, settled
+from agent.daemon.desk.waiting import cleared, expired, removed, settled
 from agent.daemon.desk.written import Wish, write
 from agent.errors import LockedError, UsageError
 from agent.wire.reviews import Override, Review, Ruled, Verdict
@@ -21,7 +22,7 @@ from policy.rules import Rule
 
 WRITTEN = ("days", "always")
 ONLY = (
-    "only the last word about a request can be, until the vault is locked; "
+    "only your last word on requests or values can be, until the vault is locked; "
     "`reticent policy show` has the rules"
 )
 
@@ -94,15 +95,30 @@ class Desk(Intake):
         after = before._replace(waiting=removed(before.waiting, number))
         self._take(Step(verdict_on("dismiss", review.names, review.pool), before, after))
 
-    def undo(self, now: datetime) -> str:
-        """Take back the last verdict, override or dismissal, and say what it was.
+    def changed(self, what: str, put_back: Callable[[], str]) -> None:
+        """Note that the user's values were changed: a word that can be taken back like others.
 
-        UsageError, and nothing taken back, where there is none, or where the policy file has
-        changed since; LockedError for an offer that cannot be remembered.
+        ``put_back``: gives them back, and says what left meanwhile.
+        """
+        self._take(Step(what, self._state, self._state, own=put_back))
+
+    def moved_on(self) -> None:
+        """Take no word back any more: something else was done since, which cannot be."""
+        self._step = None
+
+    def undo(self, now: datetime) -> str:
+        """Take back the last verdict, override, dismissal or change of the user's values.
+
+        Returns what it was, and what cannot be taken back. UsageError, and nothing taken back,
+        where there is none, or where the policy file has changed since; LockedError for an offer
+        that cannot be remembered; VaultError for values that cannot be kept.
         """
         step = self._step
         if step is None:
             raise UsageError("there is nothing to take back", ONLY)
+        if step.own is not None:
+            told, self._step = step.own(), None
+            return f"{step.sentence} {told}"
         made = step.made or Made(Ruled(written=None, without_effect=[]))
         if made.offer is not None and self._offers is None:
             raise LockedError
@@ -111,9 +127,10 @@ class Desk(Intake):
             self._step = replace(step, made=made._replace(edit=None))  # should the rest fail
         if made.offer is not None and self._offers is not None:
             self._offers.restore(*made.offer)
-        self._state, self._step = step.back(self._state), None
-        self._current(now)
-        return step.sentence
+        back = step.back(self._state)  # the rules that were put back are in force later
+        self._state = back._replace(waiting=expired(back.waiting, now))
+        self._step = None
+        return step.sentence if step.made is None else f"{step.sentence} {TOLD}"
 
     def refuse(self, host: str, now: datetime) -> None:
         """Write into the policy that a recipient gets nothing; UsageError where it cannot be.

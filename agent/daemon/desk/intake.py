@@ -1,24 +1,47 @@
 """What the desk does as requests go by: what waits is queued, and the user's words are applied."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from agent.daemon.desk.blocking import Blocking
 from agent.daemon.desk.kept import Items
 from agent.daemon.desk.offers import Offers
 from agent.daemon.desk.sites import Sites
 from agent.daemon.desk.steps import State, Step
-from agent.daemon.desk.verdicts import denied_once, overlaid, used_up
-from agent.daemon.desk.waiting import expired, forgotten, offered_names, queued
+from agent.daemon.desk.verdicts import KNOWN, Words, denied_once, overlaid, unasked, used_up
+from agent.daemon.desk.waiting import (
+    cleared,
+    expired,
+    followed,
+    forgotten,
+    met,
+    offered_names,
+    queued,
+)
 from agent.decision.decision import Decision
 from agent.decision.terms import Terms
 from agent.wire.asking import Ask
 from agent.wire.reviews import Review
 from agent.wire.state import Site
+from policy.careful import careful
 from policy.groups import Pools
-from policy.match import Ruling
+from policy.match import Rulebook, Ruling
 from policy.rules import Policy
+
+MOST_UNDER = 4096  # of reviews that there are or were
+
+
+class _Under(NamedTuple):
+    """What a review was weighed by: the settings, what held of each attribute, what was told."""
+
+    names: tuple[str, ...]
+    settings: Mapping[str, object]
+    attributes: Mapping[str, object]
+    told: int
 
 
 class Intake:
@@ -36,6 +59,10 @@ class Intake:
         self._sites = Sites()
         self._state = State()
         self._step: Step | None = None
+        self._followed: tuple[object, ...] = ()
+        self._under: dict[int, _Under] = {}  # by the number of a review
+        self._last: tuple[int, Ruling | None] = (0, None)  # what was queued last
+        self._told: Counter[str] = Counter()  # how often each pool was told something new
 
     def opened(self, items: Items) -> None:
         """Take what remembers approved offers, once the vault is unlocked."""
@@ -48,6 +75,8 @@ class Intake:
         """
         self._offers = self._step = None
         self._state = self._state._replace(waiting=forgotten(self._state.waiting))
+        self._told.clear()
+        self._last = (0, None)
         self._blocking.forget()
         self._sites.forget()
 
@@ -104,16 +133,34 @@ class Intake:
             more_bits=pending.figures.utility - decision.figures.utility if whole else None,
             people_left=pending.figures.people_left if whole else None,
         )
-        return self._queue(review, now)
+        new = self._queue(review, now)
+        number = met(self._state.waiting, review).id
+        self._under[number] = _under(ruling, self._state.words, self._told[ruling.pool])
+        self._last = number, ruling
+        if len(self._under) > MOST_UNDER:
+            there = {each.id for each in self._state.waiting.reviews.values()}
+            self._under = {each: under for each, under in self._under.items() if each in there}
+        return new
 
     def answered(self, decision: Decision, ruling: Ruling) -> None:
         """Use up what was said once, now that an answer leaves by it."""
         words = used_up(self._state.words, decision, ruling)
+        told = any(each.disclosed and each.reason != KNOWN for each in decision.candidates)
+        self._told[ruling.pool] += told
+        number, last = self._last
+        if last is ruling and (told or words != self._state.words):
+            # What was queued was weighed with what leaves.
+            self._under[number] = _under(ruling, words, self._told[ruling.pool])
         self._state = self._state._replace(words=words)
 
     def reviews(self, now: datetime) -> list[Review]:
         """Return what waits, the one that was met longest ago first."""
         return [*self._current(now).waiting.reviews.values()]
+
+    def unset(self, names: Iterable[str]) -> None:
+        """Let these wait no more: the user has not set them any more, so that they never leave."""
+        waiting = cleared(self._state.waiting, frozenset(names), None)
+        self._state = self._state._replace(waiting=waiting)
 
     def offer(
         self,
@@ -143,9 +190,45 @@ class Intake:
         return search is None or (approved is not None and search in approved.searches)
 
     def _current(self, now: datetime) -> State:
-        """Return what the desk has, without what nothing has met for a day."""
+        """Return what the desk has, without what nothing has met for a day.
+
+        What waits follows the rules in force, and is put back with the step that made them.
+        """
         self._state = self._state._replace(waiting=expired(self._state.waiting, now))
+        policy, words = self._policy(), self._state.words
+        basis = (policy, words, now.date(), self._told.total())
+        if policy is not None and basis != self._followed:
+            self._followed = basis
+            self._state = self._following(self._state, policy, now)
+            if self._step is not None:
+                after = self._following(self._step.after, policy, now)
+                self._step = replace(
+                    self._step, after=self._step.after._replace(waiting=after.waiting)
+                )
         return self._state
+
+    def _following(self, state: State, policy: Policy, now: datetime) -> State:
+        """Return a state in which what waits is by these rules, and by the words there are."""
+        words, books = self._state.words, dict[tuple[str, ...], Rulebook]()
+
+        def ruled(review: Review) -> Ruling:
+            under = self._under.get(review.id)
+            names = tuple(review.names) if under is None else under.names
+            if names not in books:
+                books[names] = Rulebook(careful(policy, names), names)
+            return books[names].match(review.recipient, review.query, now.date())
+
+        def gone(review: Review) -> frozenset[str]:
+            ruling = ruled(review)
+            if ruling.pool != review.pool:  # a word on it says so
+                return frozenset()
+            return unasked(words, ruling).intersection(review.names)
+
+        def is_as_before(review: Review) -> bool:
+            now_under = _under(ruled(review), words, self._told[review.pool])
+            return self._under.get(review.id) == now_under
+
+        return state._replace(waiting=followed(state.waiting, gone, is_as_before))
 
     def _queue(self, review: Review, now: datetime) -> Review | None:
         policy = self._policy()
@@ -157,3 +240,14 @@ class Intake:
     def _pool(self, host: str) -> str:
         policy = self._policy()
         return Pools(policy.groups if policy else {}).of(host)
+
+
+def _under(ruling: Ruling, words: Words, told: int) -> _Under:
+    """Return what is weighed by where this is ruled and said."""
+    waits = unasked(words, ruling)
+    attributes = {
+        name: ({key: each.value for key, each in verdicts.items()}, name in waits)
+        for name, verdicts in ruling.attributes.items()
+    }
+    settings = {key: each.value for key, each in ruling.settings.items()}
+    return _Under(tuple(ruling.attributes), settings, attributes, told)

@@ -17,20 +17,15 @@ from policy.hosts import site_of
 from policy.rules import Policy
 
 TITLE = "refused"
-MOST = 1000  # listed recipients: a quarter of what a policy may hold, with the longest names
-
-
-def refuse(path: Path, host: str) -> Edit:
-    """Write into a policy file that a canonical host gets nothing.
-
-    UsageError, and nothing written, where there is no policy, where it has mistakes, where no rule
-    can mean this recipient alone, where MOST are refused, and where the file cannot be changed.
-    """
-    return edit(path, lambda text, policy: refused(text, alone(policy, host)))
+MOST = 1000  # listed recipients: half of what a policy may hold, with the longest names
 
 
 def allow(path: Path, host: str) -> Edit:
-    """Take out of a policy file what we wrote so that a host gets nothing; UsageError as above."""
+    """Take out of a policy file what we wrote so that a host gets nothing.
+
+    UsageError, and nothing written, where there is no policy, where it has mistakes, where no rule
+    can mean this recipient alone, and where the file cannot be changed.
+    """
     return edit(path, lambda text, policy: allowed(text, alone(policy, host)))
 
 
@@ -44,7 +39,7 @@ def alone(policy: Policy, host: str) -> str:
 
 
 def refused(text: str, recipient: str) -> str:
-    """Return the text of a policy with one more that gets nothing; UsageError as above."""
+    """Return the text of a policy with one more that gets nothing; UsageError for over MOST."""
     said = (each.says for each in ours(text) if each.says.recipient == recipient)
     name, listed = _listed(text)
     if recipient in listed or any(each.disclose is None and each.until is None for each in said):

@@ -1,6 +1,6 @@
 """The last word of the user with all that it changed, to be taken back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -35,12 +35,16 @@ class Made(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One word of the user; ``what``: in words, without a full stop."""
+    """One word of the user; ``what``: in words, without a full stop.
+
+    ``own``: where it changed the user's values, puts them back, and says what left meanwhile.
+    """
 
     what: str
     before: State
     after: State
     made: Made | None = None
+    own: Callable[[], str] | None = None
 
     def back(self, state: State) -> State:
         """Return what the desk has without it, whatever else became of it since."""
@@ -49,9 +53,8 @@ class Step:
 
     @property
     def sentence(self) -> str:
-        """What is taken back, and what cannot be."""
-        back = f"{self.what}: taken back."
-        return back if self.made is None else f"{back} {TOLD}"
+        """What is taken back."""
+        return f"{self.what}: taken back."
 
 
 def verdict_on(decided: str, names: Sequence[str], whom: str | None) -> str:

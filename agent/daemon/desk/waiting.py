@@ -1,6 +1,6 @@
 """What waits for the user, as a value: at most so many, each for a day after it was last met."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -66,6 +66,11 @@ def queued(
     return made, review if granted or before is None else None
 
 
+def met(waiting: Waiting, review: Review) -> Review:
+    """Return what waits in the place of a review that was queued."""
+    return waiting.reviews[_key(review)]
+
+
 def expired(waiting: Waiting, now: datetime) -> Waiting:
     """Return what waits without what nothing has met for a day."""
     kept = {key: each for key, each in waiting.reviews.items() if now - each.at < EXPIRES}
@@ -108,6 +113,26 @@ def settled(waiting: Waiting, number: int, names: frozenset[str]) -> Waiting:
     if not rest.names or _key(rest) in left.reviews:
         return left
     return replace(left, reviews={**left.reviews, _key(rest): rest})
+
+
+def followed(
+    waiting: Waiting,
+    gone: Callable[[Review], frozenset[str]],
+    is_as_before: Callable[[Review], bool],
+) -> Waiting:
+    """Return what waits by other rules: without names, and without figures that were of the old.
+
+    ``gone``: returns what of a review would not wait now; offers stay as they are.
+    """
+    for key, review in [*waiting.reviews.items()]:
+        if review.kind == "offer" or is_as_before(review):
+            continue
+        if names := gone(review):
+            waiting = settled(waiting, review.id, names)
+        else:
+            bare = changed(review, more_bits=None, people_left=None)
+            waiting = replace(waiting, reviews={**waiting.reviews, key: bare})
+    return waiting
 
 
 def cleared(waiting: Waiting, names: frozenset[str], pool: str | None) -> Waiting:

@@ -1,68 +1,115 @@
 """The policy file, live: read again when it changes, and the last good rules kept meanwhile."""
 
-from datetime import datetime, timedelta
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from agent.daemon.live.fired import Fired
 from agent.daemon.live.in_force import InForce
 from agent.daemon.live.stamps import Stamp, settling, stamp_of
 from agent.daemon.process.log import LOG
-from agent.errors import PolicyError, Problem, UsageError
+from agent.errors import PolicyError, Problem, UnsafeError, UsageError
+from agent.files import check_ours
 from agent.wire.state import PolicyStatus
 from policy.emptied import NOTHING, says_nothing
 from policy.load import load
 from policy.rules import Layer, Policy
 
-EVERY = timedelta(seconds=0.5)  # between two looks at the file
+PATIENCE = 1.0  # seconds that a call waits for the rules of a file that has changed
+STEP = 0.02  # seconds between two looks at a file that is being written
+LATE = Problem(
+    0,
+    "",
+    "the file is still being written, or takes more than a second to read",
+    "the rules before it are in use until then",
+)
+
+_Found = Policy | PolicyError | UsageError | None
 
 
 class Rules:
-    """The rules in force, by the file as it is or last was without mistakes.
+    """The rules in force, by the file as it is or last was without mistakes; of one thread.
 
-    No file, no rules. One that says nothing is no policy, and one that was written to a moment ago
-    is read at a later look: half of a policy can be a policy, and an open one.
+    No file, no rules; nor where another user could have written it. One that says nothing is no
+    policy, and one that was written to a moment ago is read once it has settled: half of a policy
+    can be a policy, and an open one.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.in_force = InForce(None)
         self.fired = Fired()
-        self.problems: tuple[Problem, ...] = ()
+        self._problems: tuple[Problem, ...] = ()
         self._seen: Stamp | None = None
-        self._looked_at: datetime | None = None
+        self._sure = True  # a later edit has another stamp
+        self._begun = False
         self._loaded_at: datetime | None = None
+        self._following: asyncio.Task[None] | None = None
+        self._late_at = 0.0  # on the clock of the loop
+        self._late = False
 
     @property
     def policy(self) -> Policy | None:
         """The policy in force, None where there is none."""
         return self.in_force.policy
 
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the file as it is now."""
+        return (LATE,) if self._late else self._problems
+
+    @property
+    def stale(self) -> bool:
+        """Whether rules are in force that the file, as it is now, does not say."""
+        return self.policy is not None and bool(self.problems)
+
     def check(self, now: datetime) -> bool:
-        """Look at the file, unless that was done a moment ago; say whether it was read anew."""
-        before = self._looked_at
-        if before is not None and abs(now - before) < EVERY:
-            return False
-        self._looked_at = now
+        """Look at the file; say whether other rules are in force since.
+
+        Nothing is read that is being read already, or may be half of what will be there.
+        """
         stamp = stamp_of(self.path)
-        if stamp == self._seen or (before is not None and settling(stamp, now)):
+        if self._following is not None or self._has(stamp, now):
             return False
-        self._read(stamp, now)
-        return True
+        if self._begun and settling(stamp, now):
+            return False
+        return self._take(stamp, _load(self.path, stamp), now)
+
+    async def follow(self, clock: Callable[[], datetime], tell: Callable[[], object]) -> None:
+        """Have the rules in force that the file says now: a call is answered by them.
+
+        What was written a moment ago is waited for until it is whole, and read in a thread. After
+        PATIENCE the last good rules stay, and the problems say so; the file is followed on.
+        ``tell``: called whenever other rules are in force.
+        """
+        loop = asyncio.get_running_loop()
+        if self._following is None:
+            if self._has(stamp_of(self.path), clock()):
+                return
+            self._following = loop.create_task(self._caught_up(clock, tell))
+            self._late_at = loop.time() + PATIENCE
+        following, left = self._following, self._late_at - loop.time()
+        if left > 0:
+            await asyncio.wait({following}, timeout=left)
+        if following.done():
+            following.result()
+        elif not self._late:
+            self._late = True
+            tell()
 
     def renew(self, now: datetime) -> bool:
         """Read the file now if it is another than was read; say whether it is.
 
         For what we wrote, whole: nothing of it is to be waited for.
         """
-        if stamp_of(self.path) == self._seen:
-            return False
-        self.reload(now)
-        return True
+        stamp = stamp_of(self.path)
+        return stamp != self._seen and self._take(stamp, _load(self.path, stamp), now)
 
     def reload(self, now: datetime) -> None:
         """Read the file now, as it is."""
-        self._looked_at = now
-        self._read(stamp_of(self.path), now)
+        stamp = stamp_of(self.path)
+        self._take(stamp, _load(self.path, stamp), now)
 
     def forget(self) -> None:
         """Forget what was asked, and which rules decided; they stay in force."""
@@ -80,31 +127,61 @@ class Rules:
             problems=[_said(each) for each in self.problems],
         )
 
-    def _read(self, stamp: Stamp | None, now: datetime) -> None:
-        """Take the rules of the file as it is, and say in the log that there are others or none."""
-        self._take(stamp, now)
-        if self.problems:
-            LOG.warning("%s: not used, problems: %d", self.path.name, len(self.problems))
-        else:
-            LOG.info("%s: %s", self.path.name, "there is none now" if stamp is None else "in use")
+    def _has(self, stamp: Stamp | None, now: datetime) -> bool:
+        """Say whether a file was read; one that was read young is, until it has settled."""
+        return stamp == self._seen and (self._sure or settling(stamp, now))
 
-    def _take(self, stamp: Stamp | None, now: datetime) -> None:
-        """Take the rules of the file, or keep the last ones and note what is wrong with it."""
-        self._seen = stamp
-        if stamp is None:
-            self.in_force, self.problems, self._loaded_at = InForce(None), (), None
-            return
+    async def _caught_up(self, clock: Callable[[], datetime], tell: Callable[[], object]) -> None:
+        """Read the file until it stays as it was read."""
         try:
-            policy = load(self.path)
-        except PolicyError as error:
-            self.problems = error.problems
-        except UsageError as error:
-            self.problems = (Problem(0, "", error.what, error.hint),)
+            while not self._has(stamp := stamp_of(self.path), clock()):
+                if settling(stamp, clock()):
+                    await asyncio.sleep(STEP)
+                    continue
+                found = await asyncio.to_thread(_load, self.path, stamp)
+                if stamp_of(self.path) == stamp and self._take(stamp, found, clock()):
+                    tell()
+        finally:
+            self._following, self._late = None, False
+
+    def _take(self, stamp: Stamp | None, found: _Found, now: datetime) -> bool:
+        """Take the rules of the file, or keep the last ones and note what is wrong with it.
+
+        Says whether that is other than before; the log says what.
+        """
+        before, again = self.policy, stamp == self._seen
+        self._seen, self._sure, self._begun = stamp, not settling(stamp, now), True
+        match found:
+            case None:
+                self.in_force, self._problems, self._loaded_at = InForce(None), (), None
+            case PolicyError():
+                self._problems = found.problems
+            case UnsafeError():  # whose rules the last ones were cannot be said any more
+                self.in_force, self._loaded_at = InForce(None), None
+                self._problems = (Problem(0, "", str(found), found.hint),)
+            case UsageError():
+                self._problems = (Problem(0, "", found.what, found.hint),)
+            case Policy() if says_nothing(found.text):
+                self._problems = (NOTHING,)
+            case Policy():
+                if again and before is not None and before.text == found.text:
+                    return False  # it was read before it had settled
+                self.in_force, self._problems, self._loaded_at = InForce(found), (), now
+        if self._problems:
+            LOG.warning("%s: not used, problems: %d", self.path.name, len(self._problems))
         else:
-            if says_nothing(policy.text):
-                self.problems = (NOTHING,)
-            else:
-                self.in_force, self.problems, self._loaded_at = InForce(policy), (), now
+            LOG.info("%s: %s", self.path.name, "there is none now" if found is None else "in use")
+        return True
+
+
+def _load(path: Path, stamp: Stamp | None) -> _Found:
+    """Return the policy in a file, or why there is none."""
+    if stamp is None:
+        return None
+    try:
+        return load(path, check_ours)
+    except (PolicyError, UsageError) as error:
+        return error
 
 
 def _said(problem: Problem) -> str:

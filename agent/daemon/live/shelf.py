@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from agent.daemon.live.stamps import Stamp, stamp_of
 from agent.errors import ModelError, ReticentError, SignatureError, UsageError, reason
-from agent.files import PRIVATE, private_folder, read_bytes, replace_bytes
+from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
 from agent.model.file import MAX_BYTES, SUFFIX
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
@@ -128,9 +128,14 @@ class Shelf:
 
     def _read(self, name: str, keys: Keys) -> Model | ReticentError:
         try:
-            return trusted(self._known(name), () if name == SHIPPED else keys)
+            place = self._known(name)
+            if name != SHIPPED:
+                check_ours(place)
+            return trusted(place, () if name == SHIPPED else keys)
         except (ModelError, UsageError) as error:
             return error
+        except OSError as error:
+            return UsageError(reason(error), "check whose file it is", str(self._place(name)))
 
     def _known(self, name: str) -> Path:
         """Return where a model lies; UsageError, naming the nearest, if there is none."""
@@ -158,7 +163,7 @@ class Shelf:
     def _maker(self, name: str, model: Model | None) -> str | None:
         """Return the key that signed a model, None where none did."""
         try:
-            return None if model is None else maker(self._place(name), model.digest)
+            return None if model is None else maker(self._place(name), model)
         except (SignatureError, UsageError):
             return None
 
@@ -172,4 +177,4 @@ def _copy(path: Path, copy: Path, keys: Keys) -> None:
         replace_bytes(signature, signature_path(copy), PRIVATE)
     model = trusted(copy, keys)
     if signed:
-        maker(copy, model.digest)
+        maker(copy, model)

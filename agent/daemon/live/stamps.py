@@ -28,7 +28,7 @@ def stamp_of(path: Path) -> Stamp | None:
     """Return the stamp of a file, None if there is none, UNREADABLE if that cannot be said."""
     try:
         status = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # the last for a name with a NUL
         return None
     except OSError:
         return UNREADABLE

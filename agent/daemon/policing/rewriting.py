@@ -1,20 +1,18 @@
 """Changing the policy file, which a person edits too: whole, or not at all."""
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from stat import S_IMODE
 
 from agent.errors import PolicyError, UsageError, reason
-from agent.files import beside, clear_unfinished, settle
+from agent.files import beside, check_ours, clear_unfinished, settle
 from policy.emptied import NOTHING, says_nothing
-from policy.load import preset, text_of
+from policy.load import Opened, opened, preset, text_of
 from policy.read import read
 from policy.rules import Policy
 
 TRIES = 3
-BOM = b"\xef\xbb\xbf"
 
 Change = Callable[[str, Policy], str]  # of a text, and of what it says
 Check = Callable[[Policy, Policy], None]  # of what it says before and after
@@ -25,20 +23,20 @@ def rewrite(path: Path, change: Change, check: Check = lambda *_: None) -> Polic
 
     The file that a link points to is replaced in one step and keeps its mode. Where another
     program changes it meanwhile, the change is made to what that one wrote. UsageError, and the
-    file as it was, where there is none, where it has mistakes or would have, where it says nothing
-    or would, and where it cannot be written.
+    file as it was, where there is none, where another user could have written it, where it has
+    mistakes or would have, where it says nothing or would, and where it cannot be written.
     """
     if not _is_there(path):
         what = f"there is no policy file {path}, so no rules are in use"
         raise UsageError(what, "make one with `reticent init`, or write one by hand")
     target = path.resolve()
     for _ in range(TRIES):
-        text = text_of(target)
-        before = _policy(text, path)
-        changed = change(text, before)
+        found = opened(path, check_ours)
+        before = _policy(found.text, path)
+        changed = change(found.text, before)
         after = _policy(changed, path)
         check(before, after)
-        if changed == text or _replaced(target, text, changed):
+        if changed == found.text or _replaced(target, found, changed):
             return after
     what = f"another program keeps changing {path}, so nothing was written"
     raise UsageError(what, "try again when it is done")
@@ -65,17 +63,14 @@ def _policy(text: str, path: Path) -> Policy:
     return policy
 
 
-def _replaced(target: Path, before: str, after: str) -> bool:
+def _replaced(target: Path, before: Opened, after: str) -> bool:
     """Put a text in the place of another; False, and nothing done, if that is not there now."""
     try:
-        with target.open("rb") as file:
-            mark = BOM if file.read(len(BOM)) == BOM else b""
-            mode = S_IMODE(os.fstat(file.fileno()).st_mode)
         clear_unfinished(target)  # of a daemon that was killed
-        with beside(mark + after.encode(), target) as new:
-            if text_of(target) != before:
+        with beside(before.mark + after.encode(), target) as new:
+            if text_of(target) != before.text:
                 return False
-            new.chmod(mode)
+            new.chmod(S_IMODE(before.status.st_mode))
             new.replace(target)
         with suppress(OSError):  # not every system has a folder told to the disk
             settle(target.parent)

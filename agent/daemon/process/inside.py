@@ -1,6 +1,6 @@
 """What the doors lead to, as the daemon's outer half sees it."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -14,7 +14,9 @@ class Inside:
 
     ``locked``: whether the vault is; ``minutes``: after which it locks, 0 for never; ``lock``:
     closes it, and is no error where it is closed; ``reload``: reads policy and models again;
-    ``look``: does so where they have changed.
+    ``look``: does so where they have changed; ``fresh``: has the policy's rules in force as they
+    are now, which takes a second at most; ``guard``: locks a vault that was replaced while it was
+    open.
     """
 
     calls: object
@@ -22,7 +24,9 @@ class Inside:
     minutes: Callable[[], float]
     lock: Callable[[], object]
     reload: Callable[[], object]
-    look: Callable[[], object]
+    look: Callable[[], Awaitable[object]]
+    fresh: Callable[[], Awaitable[object]]
+    guard: Callable[[], object]
 
 
 Build = Callable[[Paths, Bus], Inside]
@@ -51,8 +55,14 @@ def assembled(paths: Paths, bus: Bus) -> Inside:
         calls.reload()
         calls.models()
 
-    def look() -> None:
-        agent.look(now())
+    async def fresh() -> None:
+        await agent.fresh(now)
+
+    async def look() -> None:
+        agent.guard()
+        await fresh()
         calls.models()
 
-    return Inside(calls, lambda: agent.vault is None, minutes, agent.lock, reload, look)
+    return Inside(
+        calls, lambda: agent.vault is None, minutes, agent.lock, reload, look, fresh, agent.guard
+    )

@@ -14,6 +14,7 @@ from agent.daemon.process.autolock import EVERY, Autolock
 from agent.daemon.process.inside import Build, Inside, now
 from agent.daemon.process.lifetime import Lifetime
 from agent.daemon.process.log import LOG
+from agent.daemon.process.screen import watch, watcher
 from agent.daemon.process.sockets import BACKLOG
 from agent.daemon.process.systemd import notify
 from agent.daemon.serving.listen import UNASKED, Admission, admission_of, admitted, bound
@@ -54,7 +55,15 @@ def live(paths: Paths, openings: Openings, life: Lifetime, build: Build) -> None
         gc.freeze()  # what is there now stays, and need not be looked through again
         gc.enable()
         autolock = Autolock(inside.minutes, inside.locked, inside.lock)
-        served = Served(inside.calls, bus, autolock.before, life.end)
+        served = Served(
+            inside.calls,
+            bus,
+            autolock.before,
+            life.end,
+            inside.fresh,
+            inside.guard,
+            used=autolock.used,
+        )
         sites = [_Site(application(door, served), each) for door, each in openings.doors.items()]
         if loopback is not None:
             listening, admission = loopback
@@ -108,9 +117,11 @@ async def _until_over(parts: _Life) -> None:
     """Wait for the end; a defect in what is done meanwhile is an end too, since it locks."""
     looking = asyncio.create_task(_look(parts))
     waiting = asyncio.create_task(parts.life.until_over(parts.inside.reload))
+    watching = asyncio.create_task(watch(parts.autolock.end, watcher()))  # it may end at once
     done, _ = await asyncio.wait({looking, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    for each in (looking, waiting):
+    for each in (looking, waiting, watching):
         each.cancel()
+    await asyncio.wait({watching})  # which ends its program
     for each in done:
         each.result()
 
@@ -119,5 +130,5 @@ async def _look(parts: _Life) -> None:
     """Look from time to time whether to lock, and whether files have changed."""
     while True:
         parts.autolock.check()
-        parts.inside.look()
+        await parts.inside.look()
         await asyncio.sleep(EVERY)

@@ -77,6 +77,15 @@ def reachable(manager: Manager) -> bool:
     return shutil.which(asked[0]) is not None and _run(asked) is None
 
 
+def listening(manager: Manager) -> bool:
+    """Say whether the manager of services listens for the daemon, and so starts it at a call."""
+    label = PLIST.removesuffix(".plist")
+    asked = [*_SYSTEMCTL, "is-active", "--quiet", SOCKETS["control"]]
+    if manager == "launchd":
+        asked = ["launchctl", "list", label]
+    return shutil.which(asked[0]) is not None and _run(asked) is None
+
+
 def starting(manager: Manager, environment: Mapping[str, str]) -> Commands:
     """Return the commands that make written files known, and start to listen."""
     if manager == "launchd":

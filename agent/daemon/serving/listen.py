@@ -6,19 +6,19 @@ refused, and so is every name for this address but two (rebinding), and every pa
 
 import hmac
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from agent.daemon.process.sockets import BACKLOG
 from agent.daemon.serving.boundary import boundary
-from agent.daemon.serving.connections import Capped
+from agent.daemon.serving.connections import Proven
 from agent.daemon.serving.web import Handler, web
 from agent.errors import DaemonError, RefusedError, reason
 
 ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")
-MOST = 64  # connections: a browser opens six
+MOST = 96  # connections, a third of them with the token: a browser opens six
 UNASKED = 5.0  # seconds that one may stand open and ask nothing: anybody here can make one
 _SCHEME = "Bearer "
 _REMEMBER = "600"  # seconds that a browser may keep the answer to its preflight
@@ -26,18 +26,22 @@ _REMEMBER = "600"  # seconds that a browser may keep the answer to its preflight
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """Who may ask: ``hosts`` as the header Host has them, ``origins`` of web pages."""
+    """Who may ask: ``hosts`` as the header Host has them, ``origins`` of web pages.
+
+    ``proven``: is told from which address the token came.
+    """
 
     hosts: Sequence[str]
     origins: Sequence[str]
     token: str
+    proven: Callable[[object], object] = lambda _: None
 
     def __repr__(self) -> str:
         return f"Admission(hosts={self.hosts}, origins={self.origins}, token=***)"
 
 
-class PortSocket(Capped):
-    """A listening socket that programs of all users reach."""
+class PortSocket(Proven):
+    """A listening socket that programs of all users reach, and those with the token always."""
 
     most: ClassVar[int] = MOST
 
@@ -54,10 +58,11 @@ def bound(port: int) -> PortSocket:
     return PortSocket(fileno=made.detach())
 
 
-def admission_of(listening: socket.socket, origins: Sequence[str], token: str) -> Admission:
+def admission_of(listening: PortSocket, origins: Sequence[str], token: str) -> Admission:
     """Return who may ask at a socket that is bound."""
     port = listening.getsockname()[1]
-    return Admission([f"{name}:{port}" for name in NAMES], origins, token)
+    hosts = [f"{name}:{port}" for name in NAMES]
+    return Admission(hosts, origins, token, listening.proven)
 
 
 def admitted(made: web.Application, admission: Admission) -> web.Application:
@@ -70,6 +75,8 @@ def admitted(made: web.Application, admission: Admission) -> web.Application:
         if _is_preflight(request):
             return web.Response(status=204, headers=_allowed(request))
         _check_token(request, admission)
+        if request.transport is not None:
+            admission.proven(request.transport.get_extra_info("peername"))
         return await handler(request)
 
     async def readable(request: web.Request, response: web.StreamResponse) -> None:

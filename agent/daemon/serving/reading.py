@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 
 from agent.daemon.serving.web import HttpProcessingError, web
-from agent.errors import RefusedError
+from agent.errors import RefusedError, misfit
 from agent.wire.base import JSON_TYPE, MOST_BYTES
+from agent.wire.faults import SEE
 from agent.wire.routes import Parameter, Route
 
 DIGITS = 18  # of a number; all of them fit into 64 bits
-_SEE = "openapi.json has every call"
 
 Read = Callable[[bytes], Any]
 
@@ -27,7 +27,7 @@ def reader(route: Route) -> Read:
             message = decoder.decode(body)
             json.loads(body, object_pairs_hook=_once)  # msgspec takes the last of two
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise _malformed(_sentence(error)) from None
+            raise _malformed(misfit(error, "the body")) from None
         return message
 
     return read
@@ -105,14 +105,5 @@ def _once(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
     return whole
 
 
-def _sentence(error: Exception) -> str:
-    """Return what is wrong, in one line, without what the sender said."""
-    if isinstance(error, msgspec.ValidationError):
-        return str(error)[:1].lower() + str(error)[1:]
-    if str(error).startswith("an object has two"):
-        return str(error)
-    return "the body is not valid JSON"
-
-
 def _malformed(what: str) -> RefusedError:
-    return RefusedError("malformed", what, _SEE)
+    return RefusedError("malformed", what, SEE)

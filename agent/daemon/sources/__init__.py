@@ -4,7 +4,7 @@ What a source says stands for the request alone: it is no knowledge, and it neve
 disclosed (DESIGN.md 2.6).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -14,42 +14,32 @@ from agent.daemon.desk.kept import Items
 from agent.daemon.sources.clock import workday, working_hours
 from agent.daemon.sources.history import History, history_of
 from agent.errors import VaultError
+from agent.model.attributes import Attribute
 from agent.wire.asking import Ask, Clicked
 
 RECORD = "history"
+ANSWERS = frozenset({"yes", "no"})
 EVERY = timedelta(minutes=5)  # between two writings of the history
 
 
 class Moment(NamedTuple):
-    """What a source may look at: the request, and what came before, None where nothing is kept."""
+    """What a source may look at: the request, and what came before."""
 
     query: str
     at: datetime
-    past: History | None
+    past: History
 
 
-Source = Callable[[Moment], bool | None]  # None: it cannot say
-
-
-def _asked_before(moment: Moment) -> bool | None:
-    return moment.past.asked_before(moment.query) if moment.past else None
-
-
-def _visited_before(moment: Moment) -> bool | None:
-    return moment.past.visited_before(moment.query) if moment.past else None
-
-
-def _daily(moment: Moment) -> bool | None:
-    return moment.past.daily(moment.at) if moment.past else None
+Source = Callable[[Moment], bool]
 
 
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
         "working_hours": lambda moment: working_hours(moment.at),
         "workday": lambda moment: workday(moment.at),
-        "asked_before": _asked_before,
-        "visited_before": _visited_before,
-        "daily": _daily,
+        "asked_before": lambda moment: moment.past.asked_before(moment.query),
+        "visited_before": lambda moment: moment.past.visited_before(moment.query),
+        "daily": lambda moment: moment.past.daily(moment.at),
     }
 )
 OF_QUERIES = frozenset({"asked_before", "visited_before"})
@@ -88,14 +78,27 @@ class Sources:
         self._write()
         self._items, self._history, self._changed = None, None, False
 
-    def values(self, names: Sequence[str], ask: Ask, now: datetime) -> Mapping[str, str]:
-        """Return yes or no for each of the names whose source can say it at this moment.
+    def available(self, attributes: Iterable[Attribute]) -> frozenset[str]:
+        """Return those of which a source can say yes or no, whatever the request is.
+
+        There is none for what is no question of yes or no, nor of past requests where none are
+        kept.
+        """
+        return frozenset(
+            each.name
+            for each in attributes
+            if each.name in self._sources
+            and (self._history is not None or each.name not in OF_HISTORY)
+            and ANSWERS.issubset(each.values)
+        )
+
+    def values(self, names: Iterable[str], ask: Ask, now: datetime) -> Mapping[str, str]:
+        """Return yes or no for each of the names, which are available.
 
         ``now``: in the zone in which the user lives.
         """
-        moment = Moment(ask.query, now, self._history)
-        said = {name: self._sources[name](moment) for name in names if name in self._sources}
-        return {name: "yes" if value else "no" for name, value in said.items() if value is not None}
+        moment = Moment(ask.query, now, self._history or History())
+        return {name: "yes" if self._sources[name](moment) else "no" for name in names}
 
     def noted(self, ask: Ask, now: datetime) -> None:
         """Take note of a request, once the values for it are known."""

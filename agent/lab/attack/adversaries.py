@@ -156,11 +156,12 @@ class Reasoner:
 
     def _decided_alike(self, question: Question, among: Rows) -> list[Rows]:
         """Return the rows in groups that share all that a decision takes."""
-        if not len(among) or not self._agent.reads_own(question):
+        if not len(among) or not self._agent.reads_person(question):
             return [among] if len(among) else []
         groups: dict[Hashable, list[int]] = {}
         for row in among.tolist():
-            groups.setdefault(self._people[row].tobytes(), []).append(row)
+            own = self._agent.own(question, self._people[row].tolist())
+            groups.setdefault(own, []).append(row)
         return [np.array(rows, dtype=np.intp) for rows in groups.values()]
 
     def _somebody(self, rows: Rows) -> Person:

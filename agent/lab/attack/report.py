@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from agent.lab.attack.bars import NONE, Bar, chance, milliseconds, multiple, number, percent
 from agent.lab.attack.charts import note_of, source_of
 from agent.lab.attack.outcome import QUANTILES, Figures, figures
-from agent.lab.attack.study import SHORT, Exactly, Study
+from agent.lab.attack.study import SHORT, Exactly, Study, Withheld
 from agent.lab.attack.ways import ANSWERED, EVERYTHING, EXACT, PAPERS, SINGLE, Way
 from agent.lab.charts import Chart, section, table
 
@@ -24,7 +24,7 @@ HEAD = (
 )
 BARS = ("bar", "wanted", "found", "", "the end that counts is")
 SIDES = ("told", "an adversary who", "a guess succeeds")
-ABSENCE = ("limits kept for the user alone", "bits, mean", "most", "there agree", "would send it")
+ABSENCE = ("bits, mean", "most", "there agree", "would send it")
 SERVICES = ("service", "with", "bits a request, unseen users", "")
 
 
@@ -101,13 +101,6 @@ def _absence(study: Study) -> dict[str, object]:
             f"speaks: with {way.name}, {most.agreeing:,} people agreed with what somebody with "
             f"rare facts said, and {most.producing:,} of them would have said it"
         )
-    rows = [
-        (
-            *(way.name, f"{each.bits.mean():.2f}", f"{each.bits.max():.2f}"),
-            *(f"{each.agreeing:,}", f"{each.producing:,}"),
-        )
-        for way, each in withheld.items()
-    ]
     return {
         "equal": study.reasoned.equal,
         "compared": study.reasoned.compared,
@@ -115,8 +108,21 @@ def _absence(study: Study) -> dict[str, object]:
         "few": len(most.bits),
         "short": min(SHORT, study.options.requests),
         "short_list": most.listed,
-        "withheld": _table(ABSENCE, rows),
+        "withheld": _told("limits kept for the user alone", withheld),
+        "unset": _told("what was not said is not set", study.reasoned.unset),
     }
+
+
+def _told(name: str, withheld: Mapping[Way, Withheld]) -> str:
+    """Return a table of what absence tells, a row a way."""
+    rows = [
+        (
+            *(way.name, f"{each.bits.mean():.2f}", f"{each.bits.max():.2f}"),
+            *(f"{each.agreeing:,}", f"{each.producing:,}"),
+        )
+        for way, each in withheld.items()
+    ]
+    return _table((name, *ABSENCE), rows)
 
 
 def _exactly(study: Study) -> dict[str, object]:

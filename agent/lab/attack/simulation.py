@@ -24,6 +24,7 @@ from agent.lab.attack.ways import Way
 from agent.lab.paper.subject import groups_of
 from agent.model.model import Model
 from agent.tradeoff.sets import union
+from agent.tradeoff.tables import UNSPECIFIED
 from policy.careful import careful
 from policy.load import preset
 from policy.match import Rulebook
@@ -195,8 +196,13 @@ class Reticent:
         held = relevant(question.held, terms)
         if terms.memory == "forgets":  # as if it knew nothing, each time
             held = replace(held, codes=(), heard=())
-        own = person.codes if self.reads_own(question) else None
-        return number, question.query, held, own
+        return number, question.query, held, self.own(question, person.codes)
+
+    def own(self, question: Question, codes: Sequence[int]) -> Hashable:
+        """Return what of a person's codes a decision takes: all of them, which are set, or none."""
+        if self.reads_own(question):
+            return tuple(codes)
+        return self._available(codes)
 
     def plans(self, question: Question) -> bool:
         """Say whether a plan is made, for which queries that were asked count."""
@@ -206,13 +212,26 @@ class Reticent:
         """Say whether limits are kept for this user, whose own codes a decision then takes."""
         return self._ruled(question)[1].limits.protect == "me"
 
+    def reads_person(self, question: Question) -> bool:
+        """Say whether decisions differ between people: by their codes, or by what they have set."""
+        return self.reads_own(question) or self._way.unset
+
     def decision(self, question: Question, person: Person) -> Decision:
         """Return the decision itself, as the agent makes it for a request."""
         terms, own = self._ruled(question)[1], None
+        terms = replace(terms, available=self._available(person.codes))
         if self.reads_own(question):
             own = dict(zip(self._names[: self._model.persons], person.codes, strict=True))
         request = Request(self._model.queries[question.query].text, question.host, self._asked)
         return decide_briefly(request, terms, question.held, self._model, own)
+
+    def _available(self, codes: Sequence[int]) -> frozenset[str] | None:
+        """Return what is set where that is not all: what a person said, and all of a request."""
+        if not self._way.unset:
+            return None
+        persons = self._model.persons
+        said = {name for name, code in zip(self._names, codes, strict=False) if code != UNSPECIFIED}
+        return frozenset(said.union(self._names[persons:]))
 
     def _ruled(self, question: Question) -> tuple[int, Terms]:
         """Return the terms of a request, and a number that equal terms share."""

@@ -64,7 +64,7 @@ def exactly(model: Model, crowd: Crowd, service: Service, run: Run, seed: int) -
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """What absence gives of people whose limits are kept for them alone.
+    """What absence gives, of people whose decisions differ from others'.
 
     ``bits``: of each of them after the last request, float64, shape (people,); ``agreeing`` and
     ``producing``: how many are left of whom it gives most; ``listed``: names on the list.
@@ -82,12 +82,14 @@ class Reasoned:
 
     ``compared``: pairs of person and request, over the presets, with limits kept for everyone;
     ``equal``: of these, those where whoever would have sent the same are just those who agree with
-    what was disclosed. ``withheld``: by way, with limits kept for the user alone.
+    what was disclosed. ``withheld``: by way, with limits kept for the user alone; ``unset``: by
+    way, where people have not set what they did not say.
     """
 
     compared: int
     equal: int
     withheld: Mapping[Way, Withheld]
+    unset: Mapping[Way, Withheld]
 
 
 def reasoned(
@@ -100,14 +102,16 @@ def reasoned(
     """Return what was found; ``outcomes``: of ANSWERED, for the crowd's people.
 
     ``everyone``: what was inferred of these, in ways of EVERYONE.
-    For the user alone everybody's decisions differ: there only the FEW are looked for to whom the
-    same preset leaves the fewest others, in their first SHORT requests, on a list of LISTED.
+    For the user alone, and where people differ in what is set, decisions differ: there only the
+    FEW are looked for to whom the same preset leaves the fewest others, in their first SHORT
+    requests, on a list of LISTED.
     """
     people, codes = crowd.people, crowd.codes
     same = np.concatenate([each.same for each in everyone])
     rare = {
         own: _rarest(people, outcomes[way]) for own, way in zip(ways.OWN, ANSWERED, strict=True)
     }
+    rare |= {way: rare[own] for way, own in zip(ways.UNSET, ways.OWN, strict=True)}
     # Whom a list has that may be shorter: the people, and the first others.
     places = np.unique([each.place for these in rare.values() for each in these])
     others = np.setdiff1d(np.arange(len(codes)), places)
@@ -118,7 +122,12 @@ def reasoned(
         most = found[int(bits.argmax())]
         left = int(most.agreeing[-1]), int(most.producing[-1])
         withheld[way] = Withheld(bits, *left, len(listed))
-    return Reasoned(len(same), int(same.sum()), withheld)
+    return Reasoned(
+        compared=len(same),
+        equal=int(same.sum()),
+        withheld={way: each for way, each in withheld.items() if way in ways.OWN},
+        unset={way: each for way, each in withheld.items() if way in ways.UNSET},
+    )
 
 
 def _rarest(people: Sequence[Person], found: Outcome) -> list[Person]:

@@ -40,7 +40,8 @@ class Way:
     ``count``: how many attributes are told at random, the same of a person every time. Of what
     Reticent decides: ``preset``: of the policy, None for none; ``answered``: whether the user says
     yes to all that it asks about, else nobody answers and it is not told; ``limits``: whether the
-    preset's are kept; ``protect``: for whom; the rest in place of the preset's, None for those.
+    preset's are kept; ``protect``: for whom; ``unset``: whether a person has not set what they did
+    not say, else it is set to "unspecified"; the rest in place of the preset's, None for those.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Way:
     answered: bool = False
     limits: bool = True
     protect: Protect | None = None
+    unset: bool = False
     trade_off: float | None = None
     mode: Mode | None = None
     memory: Memory | None = None
@@ -119,6 +121,11 @@ OWN = tuple(
     Way(name=f"Reticent, {name}, yes to all, protects me", preset=name, answered=True, protect="me")
     for name in PRESETS
 )
+UNSET = tuple(
+    Way(name=f"Reticent, {name}, yes to all, silence unset", preset=name, answered=True, unset=True)
+    for name in PRESETS
+)
+"""People differ in which attributes they have set, and absence may tell that."""
 
 
 def _family(like: Way, *trade_offs: float) -> tuple[Way, ...]:

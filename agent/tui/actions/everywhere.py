@@ -50,7 +50,7 @@ ACTIONS = (
         "everywhere",
         "u",
         "Undo",
-        "Take back your last word about a request.",
+        "Take back your last word, on requests or values.",
         "undo",
         footer=False,
         roomy=True,

@@ -9,7 +9,7 @@ ACTIONS = (
         "s",
         "Set",
         "Choose your value of the attribute, or take it away; u takes that back.",
-        "profile set NAME=VALUE",
+        "profile set NAME",
     ),
     Action(
         "disclose",

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterator, Sequence
 from heapq import merge
-from typing import Any, NamedTuple
+from struct import Struct, error
+from typing import Any, NamedTuple, Protocol
 
 from agent.errors import RolledBackError
 from agent.vault.sealed.database import MAX_INTEGER, Database, Statement
@@ -19,6 +20,7 @@ LINK_BYTES = 32
 
 SITES_AT_ONCE = 10_000  # in one query: SQLite takes no text without a bound
 
+_FIXED = Struct(">QQII")
 _BATCH = 64  # rows in memory at a time
 _MAX_SEALED = OVERHEAD + LINK_BYTES + 2 + MAX_NAME + MAX_PAYLOAD
 _COLUMNS = (
@@ -29,6 +31,13 @@ _OF_SITES = (
     f"{_COLUMNS} WHERE number > ? AND number < ?"  # noqa: S608  (constants)
     f" AND hex(site) IN (SELECT value FROM json_each(?)) ORDER BY number DESC LIMIT {_BATCH}"
 )
+
+
+class Hash(Protocol):
+    """A digest that grows."""
+
+    def update(self, data: bytes, /) -> None:
+        """Add bytes."""
 
 
 class Row(NamedTuple):
@@ -93,14 +102,31 @@ def opened_entry(seals: Seals, row: Row) -> Entry:
     return Entry(plain[:LINK_BYTES], site, payload)
 
 
-def entry_rows(database: Database, after: int = 0) -> Iterator[Row]:
-    """Yield the rows after a number, in order; DamagedVaultError."""
-    query = f"{_COLUMNS} WHERE number > ? ORDER BY number LIMIT {_BATCH}"
-    while rows := database.rows(query, after):
-        for each in rows:
-            row = _row(each, database)
-            after = row.number
-            yield row
+def entry_rows(database: Database, after: int = 0, last: int = MAX_INTEGER) -> Iterator[Row]:
+    """Yield the rows after a number, up to the last, in order; DamagedVaultError."""
+    return (_row(each, database) for each in _columns(database, after, last))
+
+
+def _columns(database: Database, after: int, last: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows after a number, up to the last, in order, as they are; VaultError."""
+    query = f"{_COLUMNS} WHERE number > ? AND number <= ? ORDER BY number LIMIT {_BATCH}"
+    while rows := database.rows(query, after, last):
+        yield from rows
+        after = rows[-1][0]
+
+
+def digest_rows(database: Database, digest: Hash, after: int, last: int) -> None:
+    """Add the rows after a number, up to the last, to a digest as they lie in the file.
+
+    DamagedVaultError where one cannot be an entry's.
+    """
+    try:
+        for number, site, generation, sealed in _columns(database, after, last):
+            digest.update(_FIXED.pack(number, generation, len(site), len(sealed)))
+            digest.update(site)
+            digest.update(sealed)
+    except (TypeError, error) as wrong:
+        raise damaged("an entry of the ledger is no entry", database.path) from wrong
 
 
 def rows_of_sites(database: Database, sites: Sequence[bytes], after: int = 0) -> Iterator[Row]:
@@ -114,17 +140,23 @@ def rows_of_sites(database: Database, sites: Sequence[bytes], after: int = 0) ->
 
 
 def verified(
-    database: Database, seals: Seals, state: State, witness: Witness | None
+    database: Database, seals: Seals, state: State, witness: Witness | None, after: int = 0
 ) -> Iterator[tuple[Row, Entry]]:
     """Yield every entry, from the first, held to its neighbours and to the state.
 
-    Raises DamagedVaultError where they do not fit, RolledBackError if the witness saw another.
+    ``after``: the number of the last one of which it is known already that it is as it was. Raises
+    DamagedVaultError where they do not fit, RolledBackError if the witness saw another.
     """
     if database.rows("SELECT min(number) FROM entry") not in ([(None,)], [(1,)]):
         raise damaged("the ledger does not begin with entry 1", database.path)
     head, number, generation = first_link(seals), 0, 0
     _check_witness(witness, state, number, head)
-    for row in entry_rows(database):
+    seen = 0 if witness is None else min(witness.entries, after)
+    for known in sorted({seen, after} - {0}):
+        [row] = entry_rows(database, known - 1, known)
+        number, generation, head = row.number, row.generation, link(seals, row)
+        _check_witness(witness, state, number, head)
+    for row in entry_rows(database, after):
         entry = opened_entry(seals, row)
         if row.number != number + 1 or entry.before != head:
             raise damaged(f"before entry {row.number} of the ledger others are missing")

@@ -1,17 +1,26 @@
 """A connection to the file of a vault, and its troubles in our sentences."""
 
+import fcntl
 import os
+import shutil
 import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
 from agent.errors import UsageError, VaultError
 from agent.files import PRIVATE, beside, create_private, name_new, settle
-from agent.vault.sealed.trouble import damaged, refused, trouble
+from agent.vault.leftovers import JOURNAL, LOG
+from agent.vault.sealed.trouble import busy, damaged, refused, trouble
 
 MAX_VALUE_BYTES = 2**21  # the largest payload is half of that
+READERS = 510, 0x40000002  # bytes that whoever reads a database locks, from there on (SQLite)
+
+# Files that a database is open on in this process, by device and inode.
+open_here: set[tuple[int, ...]] = set()
 
 
 def make_private(path: Path) -> None:
@@ -56,6 +65,52 @@ def close_to_others(path: Path) -> None:
             path.chmod(PRIVATE)
     except OSError as error:
         raise refused(error, path) from error
+
+
+@contextmanager
+def still(path: Path) -> Iterator[Path]:
+    """Yield a copy of a vault and its log, to look at: of the vault itself nothing changes.
+
+    It is taken while nobody can write. Raises BusyVaultError where somebody has the vault open,
+    VaultError where there is none or it cannot be read.
+    """
+    found = check_file(path)
+    # To open and close it here would give up the locks on it.
+    if (found.st_dev, found.st_ino) in open_here:
+        raise busy(path)
+    with TemporaryDirectory(prefix="reticent-") as folder:
+        to = Path(folder) / path.name
+        copy_files(path, to)
+        yield to
+
+
+def copy_files(path: Path, to: Path) -> None:
+    """Copy a database and what SQLite left beside it into files of the owner's only.
+
+    Raises BusyVaultError where somebody has it open, VaultError where it cannot be copied.
+    """
+    real = Path(os.path.realpath(path))  # beside that SQLite keeps the log
+    try:
+        with path.open("rb") as file:
+            _hold(file, path)
+            for suffix in (LOG, JOURNAL):
+                source, target = (each.with_name(each.name + suffix) for each in (real, to))
+                if source.is_file():
+                    make_private(target)
+                    shutil.copyfile(source, target)
+            make_private(to)
+            with to.open("wb") as copy:
+                shutil.copyfileobj(file, copy)
+    except OSError as error:
+        raise refused(error, path) from error
+
+
+def _hold(file: BinaryIO, path: Path) -> None:
+    """Hold others off from writing to a database until its file is closed; BusyVaultError."""
+    try:
+        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, *READERS)
+    except (BlockingIOError, PermissionError) as error:
+        raise busy(path) from error
 
 
 @contextmanager

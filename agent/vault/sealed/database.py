@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from os.path import samestat
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
 
-from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
+from agent.errors import (
+    BusyVaultError,
+    DamagedVaultError,
+    VaultError,
+    VaultVersionError,
+)
+from agent.files import name_new
+from agent.vault.leftovers import free_names
 from agent.vault.sealed.connection import (
     check_file,
     close_to_others,
     connect,
     make_private,
+    open_here,
     translated,
     whole_copy,
 )
 from agent.vault.sealed.framing import FORMAT
-from agent.vault.sealed.trouble import damaged
+from agent.vault.sealed.trouble import damaged, refused
+from agent.vault.sealed.watch import Watch
 
 APPLICATION_ID = 0x52544356
 MAX_INTEGER = 2**63 - 1  # of SQLite
 _SEALED = "generation INTEGER NOT NULL, sealed BLOB NOT NULL"
 STEP, PAUSE = 256, 0.01  # pages that are copied at a time; seconds, where somebody writes
+LARGEST_LOG = 4 << 20  # bytes: then it is moved into the file
 TABLES = (
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE slot(id INTEGER PRIMARY KEY, body BLOB NOT NULL, digest BLOB NOT NULL)",
@@ -45,6 +62,7 @@ _HARDENED = (
     "PRAGMA fullfsync=ON",
     "PRAGMA checkpoint_fullfsync=ON",
     "PRAGMA locking_mode=EXCLUSIVE",
+    "PRAGMA wal_autocheckpoint=0",  # else nobody could tell who has written into the file
 )
 
 
@@ -53,29 +71,32 @@ class Database:
 
     Nobody in this process may open its file otherwise: closing any descriptor of a file gives up
     all locks that the process has on it (POSIX), and with them this one.
+    ``path``: how messages name it.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        """Take a connection that holds others off."""
         self._connection = connection
         self._durable: bool | None = None
         self._copying = Lock()
         self._closing = False
+        self._watch = Watch(path)
         self.path = path
 
     @classmethod
-    def open(cls, path: Path, *, private: bool = True) -> Self:
+    def open(cls, path: Path) -> Self:
         """Open a vault's database, and hold others off until it is closed.
 
-        ``private``: close a file that others could read; else it stays as it is.
+        A file that others could read is closed to them.
         Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if there is none
         or it cannot be opened.
         """
         found = check_file(path)
-        if private:
-            close_to_others(path)
+        close_to_others(path)
         with ExitStack() as on_failure, translated(path):
             connection = connect(path)
-            on_failure.callback(connection.close)
+            database = cls(connection, path)
+            on_failure.push(database._give_up)
             for pragma in _HARDENED:
                 connection.execute(pragma)
             # Before anything is read: the lock is kept when the transaction ends.
@@ -84,11 +105,21 @@ class Database:
             if not samestat(found, check_file(path)):  # it was opened under a name it had before
                 what = "another vault was put in the place of this"
                 raise BusyVaultError(what, "try again", str(path))
-            database = cls(connection, path)
             database._check()
             connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("SELECT count(*) FROM meta")  # now there is a log
+            database._begin()
             on_failure.pop_all()
         return database
+
+    @property
+    def intact(self) -> bool:
+        """Whether its names still lead to the files that are open, as this left them."""
+        return self._watch.intact
+
+    def what_happened(self) -> str:
+        """Say what became of files that are not intact."""
+        return self._watch.difference()
 
     def rows(self, query: str, *values: bytes | int | str) -> list[tuple[Any, ...]]:
         """Return all rows of a query; texts are bytes. Raises VaultError."""
@@ -98,8 +129,10 @@ class Database:
     def write(self, statements: Iterable[Statement], *, durable: bool) -> None:
         """Run statements in one transaction, all or nothing; they may be made as it goes.
 
-        It survives the end of the process; ``durable``: also a power cut. Raises VaultError.
+        It survives the end of the process; ``durable``: also a power cut. Raises VaultError;
+        ReplacedVaultError where the files are others now: then nobody may rely on it.
         """
+        self._watch.check()
         with translated(self.path), ExitStack() as on_failure:
             execute = self._connection.execute
             if durable is not self._durable:
@@ -111,10 +144,21 @@ class Database:
                 execute(query, values)
             execute("COMMIT")
             on_failure.pop_all()
+        self._watch.committed()
+        if self._watch.log_bytes > LARGEST_LOG:
+            with suppress(VaultError):  # it is written all the same, and the next one tries again
+                self.settle()
 
     def settle(self) -> None:
-        """Move everything from the log beside the file into the file, and empty the log."""
-        self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        """Move everything from the log beside the file into the file, and empty the log.
+
+        Raises VaultError.
+        """
+        self._watch.check()
+        try:
+            self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self._watch.settled()
 
     def retire(self) -> None:
         """Put everything into the one file, before something else gets its name.
@@ -123,6 +167,7 @@ class Database:
         that of another file may lie there. Others are held off all the same. Raises VaultError.
         """
         self.rows("PRAGMA journal_mode=TRUNCATE")  # with DELETE, `close` would delete by the name
+        self._watch.retired()
 
     def copy(self, to: Path) -> None:
         """Write a whole copy, in one file of its owner's only, which is there once it is whole.
@@ -137,10 +182,58 @@ class Database:
             self._connection.backup(target, pages=STEP, progress=self._go_on, sleep=PAUSE)
 
     def close(self) -> None:
-        """Put everything into the one file, and let others open it; a copy ends before."""
-        self._closing = True
-        with self._copying, translated(self.path):
+        """Put everything into the one file, and let others open it; a copy ends before.
+
+        Files that are not as this left them stay as they are.
+        """
+        self._end(nullcontext() if self.intact else self._out_of_reach())
+
+    def leave(self) -> None:
+        """Let others open it, and leave the file and its log as they are."""
+        merely = self.intact and not self._watch.log_bytes
+        self._end(nullcontext() if merely else self._out_of_reach())
+
+    def remove_log(self) -> None:
+        """Remove the log of a file that is gone, once it is closed and all of it is elsewhere.
+
+        SQLite would read it into whatever file has the name now.
+        """
+        if self._watch.log_is_ours():
+            with suppress(OSError):
+                self._watch.log.unlink()
+
+    def _give_up(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        """Close what could not be opened; where another process has it, it is left to that."""
+        if isinstance(error, BusyVaultError):
             self._connection.close()
+        else:
+            self.leave()
+
+    def _end(self, meanwhile: AbstractContextManager[object]) -> None:
+        """Close the connection, once no copy is made any more."""
+        self._closing = True
+        with self._copying, translated(self.path), meanwhile:
+            self._connection.close()
+        open_here.discard(self._watch.identity)
+        self._watch.end()
+
+    @contextmanager
+    def _out_of_reach(self) -> Iterator[None]:
+        """Give the open file another name for a moment.
+
+        SQLite closes a database by moving the log into the file, and deletes whatever has the
+        name of the log; not where the file has not the name under which it was opened.
+        """
+        place = self._watch.place
+        if not self._watch.is_ours(place):
+            yield
+            return
+        with ExitStack() as back:
+            with suppress(OSError):  # of a folder that cannot be written to, nothing is deleted
+                elsewhere = place.rename(next(free_names(place)))
+                back.enter_context(suppress(OSError))  # something else has the name by now
+                back.callback(name_new, elsewhere, place)
+            yield
 
     def _go_on(self, *_progress: int) -> None:
         """Raise VaultError where a copy must not go on."""
@@ -153,6 +246,16 @@ class Database:
         with suppress(sqlite3.Error):
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+        self._watch.rolled_back()
+
+    def _begin(self) -> None:
+        """Watch the files from now on. Raises VaultError."""
+        [(page_bytes,)] = self.rows("PRAGMA page_size")
+        try:
+            self._watch.begin(page_bytes)
+        except OSError as error:
+            raise refused(error, self.path) from error
+        open_here.add(self._watch.identity)
 
     def _check(self) -> None:
         """Hold the file to what every vault has: its application, version, tables, soundness."""

@@ -1,5 +1,7 @@
 """Items as sealed rows, found by a keyed hash of their name (FORMAT.md, "Rows")."""
 
+from typing import NamedTuple
+
 from agent.errors import UsageError
 from agent.vault.sealed.chain import MAX_NAME
 from agent.vault.sealed.database import Database, Statement
@@ -21,49 +23,63 @@ _IDS = (
 )
 
 
+class Item(NamedTuple):
+    """An item as it lies in the file."""
+
+    id: bytes
+    generation: int
+    sealed: bytes
+
+
 def item_id(seals: Seals, name: str) -> bytes:
     """Return what stands for the name of an item in the file."""
     return seals.lookup("item", name)
 
 
-def written_item(seals: Seals, name: str, payload: bytes, generation: int) -> Statement:
-    """Return the statement that puts an item in place."""
+def sealed_item(seals: Seals, name: str, payload: bytes, generation: int) -> Item:
+    """Return the row of an item."""
     found_by = item_id(seals, name)
     sealed = seals.seal(named(name, payload), "item", found_by, generation)
-    return "INSERT OR REPLACE INTO item VALUES (?, ?, ?)", (found_by, generation, sealed)
+    return Item(found_by, generation, sealed)
 
 
-def removed_item(seals: Seals, name: str) -> Statement:
-    """Return the statement that removes an item."""
-    return "DELETE FROM item WHERE id = ?", (item_id(seals, name),)
-
-
-def read_item(database: Database, seals: Seals, found_by: bytes) -> tuple[str, bytes, int]:
-    """Return name, payload and generation of an item; DamagedVaultError."""
-    match database.rows(_ONE, found_by):
-        case [(int(generation), bytes(sealed))] if generation > 0:
-            pass
-        case _:
-            raise damaged("an item is missing, or is none", database.path)
+def opened_item(seals: Seals, item: Item) -> tuple[str, bytes]:
+    """Return name and payload of an item; DamagedVaultError if it is not what was sealed there."""
     try:
-        name, payload = unnamed(seals.open(sealed, "item", found_by, generation))
+        name, payload = unnamed(seals.open(item.sealed, "item", item.id, item.generation))
     except (UnsealedError, ValueError) as error:
-        raise damaged("an item was altered", database.path) from error
-    if item_id(seals, name) != found_by:
-        raise damaged("an item has another name", database.path)
-    return name, payload, generation
+        raise damaged("an item was altered") from error
+    if item_id(seals, name) != item.id:
+        raise damaged("an item has another name")
+    return name, payload
 
 
-def read_items(database: Database, seals: Seals) -> dict[str, int]:
-    """Read every item; return the generation of each by its name. Raises DamagedVaultError."""
+def put_item(item: Item) -> Statement:
+    """Return the statement that puts an item in place."""
+    return "INSERT OR REPLACE INTO item VALUES (?, ?, ?)", item
+
+
+def removed_item(item: Item) -> Statement:
+    """Return the statement that removes an item."""
+    return "DELETE FROM item WHERE id = ?", (item.id,)
+
+
+def read_items(database: Database, seals: Seals) -> dict[str, Item]:
+    """Return every item by its name. Raises DamagedVaultError."""
     ids = [found_by for (found_by,) in database.rows(_IDS)]
     if len(ids) > MAX_ITEMS or not all(isinstance(found_by, bytes) for found_by in ids):
         raise damaged("its items are not those of a vault", database.path)
-    items = {}
-    for found_by in ids:
-        name, _, generation = read_item(database, seals, found_by)
-        items[name] = generation
-    return items
+    items = (_item(database, found_by) for found_by in ids)
+    return {opened_item(seals, item)[0]: item for item in items}
+
+
+def _item(database: Database, found_by: bytes) -> Item:
+    """Return an item as it is in the file; DamagedVaultError if it is none."""
+    match database.rows(_ONE, found_by):
+        case [(int(generation), bytes(sealed))] if generation > 0:
+            return Item(found_by, generation, sealed)
+        case _:
+            raise damaged("an item is missing, or is none", database.path)
 
 
 def check_item(name: str, payload: bytes) -> None:

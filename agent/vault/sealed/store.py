@@ -10,11 +10,11 @@ from agent.vault.sealed import chain
 from agent.vault.sealed.item_rows import (
     MAX_ITEMS,
     check_item,
-    item_id,
-    read_item,
+    opened_item,
+    put_item,
     read_items,
     removed_item,
-    written_item,
+    sealed_item,
 )
 from agent.vault.sealed.state import State, digest_of, read_state, written_state
 from agent.vault.sealed.trouble import damaged, refuses
@@ -24,12 +24,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from agent.vault.keys.slot_rows import SlotRow
     from agent.vault.sealed.database import Database, Statement
+    from agent.vault.sealed.item_rows import Item
     from agent.vault.sealed.seal import Seals
 
 
 class Store:
-    """The rows of an open vault; every write is one transaction, and leaves nothing half-done."""
+    """The rows of an open vault; every write is one transaction, and leaves nothing half-done.
+
+    ``slots``, ``items``: those of the file, by their names; they are at hand where it is gone.
+    """
 
     def __init__(self, database: Database, seals: Seals, witness: Path) -> None:
         """Read the state and every item, and hold them to each other and to the witness.
@@ -42,14 +47,15 @@ class Store:
         self._place = witness
         self._witness = read_witness(witness)
         self._check_age()
-        self._generations = read_items(database, seals)
-        if self._items_digest(self._generations) != self._state.items:
+        self.items = read_items(database, seals)
+        if _digest(self.items) != self._state.items:
             raise damaged("its items are not of one time", database.path)
         self._verified = self._doubtful = False
         self._unsynced = self._witness != self._state.witness(seals.vault_id)
         self.notes = [] if self._witness else [MISSING]
-        slots = read_slots(database, seals.vault_id)
-        if any(row.slot is None for row in slots) or slots_digest(slots) != self._state.slots:
+        self.slots = read_slots(database, seals.vault_id)
+        damaged_slots = any(row.slot is None for row in self.slots)
+        if damaged_slots or slots_digest(self.slots) != self._state.slots:
             self.notes.append(ALTERED)
 
     @property
@@ -72,12 +78,13 @@ class Store:
         """Whether memory and file may differ, so that only opening the vault again helps."""
         return self._doubtful
 
-    def verify(self) -> Iterator[tuple[int, bytes]]:
+    def verify(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield every entry, and hold the whole chain to what the vault says of itself.
 
-        To be exhausted once before the first write. Raises DamagedVaultError, or RolledBackError.
+        ``after``: the number of the last one of which it is known that it is as it was. To be
+        exhausted once before the first write. Raises DamagedVaultError, or RolledBackError.
         """
-        rows = chain.verified(self.database, self.seals, self._state, self._witness)
+        rows = chain.verified(self.database, self.seals, self._state, self._witness, after)
         for row, entry in rows:
             yield row.number, entry.payload
         self._verified = True
@@ -119,31 +126,26 @@ class Store:
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
         """Keep an item under a name, in place of what was there. Raises VaultError."""
         check_item(name, payload)
-        generations = self._generations | {name: self.generation + 1}
-        if len(generations) > MAX_ITEMS:
+        item = sealed_item(self.seals, name, payload, self.generation + 1)
+        items = self.items | {name: item}
+        if len(items) > MAX_ITEMS:
             raise UsageError("the vault has no place for more items", "remove some first")
-        statement = written_item(self.seals, name, payload, self.generation + 1)
-        self._change(generations, statement, durable=durable)
+        self._change(items, put_item(item), durable=durable)
 
     def get(self, name: str) -> bytes | None:
-        """Return the item of a name. Raises DamagedVaultError."""
+        """Return the item of a name. Raises VaultError."""
         self._check_ready()
-        if name not in self._generations:
-            return None
-        _, payload, generation = read_item(self.database, self.seals, item_id(self.seals, name))
-        if generation != self._generations[name]:
-            raise damaged("an item is of another time", self.database.path)
-        return payload
+        return opened_item(self.seals, self.items[name])[1] if name in self.items else None
 
     def delete(self, name: str) -> None:
         """Remove an item, if there is one. Raises VaultError."""
-        if name in self._generations:
-            rest = {other: at for other, at in self._generations.items() if other != name}
-            self._change(rest, removed_item(self.seals, name), durable=True)
+        if name in self.items:
+            rest = {other: item for other, item in self.items.items() if other != name}
+            self._change(rest, removed_item(self.items[name]), durable=True)
 
     def names(self) -> list[str]:
         """Return the names of the items, sorted."""
-        return sorted(self._generations)
+        return sorted(self.items)
 
     def sync(self) -> None:
         """See to it that everything so far is on the disk. Raises VaultError."""
@@ -181,7 +183,8 @@ class Store:
         self._doubtful = True
         self.seals = seals
         self._state = read_state(self.database, seals)
-        self._generations = read_items(self.database, seals)
+        self.items = read_items(self.database, seals)
+        self.slots = read_slots(self.database, seals.vault_id)
         self._doubtful = False
         self._renew_witness()
 
@@ -191,15 +194,16 @@ class Store:
         del self.seals
         self.database.close()
 
-    def _change(self, generations: dict[str, int], statement: Statement, *, durable: bool) -> None:
-        """Write or remove an item."""
-        after = self._state.after(items=self._items_digest(generations))
-        self.commit(after, [statement], durable=durable)
-        self._generations = generations
+    def change_slots(self, slots: list[SlotRow], statement: Statement) -> None:
+        """Write or remove a slot, so that these are left. Raises VaultError."""
+        after = self._state.after(slots=slots_digest(slots))
+        self.commit(after, [statement], durable=True)
+        self.slots = slots
 
-    def _items_digest(self, generations: dict[str, int]) -> bytes:
-        """Return what the state says of items."""
-        return digest_of({item_id(self.seals, name): at for name, at in generations.items()})
+    def _change(self, items: dict[str, Item], statement: Statement, *, durable: bool) -> None:
+        """Write or remove an item, so that these are left."""
+        self.commit(self._state.after(items=_digest(items)), [statement], durable=durable)
+        self.items = items
 
     def _renew_witness(self) -> None:
         """Tell the witness what is on the disk; a vault is not closed because that failed."""
@@ -230,3 +234,8 @@ class Store:
         now = self._state
         counts = {name: getattr(now, name) for name in ("generation", "rotations", "entries")}
         check_age(self._witness, self.seals.vault_id.hex(), counts)
+
+
+def _digest(items: dict[str, Item]) -> bytes:
+    """Return what the state says of items."""
+    return digest_of({item.id: item.generation for item in items.values()})

@@ -18,8 +18,7 @@ def trouble(error: sqlite3.Error, path: Path) -> VaultError:
     """Return our error for one of SQLite's."""
     code = _kind(error)
     if code in _BUSY:
-        hint = "stop the other one, for instance with `reticent lock`"
-        return BusyVaultError("the vault is open in another process", hint, str(path))
+        return busy(path)
     if code == sqlite3.SQLITE_FULL:
         hint = "free some space and try again; nothing of this was written"
         return VaultError("the disk is full", hint, str(path))
@@ -33,6 +32,12 @@ def trouble(error: sqlite3.Error, path: Path) -> VaultError:
         hint = "check the disk and the space on it, then unlock again"
         return VaultError("the disk failed while the vault was in use", hint, str(path))
     return damaged("it is no sound database", path)
+
+
+def busy(path: Path) -> BusyVaultError:
+    """Return the error for a vault that somebody else has open."""
+    hint = "stop the other one, for instance with `reticent lock`"
+    return BusyVaultError("the vault is open in another process", hint, str(path))
 
 
 def refuses(error: VaultError) -> bool:

@@ -7,7 +7,7 @@
 
 import { HEADER } from "../lib/header.js";
 import { UNUSED } from "../lib/limits.js";
-import { escaped, expression } from "../lib/sites.js";
+import { escaped, expression, isSame } from "../lib/sites.js";
 
 const [TO_GATE, PASS, CARRY] = [1, 2, 3]; // priorities: a header needs a higher one than `allow`
 const BY_GATE = 99_999; // what the gate lets pass where the background is silent: gate.js
@@ -189,9 +189,4 @@ export class Rules {
     });
     return isSupported;
   }
-}
-
-/** Say whether two addresses are of one request: what is behind # does not leave. */
-function isSame(one, other) {
-  return one?.split("#")[0] === other.split("#")[0];
 }

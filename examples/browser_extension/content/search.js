@@ -3,11 +3,12 @@
  * and tells which result is visited, where the user wants that to be known.
  *
  * A script of the old kind, as browsers inject it. All it knows is told by the background: the
- * expressions of this site's searches, whether forms are to be held, and whether clicks count.
+ * expressions of this site's searches, and whether clicks count.
  */
 (() => {
   const PATIENCE = 1500; // longer than the background takes: then the gate is next
-  const known = { searches: [], forms: false, clicks: false };
+  const MEANT = 1000; // milliseconds in which a key or a click sends a form off
+  const known = { searches: null, clicks: false }; // null: not told yet
 
   /** An attribute of an element, also where a form has a field of a method's name. */
   const attribute = (element, name) => Element.prototype.getAttribute.call(element, name);
@@ -34,20 +35,53 @@
     return url.origin === location.origin ? url.href : null;
   }
 
+  /** The form that a key or a click of the user's may send off next, and when that was. */
+  let meant = { form: null, at: 0 };
+
+  /** Note a key or a click: of the browser's own making, while a form's `submit` may be a script's. */
+  function pressed(event) {
+    const sends = event.type === "keydown" ? event.key === "Enter" : event.button === 0;
+    if (event.isTrusted && sends) {
+      const form = event.composedPath().find((each) => sendsOff(each, event.type))?.form;
+      meant = { form: form ?? null, at: event.timeStamp };
+    }
+  }
+
+  /** Whether a key in an element, or a click on it, sends its form off. */
+  function sendsOff(element, type) {
+    if (element instanceof HTMLInputElement) {
+      return type === "keydown" || /^(?:submit|image)$/.test(element.type);
+    }
+    return element instanceof HTMLButtonElement && element.type === "submit";
+  }
+
   const lines = (text) => text.replace(/\r?\n|\r/g, "\r\n");
 
   async function submitted(event) {
-    if (!event.isTrusted || event.defaultPrevented || !known.forms) {
+    const own = meant.form === event.target && event.timeStamp - meant.at < MEANT;
+    meant = { form: null, at: 0 };
+    if (!own || !event.isTrusted || event.defaultPrevented) {
       return;
     }
     const address = addressOf(event.target, event.submitter);
-    if (!address || !known.searches.some((each) => each.test(address))) {
+    if (!address || (known.searches && !isSearch(address))) {
       return;
     }
     event.preventDefault();
     const late = new Promise((done) => setTimeout(done, PATIENCE));
-    await Promise.race([tell({ kind: "form", address }), late]);
-    location.assign(address);
+    await Promise.race([decided(address), late]);
+    // A link of the page's own: Firefox takes a location that is assigned here for ours.
+    Object.assign(document.createElement("a"), { href: address }).click();
+  }
+
+  const isSearch = (address) => known.searches.some((each) => each.test(address));
+
+  /** Have the background decide a search, once it is known to be one. */
+  async function decided(address) {
+    await told;
+    if (isSearch(address)) {
+      await tell({ kind: "form", address });
+    }
   }
 
   function clicked(event) {
@@ -60,11 +94,12 @@
   /** Tell the background; what it does not take is no matter of the page. */
   const tell = (message) => chrome.runtime.sendMessage(message).catch(() => null);
 
-  tell({ kind: "page" }).then((told) => {
-    known.searches = (told?.searches ?? []).map((each) => new RegExp(each));
-    known.forms = told?.forms === true;
-    known.clicks = told?.clicks === true;
+  const told = tell({ kind: "page" }).then((page) => {
+    known.searches = (page?.searches ?? []).map((each) => new RegExp(each));
+    known.clicks = page?.clicks === true;
   });
+  addEventListener("keydown", pressed, true);
+  addEventListener("click", pressed, true);
   addEventListener("submit", submitted);
   addEventListener("click", clicked);
   addEventListener("auxclick", clicked);

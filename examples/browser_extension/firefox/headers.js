@@ -1,7 +1,6 @@
 /** Firefox holds a request until it is decided what it carries. */
 
 import { HEADER } from "../lib/header.js";
-import { isOf } from "../lib/sites.js";
 
 const LOWER = HEADER.toLowerCase();
 
@@ -22,7 +21,7 @@ export class Held {
    */
   async headers(request) {
     const { requestId, tabId, url, requestHeaders } = request;
-    const search = await this.#search(request);
+    const search = await this.#isSearch(request);
     if (!search && !this.#given.delete(requestId)) {
       return undefined;
     }
@@ -40,13 +39,9 @@ export class Held {
     this.#given.delete(requestId);
   }
 
-  /** The search that a request is: a page that is opened, or what a page of its site fetches. */
-  async #search({ url, method, type, tabId, frameId, documentUrl }) {
-    if (method !== "GET" || tabId < 0 || frameId !== 0) {
-      return null;
-    }
-    const found = await this.#searching.found(url);
-    const own = found && (type === "main_frame" || isOf(found.site.recipient, documentUrl));
-    return own ? found : null;
+  /** Say whether a request is a search: a page that a tab goes to, and nothing that pages fetch. */
+  async #isSearch({ url, method, type, tabId, frameId }) {
+    const page = type === "main_frame" && method === "GET" && tabId >= 0 && frameId === 0;
+    return page && (await this.#searching.found(url)) !== null;
   }
 }

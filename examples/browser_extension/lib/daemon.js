@@ -1,8 +1,9 @@
 /** The daemon as the extension knows it: how it is, for which sites, and what it decides. */
 
-import { DECISION, LONGEST_QUERY, MOST_SITES, STATUS } from "./limits.js";
+import { DECISION, LONGEST_QUERY, MOST_SITES, PAUSE, STATUS } from "./limits.js";
 import { siteOf } from "./sites.js";
 
+const FULL = "too many from pages";
 const OFF = ["no daemon", "no host"];
 const LARGE = {
   code: "too large",
@@ -14,6 +15,7 @@ const LARGE = {
  * @typedef {import("./sites.js").Site} Site
  * @typedef {import("./relay.js").Fault} Fault
  * @typedef {"" | "lock" | "off" | "slow"} State
+ * @typedef {"user" | "page"} Asker who asks: the user where a key or a click of theirs is seen
  * @typedef {{recipient: string, query: string, answer: object | null, fault: Fault | null}} Decided
  */
 
@@ -21,6 +23,7 @@ export class Daemon {
   /** @type {State} */ state = "";
   /** @type {Fault | null} what is wrong where the state says so */ fault = null;
   /** @type {readonly Site[]} */ sites = [];
+  /** Whether the policy has mistakes, so that the rules before it decide. */ stale = false;
   /** Whether it wants to know which results are visited. */ clicks = false;
   /** @type {Set<string>} recipients that are to get nothing, until they are listed again */
   refused = new Set();
@@ -28,6 +31,8 @@ export class Daemon {
 
   #relay;
   #changed;
+  /** Until when pages are not asked about, by recipient; they have the answer of then. */
+  #paused = new Map();
 
   /**
    * @param {import("./relay.js").Relay} relay
@@ -44,6 +49,7 @@ export class Daemon {
     const { body, fault } = await this.#relay.call("status", null, STATUS);
     if (body) {
       this.clicks = body.clicks === true;
+      this.stale = body.stale_rules === true;
       this.#list(Array.isArray(body.sites) ? body.sites : [], body.locked === true);
     }
     this.#note(body?.locked === true ? "locked" : (fault?.code ?? ""), fault);
@@ -54,14 +60,21 @@ export class Daemon {
    * Ask what a search may carry.
    * @param {Site} site
    * @param {string} query
+   * @param {Asker} by
    * @returns {Promise<Decided>}
    */
-  async decide({ recipient }, query) {
+  async decide({ recipient }, query, by) {
     if (query.length > LONGEST_QUERY) {
       return { recipient, query, answer: null, fault: LARGE };
     }
+    if (by === "page" && this.#paused.get(recipient) > Date.now()) {
+      return { recipient, query, answer: { code: FULL }, fault: null };
+    }
     const asked = { query, recipient, asked: null };
-    const { body, fault } = await this.#relay.call("decide", asked, DECISION);
+    const { body, fault } = await this.#relay.call("decide", asked, DECISION, { by });
+    if (body?.code === FULL) {
+      this.#paused.set(recipient, Date.now() + PAUSE);
+    }
     if (this.#note(body?.code ?? fault?.code, fault)) {
       this.#changed(); // costs a few calls of the browser's, for which a search would wait
     }

@@ -1,10 +1,12 @@
 /** How long is waited, and how much is taken; milliseconds unless said. */
 
 export const DECISION = 1000; // that a request is held: then it goes on without a header
+export const SEEN = 500; // for the browser to say which tab is in front: else none is
 export const STATUS = 1000; // for any other answer
 export const EVERY = 30_000; // between two looks at how the daemon is; an alarm's least
 export const SOON = 2000; // the same, while the user may be about to approve an offer
 export const SOON_FOR = 600_000;
+export const PAUSE = 1000; // that pages are not asked about, once they have led there too often
 export const UNUSED = 30_000; // until a rule that no request has met is taken away
 
 export const LONGEST_QUERY = 4096; // characters, as agent/wire/base.py has it

@@ -2,7 +2,7 @@
 
 import { tokens } from "./fields.js";
 import { LONGEST_NAME, LONGEST_SEARCH, MOST_NAMES, MOST_OFFERS } from "./limits.js";
-import { parsed } from "./sites.js";
+import { isSealed, parsed } from "./sites.js";
 
 const ACCEPT = "accept-shared-attributes";
 const USUAL = ["q", "query", "search", "s", "p", "text", "term", "keywords", "k", "wd"];
@@ -65,7 +65,7 @@ export class Offers {
 /** The search that an address looks like: nothing of it but the usual parameter is kept. */
 function searchAt(address) {
   const url = parsed(address);
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+  if (!url || !isSealed(url) || url.username || url.password) {
     return null;
   }
   const name = USUAL.find((each) => url.searchParams.getAll(each).some(Boolean));

@@ -53,15 +53,16 @@ export class Relay {
    * @param {string} call one of decide, status, clicked, offer, refuse
    * @param {object | null} body its message
    * @param {number} limit milliseconds
+   * @param {object} more what else the envelope says
    * @returns {Promise<Outcome>} never rejected
    */
-  call(call, body, limit) {
+  call(call, body, limit, more = {}) {
     return new Promise((resolve) => {
       const id = this.#next++;
       const timer = setTimeout(() => this.#drop(FAULTS.slow), limit);
       this.#waiting.push({ id, resolve, timer });
       try {
-        this.#opened().postMessage({ call, id, body });
+        this.#opened().postMessage({ call, id, body, ...more });
       } catch {
         this.#drop(FAULTS.broken);
       }

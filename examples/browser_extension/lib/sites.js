@@ -5,6 +5,9 @@
  * several parameters with the name, the first that is not empty counts, here and in `expression`.
  */
 
+/** How an address begins that nobody reads on its way: https, or this machine (policy/settings.py). */
+const SEALED =
+  /^(?:https:\/\/|http:\/\/(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])[:/?])/;
 const HOLE = "{query}";
 const NAMED = /^[^?#]*\?(?:[^#]*&)?([^?&=#]+)=$/;
 const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
@@ -30,7 +33,7 @@ export function siteOf({ recipient, search }) {
     return null;
   }
   const url = parsed(`${before}x${after}`);
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+  if (!url || !isSealed(url) || url.username || url.password) {
     return null;
   }
   const site = Object.freeze({
@@ -116,6 +119,16 @@ export function addressOf(site, query) {
 export function isOf(recipient, address) {
   const host = parsed(address ?? "")?.hostname ?? "";
   return host === recipient || host.endsWith(`.${recipient}`);
+}
+
+/** Say whether two addresses are of one request: what is behind # does not leave. */
+export function isSame(one, other) {
+  return one?.split("#")[0] === other.split("#")[0];
+}
+
+/** Say whether nobody reads what goes to an address on its way. @param {URL} url */
+export function isSealed(url) {
+  return SEALED.test(url.href);
 }
 
 /** @param {string} text @returns {URL | null} */

@@ -5,7 +5,7 @@ import { page } from "./words.js";
 const element = (id) => document.getElementById(id);
 
 /** Show what there is to say, and hide what has nothing to say. */
-function show({ state, word, search, sent, unset, facts }) {
+function show({ state, word, search, sent, unspecified, facts }) {
   element("state").hidden = !state;
   element("state-text").textContent = state?.text;
   element("state-hint").textContent = state?.hint;
@@ -18,10 +18,12 @@ function show({ state, word, search, sent, unset, facts }) {
   element("query").textContent = search?.query;
   element("recipient").textContent = search?.recipient;
   element("recipient").hidden = sent.length > 0; // then the headline names it
+  element("read-as").textContent = search?.readAs;
+  element("read-as").hidden = !search?.readAs;
   element("headline").textContent = search?.headline;
   element("sent").replaceChildren(...sent.map(item));
-  element("unset").replaceChildren(...unset.map(item));
-  element("left-out").hidden = unset.length === 0;
+  element("unspecified").replaceChildren(...unspecified.map(item));
+  element("left-out").hidden = unspecified.length === 0;
   element("facts").replaceChildren(...facts.map((each) => made("li", "", each)));
   element("refuse").onclick = () => refuse(search.recipient);
 }

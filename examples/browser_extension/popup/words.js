@@ -7,6 +7,10 @@ const STATES = {
     text: "This browser finds no Reticent. Searches carry nothing.",
     hint: "reticent browser install",
   },
+  stale: {
+    text: "Your policy has mistakes. The rules before it are in use.",
+    hint: "reticent policy check",
+  },
   slow: { text: "Reticent took too long. A search goes on without it.", hint: "reticent status" },
 };
 const CODES = {
@@ -24,6 +28,10 @@ const CODES = {
   "no host": "this browser found no Reticent",
   "too slow": "Reticent took too long, and may count it as told",
   "too large": "it is too long",
+  "not https": "the network would read it",
+  "too many": "more was asked within a minute than is recorded",
+  "too many from pages": "pages led here more often within a minute than your rules allow",
+  unseen: "a page searched where you could not see it",
   withheld: "the browser did not take it, though Reticent counts it as told",
 };
 const REASONS = {
@@ -39,9 +47,9 @@ const REASONS = {
  * @typedef {object} Page
  * @property {{text: string, hint: string} | null} state what is wrong, and what to run
  * @property {{text: string, command: string, rest: string} | null} word of the tab's site
- * @property {{recipient: string, query: string, headline: string} | null} search
- * @property {Row[]} sent those that help most first, as in `unset`
- * @property {Row[]} unset chosen, but not set: leaving them out says so
+ * @property {{recipient: string, query: string, readAs: string, headline: string} | null} search
+ * @property {Row[]} sent those that help most first, as in `unspecified`
+ * @property {Row[]} unspecified chosen, and you prefer not to say: leaving them out says so
  * @property {string[]} facts
  */
 
@@ -51,22 +59,23 @@ const REASONS = {
  * @param {object | null} told.search
  * @param {string} told.state
  * @param {object | null} told.fault
+ * @param {boolean} told.stale whether older rules are in use than the file's
  * @param {string | null} told.offered the site that waits for the user's word
  * @param {string | null} told.refused the site that is to get nothing
  * @returns {Page}
  */
-export function page({ search, state, fault, offered, refused }) {
+export function page({ search, state, fault, stale, offered, refused }) {
   const answer = search?.answer;
   const because = new Map((answer?.summary?.because ?? []).map((each) => [each.name, each]));
   const gain = ([name]) => because.get(name)?.gain_bits ?? -Infinity;
   const row = ([name, value]) => ({ name, value, why: whyOf(because.get(name)) });
   const rows = (pairs) => pairs.sort((one, other) => compared(gain(other), gain(one))).map(row);
   return {
-    state: stateOf(state, fault),
+    state: stateOf(state || (stale ? "stale" : ""), fault),
     word: search ? null : wordOf(offered, refused),
-    search: search && { ...search, headline: headline(search) },
+    search: search && { ...search, readAs: readAs(answer?.summary), headline: headline(search) },
     sent: rows(Object.entries(answer?.attributes ?? {})),
-    unset: rows((answer?.unspecified ?? []).map((name) => [name, "not set"])),
+    unspecified: rows((answer?.unspecified ?? []).map((name) => [name, "unspecified"])),
     facts: factsOf(answer?.summary),
   };
 }
@@ -106,11 +115,20 @@ function headline({ recipient, answer, fault }) {
     return `Told ${recipient}:`;
   }
   if (answer?.unspecified?.length > 0) {
-    return "It carried nothing: you have set none of what was chosen.";
+    return "It carried nothing: you prefer not to say what was chosen.";
   }
   const code = answer?.code ?? fault?.code ?? "";
   const why = Object.hasOwn(CODES, code) ? CODES[code] : "something went wrong";
   return `It carried nothing: ${why}.`;
+}
+
+/** What the query was read as; nothing where nothing was decided. */
+function readAs(summary) {
+  if (!summary) {
+    return "";
+  }
+  const known = summary.read_as;
+  return known === null ? "Not recognised as a known query." : `Read as “${known}”.`;
 }
 
 /** Which of two numbers is smaller, as `sort` asks it. */

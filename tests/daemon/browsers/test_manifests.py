@@ -31,7 +31,7 @@ from agent.daemon.browsers.places import (
     manifest_path,
     sandboxes,
 )
-from agent.errors import UsageError
+from agent.errors import UnsafeError, UsageError
 from agent.paths import Paths, paths
 from tests.daemon.browsers.host import hosting
 from tests.wire.fake import short_folder
@@ -163,6 +163,30 @@ def test_what_was_changed_is_seen(system: System, places: Paths) -> None:
     [seen] = look(system, places, [CHROMIUM])
     assert (seen.state, seen.mine) == ("differing", True)
     assert remove([seen]) == [path]
+
+
+@pytest.mark.parametrize("umask", [0, 0o002, 0o022, 0o077])
+def test_nobody_else_can_write_a_manifest(system: System, places: Paths, umask: int) -> None:
+    """Whatever the umask: it says which program a browser starts. Ours can read it anyhow."""
+    before = os.umask(umask)
+    try:
+        written = install(look(system, places), places, sys.executable)
+    finally:
+        os.umask(before)
+    modes = {stat.S_IMODE(each.stat().st_mode) for each in written if each != places.relay}
+    assert modes == {0o644 & ~umask}
+    assert stat.S_IMODE(places.relay.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(each.parent.stat().st_mode) & 0o022 for each in written} == {0}
+
+
+def test_no_manifest_is_written_where_others_could_replace_it(
+    system: System, places: Paths, home: Path
+) -> None:
+    """The folder is named, and there is no manifest."""
+    home.chmod(0o777)
+    with pytest.raises(UnsafeError, match="others can write to this folder"):
+        install(look(system, places), places, sys.executable)
+    assert not manifest_path(CHROMIUM, system).exists()
 
 
 def test_others_in_a_browsers_folder_keep_what_they_have(system: System, places: Paths) -> None:

@@ -17,7 +17,7 @@ def test_a_plan_hears_what_was_asked(mode: str, counts: bool) -> None:
     agent, vault = living(f'{OPEN}mode = "{mode}"\n')
     for _ in range(TIMES):
         assert handle(SHOP, MONDAY, agent).attributes
-    query = MODEL.match(SHOP.query).query
+    query = MODEL.match(SHOP.query)
     now = case_of(SHOP, MONDAY + SECOND, agent).known
     assert now.heard == (((query, TIMES),) if counts else ())
     for number in range(1, TIMES + 1):

@@ -34,7 +34,7 @@ def test_the_change_is_said() -> None:
     assert found.headline.startswith("With age, job and hours: +0.")
     assert found.headline.endswith("in place of 151; that breaks the limit k.")
     assert found.weighed.breaks == "k"
-    assert [each.label for each in found.lines][:2] == ["today", "waits for you"]
+    assert [each.label for each in found.lines][:3] == ["today", "read as", "waits for you"]
     without = weighed(WhatIf(entry=1, drop=["gender"]), MONDAY + SECOND, agent)
     assert without.headline.startswith("Without gender: -0.")
     plain = weighed(WhatIf(entry=1, add=["gender"]), MONDAY + SECOND, agent)

@@ -1,19 +1,21 @@
 """The desk: from a request that waits to a verdict, and to the request after it."""
 
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.daemon.desk.desk import Desk
 from agent.errors import RefusedError, ReticentError, UsageError
-from agent.wire.reviews import Verdict
+from agent.wire.reviews import Override, Verdict
 from policy.load import preset
 from policy.read import read
 from tests.daemon.office import TEXT, Office, open_office
+from tests.decision.made import NAMES
 
 HOSTS = ("a.example", "www.a.example", "b.example", "s1.example", "s2.example")
 
@@ -254,3 +256,59 @@ def test_a_no_to_who_gets_nothing_has_its_effect(office: Office) -> None:
     review = office.review("a.example")
     office.desk.refuse("a.example", office.now)
     assert office.say(review, "deny", "always").without_effect == []
+
+
+POLICIES = (
+    TEXT,
+    TEXT.replace("0.01", "3"),
+    TEXT.replace("ask", "auto"),
+    TEXT + '[[rule]]\nrecipient = "a.example"\ndisclose = "never"\n',
+    TEXT + "".join(f'[[rule]]\nattribute = "{name}"\ndisclose = "auto"\n' for name in NAMES[:2]),
+)
+OVERRIDES = st.builds(
+    Override,
+    recipient=st.sampled_from(["a.example", "s1.example"]),
+    names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=2, unique=True),
+    disclose=st.sampled_from(["never", "ask", "auto"]),
+    lasting=st.sampled_from(["until restart", "always"]),
+    about=st.sampled_from(["recipient", "everyone"]),
+)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from(["a.example", "s1.example", "s2.example", "undo"]),
+            st.sampled_from(POLICIES),
+            OVERRIDES,
+        ),
+        min_size=2,
+        max_size=8,
+    )
+)
+def test_what_waits_follows_the_rules_in_force(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[str | Override]
+) -> None:
+    """Whatever is edited, said and taken back: what is listed would be asked for now.
+
+    And with the figures of now, where it has any.
+    """
+    office = open_office(tmp_path_factory.mktemp("desk"))
+    for step in ["a.example", *steps]:
+        with suppress(UsageError):
+            if isinstance(step, Override):
+                office.desk.override(step, office.now)
+            elif step == "undo":
+                office.desk.undo(office.now)
+            elif "\n" in step:
+                office.path.write_text(step)
+            else:
+                office.request(step)
+        for review in office.desk.reviews(office.now):
+            decision, terms, _ = office.decided(review.recipient)
+            assert {*review.names} <= terms.ask
+            if review.more_bits is not None and decision.pending is not None:
+                assert review.more_bits == pytest.approx(
+                    decision.pending.figures.utility - decision.figures.utility
+                )

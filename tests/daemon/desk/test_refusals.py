@@ -71,5 +71,5 @@ def test_the_list_leaves_room_for_what_the_user_says() -> None:
     assert refused(text, names[0]) == text
     with pytest.raises(UsageError, match="1,000 recipients are refused already"):
         refused(text, "a.example")
-    assert len(text) < LARGEST / 3
+    assert len(text) < LARGEST / 2
     assert "approved for a.example" in after(text, Wish("a.example", "approve", ("salary",)))

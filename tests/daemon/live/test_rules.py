@@ -1,19 +1,26 @@
 """The policy file while the daemon runs: edited, broken, gone, half written."""
 
+import asyncio
 import os
-from datetime import timedelta
+import subprocess
+from datetime import UTC, datetime, timedelta
 from logging import INFO, Handler
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agent.daemon.live.rules
 from agent.daemon.live.rules import Rules
-from agent.daemon.live.stamps import Stamp, stamp_of
+from agent.daemon.live.stamps import SETTLING, stamp_of
 from agent.daemon.process.log import LOG
+from policy.load import Check, load
+from policy.rules import Policy
 from tests.daemon.doubles import MONDAY
+from tests.wire.fake import short_folder
 
 SECOND = timedelta(seconds=1)
 GOOD = "lambda = 1.0\n"
@@ -146,7 +153,7 @@ def test_an_emptied_file_is_no_policy(edited: Edited, text: str) -> None:
     edited.save(text)
     assert edited.look()
     edited.rules.reload(edited.now)
-    assert edited.text == OTHER
+    assert (edited.text,) == (OTHER,)
     (problem,) = edited.rules.status().problems
     assert "says nothing" in problem
     assert 'preset = "balanced"' in problem
@@ -181,25 +188,6 @@ def test_a_file_of_the_future_is_read(edited: Edited) -> None:
     assert edited.text == OTHER
 
 
-def test_the_file_is_looked_at_twice_a_second_at_most(
-    edited: Edited, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However many requests there are, and whichever way the clock goes."""
-    looks: list[Path] = []
-
-    def noted(path: Path) -> Stamp | None:
-        looks.append(path)
-        return stamp_of(path)
-
-    monkeypatch.setattr(agent.daemon.live.rules, "stamp_of", noted)
-    edited.save(GOOD)
-    for step in range(1000):
-        edited.rules.check(MONDAY + timedelta(milliseconds=step))
-    assert len(looks) == 2
-    edited.rules.check(MONDAY - timedelta(days=1))
-    assert len(looks) == 3
-
-
 def test_a_file_that_cannot_be_read_leaves_the_rules(edited: Edited) -> None:
     """A folder in its place, say."""
     edited.save(GOOD)
@@ -209,3 +197,249 @@ def test_a_file_that_cannot_be_read_leaves_the_rules(edited: Edited) -> None:
     assert edited.look()
     assert edited.text == GOOD
     assert len(edited.rules.status().problems) == 1
+
+
+INTRUDER = 65534
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+
+
+def by_another(script: str, *arguments: Path) -> None:
+    """Let another user of the machine run a shell script."""
+    subprocess.run(
+        ["/bin/sh", "-ec", script, "sh", *arguments],
+        check=True,
+        user=INTRUDER,
+        group=INTRUDER,
+        extra_groups=[],
+    )
+
+
+@AS_ROOT
+def test_a_policy_that_another_user_put_there_is_not_obeyed() -> None:
+    """They rename our folder, where they can, and supply one of theirs; not even old rules stay."""
+    with short_folder() as home:
+        (home / "config").mkdir(0o700)
+        edited = Edited(home / "config")
+        home.chmod(0o777)
+        edited.save(GOOD)
+        edited.look()
+        assert (edited.text,) == (None,), "others can replace the folder"
+        home.chmod(0o711)
+        edited.save(OTHER)
+        edited.look()
+        assert (edited.text,) == (OTHER,)
+        home.chmod(0o777)
+        script = 'mv "$1/config" "$1/old" && mkdir "$1/config" && echo "lambda = 0.0" >"$2"'
+        by_another(script, home, edited.path)
+        assert edited.look()
+        status = edited.rules.status()
+        assert (edited.text, status.in_use, status.loaded_at) == (None, False, None)
+        assert "others can write to this folder" in status.problems[0]
+        home.chmod(0o755)
+        edited.rules.reload(edited.now)
+        assert (edited.text,) == (None,), "it is theirs"
+        assert "belongs to another user" in edited.rules.status().problems[0]
+
+
+@AS_ROOT
+def test_a_link_is_obeyed_where_it_leads_to_a_file_of_ours(tmp_path: Path) -> None:
+    """As programs that manage such files make them; never to one that others can write."""
+    (tmp_path / "config").mkdir(0o700)
+    edited = Edited(tmp_path / "config")
+    dotfiles, shared = tmp_path / "dotfiles.toml", tmp_path / "shared.toml"
+    dotfiles.write_text(GOOD)
+    edited.path.symlink_to(dotfiles)
+    edited.look()
+    assert (edited.text,) == (GOOD,)
+    shared.write_text(OTHER)
+    shared.chmod(0o666)
+    os.chown(shared, INTRUDER, INTRUDER)
+    for owner, bits in ((INTRUDER, 0o666), (INTRUDER, 0o644), (0, 0o666), (0, 0o646)):
+        os.chown(shared, owner, owner)
+        shared.chmod(bits)
+        edited.path.unlink()
+        edited.path.symlink_to(shared)
+        edited.rules.reload(edited.now)
+        assert (edited.text,) == (None,)
+        assert str(edited.path) in edited.rules.status().problems[0]
+    shared.chmod(0o644)
+    edited.rules.reload(edited.now)
+    assert (edited.text,) == (OTHER,)
+
+
+class Live:
+    """A policy file that is followed, by the system's own clock; ``told``: of how many changes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "policy.toml"
+        self.rules = Rules(self.path)
+        self.told = 0
+
+    def clock(self) -> datetime:
+        """Return the time."""
+        return datetime.now(UTC)
+
+    def tell(self) -> None:
+        """Count a change."""
+        self.told += 1
+
+    async def follow(self) -> str | None:
+        """Return the text of the policy by which a call is answered now."""
+        await self.rules.follow(self.clock, self.tell)
+        return None if self.rules.policy is None else self.rules.policy.text
+
+
+def in_place(path: Path, text: str) -> None:
+    """Write over a file, as `cat >` does, with the times it had."""
+    status = path.stat()
+    path.write_text(text)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def replaced(path: Path, text: str) -> None:
+    """Put another file in its place, as most editors do."""
+    other = path.with_suffix(".new")
+    other.write_text(text)
+    other.replace(path)
+
+
+def removed(path: Path, text: str) -> None:
+    """Take it away, then write it."""
+    path.unlink()
+    path.write_text(text)
+
+
+EDITS = st.tuples(
+    st.sampled_from([in_place, replaced, removed]), st.sampled_from(["k = 3\n", "k = 4\n", BROKEN])
+)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(EDITS, min_size=1, max_size=4), st.booleans())
+def test_an_edit_is_in_force_when_the_next_call_is_answered(
+    tmp_path_factory: pytest.TempPathFactory, edits: list[Any], ours: bool
+) -> None:
+    """However it is written, as long as before and at the same time; also after one of ours."""
+    file = Live(tmp_path_factory.mktemp("policy"))
+    file.path.write_text(good := "k = 2\n")
+
+    async def run() -> None:
+        nonlocal good
+        if ours:
+            file.rules.renew(file.clock())
+        assert await file.follow() == good
+        for edit, text in edits:
+            edit(file.path, text)
+            good = good if text == BROKEN else text
+            assert await file.follow() == good
+            assert file.rules.stale == (text == BROKEN)
+
+    asyncio.run(run())
+
+
+def test_an_edit_after_one_of_ours_in_the_same_moment_is_seen(tmp_path: Path) -> None:
+    """The clock of a file system has steps: of both edits the file has the same times."""
+    file = Live(tmp_path)
+    file.path.write_text("k = 3\n")
+    file.rules.renew(file.clock())
+    seen = stamp_of(file.path)
+    file.path.write_text("k = 4\n")
+
+    async def run() -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(agent.daemon.live.rules, "stamp_of", lambda _: seen)
+            await asyncio.sleep(SETTLING.total_seconds())
+            assert await file.follow() == "k = 4\n"
+
+    asyncio.run(run())
+
+
+def test_an_unchanged_file_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call costs one look at what the file is."""
+    file = Live(tmp_path)
+    file.path.write_text("k = 3\n")
+    reads: list[Path] = []
+
+    def counted(path: Path, check: Check) -> Policy:
+        reads.append(path)
+        return load(path, check)
+
+    monkeypatch.setattr(agent.daemon.live.rules, "load", counted)
+
+    async def run() -> None:
+        for _ in range(100):
+            await asyncio.gather(*[file.follow() for _ in range(3)])
+
+    asyncio.run(run())
+    assert (len(reads), file.told) == (1, 1)
+
+
+@pytest.mark.parametrize("slow", ["reading", "writing"])
+def test_nobody_waits_longer_than_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: str
+) -> None:
+    """The last good rules stay meanwhile, and that is said; what is read at last is in force."""
+    monkeypatch.setattr(agent.daemon.live.rules, "PATIENCE", 0.5)
+    file, end = Live(tmp_path), Event()
+    file.path.write_text("k = 2\n")
+
+    def waiting(path: Path, check: Check) -> Policy:
+        assert end.wait(30)
+        return load(path, check)
+
+    async def run() -> None:
+        assert await file.follow() == "k = 2\n"
+        if slow == "reading":
+            monkeypatch.setattr(agent.daemon.live.rules, "load", waiting)
+        replaced(file.path, "k = 3\n")
+        touching = asyncio.create_task(touched())
+        assert await file.follow() == "k = 2\n"
+        assert (file.rules.stale, file.told) == (True, 2)
+        began = asyncio.get_running_loop().time()
+        assert await file.follow() == "k = 2\n"
+        assert asyncio.get_running_loop().time() - began < 0.4
+        assert "more than a second" in file.rules.status().problems[0]
+        end.set()
+        await touching
+        for _ in range(500):
+            if file.rules.stale:
+                await asyncio.sleep(0.02)
+        assert await file.follow() == "k = 3\n"
+        assert not file.rules.stale
+
+    async def touched() -> None:
+        while not end.is_set():
+            if slow == "writing":
+                os.utime(file.path)
+            await asyncio.sleep(0.05)
+
+    asyncio.run(run())
+
+
+def test_half_a_policy_is_never_followed(tmp_path: Path) -> None:
+    """However often it is emptied and written: what half of it would open stays closed."""
+    file = Live(tmp_path)
+    whole = OTHER + "# the end\n"
+    file.path.write_text(whole)
+
+    async def write() -> None:
+        for _ in range(4):
+            with file.path.open("w") as opened:
+                await asyncio.sleep(0.05)
+                opened.write("lambda = 3\n")
+                opened.flush()
+                await asyncio.sleep(0.05)
+                opened.seek(0)
+                opened.write(whole)
+
+    async def run() -> None:
+        assert await file.follow() == whole
+        writing = asyncio.create_task(write())
+        while not writing.done():
+            assert await file.follow() == whole
+            await asyncio.sleep(0.01)
+        assert await file.follow() == whole
+
+    asyncio.run(run())

@@ -1,16 +1,18 @@
 """The models at hand: added, signed, damaged, changed, removed."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from agent.daemon.live.shelf import SHIPPED, Shelf
-from agent.errors import DamagedModelError, ModelError, SignatureError, UsageError
+from agent.errors import DamagedModelError, ModelError, SignatureError, UnsafeError, UsageError
 from agent.model.file import SUFFIX, write
 from agent.model.signature import generate_key, sign, signature_path
 from tests.daemon.doubles import MONDAY
 from tests.decision.made import made_model
+from tests.model.examples import STRANGER
 
 ANY: tuple[str, ...] = ()
 
@@ -30,15 +32,16 @@ class Filled:
         self.looks += 1
         return MONDAY + timedelta(seconds=self.looks)
 
-    def made(self, name: str, seed: int = 1) -> Path:
-        """Return a model's file."""
+    def made(self, name: str, seed: int = 1, model_id: str | None = None) -> Path:
+        """Return a model's file; ``model_id``: another one than it has anyhow."""
         path = self.source / f"{name}{SUFFIX}"
-        write(made_model(seed), path)
+        model = made_model(seed)
+        write(model if model_id is None else replace(model, id=model_id), path)
         return path
 
     def signed(self, name: str) -> tuple[Path, str]:
         """Return a signed model, and the key that signed it."""
-        path, key = self.made(name), self.source / f"{name}.pem"
+        path, key = self.made(name, model_id=name), self.source / f"{name}.pem"
         public = generate_key(key)
         sign(path, key)
         return path, public
@@ -52,7 +55,7 @@ def filled(tmp_path: Path) -> Filled:
 
 def test_the_shipped_model_is_always_there(filled: Filled) -> None:
     """By its name and as the one that is meant by none, whatever keys are trusted."""
-    keys = ("ed25519:" + "0" * 64,)
+    keys = (STRANGER,)
     shipped = filled.shelf.of(None, keys, filled.now)
     assert filled.shelf.of(SHIPPED, ANY, filled.now).digest == shipped.digest
     [status] = filled.shelf.status(keys, filled.now)
@@ -94,9 +97,47 @@ def test_only_trusted_makers_are_used(filled: Filled) -> None:
         with pytest.raises(SignatureError):
             filled.shelf.of(name, keys, filled.now)
         assert filled.shelf.of(name, ANY, filled.now)
-    assert [each.id for each in filled.shelf.usable((key,), filled.now)] == ["so2017", "made-1"]
+    assert [each.id for each in filled.shelf.usable((key,), filled.now)] == ["so2017", "signed"]
     problems = [each.problem for each in filled.shelf.status((key,), filled.now)]
     assert [problem is None for problem in problems] == [True, False, True]
+
+
+def test_a_signed_model_is_trusted_under_its_own_name_alone(filled: Filled) -> None:
+    """A policy chooses by the name: a trusted model must not stand for another one."""
+    path, key = filled.signed("library")
+    filled.shelf.add(path, (key,), filled.now)
+    assert filled.shelf.of("library", (key,), filled.now)
+    for each in [*filled.shelf.folder.iterdir()]:
+        each.rename(each.with_name(f"clinic{each.suffix}"))
+    with pytest.raises(SignatureError, match="signed as 'library' and is named 'clinic'"):
+        filled.shelf.of("clinic", (key,), filled.now)
+    for each in (path, signature_path(path)):
+        each.rename(each.with_name(f"other{each.suffix}"))
+    with pytest.raises(SignatureError, match="signed as 'library' and is named 'other'"):
+        filled.shelf.add(path.with_name(f"other{SUFFIX}"), ANY, filled.now)
+
+
+def test_a_model_that_others_can_write_is_not_used(filled: Filled) -> None:
+    """Nor one in a folder to which they can."""
+    filled.shelf.add(filled.made("mine"), ANY, filled.now)
+    place = filled.shelf.folder / f"mine{SUFFIX}"
+    for each, bits in ((place, 0o666), (filled.shelf.folder, 0o777)):
+        before = each.stat().st_mode
+        each.chmod(bits)
+        with pytest.raises(UnsafeError, match="others can write to this"):
+            Shelf(filled.shelf.folder).of("mine", ANY, filled.now)
+        each.chmod(before)
+    assert Shelf(filled.shelf.folder).of("mine", ANY, filled.now)
+
+
+def test_an_unsound_key_trusts_nobody(filled: Filled) -> None:
+    """It is named, and the shipped model needs none."""
+    path, key = filled.signed("mine")
+    filled.shelf.add(path, (key,), filled.now)
+    unsound = (key, "ed25519:01" + "0" * 62)
+    assert filled.shelf.of(SHIPPED, unsound, filled.now)
+    with pytest.raises(UsageError, match="anybody could sign for it"):
+        filled.shelf.of("mine", unsound, filled.now)
 
 
 def test_a_signature_of_another_model_is_refused(filled: Filled) -> None:
@@ -188,7 +229,7 @@ def test_a_model_in_use_is_looked_at_twice_a_second_at_most(filled: Filled) -> N
     assert filled.shelf.of("mine", ANY, soon + timedelta(milliseconds=200)).id == "made-2"
 
 
-@pytest.mark.parametrize("name", ["../mine", "/etc/passwd", "mine/x", ".hidden"])
+@pytest.mark.parametrize("name", ["../mine", "/etc/passwd", "mine/x", ".hidden", "mine\0"])
 def test_a_name_is_no_path(filled: Filled, name: str) -> None:
     """What lies elsewhere is neither used nor removed."""
     filled.shelf.add(filled.made("mine"), ANY, filled.now)

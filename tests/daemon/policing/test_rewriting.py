@@ -7,7 +7,7 @@ from stat import S_IMODE
 import pytest
 
 from agent.daemon.policing.rewriting import rewrite
-from agent.errors import UsageError
+from agent.errors import UnsafeError, UsageError
 from policy.rules import Policy
 
 BEFORE = 'disclose = "ask"  # é\r\n'
@@ -163,3 +163,12 @@ def test_a_folder_in_which_nothing_can_be_written_is_said(
         rewrite(policy, add)
     assert policy.read_bytes() == BEFORE.encode()
     assert [*policy.parent.iterdir()] == [policy]
+
+
+def test_what_others_can_write_is_not_written_over(policy: Path) -> None:
+    """Nor kept as it is with our name under it: what stands there may be theirs."""
+    before = policy.read_text()
+    policy.chmod(0o666)
+    with pytest.raises(UnsafeError, match="others can write to this file"):
+        rewrite(policy, lambda text, _: text + "# more\n")
+    assert policy.read_text() == before

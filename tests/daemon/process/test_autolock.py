@@ -1,15 +1,29 @@
-"""The vault locks after so many minutes without a call on control, and not before."""
+"""The vault locks after so many minutes without use, after hours, after a sleep, and not before."""
 
 import logging
 from dataclasses import dataclass
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.process.autolock import Autolock, awake
+from agent.daemon.process.autolock import NAP, Autolock, Time, clocks
+from agent.daemon.rates import Asker
 from agent.errors import VaultError
-from agent.wire.routes import CONTROL, QUERY, Door
+from agent.wire.asking import UNDECIDED, Answer, Code
+from agent.wire.routes import CONTROL, QUERY
+from policy.daemon import LONGEST_MINUTES
+from tests.daemon.fakes import ASK, behind
+
+LONGEST = LONGEST_MINUTES * 60
+CALLS = {
+    "command": (CONTROL, "status"),
+    "watched": (CONTROL, "events"),
+    "unattended": (CONTROL, "unattended"),
+    "asked": (QUERY, "decide"),
+    "looked": (QUERY, "locked"),
+}
 
 
 @dataclass
@@ -17,6 +31,7 @@ class Machine:
     """A clock that a test turns, and a vault that is open or not."""
 
     seconds: float = 0.0
+    slept: float = 0.0
     minutes: float = 15.0
     open: bool = True
     closed: int = 0
@@ -24,7 +39,10 @@ class Machine:
     def autolock(self) -> Autolock:
         """Return what locks the vault of this machine."""
         return Autolock(
-            lambda: self.minutes, lambda: not self.open, self.lock, lambda: self.seconds
+            lambda: self.minutes,
+            lambda: not self.open,
+            self.lock,
+            lambda: Time(self.seconds, self.slept),
         )
 
     def lock(self) -> None:
@@ -35,42 +53,79 @@ class Machine:
 
 
 @given(
-    minutes=st.floats(0.1, 60),
+    minutes=st.one_of(st.just(0.0), st.floats(0.1, LONGEST_MINUTES)),
     steps=st.lists(
         st.tuples(
-            st.integers(0, 1200),  # seconds that pass before it
-            st.sampled_from(
-                [
-                    (CONTROL, "status"),
-                    (CONTROL, "events"),
-                    (CONTROL, "unattended"),
-                    (QUERY, "decide"),
-                    (QUERY, "locked"),
-                    None,
-                ]
-            ),
+            st.one_of(st.integers(0, 1200), st.integers(0, LONGEST)),  # seconds before it
+            st.sampled_from([*CALLS, "search", "sleep", "look"]),
         ),
-        max_size=12,
+        max_size=15,
     ),
 )
-def test_it_locks_exactly_when_nobody_called_on_control_for_so_long(
-    minutes: float, steps: list[tuple[int, tuple[Door, str] | None]]
+def test_it_locks_exactly_when_nobody_used_it_for_so_long(
+    minutes: float, steps: list[tuple[int, str]]
 ) -> None:
-    """Calls on query do not count, nor does a stream of events; None: a look by the clock."""
+    """Use is a command and a search of the user's; and the last command is eight hours ago."""
     machine = Machine(minutes=minutes)
     autolock = machine.autolock()
-    last = 0.0
+    used = commanded = 0.0
     due = False
-    for seconds, call in steps:
+    for seconds, step in steps:
         machine.seconds += seconds
-        due = due or machine.seconds - last >= minutes * 60
-        if call is None:
-            autolock.check()
-        else:
-            autolock.before(*call)
-            last = machine.seconds if call == (CONTROL, "status") else last
+        due |= machine.seconds - used >= (minutes or LONGEST_MINUTES) * 60
+        due |= machine.seconds - commanded >= LONGEST
+        if step in CALLS:
+            autolock.before(*CALLS[step])
+        elif step == "search":
+            autolock.before(QUERY, "decide")
+            autolock.used()
+        elif step == "sleep":
+            machine.seconds, machine.slept, due = machine.seconds + 60, machine.slept + 60, True
+        autolock.check()
+        used = machine.seconds if step in {"command", "search"} else used
+        commanded = machine.seconds if step == "command" else commanded
         assert machine.open is not due
     assert machine.closed == due
+
+
+@given(
+    times=st.lists(st.integers(1, 899), max_size=200),
+    call=st.sampled_from(["asked", "looked", "watched", "unattended"]),
+)
+def test_what_pages_and_programs_ask_keeps_nothing_open(times: list[int], call: str) -> None:
+    """However often they do."""
+    machine = Machine()
+    autolock = machine.autolock()
+    for seconds in times:
+        machine.seconds += seconds
+        autolock.before(*CALLS[call])
+        assert machine.open is (machine.seconds < 15 * 60)
+
+
+@given(steps=st.lists(st.integers(1, 899), min_size=40, max_size=200))
+def test_searches_keep_it_open_for_hours_and_no_longer(steps: list[int]) -> None:
+    """The user may have gone, and left somebody at the screen."""
+    machine = Machine()
+    autolock = machine.autolock()
+    for seconds in steps:
+        machine.seconds += seconds
+        autolock.before(QUERY, "decide")
+        autolock.used()
+        assert machine.open is (machine.seconds < LONGEST)
+
+
+@pytest.mark.parametrize("by", get_args(Asker))
+@pytest.mark.parametrize("code", get_args(Code))
+def test_a_search_is_use_once_the_user_is_answered(by: Asker, code: Code) -> None:
+    """Not where nothing was decided, and nobody else's is."""
+    with behind(QUERY) as running:
+        running.calls.instead["decide"] = lambda *_, **__: Answer(code=code)
+        envelope = {"id": 1, "call": "decide", "by": by, "body": ASK}
+        if by in {"user", "page"}:
+            running.ask("POST", "/v1/relay", envelope)
+        else:
+            running.ask("POST", "/v1/decide", ASK)
+        assert len(running.used) == (by == "user" and code not in UNDECIDED)
 
 
 def test_a_call_that_comes_too_late_finds_it_locked() -> None:
@@ -82,12 +137,29 @@ def test_a_call_that_comes_too_late_finds_it_locked() -> None:
     assert not machine.open
 
 
-def test_nought_minutes_are_never() -> None:
-    """The user may want that."""
-    machine = Machine(minutes=0)
-    machine.seconds = 1e9
-    machine.autolock().check()
+def test_a_machine_that_wakes_finds_it_locked() -> None:
+    """However short its sleep was; clocks that drift apart a little are no sleep."""
+    machine = Machine()
+    autolock = machine.autolock()
+    for _ in range(100):
+        machine.slept += NAP / 2
+        autolock.check()
     assert machine.open
+    machine.slept += NAP
+    autolock.before(QUERY, "decide")
+    assert not machine.open
+
+
+def test_nought_minutes_are_as_long_as_may_be() -> None:
+    """Which is hours."""
+    machine = Machine(minutes=0)
+    autolock = machine.autolock()
+    machine.seconds = LONGEST - 1
+    autolock.check()
+    assert machine.open
+    machine.seconds = LONGEST
+    autolock.check()
+    assert not machine.open
 
 
 def test_the_policy_is_asked_at_each_look() -> None:
@@ -124,7 +196,7 @@ def test_a_lock_whose_last_words_fail_is_one(caplog: pytest.LogCaptureFixture) -
         raise VaultError("private", "free some space")
 
     machine = Machine()
-    autolock = Autolock(lambda: 1, lambda: False, full, lambda: machine.seconds)
+    autolock = Autolock(lambda: 1, lambda: False, full, lambda: Time(machine.seconds, 0))
     machine.seconds = 60
     with caplog.at_level(logging.INFO, "reticent"):
         autolock.before(CONTROL, "status")
@@ -134,4 +206,6 @@ def test_a_lock_whose_last_words_fail_is_one(caplog: pytest.LogCaptureFixture) -
 
 def test_the_clock_goes_forward() -> None:
     """Whatever the time of day does."""
-    assert awake() <= awake()
+    one, other = clocks(), clocks()
+    assert one.passed <= other.passed
+    assert other.slept - one.slept < NAP / 2

@@ -26,6 +26,7 @@ FAILED: dict[str, object] = {
     "header": "",
     "id": None,
     "summary": None,
+    "stale_rules": False,
 }
 
 
@@ -111,7 +112,7 @@ def test_a_request_that_names_nothing_is_told_so(control: Running) -> None:
 
 def test_an_answer_that_cannot_be_written_is_a_defect_too(control: Running) -> None:
     """Half a surrogate is no text; nothing is sent of it."""
-    control.calls.instead[DECIDE] = lambda *_: {"header": "\ud800"}
+    control.calls.instead[DECIDE] = lambda *_, **__: {"header": "\ud800"}
     assert control.ask("POST", "/v1/decide", ASK).body == FAILED
 
 

@@ -108,7 +108,7 @@ def closed(opened: socket.socket) -> bool:
 
 
 def test_control_answers_while_the_others_are_full() -> None:
-    """And the port does again as soon as those who ask nothing there have been closed."""
+    """And so does the port whoever has the token, also over a connection that stays open."""
     with short_home() as home, ExitStack() as stack:
         process = begun(home, "listen=0", before=FEW)
         stack.callback(process.communicate)
@@ -116,17 +116,75 @@ def test_control_answers_while_the_others_are_full() -> None:
         found = re.search(r"127\.0\.0\.1:(\d+), with the token in (\S+)\n", until(process, "ready"))
         assert found
         port = int(found[1])
-        places = (home.query, port)
-        waiting = {at: [stack.enter_context(connected(at)) for _ in range(FULL)] for at in places}
-        for at in places:
-            for _ in range(2 * FULL):
-                with connected(at) as refused:
-                    assert closed(refused)
-            assert ask(home.control).body == {"done": True}
-        assert all(closed(each) for each in waiting[port])
+        waiting = [stack.enter_context(connected(home.query)) for _ in range(FULL)]
+        for _ in range(2 * FULL):
+            with connected(home.query) as refused:
+                assert closed(refused)
+        assert "too many connections" in home.log.read_text()
         headers = {
             "Host": f"localhost:{port}",
             "Authorization": f"Bearer {Path(found[2]).read_text().strip()}",
         }
-        assert asked(connected(port), "GET", "/v1/status", None, headers).status == 200
-        assert "too many connections" in home.log.read_text()
+        mine = stack.enter_context(connected(port))
+        assert status_at(mine, headers) == 200
+        for _ in range(3):
+            waiting += [stack.enter_context(connected(port)) for _ in range(FULL)]
+            assert ask(home.control).body == {"done": True}
+            assert status_at(mine, headers) == 200
+            assert asked(connected(port), "GET", "/v1/status", None, headers).status == 200
+        assert all(closed(each) for each in waiting[FULL:])
+
+
+def status_at(opened: socket.socket, headers: dict[str, str]) -> int:
+    """Ask over a connection that stays open, and return the status of the answer."""
+    lines = ["GET /v1/status HTTP/1.1", *(f"{name}: {text}" for name, text in headers.items())]
+    opened.sendall("\r\n".join([*lines, "", ""]).encode())
+    said = b""
+    while b"}" not in said:
+        more = opened.recv(4096)
+        assert more, said
+        said += more
+    return int(said.split()[1])
+
+
+@given(
+    steps=st.lists(
+        st.one_of(st.just("stranger"), st.just("known"), st.integers(0, 40)), max_size=60
+    ),
+    files=st.sampled_from([12, 24, 400]),
+)
+def test_no_stranger_takes_the_place_of_one_who_is_known(
+    steps: list[str | int], files: int
+) -> None:
+    """Nor shuts out the next; a number: the connection of that place goes by itself."""
+    with bound(0) as listening, ExitStack() as stack, limits(files * PARTS, files * PARTS):
+        port = listening.getsockname()[1]
+        both: list[tuple[socket.socket, socket.socket, bool]] = []
+        for step in steps:
+            if isinstance(step, int):
+                for end in both.pop(step)[:2] if step < len(both) else ():
+                    end.close()
+                continue
+            mine = stack.enter_context(connected(port))
+            taken, address = listening.accept()
+            stack.enter_context(closing(taken))
+            known = step == "known" and sum(each[2] for each in both) < listening.places
+            if step == "known":
+                listening.proven(address)
+            both.append((mine, taken, known))
+            gone = [each for each in both if each[0] is not mine and shut(each[0])]
+            assert not any(each[2] for each in gone)
+            assert not shut(mine)
+            for each in gone:  # as asyncio does
+                each[1].close()
+                both.remove(each)
+            assert sum(not each[2] for each in both) <= listening.places
+
+
+def shut(opened: socket.socket) -> bool:
+    """Say whether the other end was shut down; it sends nothing."""
+    opened.setblocking(False)
+    try:
+        return opened.recv(1) == b""
+    except BlockingIOError:
+        return False

@@ -13,11 +13,13 @@ from agent.errors import RefusedError, UsageError
 from agent.wire.asking import Ask
 from agent.wire.reviews import Verdict
 from agent.wire.routes import QUERY, ROUTES
+from agent.wire.state import Locked, Site
 from tests.daemon.fakes import ASK, Running, Said, serving
 
 PAGE = "https://books.example:8443"
 EXTENSION = "moz-extension://5f1c9b1e-7f4b-4f0f-9d3b-2d5c3a0f7a11"
 SECRET = "t" * 43
+LISTED = ["clinic.example", "www.books.example", "books.example.org"]
 BODIES: dict[str, dict[str, Any]] = {
     "decide": ASK,
     "clicked": {"query": "editor"},
@@ -89,6 +91,73 @@ def test_an_extension_and_a_program_ask_for_anybody(
     assert [made[0] for made in loopback.calls.made] == [name]
 
 
+@pytest.mark.parametrize("relayed", [False, True])
+@pytest.mark.parametrize(
+    ("origin", "seen"),
+    [(PAGE, ["www.books.example"]), (EXTENSION, LISTED), (None, LISTED)],
+    ids=["page", "extension", "program"],
+)
+def test_a_page_reads_the_searches_of_its_own_site(
+    loopback: Running, origin: str | None, seen: list[str], *, relayed: bool
+) -> None:
+    """All of them would tell it which sites the user trusts."""
+    sites = [Site(recipient=each, search=f"https://{each}/?q={{query}}") for each in LISTED]
+    told = Locked(version="0", locked=False, sites=sites)
+    before = loopback.calls.instead["locked"]
+    loopback.calls.instead["locked"] = lambda: told
+    try:
+        headers = {"Authorization": f"Bearer {SECRET}", "Host": f"127.0.0.1:{loopback.address}"}
+        headers |= {} if origin is None else {"Origin": origin}
+        envelope = {"id": 1, "call": "status", "body": None}
+        method, path = ("POST", "/v1/relay") if relayed else ("GET", "/v1/status")
+        said = loopback.ask(method, path, envelope if relayed else None, headers).body
+    finally:
+        loopback.calls.instead["locked"] = before
+    found = said["body"] if relayed else said
+    assert [each["recipient"] for each in found["sites"]] == seen
+    assert found["locked"] is False
+
+
+@pytest.mark.parametrize(
+    ("origin", "by", "asker"),
+    [
+        (None, None, "program"),
+        (None, "user", "user"),
+        (None, "page", "page"),
+        (EXTENSION, None, "program"),
+        (EXTENSION, "user", "user"),
+        (PAGE, None, "page"),
+        (PAGE, "user", "page"),
+        (PAGE, "page", "page"),
+    ],
+)
+def test_no_page_can_say_that_it_is_the_user(
+    loopback: Running, origin: str | None, by: str | None, asker: str
+) -> None:
+    """Who asks is what the door says, and at this one what an extension says in an envelope."""
+    loopback.calls.made.clear()
+    headers = {"Authorization": f"Bearer {SECRET}", "Host": f"127.0.0.1:{loopback.address}"}
+    headers |= {} if origin is None else {"Origin": origin}
+    body = {**ASK, "recipient": "books.example"}
+    if by is None:
+        said = loopback.ask("POST", "/v1/decide", body, headers)
+    else:
+        envelope = {"id": 1, "call": "decide", "by": by, "body": body}
+        said = loopback.ask("POST", "/v1/relay", envelope, headers)
+    assert said.status == 200
+    assert [named for _, _, named in loopback.calls.made] == [{"by": asker}]
+
+
+@pytest.mark.parametrize("field", [{"by": "user"}, {"asker": "user"}])
+def test_who_asks_is_no_part_of_a_plain_request(loopback: Running, field: dict[str, str]) -> None:
+    """Nor has an envelope another word for it."""
+    headers = {"Authorization": f"Bearer {SECRET}", "Host": f"127.0.0.1:{loopback.address}"}
+    said = loopback.ask("POST", "/v1/decide", {**ASK, **field}, headers)
+    assert (said.status, said.body["code"]) == (400, "malformed")
+    envelope = {"id": 1, "call": "decide", "by": "command", "body": ASK}
+    assert loopback.ask("POST", "/v1/relay", envelope, headers).body["code"] == "malformed"
+
+
 def test_a_page_at_another_door_is_a_page() -> None:
     """Somebody may have led a port to the socket."""
     with pytest.raises(RefusedError, match="its own site alone"):
@@ -97,7 +166,7 @@ def test_a_page_at_another_door_is_a_page() -> None:
         check_page(["null"], Ask(query="x", recipient="a.example"))
 
 
-@given(page=SITES, own=LABELS, other=SITES, scheme=st.sampled_from(["http", "https", "app"]))
+@given(page=SITES, own=LABELS, other=SITES, scheme=st.sampled_from(["https", "app"]))
 def test_sites_are_those_of_the_public_suffixes(
     page: str, own: str, other: str, scheme: str
 ) -> None:
@@ -110,6 +179,14 @@ def test_sites_are_those_of_the_public_suffixes(
             check_page([origin], Ask(query="x", recipient=other))
         with pytest.raises(RefusedError):
             check_page([EXTENSION, origin], Ask(query="x", recipient=other))
+
+
+def test_a_page_that_the_network_reads_asks_for_nothing() -> None:
+    """What it is told would leave in clear; one of this machine does not leave it."""
+    message = Ask(query="x", recipient="books.example")
+    with pytest.raises(RefusedError, match="the network would read"):
+        check_page(["http://books.example"], message)
+    check_page(["http://localhost:8710"], Ask(query="x", recipient="localhost"))
 
 
 def test_what_is_no_host_is_said_to_be_none() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.serving.relayed import INSIDE, unwrapped
 from agent.errors import LockedError, UsageError, VaultError
-from agent.wire.relaying import Relayed
+from agent.wire.relaying import Relayed, RelayedDecide
 from agent.wire.routes import CONTROL, QUERY, ROUTES
 from tests.daemon.fakes import ASK, Running, Said, behind
 from tests.wire.messages import messages_of
@@ -65,7 +65,8 @@ def test_a_call_is_made_as_if_it_came_alone(query: Running, tag: str, data: st.D
     said = query.ask("POST", "/v1/relay", msgspec.json.encode(message))
     inside = unwrapped(message)
     arguments = () if inside.message is None else (inside.message,)
-    assert query.calls.made == [(inside.route.name, arguments, {})]
+    named = {"by": message.by} if isinstance(message, RelayedDecide) else {}
+    assert query.calls.made == [(inside.route.name, arguments, named)]
     assert query.before[-1] == (QUERY, inside.route.name)
     alone = query.ask(
         inside.route.method,

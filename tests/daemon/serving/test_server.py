@@ -47,7 +47,14 @@ def registered(router: UrlDispatcher) -> set[tuple[str, str, str | None]]:
 @pytest.mark.parametrize("door", DOORS)
 def test_a_door_has_exactly_its_calls(door: Door) -> None:
     """No more than the table says, and no fewer."""
-    served = Served(FakeCalls(), fake_bus(), lambda *_: None, lambda: None)
+    served = Served(
+        FakeCalls(),
+        fake_bus(),
+        before=lambda *_: None,
+        end=lambda: None,
+        fresh=lambda: asyncio.sleep(0),
+        guard=lambda: None,
+    )
     wanted = {(each.method, each.path, each.name) for each in ROUTES if door in each.doors}
     assert registered(application(door, served).router) == wanted
 
@@ -77,6 +84,8 @@ def test_a_call_reaches_the_method_of_its_name(
         route.method, path, None if message is None else msgspec.json.encode(message)
     )
     assert said.status == 200, said
+    if route.name == "decide":
+        values["by"] = "command" if door == CONTROL else "program"
     assert running.calls.made == [(route.name, () if message is None else (message,), values)]
     assert running.before[-1] == (door, route.name)
 
@@ -94,6 +103,24 @@ def test_every_answer_has_the_same_headers(doors: dict[Door, Running]) -> None:
         assert said.headers["Cache-Control"] == "no-store"
         assert said.headers["X-Content-Type-Options"] == "nosniff"
         assert "Server" not in said.headers
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"no http\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nA: b\r\n" + b"x" * 100_000 + b": y\r\n\r\n",
+    ],
+)
+def test_what_is_no_http_is_refused_with_them_too(doors: dict[Door, Running], sent: bytes) -> None:
+    """By aiohttp itself, which would say its name and its version."""
+    head = doors[QUERY].raw(sent).partition(b"\r\n\r\n")[0].lower()
+    assert head.startswith(b"http/1.")
+    assert b"\r\nserver:" not in head
+    assert b"aiohttp" not in head
+    assert b"\r\ncache-control: no-store" in head
 
 
 def test_the_longest_host_arrives(doors: dict[Door, Running]) -> None:

@@ -82,6 +82,26 @@ for (const [said, state] of [
   });
 }
 
+test("where pages led too often they are not asked about for a while, and the user is", async (context) => {
+  context.mock.timers.enable({ apis: ["Date"] });
+  const [full, asked] = [{ code: "too many from pages" }, []];
+  const call = async (name, body, _, more) => {
+    asked.push(name === "decide" ? `${body.recipient} ${more.by}` : name);
+    return { body: more?.by === "page" ? full : { code: "answered" }, fault: null };
+  };
+  const daemon = new Daemon({ call }, () => {});
+  await daemon.heard;
+  const decide = async (host, by) => (await daemon.decide(site(host), "x", by)).answer.code;
+  assert.equal(await decide("a.example", "page"), full.code);
+  assert.equal(await decide("a.example", "page"), full.code);
+  assert.equal(await decide("a.example", "user"), "answered");
+  assert.equal(await decide("b.example", "page"), full.code);
+  context.mock.timers.tick(1000);
+  assert.equal(await decide("a.example", "page"), full.code);
+  const all = ["a.example page", "a.example user", "b.example page", "a.example page"];
+  assert.deepEqual(asked, ["status", ...all]);
+});
+
 test("it asks for one recipient, and nothing too long", async () => {
   const { daemon, line } = await started(status([]), { answered: true });
   await daemon.decide(site("a.example"), "version control");

@@ -7,17 +7,18 @@ import { module, search, site } from "./at.mjs";
 
 const { Searching } = await module("lib/searching.js");
 
-/** A daemon that counts its answers, and the searches that were noted. */
-function made() {
+/** A daemon that counts its answers, and the searches that were noted; `seen`: tabs in front. */
+function made(seen = [1, 2]) {
   const [asked, noted] = [[], []];
   const sites = [site("a.example"), site("b.example")];
-  const decide = async ({ recipient }, query) => {
-    asked.push(`${recipient} ${query}`);
+  const decide = async ({ recipient }, query, by) => {
+    asked.push(`${recipient} ${query}${by === "user" ? " by the user" : ""}`);
     return { recipient, query, answer: { header: `h="${asked.length}"` }, fault: null };
   };
   const daemon = { sites, heard: Promise.resolve(), decide };
-  const tabs = { note: (tab, { query, url }) => noted.push([tab, query, url]) };
-  return { asked, noted, searching: new Searching(daemon, tabs) };
+  const tabs = { note: (tab, { query, url, fault }) => noted.push([tab, fault?.code ?? query, url]) };
+  const searching = new Searching(daemon, tabs, async (tab) => seen.includes(tab));
+  return { asked, noted, searching };
 }
 
 const X = search("a.example", "x");
@@ -49,6 +50,7 @@ test("what gives way to another search is the last to be begun until that has it
   const y = search("a.example", "y");
   [X, y, y].forEach((each) => searching.begin(1, each));
   searching.begin(2, y);
+  await new Promise(setImmediate); // the browser says which tab is in front
   assert.deepEqual(asked, ["a.example x", "a.example y"]);
   assert.equal(await searching.headerFor(1, y), 'h="3"');
   searching.begin(1, y);
@@ -90,6 +92,37 @@ test("what is forgotten is not taken", async () => {
   searching.forget(1);
   assert.equal(await searching.headerFor(1, X), 'h="2"');
 });
+
+test("what a page searches where nobody sees it is not asked about", async () => {
+  const { asked, noted, searching } = made([1]);
+  searching.begin(2, X);
+  assert.equal(await searching.headerFor(2, X), "");
+  assert.deepEqual([asked, noted], [[], [[2, "unseen", X]]]);
+});
+
+test("what the user has begun is theirs, wherever it is, and once", async () => {
+  const { asked, searching } = made([2]);
+  searching.own(1, X);
+  assert.equal(await searching.headerFor(1, `${X}#top`), 'h="1"');
+  assert.equal(await searching.headerFor(1, X), "");
+  searching.own(2, X);
+  assert.equal(await searching.headerFor(2, search("a.example", "y")), 'h="2"');
+  assert.deepEqual(asked, ["a.example x by the user", "a.example y"]);
+});
+
+for (const [name, change] of [
+  ["too long ago", (searching, context) => context.mock.timers.tick(2000)],
+  ["forgotten", (searching) => searching.forget(1)],
+]) {
+  test(`what the user has begun is a page's where that is ${name}`, async (context) => {
+    context.mock.timers.enable({ apis: ["Date"] });
+    const { asked, searching } = made();
+    searching.own(1, X);
+    change(searching, context);
+    await searching.headerFor(1, X);
+    assert.deepEqual(asked, ["a.example x"]);
+  });
+}
 
 test("what is no search is not asked about", async () => {
   const { asked, noted, searching } = made();

@@ -28,7 +28,7 @@ class Template(NamedTuple):
 starts = st.sampled_from(
     [
         "https://a.example/search",
-        "http://a.example:8710/search",
+        "http://a.localhost:8710/search",
         "http://127.0.0.1:8710/",
         "http://[::1]:8710/s.e*a(r)c$h+",
         "https://b.a.example/find/it",

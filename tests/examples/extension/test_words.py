@@ -38,7 +38,7 @@ def page(modules: Modules, answer: Answer | None, state: str = "", fault: object
 
 
 def test_what_was_sent_and_why(modules: Modules) -> None:
-    """What helps most comes first, what is ruled last, and what is not set apart."""
+    """What helps most comes first, what is ruled last, and what is not said apart."""
     sent = {"int_python": "yes", "age": "young", "region": "west_europe"}
     more = Because(name="age", reason="worth it", gain_bits=0.1, cost_bits=0.02)
     summary = replace(SUMMARY, because=[*BECAUSE, more])
@@ -59,10 +59,10 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
         },
         {"name": "int_python", "value": "yes", "why": "a rule of yours always sends it"},
     ]
-    assert shown["unset"] == [
+    assert shown["unspecified"] == [
         {
             "name": "gender",
-            "value": "not set",
+            "value": "unspecified",
             "why": "helps more than it tells: 1 bit for 0.25 bits",
         }
     ]
@@ -72,9 +72,24 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("version_control", "Read as “version_control”."),
+        (None, "Not recognised as a known query."),
+    ],
+)
+def test_what_the_query_was_read_as(modules: Modules, known: str | None, said: str) -> None:
+    """Or that it was not; of a search that nobody decided, nothing."""
+    shown = page(modules, Answer(code="answered", summary=replace(SUMMARY, read_as=known)))
+    assert shown["search"]["readAs"] == said
+    assert page(modules, Answer(code="locked"))["search"]["readAs"] == ""
+    assert page(modules, None)["search"]["readAs"] == ""
+
+
 @given(st.lists(st.none() | st.floats(0, 9), max_size=6))
 def test_what_helps_most_comes_first(modules: Modules, gains: list[float | None]) -> None:
-    """Of what is not set as well, and what has no figure last; of equals, as they were chosen."""
+    """Of what is not said as well, and what has no figure last; of equals, as they were chosen."""
     because = [
         Because(name=f"n{number}", reason="worth it", gain_bits=gain, cost_bits=gain)
         for number, gain in enumerate(gains)
@@ -88,7 +103,7 @@ def test_what_helps_most_comes_first(modules: Modules, gains: list[float | None]
     )
     shown = page(modules, answer)
     wanted = sorted(because, key=lambda each: (each.gain_bits is None, -(each.gain_bits or 0)))
-    for rows in (shown["sent"], shown["unset"]):
+    for rows in (shown["sent"], shown["unspecified"]):
         assert [each["name"] for each in rows] == [each.name for each in wanted]
 
 
@@ -147,7 +162,7 @@ def test_without_a_search(modules: Modules) -> None:
         "word": None,
         "search": None,
         "sent": [],
-        "unset": [],
+        "unspecified": [],
         "facts": [],
     }
 

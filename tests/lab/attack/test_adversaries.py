@@ -17,8 +17,8 @@ from agent.decision.terms import Terms
 from agent.decision.under import terms_under
 from agent.lab.attack.adversaries import Inferred, Reasoner, guarded, knowing, left, pooled
 from agent.lab.attack.heldout import Person, drawn
-from agent.lab.attack.simulation import FIRST, Reticent, Scene, Trace
-from agent.lab.attack.ways import ANSWERED, PRESETS, SHIPPED, Way
+from agent.lab.attack.simulation import FIRST, Reticent, Scene, Trace, requests_of
+from agent.lab.attack.ways import ANSWERED, PRESETS, SHIPPED, UNSET, Way
 from agent.model.model import Model
 from policy.load import preset
 from policy.match import Rulebook
@@ -241,6 +241,28 @@ def test_withholding_says_something_where_only_the_user_is_protected() -> None:
     assert any(each.bits[-1] > 0 for each in found)
     everyones = reasoner(replace(MINE[0], protect="everyone"), rare, codes)
     assert not any(everyones.inferred(person).bits.any() for person in people)
+
+
+@pytest.mark.parametrize("way", UNSET, ids=[way.name for way in UNSET])
+def test_what_is_unset_says_nothing_beyond_that_it_is(way: Way) -> None:
+    """Of those who have set the same, whose agent would produce it are those who agree."""
+    free = replace(way, limits=False, trade_off=0.05)
+    bits = 0.0
+    for target in TARGETS:
+        whole = inferred(free, target)
+        like = (CODES > 0) == (np.array(target.codes) > 0)
+        same = reasoner(free, model(), CODES[like.all(axis=1)]).inferred(target)
+        assert same.same.all()
+        assert (same.producing <= whole.producing).all()
+        assert (whole.producing <= whole.agreeing).all()
+        bits += whole.bits[-1]
+        agent = Reticent(free, model(), Scene(), still)
+        for row in CODES:
+            person = Person(0, tuple(row.tolist()), target.requests)
+            asked = requests_of(agent, model(), Scene(), person)
+            carried = {each for _, chosen, _ in asked for each in chosen.order}
+            assert all(row[each] for each in carried if each < PERSONS)
+    assert bits > 0  # the law is not about people who all have set the same
 
 
 @pytest.mark.parametrize("grouped", [False, True])

@@ -26,7 +26,7 @@ from agent.tui.screens.profile.words import (
     listed,
     stale_said,
 )
-from agent.wire.keeping import Changed, Stale
+from agent.wire.keeping import Changed, Stale, ValueChange
 from agent.wire.policing import AttributeStatus, Edited, Win
 from tests.tui.profile.world import attribute
 
@@ -179,12 +179,12 @@ def test_what_an_edit_does_not_reach_is_said() -> None:
 
 
 def test_who_holds_an_older_value_is_said() -> None:
-    """And what they will be told."""
-    changed = Changed(stale=[Stale(name="region", pools=["shop.example"])])
-    [said] = stale_said(changed)
-    assert said.startswith(
-        "shop.example holds your older value of region, and will be told the new"
-    )
+    """And what they will be told: of what is not set any more nothing, and they keep it."""
+    stale = [Stale(name="region", pools=["shop.example"])]
+    for is_set, then in ((True, "will be told the new one"), (False, "goes on to hold it.")):
+        change = ValueChange(model="m", name="region", was_set=True, is_set=is_set)
+        [said] = stale_said(Changed(changes=[change], stale=stale))
+        assert said.startswith(f"shop.example holds your older value of region, and {then}")
 
 
 @given(st.lists(st.sampled_from(NAMES), min_size=1, max_size=20))

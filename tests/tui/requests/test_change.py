@@ -63,3 +63,16 @@ def test_a_yes_is_meant_for_what_is_still_in_it() -> None:
     assert less.approved() == ["b"]
     assert begun(review(kind="offer", names=["a"])).approved() == ["a"]
     assert begun(handled()).approved() == []
+
+
+@given(NAMES, st.lists(st.tuples(st.sampled_from("abcdef"), NAMES), min_size=1))
+def test_nothing_is_added_and_dropped(
+    add: frozenset[str], steps: list[tuple[str, frozenset[str]]]
+) -> None:
+    """Also where the set that it starts from has changed since, as by a rule that was written."""
+    change = Change(add=add)
+    for name, inside in steps:
+        before = change.sign(name, inside)
+        change = change.switched(name, inside)
+        assert name not in change.add & change.drop
+        assert (before in "[x][+]") != (change.sign(name, inside) in "[x][+]")

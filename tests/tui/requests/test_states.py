@@ -259,9 +259,13 @@ def test_a_review_that_goes_by_itself_leaves_no_other_under_the_key() -> None:
             found.waits = [found.waits[0]]
             found.happen("review")
             await shown.until(lambda: page(shown).listing.under is None)
-            await shown.pilot.press("a")
-            await shown.until(lambda: told(shown, "nothing is chosen"))
+            for key in ("a", "enter"):
+                await shown.pilot.press(key)
+                await shown.until(lambda: told(shown, "has left the list"))
             assert not any(name == "verdict" for name, _ in found.asked)
+            assert not page(shown).has_class("opened")
+            await shown.pilot.press("down", "enter")
+            await shown.until(lambda: page(shown).has_class("opened"))
 
     with double() as given:
         going(test(*given))

@@ -148,3 +148,14 @@ def test_what_still_wins_is_said() -> None:
     assert "for shops, line 12 still wins, with 7.0" in said
     assert "everyone" in written(2.5, None, Edited(changed=True, wins=[]))
     assert "already" in written(2.5, None, Edited(changed=False, wins=[]))
+
+
+def test_what_is_guarded_is_in_the_price() -> None:
+    """It costs the same at every lambda, and was in no figure that stands beside another set."""
+    points = [*CURVE.points]
+    points[2] = replace(points[2], cost_bits=points[2].cost_bits + 0.5)
+    said = dict(facts(replace(CURVE, points=points), 2, TITLES))
+    assert "in bits 0.530 at lambda 3" in said["costs"]
+    assert "0.500 of them for what is guarded or sensitive" in said["costs"]
+    assert "+0.500 bits for what is guarded or sensitive" in said["against now"]
+    assert "guarded" not in " ".join(dict(facts(CURVE, 2, TITLES)).values())

@@ -1,7 +1,7 @@
 """What is done to one attribute: its value, and the rules about it."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.tui.asked import Choice, Confirm
@@ -15,32 +15,24 @@ if TYPE_CHECKING:
     from agent.tui.app import Review
 
 UNSET = ""  # in place of a value
-UNSPECIFIED = "not specified: take it away"
-TAKEN = "Where it is chosen all the same, it is answered as not specified then."
+UNSET_SAID = "not set: it never leaves"
+UNSPECIFIED = "unspecified"  # values[0]: set like any other
+UNSPECIFIED_SAID = "unspecified: you prefer not to say, which is an answer too"
+TAKEN = "It never leaves then. Whoever holds it goes on to hold it."
 GUARDED = "guarded"
 STAYS = "is guarded: it never leaves, whatever a rule says here. g guards it no more."
 LEFT_TO = ("never", "ask", "auto", "always")
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
-    """What an attribute's value was before it was changed; None where it was not set."""
-
-    attribute: AttributeStatus
-    value: str | None = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Doing:
     """The program, and the attribute that something is done to, as it was when that began.
 
-    ``note``: takes what undoes a change of a value, None where something else was changed since.
     Each raises ReticentError where the daemon refuses.
     """
 
     review: "Review"
     row: Row
-    note: Callable[[Before | None], None]
 
     async def value(self) -> None:
         """Set its value, or take it away after asking; who holds an older one is said."""
@@ -48,27 +40,26 @@ class Doing:
         if not self.row.own:
             self.review.tell(f"{said.title} is set for each request; there is nothing to set.")
             return
-        answers = [*((each, each) for each in said.values[1:]), (UNSPECIFIED, UNSET)]
+        answers = [(each, each) for each in said.values[1:]]
+        answers += [(UNSPECIFIED_SAID, UNSPECIFIED), (UNSET_SAID, UNSET)]
         asked = f"Your value of: {said.title}"
         picked = await self.review.push_screen_wait(picking(asked, answers, self._present()))
         if picked is None:
             return
         own: Profile = await self.review.link.call("profile", attended=True)
-        before = Before(said, own.values.get(said.model, {}).get(said.name))
-        if picked == (before.value or UNSET):
+        if picked == own.values.get(said.model, {}).get(said.name, UNSET):
             self.review.tell(f"{said.title}: nothing changed.")
             return
         sure = Confirm(f"Take away your value of: {said.title}? {TAKEN}", "take it away")
         if picked == UNSET and not await self.review.push_screen_wait(sure):
             return
         stale = await _changed(self.review, said, picked or None)
-        self.note(before)
         done = f"{said.title}: {'set' if picked else 'not set any more'}. u takes that back."
         self.review.tell("\n".join((done, *stale)))
 
     def _present(self) -> int | None:
         """Return which answer it has; none while that is hidden: it would show it."""
-        values = self.row.attribute.values[1:]
+        values = [*self.row.attribute.values[1:], UNSPECIFIED]
         return values.index(self.row.value) if self.row.value in values else None
 
     async def copy(self) -> None:
@@ -116,15 +107,7 @@ class Doing:
     async def _edit(self, settings: dict[str, Value], done: str) -> None:
         edit = PolicyEdit(attribute=self.row.attribute.name, set=settings)
         edited: Edited = await self.review.link.call("edit_policy", edit, attended=True)
-        self.note(None)
         self.review.tell(edit_said(done, edited))
-
-
-async def put_back(review: "Review", before: Before) -> None:
-    """Give an attribute the value that it had."""
-    stale = await _changed(review, before.attribute, before.value)
-    done = f"{before.attribute.title}: as it was before the last change."
-    review.tell("\n".join((done, *stale)))
 
 
 async def _changed(review: "Review", said: AttributeStatus, value: str | None) -> Iterator[str]:

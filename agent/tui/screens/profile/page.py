@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from agent.tui.actions import profile
 from agent.tui.actions.action import Where, keys
 from agent.tui.page import Page
-from agent.tui.screens.profile.doing import Before, Doing, put_back
+from agent.tui.screens.profile.doing import Doing
 from agent.tui.screens.profile.listing import Attributes
 from agent.tui.screens.profile.rows import Row, made, matching
 from agent.tui.screens.profile.slider import STEPS, cheaper, dearer
@@ -38,7 +38,6 @@ class ProfilePage(Page):
         super().__init__()
         self._all: Sequence[Row] = ()
         self._slid: dict[str, float] = {}
-        self._before: Before | None = None
 
     def body(self) -> ComposeResult:
         """Lay the list beside what is said of the attribute under its cursor."""
@@ -59,7 +58,7 @@ class ProfilePage(Page):
 
     def clear(self) -> None:
         """Show no attribute and no value."""
-        self._all, self._slid, self._before = (), {}, None
+        self._all, self._slid = (), {}
         self.query_one(Input).value = ""
         self._draw()
 
@@ -182,7 +181,7 @@ class ProfilePage(Page):
             self._begin_with(row, doing)
 
     def _begin_with(self, row: Row, doing: Callable[[Doing], Coroutine[Any, Any, None]]) -> None:
-        doing_it = partial(doing, Doing(self.review, row, self._note))
+        doing_it = partial(doing, Doing(self.review, row))
         self.do(partial(self._through, doing_it))
 
     async def _through(self, doing: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -205,21 +204,3 @@ class ProfilePage(Page):
         if row is not None and self._slid.pop(row.attribute.name, None) is not None:
             self._begin_with(row, Doing.sensitivity)
             self._draw()
-
-    # taking back
-
-    def take_back(self) -> bool:
-        """Give an attribute the value that it had, if nothing else was done since."""
-        before, self._before = self._before, None
-        if before is None:
-            return False
-        self.do(partial(self._through, partial(put_back, self.review, before)))
-        return True
-
-    def on_screen_suspend(self) -> None:
-        """Take back no value any more once another screen is shown."""
-        if self.review.current_mode != self.where:
-            self._before = None
-
-    def _note(self, before: Before | None) -> None:
-        self._before = before

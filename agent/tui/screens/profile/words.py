@@ -91,12 +91,14 @@ def family_of(row: Row, rows: Iterable[Row]) -> list[Row]:
 
 def stale_said(changed: Changed) -> Iterator[str]:
     """Yield who holds an older value of what was changed, and what they will be told."""
+    kept = {each.name for each in changed.changes if each.is_set}
     for each in changed.stale:
-        verb = "holds" if len(each.pools) == 1 else "hold"
-        yield (
-            f"{listed(each.pools)} {verb} your older value of {each.name}, and will be told the "
-            "new one like a fact that is known."
-        )
+        one = len(each.pools) == 1
+        who = f"{listed(each.pools)} {'holds' if one else 'hold'} your older value of {each.name}"
+        if each.name in kept:
+            yield f"{who}, and will be told the new one like a fact that is known."
+        else:
+            yield f"{who}, and {'goes' if one else 'go'} on to hold it."
 
 
 def edit_said(done: str, edited: Edited) -> str:
@@ -115,7 +117,7 @@ def _value(row: Row) -> str:
     if not row.own:
         return "None: it is set for each request, from the request itself."
     if said == NOT_SET:
-        return "Not set. If it is chosen all the same, it is answered as not specified."
+        return "Not set: it never leaves."
     return f"{said} (m shows it)" if row.value is None else said
 
 

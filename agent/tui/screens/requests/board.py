@@ -47,6 +47,7 @@ NONE_YET = "No request yet.\nA browser or `reticent ask` asks; this list fills a
 NONE_FITS = "Nothing is like that. Escape shows all again."
 UNSEEN = ("what is under the cursor was out of view", "it is shown now: press the key again")
 NO_SUBJECT = ("nothing is chosen", "move to a request first")
+GONE = ("the request under the cursor has left the list", "move to another one first")
 
 
 class Board(Page):
@@ -204,11 +205,11 @@ class Board(Page):
         return self.has_class("opened") or self.focused is self.detail.rows
 
     def subject(self) -> Subject:
-        """Return what the keys are meant for; UsageError where nothing is chosen, or seen."""
+        """Return what the keys are meant for; UsageError where there is none, or out of view."""
         trial = self.detail.trial
         under = trial.subject if trial is not None and self.inside() else self.listing.under
         if under is None or isinstance(under, Title):
-            raise UsageError(*NO_SUBJECT)
+            raise UsageError(*(GONE if self.listing.gone else NO_SUBJECT))
         if not self.inside() and not self.listing.seen:
             self.listing.bring()
             raise UsageError(*UNSEEN)

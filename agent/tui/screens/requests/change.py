@@ -1,6 +1,6 @@
 """What a person tries out on a request: attributes added to what leaves, and dropped. Pure."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agent.wire.overview import Handled
 from agent.wire.reviews import Review
@@ -18,10 +18,13 @@ class Change:
         return bool(self.add or self.drop)
 
     def switched(self, name: str, inside: frozenset[str]) -> "Change":
-        """Return the change with one name the other way; ``inside``: the set it starts from."""
+        """Return the change with one name the other way; ``inside``: the set it starts from.
+
+        That may be another than when the name was added: it is never added and dropped.
+        """
         if name in inside:
-            return replace(self, drop=self.drop ^ {name})
-        return replace(self, add=self.add ^ {name})
+            return Change(self.add - {name}, self.drop ^ {name})
+        return Change(self.add ^ {name}, self.drop - {name})
 
     def sign(self, name: str, inside: frozenset[str]) -> str:
         """Return whether a name is in, out, added or dropped."""

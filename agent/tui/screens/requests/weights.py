@@ -34,6 +34,7 @@ REASONS = {
     "would break a limit": "would break a limit",
     "not asked for": "it did not ask for this",
     "not allowed": "may not leave",
+    "not set": "not set: never leaves",
     "never": "never leaves",
     "guarded": "guarded: never leaves",
     "recognised": "would confirm who you are",

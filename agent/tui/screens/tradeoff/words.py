@@ -23,6 +23,7 @@ MEASURED = {
 }
 SHARES = ("maxprob", "k-anonymity")  # metrics that are chances
 DIGITS = 3
+SEEN = 5e-4  # bits: less is shown as none
 Titles = Mapping[str, str]
 
 
@@ -111,12 +112,20 @@ def _costs(found: TradeOffs, index: int) -> str:
     in_bits = ", ".join(
         f"{bits(_cost_at(point, each))} at lambda {number(each)}" for each in lambdas
     )
-    return f"{said}; in bits {in_bits}"
+    other = _other(point)
+    beside = f", {bits(other)} of them for what is guarded or sensitive" if other else ""
+    return f"{said}; in bits {in_bits}{beside}"
 
 
 def _cost_at(point: Point, trade_off: float) -> float:
     """Return a cost in bits at another lambda than the least: only what identifies has a price."""
     return point.cost_bits + (trade_off - point.least) * point.identifiability_cost
+
+
+def _other(point: Point) -> float:
+    """Return what a set costs at any lambda, in bits: what is guarded, and sensitivities."""
+    other = point.cost_bits - point.least * point.identifiability_cost
+    return other if abs(other) >= SEEN else 0.0
 
 
 def _range(found: TradeOffs, index: int) -> str:
@@ -138,7 +147,9 @@ def _against(point: Point, now: Point, metric: str, titles: Titles) -> list[tupl
     sign = "+" if dearer >= 0 else "-"
     left = f"{people(now.people_left)} → {people(point.people_left)} people left"
     brings = more(point.utility_bits - now.utility_bits)
-    figures = f"{brings} bits, {sign}{cost(abs(dearer), metric)} of cost, {left}"
+    other = _other(point) - _other(now)
+    beside = f", {more(other)} bits for what is guarded or sensitive" if abs(other) >= SEEN else ""
+    figures = f"{brings} bits, {sign}{cost(abs(dearer), metric)} of cost{beside}, {left}"
     return [
         ("against now", figures),
         *([("adds", named(new, titles))] if new else []),

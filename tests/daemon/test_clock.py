@@ -1,0 +1,147 @@
+"""A clock that was set: what has expired stays so, and what was told this week counts."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.vault.location import Location
+from agent.vault.vault import unlock
+from agent.wire.asking import Ask
+from tests.daemon.doubles import MONDAY
+from tests.daemon.home import POLICY, Home
+from tests.daemon.people import SHOP, living
+from tests.vault.histories import disclosed
+from tests.vault.worlds import TYPED
+
+DAYS = timedelta(days=1)
+OPEN_UNTIL_WEDNESDAY = """
+lambda = 0.0
+nothing = true
+model = "mine"
+[[rule]]
+recipient = "shop.example"
+nothing = false
+expires = 2027-03-03
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    """Return a machine with an unlocked daemon and a profile."""
+    with Home(tmp_path) as made:
+        made.unlock()
+        made.fill()
+        yield made
+
+
+def ruled(home: Home, policy: str) -> None:
+    """Let another policy hold."""
+    home.paths.policy.write_text(policy)
+    home.calls.reload()
+
+
+def asked(home: Home, recipient: str = SHOP.recipient) -> dict[str, str]:
+    """Return what a request carries."""
+    return dict(home.calls.decide(Ask(query=SHOP.query, recipient=recipient)).attributes)
+
+
+def recent(home: Home) -> int:
+    """Return how many facts count as told in the last seven days."""
+    return home.calls.knowledge(recipient=SHOP.recipient).recent
+
+
+def later(home: Home, days: float) -> None:
+    """Set the clock."""
+    home.now += days * DAYS
+
+
+def again(home: Home) -> None:
+    """Lock the vault and unlock it."""
+    home.calls.lock()
+    home.unlock()
+
+
+def test_a_rule_that_has_expired_does_not_live_again(home: Home) -> None:
+    """While it runs, and after it was unlocked with the clock set back; also of what is shown."""
+    ruled(home, POLICY)
+    later(home, 4)
+    assert asked(home, "other.example")
+    ruled(home, OPEN_UNTIL_WEDNESDAY)
+    assert asked(home) == {}
+    later(home, -4)
+    for _ in range(2):
+        assert asked(home) == {}
+        assert home.calls.explain(SHOP).disclosed == []
+        [note] = home.calls.status().notes
+        assert note.startswith(
+            "the clock is behind the ledger, whose latest entry is of 2027-03-05"
+        )
+        again(home)
+
+
+def test_it_would_have_lived_without_the_entry(home: Home) -> None:
+    """Or nothing above says anything."""
+    ruled(home, OPEN_UNTIL_WEDNESDAY)
+    assert asked(home)
+    assert home.calls.status().notes == []
+
+
+def test_a_week_does_not_begin_anew(home: Home) -> None:
+    """What was told counts for seven days from the latest time, however the clock is set."""
+    asked(home)
+    told = recent(home)
+    for days in (-30, 29, -400):
+        later(home, days)
+        assert recent(home) == told > 0
+    later(home, 409)
+    assert recent(home) == 0
+
+
+def test_a_wrong_date_is_reset_and_freezes_nothing_for_good(home: Home) -> None:
+    """One request while the clock was ten years ahead; then the user says that it was."""
+    later(home, 3650)
+    asked(home)
+    told = recent(home)
+    later(home, -3640)
+    assert recent(home) == told > 0, "for ten years"
+    home.calls.lock()
+    with unlock(Location.of(home.paths), TYPED) as vault:
+        written = [each.record for each in vault.ledger.read()]
+        vault.reset_clock(home.now)
+    home.unlock()
+    assert home.calls.status().notes == []
+    assert recent(home) == told
+    later(home, 8)
+    assert recent(home) == 0
+    asked(home)
+    [*entries] = home.calls.ledger()
+    assert [each.at for each in entries[: len(written)]] == [each.at for each in written]
+    assert entries[-1].at < MONDAY + 19 * DAYS
+
+
+@given(
+    latest=st.integers(-5, 5).map(lambda days: MONDAY + days * DAYS),
+    steps=st.lists(st.tuples(st.integers(-400, 400), st.integers(0, 500)), min_size=1, max_size=9),
+)
+def test_time_goes_on_from_the_latest_entry(latest: datetime, steps: list[tuple[int, int]]) -> None:
+    """Never back before it, nor on by more than time passed or the clock says; then the clock's."""
+    agent, vault = living("lambda = 0.0")
+    vault.ledger.append(disclosed(latest, "shop.example", age="age1"))
+    agent.vault = vault
+    clock, passed = MONDAY, 0.0
+    first: float | None = None
+    for by_clock, by_time in steps:
+        clock, passed = clock + timedelta(hours=by_clock), passed + by_time
+        told, since = clock, passed
+        now = agent.time(lambda told=told: told, lambda since=since: since)  # type: ignore[misc]
+        if clock >= latest:
+            assert now == clock
+        else:
+            first = passed if first is None else first
+            assert now == max(clock, latest + timedelta(seconds=passed - first))
+        assert now >= latest
+        assert agent.ahead == now - clock

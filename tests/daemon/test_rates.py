@@ -1,0 +1,129 @@
+"""So many requests in a minute and no more; the user's own searches always have a place."""
+
+from datetime import datetime, timedelta
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon.handle import handle
+from agent.daemon.rates import MOST_POOLS, RECORDED, Asker, Rates
+from agent.wire.asking import Ask
+from tests.daemon.doubles import MONDAY
+from tests.daemon.people import OPEN, SECOND, SHOP, living
+
+CAP = 3
+MINUTE = timedelta(minutes=1)
+POLICY = f"""{OPEN}page_requests_per_minute = {CAP}
+[groups]
+adverts = ["a.test", "b.test"]
+[[rule]]
+recipient = "silent.test"
+page_requests_per_minute = 0
+"""
+POOLS = {
+    "www.shop.example": "shop.example",
+    "shop.example": "shop.example",
+    "a.test": "@adverts",
+    "b.test": "@adverts",
+    "silent.test": "silent.test",
+}
+ASKERS: tuple[Asker, ...] = get_args(Asker)
+TOO_MANY = "too many from pages"
+
+
+def asked(host: str) -> Ask:
+    """Return a request of a query that the model knows."""
+    return Ask(query=SHOP.query, recipient=host)
+
+
+@given(
+    steps=st.lists(
+        st.tuples(st.sampled_from(sorted(POOLS)), st.sampled_from(ASKERS), st.integers(0, 40)),
+        max_size=25,
+    )
+)
+def test_pages_lead_to_a_recipient_so_often_in_a_minute(
+    steps: list[tuple[str, Asker, int]],
+) -> None:
+    """Whatever else is asked; nobody else is ever refused for it, least of all the user."""
+    agent, vault = living(POLICY)
+    now, times = MONDAY, dict[str, list[datetime]]()
+    for host, by, seconds in steps:
+        now += timedelta(seconds=seconds)
+        before = vault.ledger.count
+        code = handle(asked(host), now, agent, by).code
+        lately = [each for each in times.get(POOLS[host], []) if now - each < MINUTE]
+        full = len(lately) >= (0 if host == "silent.test" else CAP)
+        assert code == (TOO_MANY if by == "page" and full else "answered")
+        if code == TOO_MANY:
+            assert vault.ledger.count == before
+        elif by == "page":
+            times.setdefault(POOLS[host], []).append(now)
+
+
+@given(
+    steps=st.lists(st.tuples(st.sampled_from(ASKERS), st.integers(0, 40)), max_size=25),
+)
+def test_the_door_records_so_much_in_a_minute(steps: list[tuple[Asker, int]]) -> None:
+    """The user, and all others; commands without a limit."""
+    most: dict[Asker, int] = {"user": 2, "page": 3, "program": 3}
+    agent, vault = living(f"{OPEN}page_requests_per_minute = 1000\n")
+    now, times = MONDAY, dict[str, list[datetime]]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agent.daemon.rates.RECORDED", most)
+        for by, seconds in steps:
+            now += timedelta(seconds=seconds)
+            before = vault.ledger.count
+            kind = "user" if by == "user" else "command" if by == "command" else "others"
+            lately = [each for each in times.get(kind, []) if now - each < MINUTE]
+            answer = handle(SHOP, now, agent, by)
+            if by in most and len(lately) >= most[by]:
+                assert (answer.code, answer.attributes, answer.id) == ("too many", {}, None)
+                assert vault.ledger.count == before
+            else:
+                assert answer.code == "answered"
+                times.setdefault(kind, []).append(now)
+            assert (answer.id is not None) == (vault.ledger.count > before)
+
+
+def test_what_records_nothing_is_not_counted() -> None:
+    """A program may ask about any number of queries that the model does not know."""
+    agent, vault = living(OPEN)
+    for _ in range(RECORDED["program"] + 1):
+        assert handle(Ask(query="?", recipient="shop.example"), MONDAY, agent, "program").id is None
+    assert handle(SHOP, MONDAY, agent, "program").id == 1
+    assert vault.ledger.count == 1
+
+
+def test_no_honest_use_meets_the_caps() -> None:
+    """Ten a second for a whole minute, and the user's own two a second beside it."""
+    assert RECORDED == {"user": 120, "page": 600, "program": 600}
+
+
+def test_a_clock_that_is_set_back_refuses_nobody_for_long() -> None:
+    """What was counted in a future that is no longer ahead is forgotten."""
+    agent, _ = living(POLICY)
+    for _ in range(CAP):
+        assert handle(SHOP, MONDAY, agent, "page").code == "answered"
+    assert handle(SHOP, MONDAY - SECOND, agent, "page").code == TOO_MANY
+    assert handle(SHOP, MONDAY - timedelta(days=4), agent, "page").code == "answered"
+
+
+def test_once_it_is_locked_nothing_says_who_was_asked() -> None:
+    """Counts have the names of recipients, and times."""
+    agent, _ = living(POLICY)
+    handle(SHOP, MONDAY, agent, "page")
+    assert agent.rates.is_page_full("shop.example", 1, MONDAY)
+    agent.lock()
+    assert not agent.rates.is_page_full("shop.example", 1, MONDAY)
+
+
+def test_there_are_so_many_counts() -> None:
+    """A program that speaks for pages of ever other hosts fills no memory."""
+    rates = Rates()
+    for number in range(MOST_POOLS + 1):
+        assert not rates.is_page_full(f"{number}.example", 1, MONDAY)
+    assert rates.is_page_full(f"{MOST_POOLS}.example", 1, MONDAY)
+    assert not rates.is_page_full("0.example", 1, MONDAY)

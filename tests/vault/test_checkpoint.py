@@ -1,0 +1,223 @@
+"""What is kept so that old entries need no opening: never believed against the entries."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.errors import DamagedVaultError, RolledBackError, VaultError
+from agent.vault import checkpoint
+from agent.vault.entry import Record
+from agent.vault.ledger import Ledger
+from agent.vault.location import Location
+from agent.vault.sealed import chain
+from agent.vault.sealed.seal import Key, Seals
+from agent.vault.vault import Vault, unlock_with
+from tests.vault.doubles import MemoryStore
+from tests.vault.histories import GROUPINGS, HOSTS, NOW, Grouping, disclosed, histories
+from tests.vault.killed import new_vault
+from tests.vault.worlds import altered
+
+FEW = settings(max_examples=20)  # each waits for the disk
+MONTHS = [NOW.replace(month=month) for month in (2, 3, 4)]
+
+
+@contextmanager
+def every(entries: int) -> Iterator[list[int]]:
+    """Let a part have so many entries; yield the numbers of the entries that are opened."""
+    opened: list[int] = []
+    real = chain.opened_entry
+
+    def noted(seals: Seals, row: chain.Row) -> chain.Entry:
+        opened.append(row.number)
+        return real(seals, row)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(checkpoint, "EVERY", entries)
+        patched.setattr(chain, "opened_entry", noted)
+        yield opened
+
+
+def follows(ledger: Ledger, hosts: tuple[str, ...] = HOSTS) -> list[object]:
+    """Return all that can be asked of what follows from a ledger."""
+    found: list[object] = [[*ledger.story.steps], ledger.latest, ledger.count]
+    for pool_of in [Grouping(groups).of for groups in GROUPINGS]:
+        for name, pool in ledger.facts.pools(pool_of):
+            found.append((name, dict(pool.held), [pool.recent(now) for now in MONTHS]))
+        for name in sorted({pool_of(host) for host in hosts}):
+            found.append((name, ledger.heard.by(name, pool_of)))
+            found.append([ledger.heard.before(n, name, pool_of) for n in range(ledger.count)])
+    found.append(
+        [ledger.facts.news(disclosed(NOW, host, age="old", region="uk")) for host in hosts]
+    )
+    found.append([each.record for each in ledger.read(sites=lambda _: True)])
+    return found
+
+
+def apart(history: list[Record]) -> Ledger:
+    """Return a ledger of these entries that is kept in memory, and never read."""
+    ledger = Ledger(MemoryStore())
+    for record in history:
+        ledger.append(record)
+    return ledger
+
+
+def filled(at: Location, key: Key, history: list[Record]) -> None:
+    """Append entries to a vault."""
+    with unlock_with(at, key) as vault:
+        for record in history:
+            vault.ledger.append(record)
+
+
+HISTORY: list[Record] = [
+    disclosed(NOW + timedelta(hours=hour), HOSTS[hour % 5], age="young") for hour in range(7)
+]
+
+
+@FEW
+@given(st.lists(histories(), min_size=1, max_size=3), st.integers(1, 4))
+def test_what_follows_is_the_same_without_opening_what_is_old(
+    tmp_path_factory: pytest.TempPathFactory, histories: list[list[Record]], entries: int
+) -> None:
+    """Wherever a part ends, and whoever goes on from it; only the entries after it are opened."""
+    with new_vault(tmp_path_factory.getbasetemp()) as (at, key), every(entries) as opened:
+        whole: list[Record] = []
+        for history in histories:
+            filled(at, key, history)
+            whole += history
+            opened.clear()
+            with unlock_with(at, key) as vault:
+                old = len(whole) // entries * entries
+                assert opened == [*range(old + 1, len(whole) + 1)]
+                assert follows(vault.ledger) == follows(apart(whole))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE entry SET sealed = zeroblob(length(sealed)) WHERE number = {}",
+        "UPDATE entry SET generation = generation + 1 WHERE number = {}",
+        "UPDATE entry SET site = x'00112233445566778899aabbccddeeff' WHERE number = {}",
+        "UPDATE entry SET number = -number WHERE number = {}",
+        "DELETE FROM entry WHERE number = {}",
+    ],
+)
+def test_an_old_entry_that_was_altered_is_damage(tmp_path: Path, change: str) -> None:
+    """Each of them, by the sentence that it would have without what is kept."""
+    for number in range(1, len(HISTORY) + 1):
+        with new_vault(tmp_path) as (at, key), every(3):
+            filled(at, key, HISTORY)
+            altered(at, change.format(number))
+            with pytest.raises(DamagedVaultError):
+                unlock_with(at, key)
+
+
+def test_another_history_than_the_machine_has_seen_is_noticed(tmp_path: Path) -> None:
+    """Also where the witness saw less than what is kept follows from."""
+    with new_vault(tmp_path) as (at, key), every(3):
+        filled(at, key, HISTORY[:2])
+        early = at.witness.read_bytes()
+        filled(at, key, HISTORY[2:])
+        at.witness.write_bytes(early)
+        unlock_with(at, key).close()
+        head = early.split(b'"head":"')[1][:64]
+        at.witness.write_bytes(early.replace(head, head[::-1]))
+        with pytest.raises(RolledBackError, match="another than this machine has seen"):
+            unlock_with(at, key)
+
+
+def begun(vault: Vault) -> int:
+    """Return how many entries need no opening."""
+    names = [name for name in vault._store.names() if name.startswith(checkpoint.PREFIX)]  # noqa: SLF001  (what lies in the file)
+    return int(names[-1].removeprefix(checkpoint.PREFIX)) if names else 0
+
+
+def test_what_does_not_fit_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After another key, a clock that was reset, by another version: all entries are opened."""
+    with new_vault(tmp_path) as (at, key), every(2) as opened:
+        filled(at, key, HISTORY)
+        with unlock_with(at, key) as vault:
+            assert begun(vault) == 6
+            vault.reset_clock(NOW + timedelta(hours=3))
+            clipped = follows(vault.ledger)
+            assert vault.ledger.latest == NOW + timedelta(hours=3)
+        opened.clear()
+        with unlock_with(at, key) as vault:
+            assert opened == [7]
+            assert follows(vault.ledger) == clipped
+            vault.rotate("correct horse")
+            fresh = vault._key  # noqa: SLF001  (so that no derivation is waited for)
+        everything = [*range(1, 8)]
+        for version, expected in ((1, everything), (1, [7]), (2, everything), (2, [7])):
+            monkeypatch.setattr(checkpoint, "_FORMAT", version)
+            opened.clear()
+            with unlock_with(at, fresh) as vault:
+                assert opened == expected
+                assert follows(vault.ledger) == clipped
+                assert begun(vault) == 6
+
+
+def test_a_part_that_is_too_large_becomes_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as it takes; of one entry alone none is too large."""
+    monkeypatch.setattr(checkpoint, "LARGEST", 900)
+    with new_vault(tmp_path) as (at, key), every(7) as opened:
+        filled(at, key, HISTORY)
+        opened.clear()
+        monkeypatch.setattr(checkpoint, "LARGEST", 2**20)
+        with unlock_with(at, key) as vault:
+            names = [name for name in vault._store.names() if checkpoint.PREFIX in name]  # noqa: SLF001  (what lies in the file)
+            assert 1 < len(names) < len(HISTORY)
+            assert opened == []
+            assert follows(vault.ledger) == follows(apart(HISTORY))
+
+
+def test_an_entry_is_kept_though_a_part_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What makes unlocking fast is worth no answer that fails."""
+
+    def full(*_: object, **__: object) -> None:
+        raise VaultError("the disk is full", "make room")
+
+    with new_vault(tmp_path) as (at, key), every(2):
+        with monkeypatch.context() as patched:
+            patched.setattr("agent.vault.sealed.store.Store.put", full)
+            filled(at, key, HISTORY)
+        with unlock_with(at, key) as vault:
+            assert follows(vault.ledger) == follows(apart(HISTORY))
+            assert begun(vault) == 6
+
+
+@pytest.mark.parametrize("flips", [100, pytest.param(10_000, marks=pytest.mark.soak)])
+def test_no_flipped_byte_changes_what_follows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], flips: int
+) -> None:
+    """Wherever it is in the file, among what is kept as well: noticed, or nothing is different."""
+    rng, found = Random(6), Counter[str]()  # noqa: S311  (places that can be drawn again)
+    with new_vault(tmp_path) as (at, key), every(2) as opened:
+        filled(at, key, HISTORY)
+        whole, witness, expected = at.vault.read_bytes(), at.witness.read_bytes(), apart(HISTORY)
+        for place in (rng.randrange(len(whole)) for _ in range(flips)):
+            flip = bytes([whole[place] ^ 0xFF])
+            at.vault.write_bytes(whole[:place] + flip + whole[place + 1 :])
+            at.witness.write_bytes(witness)
+            opened.clear()
+            try:
+                with unlock_with(at, key) as vault:
+                    assert follows(vault.ledger) == follows(expected)
+                    found["harmless"] += 1
+            except VaultError:
+                found["noticed"] += 1
+            at.vault.with_name(f"{at.vault.name}-wal").unlink(missing_ok=True)
+    with capsys.disabled():
+        sys.stdout.write(f"\n{flips} bytes flipped of a vault with checkpoints: {dict(found)}\n")
+    assert found["noticed"] > flips // 10

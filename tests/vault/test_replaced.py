@@ -1,0 +1,183 @@
+"""The file of an open vault replaced, removed, moved or damaged: nothing acknowledged is lost."""
+
+import os
+import random
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from hypothesis import given
+
+from agent.errors import ReplacedVaultError, VaultError
+from agent.vault.backup import restore
+from agent.vault.entry import Record
+from agent.vault.ledger import Ledger
+from agent.vault.leftovers import read_notice, set_aside
+from agent.vault.location import Location
+from agent.vault.vault import Vault, create, unlock
+from tests.vault.doubles import MemoryStore
+from tests.vault.histories import histories
+from tests.vault.killed import holdings, record_at
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place
+
+Deed = Callable[[Location, Path], object]
+LATEST_SECONDS = 0.03
+VALUE = b"what the user set"
+
+
+def log_of(at: Location) -> Path:
+    """Return the log beside a vault."""
+    return at.vault.with_name("vault.db-wal")
+
+
+def put_over(at: Location, old: Path) -> None:
+    """Do what file sync and editors do: write beside, and rename."""
+    copy = at.vault.with_name("sync.tmp")
+    shutil.copyfile(old, copy)
+    copy.replace(at.vault)
+
+
+def moved_away(at: Location, _old: Path) -> None:
+    """Give the folder another name."""
+    at.vault.parent.rename(at.vault.parent.with_name("elsewhere"))
+
+
+def all_moved(at: Location, old: Path) -> None:
+    """Give every folder of ours another name."""
+    moved_away(at, old)
+    at.witness.parent.rename(at.witness.parent.with_name("elsewhere too"))
+
+
+def overwritten(at: Location, old: Path) -> None:
+    """Write an older vault into the file itself, as `cp` does."""
+    shutil.copyfile(old, at.vault)
+
+
+ELSEWHERE: dict[str, Deed] = {
+    "replaced": put_over,
+    "removed": lambda at, _old: at.vault.unlink(),
+    "folder moved": moved_away,
+    "all folders moved": all_moved,
+    "folder removed": lambda at, _old: shutil.rmtree(at.vault.parent),
+    "log removed": lambda at, _old: log_of(at).unlink(),
+    "log replaced": lambda at, old: shutil.copyfile(old, at.vault.with_name("x")).replace(
+        log_of(at)
+    ),
+}
+IN_PLACE: dict[str, Deed] = {
+    "overwritten": overwritten,
+    "truncated": lambda at, _old: os.truncate(at.vault, 0),
+    "cut": lambda at, _old: os.truncate(at.vault, 8192),
+    "log truncated": lambda at, _old: os.truncate(log_of(at), 0),
+}
+
+
+def begun(folder: Path) -> tuple[Location, Path]:
+    """Make a vault with an item and some entries, and a backup of how it was before these."""
+    at = place(folder)
+    with create(at, PASSPHRASE, FAST)[0] as vault:
+        vault.items.put("mark", VALUE)
+        vault.backup(folder / "old.db")
+        for number in range(1, 40):
+            vault.ledger.append(record_at(number))
+    return at, folder / "old.db"
+
+
+def appended(vault: Vault, until: float) -> int:
+    """Append until that fails or it is time; return the last number that was acknowledged."""
+    acknowledged = vault.ledger.count
+    try:
+        while time.perf_counter() < until:
+            acknowledged = vault.ledger.append(record_at(acknowledged + 1))
+    except ReplacedVaultError:
+        with pytest.raises(VaultError):
+            vault.ledger.append(record_at(acknowledged + 1))
+    return acknowledged
+
+
+def survived(folder: Path, deed: Deed, seconds: float) -> tuple[int, int]:
+    """Do something to a vault that is written to, restore what is set aside, and hold it to that.
+
+    Returns how many entries were acknowledged, and how many of them could not be read again.
+    """
+    at, old = begun(folder)
+    vault = unlock(at, TYPED)
+
+    def do() -> None:
+        time.sleep(seconds)
+        deed(at, old)
+
+    meanwhile = Thread(target=do)
+    meanwhile.start()
+    acknowledged = appended(vault, time.perf_counter() + 2 * seconds)
+    meanwhile.join()
+    theirs = {path: path.read_bytes() for path in (at.vault, log_of(at)) if path.exists()}
+    ours = vault.intact or deed in IN_PLACE.values()
+    vault.close()
+    notice = read_notice(at)
+    assert notice is not None
+    for path, before in theirs.items():  # but for our own log, which would be read into another's
+        assert ours or not path.exists() or path.read_bytes() == before
+    restore(at, Path(notice.file), TYPED)
+    assert read_notice(at) is None
+    assert set_aside(at) == []
+    with unlock(at, TYPED) as vault:
+        assert vault.ledger.count in (acknowledged, acknowledged + 1)  # written, and refused
+        assert vault.items.get("mark") == VALUE
+        expected = [record_at(number) for number in range(1, vault.ledger.count + 1)]
+        again = Ledger(MemoryStore())
+        for record in expected:
+            again.append(record)
+        assert holdings(vault.ledger.facts) == holdings(again.facts)
+        found = [each.record for each in vault.ledger.read()]
+        differing = sum(one != other for one, other in zip(found, expected, strict=True))
+        assert differing <= notice.lost
+    return acknowledged, notice.lost
+
+
+@pytest.mark.parametrize("name", [*ELSEWHERE, *IN_PLACE])
+def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, name: str) -> None:
+    """Whatever is done to the file under load: what is set aside opens, and has every entry."""
+    deed = (ELSEWHERE | IN_PLACE)[name]
+    _, lost = survived(tmp_path, deed, LATEST_SECONDS / 2)
+    assert name in IN_PLACE or not lost
+
+
+@pytest.mark.soak
+def test_two_hundred_times_nothing_is_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At instants drawn at random; the counts are printed."""
+    rng = random.Random(7)  # noqa: S311  (instants that can be drawn again)
+    rounds, acknowledged, lost = Counter[str](), 0, 0
+    for number in range(200):
+        name = rng.choice([*ELSEWHERE, *IN_PLACE])
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        deed = (ELSEWHERE | IN_PLACE)[name]
+        entries, unread = survived(folder, deed, rng.uniform(0, LATEST_SECONDS))
+        assert name in IN_PLACE or not unread
+        rounds[name] += 1
+        acknowledged, lost = acknowledged + entries, lost + unread
+        shutil.rmtree(folder)
+    with capsys.disabled():
+        sys.stdout.write(f"\n{dict(rounds)}: {acknowledged} acknowledged, 0 lost, {lost} in part\n")
+
+
+@given(histories())
+def test_what_memory_has_of_a_ledger_is_all_that_matters(records: list[Record]) -> None:
+    """Knowledge, plans and the overview are the same, whatever the groups are."""
+    ledger, again = Ledger(MemoryStore()), Ledger(MemoryStore())
+    for record in records:
+        ledger.append(record)
+    for record in ledger.remembered().values():
+        again.append(record)
+    assert again.count == ledger.count
+    assert holdings(again.facts) == holdings(ledger.facts)
+    assert [*again.story.steps] == [*ledger.story.steps]
+    assert again.remembered() == ledger.remembered()
