@@ -21,7 +21,7 @@ from tests.daemon.crowd import QUERIES, SIMPLE, Crowd
 from tests.daemon.whole_daemon import LOOK, PATIENCE, begun, home, started
 from tests.vault.worlds import TYPED
 
-KILLS = [40, pytest.param(400, marks=pytest.mark.soak)]
+KILLS = [40, pytest.param(200, marks=pytest.mark.soak)]
 STOPS = [10, pytest.param(100, marks=pytest.mark.soak)]
 CLIENTS = 8
 FEWEST, MOST = 2 * CLIENTS, 10 * CLIENTS  # questions after the first, until a daemon is ended

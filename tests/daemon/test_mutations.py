@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 import pytest
 
+from agent.cli.demo_story import PROFILE
 from agent.wire.asking import Ask
+from agent.wire.keeping import ProfileChange
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door
 from tests.daemon.mutating import Plain, mutated
 from tests.daemon.whole_daemon import Live, living
@@ -157,6 +159,8 @@ def test_nothing_comes_of_mutated_requests(
         failures = live.paths.log.read_text().count("failed")
         live.unlock()
         entries = live.status().entries
+        with live.client() as client:  # what a mutation meant to change did so
+            client.call("change_profile", ProfileChange(model="so2017", set={**PROFILE}))
         with live.client(QUERY) as client:
             told = client.call("decide", TOLD)
         assert live.status().entries == 1
