@@ -18,7 +18,7 @@ FETCHES = 20
 POPUPS = 8
 SEARCHES = 5
 CAP = 30
-PAUSE = 250  # milliseconds between two searches of a popup: it is no test of the machine
+PAUSE = 1000  # milliseconds between two searches of a popup: it is no test of the machine
 
 
 @pytest.mark.parametrize("script", [FETCH, XHR])

@@ -44,7 +44,7 @@ def test_every_call_goes_through(host: Host) -> None:
     assert decided["body"]["attributes"]
     said = host.ask(2, "status")
     known = {"version": __version__, "locked": False, "clicks": False, "sites": []}
-    assert said == {"id": 2, "status": 200, "body": known}
+    assert said == {"id": 2, "status": 200, "body": known | {"stale_rules": False}}
     clicked = host.ask(3, "clicked", {"query": "editor", "host": "page.example"})
     assert clicked == {"id": 3, "status": 200, "body": {"done": False}}  # no policy lets them
     offered = host.ask(4, "offer", {"recipient": "a.example", "names": ["region"]})

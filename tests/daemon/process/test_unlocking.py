@@ -207,11 +207,12 @@ def test_a_second_time_changes_nothing(tmp_path: Path) -> None:
             home.unlock(WRONG)
         assert home.calls.decide(SHOP).code == "locked"
         assert not home.unlock().locked
+        home.fill()
         vault = home.agent.vault
         assert home.calls.decide(SHOP).id == 1
         home.unlock()
         assert home.agent.vault is vault
         assert home.calls.lock().locked
         assert home.calls.lock().locked
-        assert home.bus.kinds == ["lock", "answer", "lock"]
+        assert home.bus.kinds == ["lock", "profile", "answer", "lock"]
         assert home.unlock().entries == 1
