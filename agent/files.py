@@ -145,6 +145,7 @@ def check_way(path: Path) -> None:
     such as /tmp) is sound where what lies in it is ours or root's. Links on the way are followed,
     and both sides checked. What is not there is nobody's. Raises OSError.
     """
+    roots = {0} | _unmapped_root()
     folder, links = Path("/"), 0
     parts = [*path.absolute().parts[1:]]
     while parts:
@@ -153,14 +154,14 @@ def check_way(path: Path) -> None:
         if name == "..":
             folder = folder.parent
             continue
-        if status.st_mode & stat.S_ISVTX == 0 or status.st_uid != 0:
-            _check(folder, status, _sound_users())
+        if status.st_mode & stat.S_ISVTX == 0 or status.st_uid not in roots:
+            _check(folder, status, {*roots, os.geteuid()})
         try:
             found = (folder / name).lstat()
         except (FileNotFoundError, NotADirectoryError):
             return
         if status.st_mode & stat.S_ISVTX:
-            _check_owner(folder / name, found, _sound_users())
+            _check_owner(folder / name, found, {*roots, os.geteuid()})
         if stat.S_ISLNK(found.st_mode):
             links += 1
             if links > MOST_LINKS:
@@ -186,14 +187,31 @@ def _sound_users() -> set[int]:
     return {0, os.geteuid()}
 
 
+def _unmapped_root() -> set[int]:
+    """Return the number by which root's folders are shown in a user namespace without root.
+
+    Whoever else is not mapped there is shown by it too, and cannot be told from root.
+    Source: user_namespaces(7).
+    """
+    try:
+        if Path("/proc/self/uid_map").read_text().split() == ["0", "0", str(2**32 - 1)]:
+            return set()
+        return {int(Path("/proc/sys/fs/overflowuid").read_text())}
+    except (OSError, ValueError):  # not Linux
+        return set()
+
+
 def _private(gid: int) -> bool:
     """Say whether a group is one user's own, of the same name, and that user is root or ours.
 
     Many systems give each user such a group, and let it write by default.
     """
+    names = set[str]()
+    for each in _sound_users():
+        with suppress(KeyError):  # a container's user may have no entry
+            names.add(pwd.getpwuid(each).pw_name)
     try:
         group = grp.getgrgid(gid)
-        names = {pwd.getpwuid(each).pw_name for each in _sound_users()}
     except KeyError:
         return False
     if group.gr_name not in names or not {*group.gr_mem} <= names:

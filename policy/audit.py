@@ -199,10 +199,11 @@ class _Auditor:
         """Yield what there is to say of settings that look meant for all, and are this rule's."""
         if rule.path[:1] != ("rule",) or not rule.conditions:
             return
-        lines = self._policy.text.splitlines()
+        lines = self._policy.text.split("\n")  # as TOML has them
         for key in rule.settings:
             path = (*rule.path, key)
-            if path in self._lines and not lines[self._lines[path] - 2].strip():
+            line = self._lines.get(path, 0)
+            if line > 1 and not lines[line - 2].strip():
                 whom = ", ".join(f"{part} {text}" for part, text in rule.conditions.items())
                 what = f"holds for {shown(whom)} alone: a table goes on until the next [header]"
                 hint = "move it above the first [header] if it is meant for all, else close the gap"

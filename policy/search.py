@@ -8,13 +8,12 @@ from datetime import date
 from agent.errors import UsageError
 from policy.hosts import HIGHEST_PORT, host_of
 from policy.match import Rulebook
-from policy.settings import SEALED
 
 SLOT = "{query}"
 LONGEST = 2000  # characters of an address
 WRITE = f"write it like https://search.example/find?q={SLOT}"
 
-_SEALED = re.compile(SEALED)
+_OF_THIS_MACHINE = re.compile(r"(?:[a-z0-9-]+\.)*localhost|127(?:\.[0-9]{1,3}){3}|::1")
 _FORM = re.compile(r"(https?)://([^/?#\\]+)(/[^?#]*)?\?([^?#][^#]*)")
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::([0-9]{1,5}))?")
 _PATH = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)*")
@@ -62,9 +61,17 @@ class Search:
 
 
 def in_clear(text: str) -> bool:
-    """Say whether an address is one of http, and not of this machine: the network reads it."""
-    address = text.lower()
-    return address.startswith("http://") and _SEALED.match(f"{address}/") is None
+    """Say whether the network reads what is sent to an address: not https, nor this machine's http.
+
+    A host alone says nothing of that.
+    """
+    scheme, separator, _ = text.lower().partition("://")
+    if not separator or scheme == "https":
+        return False
+    try:
+        return scheme != "http" or _OF_THIS_MACHINE.fullmatch(host_of(text)) is None
+    except UsageError:
+        return True
 
 
 def usable(text: str) -> Search | None:

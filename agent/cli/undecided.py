@@ -1,6 +1,6 @@
 """Why nothing was decided about a request, and how to mend it."""
 
-from agent.errors import DaemonError, LockedError, ReticentError, VaultError
+from agent.errors import DaemonError, LockedError, ReticentError, UsageError, VaultError
 from agent.paths import Paths
 from agent.wire.asking import Code
 from agent.wire.state import Status
@@ -18,6 +18,14 @@ UNDECIDED: dict[Code, ReticentError] = {
     "unfit": DaemonError(
         f"the model does not fit the policy, or what is held of you{SO}",
         "see `reticent policy check` and `reticent knows`",
+    ),
+    "not https": UsageError(
+        f"the recipient's address is not https, so the network would read it{SO}",
+        "name its https address, or the host alone",
+    ),
+    "too many": DaemonError(f"too much was asked in the last minute{SO}", "try again in a minute"),
+    "too many from pages": DaemonError(
+        f"pages asked too often in the last minute{SO}", "try again in a minute"
     ),
     "failed": DaemonError(f"the daemon could not decide{SO}", "see its log"),
 }

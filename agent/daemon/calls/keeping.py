@@ -31,6 +31,7 @@ class Keeping(Base):
         """State that a recipient forgot; not done where it was never told anything."""
         done = forget(self._agent, body.recipient, self._clock())
         if done:
+            self._agent.desk.ruled()
             self._agent.bus.publish("forget")
         return Done(done=done)
 

@@ -59,6 +59,7 @@ class Ruling(Base):
     def refuse(self, body: Refuse) -> Done:
         """Write into the policy that a recipient gets nothing more."""
         self._agent.desk.refuse(body.recipient, self._clock())
+        self._agent.desk.ruled()
         self._renew()
         return Done()
 
@@ -68,6 +69,7 @@ class Ruling(Base):
         Not done where there is no such rule; a rule that is not ours stays, and is named.
         """
         done = self._agent.desk.allow(body.recipient)
+        self._agent.desk.ruled()
         self._renew()
         rule = self._agent.desk.refused_by(body.recipient, self._clock())
         if rule is None:

@@ -18,6 +18,9 @@ WHY = {
     "no policy": "there is no policy",
     "no model": "the model that the policy names cannot be used",
     "unfit": "the model does not fit the policy, or what the recipient holds",
+    "not https": "the recipient's address is not https, so the network would read it",
+    "too many": "too much was asked in the last minute",
+    "too many from pages": "pages asked too often in the last minute",
 }
 BEHIND = {"guarded": "guard"}  # the setting behind a reason; else it is `disclose`
 

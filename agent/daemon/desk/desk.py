@@ -102,6 +102,11 @@ class Desk(Intake):
         """
         self._take(Step(what, self._state, self._state, own=put_back))
 
+    def ruled(self) -> None:
+        """Take no change of the user's values back any more: a later word of theirs is the last."""
+        if self._step is not None and self._step.own is not None:
+            self._step = None
+
     def moved_on(self) -> None:
         """Take no word back any more: something else was done since, which cannot be."""
         self._step = None

@@ -16,7 +16,7 @@ from policy.emptied import NOTHING, says_nothing
 from policy.load import load
 from policy.rules import Layer, Policy
 
-PATIENCE = 1.0  # seconds that a call waits for the rules of a file that has changed
+PATIENCE = 0.7  # seconds that a call waits for changed rules: less than a browser waits for us
 STEP = 0.02  # seconds between two looks at a file that is being written
 LATE = Problem(
     0,
@@ -43,6 +43,7 @@ class Rules:
         self._problems: tuple[Problem, ...] = ()
         self._seen: Stamp | None = None
         self._sure = True  # a later edit has another stamp
+        self._unsafe = False  # another user could have written it
         self._begun = False
         self._loaded_at: datetime | None = None
         self._following: asyncio.Task[None] | None = None
@@ -129,7 +130,8 @@ class Rules:
 
     def _has(self, stamp: Stamp | None, now: datetime) -> bool:
         """Say whether a file was read; one that was read young is, until it has settled."""
-        return stamp == self._seen and (self._sure or settling(stamp, now))
+        known = stamp == self._seen and (self._sure or settling(stamp, now))
+        return known and not self._unsafe  # a folder above may be mended without a new stamp
 
     async def _caught_up(self, clock: Callable[[], datetime], tell: Callable[[], object]) -> None:
         """Read the file until it stays as it was read."""
@@ -141,6 +143,8 @@ class Rules:
                 found = await asyncio.to_thread(_load, self.path, stamp)
                 if stamp_of(self.path) == stamp and self._take(stamp, found, clock()):
                     tell()
+                if self._unsafe:
+                    return
         finally:
             self._following, self._late = None, False
 
@@ -151,14 +155,17 @@ class Rules:
         """
         before, again = self.policy, stamp == self._seen
         self._seen, self._sure, self._begun = stamp, not settling(stamp, now), True
+        unsafe, self._unsafe = self._unsafe, isinstance(found, UnsafeError)
         match found:
             case None:
                 self.in_force, self._problems, self._loaded_at = InForce(None), (), None
             case PolicyError():
                 self._problems = found.problems
             case UnsafeError():  # whose rules the last ones were cannot be said any more
-                self.in_force, self._loaded_at = InForce(None), None
-                self._problems = (Problem(0, "", str(found), found.hint),)
+                problems = (Problem(0, "", str(found), found.hint),)
+                if unsafe and self._problems == problems:
+                    return False
+                self.in_force, self._loaded_at, self._problems = InForce(None), None, problems
             case UsageError():
                 self._problems = (Problem(0, "", found.what, found.hint),)
             case Policy() if says_nothing(found.text):

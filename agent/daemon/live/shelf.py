@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent.daemon.live.stamps import Stamp, stamp_of
-from agent.errors import ModelError, ReticentError, SignatureError, UsageError, reason
+from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError, UsageError, reason
 from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
 from agent.model.file import MAX_BYTES, SUFFIX
 from agent.model.model import Model
@@ -122,6 +122,8 @@ class Shelf:
         place = self._place(name)
         state = (stamp_of(place), stamp_of(signature_path(place)), keys)
         same = before is not None and before.state == state
+        if before and isinstance(before.found, UnsafeError):
+            same = False  # a folder above may be mended without a new stamp
         found = before.found if before and same else self._read(name, keys)
         self._shelved[name] = shelved = _Shelved(state, now, found)
         return shelved

@@ -23,7 +23,7 @@ def check_page(origins: Sequence[str], message: object) -> None:
     be. ``origins``: of the request, as the header Origin has them; who sends none is a program.
     UsageError where a host is none.
     """
-    if any(map(in_clear, origins)):
+    if any(in_clear(each) for each in origins if each.startswith("http:")):
         what, hint = "what this page gets the network would read", "use the site's https address"
         raise RefusedError("refused", what, hint)
     host, pages = _named(message), sites_of(origins)
@@ -44,16 +44,17 @@ def shown(answer: object, origins: Sequence[str]) -> object:
     return replace(answer, sites=own)
 
 
-def asker(door: Door, origins: Sequence[str], message: object) -> Asker:
+def asker(door: Door, origins: Sequence[str], message: object, *, by_port: bool) -> Asker:
     """Return who asks for a decision: at the query door, the user where our extension says so.
 
-    It says so in an envelope; a page that sends one is a page all the same.
+    It says so in an envelope, which comes by the Unix socket: what comes by the port is a
+    program's, and a page that sends an envelope is a page all the same.
     """
     if sites_of(origins):
         return "page"
     if door == CONTROL:
         return "command"
-    return message.by if isinstance(message, RelayedDecide) else "program"
+    return message.by if isinstance(message, RelayedDecide) and not by_port else "program"
 
 
 def sites_of(origins: Sequence[str]) -> set[str]:

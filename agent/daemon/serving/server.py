@@ -118,13 +118,19 @@ def _handler(route: Route, door: Door, served: Served) -> Handler:
             check_page(origins, message)
         parameters = parameters_of(request, route)
         if name == DECIDE:
-            parameters["by"] = asker(door, origins, sent)
+            parameters["by"] = asker(door, origins, sent, by_port=_is_by_port(request))
         if name not in AT_ONCE:
             await served.fresh()
         served.before(door, "unattended" if UNATTENDED in request.headers else name)
         return await answers[name](request, arguments, parameters)
 
     return handler
+
+
+def _is_by_port(request: web.Request) -> bool:
+    """Say whether a request came over TCP: the name of a Unix socket is a text."""
+    transport = request.transport
+    return transport is not None and isinstance(transport.get_extra_info("sockname"), tuple)
 
 
 def _opened(request: web.Request, message: Relayed) -> tuple[str, object]:

@@ -35,22 +35,22 @@
     return url.origin === location.origin ? url.href : null;
   }
 
-  /** The form that a key or a click of the user's may send off next, and when that was. */
-  let meant = { form: null, at: 0 };
+  /** The form that a key or a click of the user's may send off next, and that event. */
+  let meant = { form: null, by: null };
 
   /** Note a key or a click: of the browser's own making, while a form's `submit` may be a script's. */
   function pressed(event) {
-    const sends = event.type === "keydown" ? event.key === "Enter" : event.button === 0;
+    const sends = event.type === "click" ? event.button === 0 : event.key === "Enter";
     if (event.isTrusted && sends) {
       const form = event.composedPath().find((each) => sendsOff(each, event.type))?.form;
-      meant = { form: form ?? null, at: event.timeStamp };
+      meant = { form: form ?? null, by: event };
     }
   }
 
   /** Whether a key in an element, or a click on it, sends its form off. */
   function sendsOff(element, type) {
     if (element instanceof HTMLInputElement) {
-      return type === "keydown" || /^(?:submit|image)$/.test(element.type);
+      return type !== "click" || /^(?:submit|image)$/.test(element.type);
     }
     return element instanceof HTMLButtonElement && element.type === "submit";
   }
@@ -58,8 +58,10 @@
   const lines = (text) => text.replace(/\r?\n|\r/g, "\r\n");
 
   async function submitted(event) {
-    const own = meant.form === event.target && event.timeStamp - meant.at < MEANT;
-    meant = { form: null, at: 0 };
+    const { form, by } = meant;
+    meant = { form: null, by: null };
+    // What a page prevents sends nothing off: a submit after it is a script's.
+    const own = form === event.target && !by.defaultPrevented && event.timeStamp - by.timeStamp < MEANT;
     if (!own || !event.isTrusted || event.defaultPrevented) {
       return;
     }
@@ -99,6 +101,7 @@
     known.clicks = page?.clicks === true;
   });
   addEventListener("keydown", pressed, true);
+  addEventListener("keypress", pressed, true);
   addEventListener("click", pressed, true);
   addEventListener("submit", submitted);
   addEventListener("click", clicked);

@@ -122,10 +122,10 @@ def test_a_page_reads_the_searches_of_its_own_site(
     ("origin", "by", "asker"),
     [
         (None, None, "program"),
-        (None, "user", "user"),
-        (None, "page", "page"),
+        (None, "user", "program"),
+        (None, "page", "program"),
         (EXTENSION, None, "program"),
-        (EXTENSION, "user", "user"),
+        (EXTENSION, "user", "program"),
         (PAGE, None, "page"),
         (PAGE, "user", "page"),
         (PAGE, "page", "page"),
@@ -134,7 +134,7 @@ def test_a_page_reads_the_searches_of_its_own_site(
 def test_no_page_can_say_that_it_is_the_user(
     loopback: Running, origin: str | None, by: str | None, asker: str
 ) -> None:
-    """Who asks is what the door says, and at this one what an extension says in an envelope."""
+    """Who asks is what the door says: at this port no envelope is believed, as no relay uses it."""
     loopback.calls.made.clear()
     headers = {"Authorization": f"Bearer {SECRET}", "Host": f"127.0.0.1:{loopback.address}"}
     headers |= {} if origin is None else {"Origin": origin}

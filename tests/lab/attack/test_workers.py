@@ -120,7 +120,7 @@ def test_what_is_sent_is_as_the_way_has_it(person: Person, way: Way) -> None:
 
 def test_what_local_search_misses_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that stops after its first move is not as good; what it would send is not sent."""
-    monkeypatch.setattr(choice, "search", stopped)
+    monkeypatch.setattr(choice, "maximise", stopped)
     found = Searcher(TELLING, anew(), Scene(), still).searched(EVERYBODY[0])
     assert not found.compared[0].same
     assert found.compared[0].gained > 0
@@ -129,7 +129,7 @@ def test_what_local_search_misses_shows(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_each_of_the_two_ways_has_what_it_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """One attribute by a local search that stops after its first move, and more by exact search."""
-    monkeypatch.setattr(choice, "search", stopped)
+    monkeypatch.setattr(choice, "maximise", stopped)
     single = replace(TELLING, algorithm="lls")
     monkeypatch.setattr(ways, "SINGLE", single)
     monkeypatch.setattr(ways, "EXACT", TELLING)
