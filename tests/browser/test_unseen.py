@@ -86,6 +86,23 @@ WAYS = {
 }
 KEY = "new KeyboardEvent('keydown', {key: 'Enter', bubbles: true})"
 MADE_UP = f"document.querySelector('input').dispatchEvent({KEY})"
+PREVENTED = """
+    document.querySelector('input').addEventListener('keydown', (event) => {
+      if (event.key === 'Enter') {
+        event.preventDefault();
+        setTimeout(() => document.forms[0].requestSubmit(), 100);
+      }
+    });
+"""
+
+
+def prevented(world: World) -> None:
+    """Press Enter in a form that sends nothing off for it, until a script does."""
+    world.browser.run(PREVENTED)
+    entered(world)
+
+
+WAYS["prevented"] = (prevented, "page")
 WAYS["made up"] = (scripted(f"{MADE_UP}; document.forms[0].requestSubmit()"), "page")
 
 

@@ -3,7 +3,9 @@
 import msgspec
 import pytest
 
-from agent.wire.asking import Answer, Ask, Explained
+from agent.cli.undecided import UNDECIDED as SENTENCES
+from agent.daemon.deciding.explained import WHY
+from agent.wire.asking import UNDECIDED, Answer, Ask, Explained
 from tests.cli.conftest import Run
 from tests.cli.daemon import (
     ANSWER,
@@ -220,3 +222,9 @@ def test_rules_older_than_the_file_are_noted(
     ran = run(*ASK, *more)
     assert ran.code == 0
     assert "the rules before it are in use; `reticent policy check` lists them" in ran.err
+
+
+def test_whatever_is_not_decided_has_its_words() -> None:
+    """On the command line, and in what explains a request; a code more needs them too."""
+    assert {*SENTENCES} == UNDECIDED
+    assert {*WHY} == UNDECIDED - {"failed"}

@@ -69,13 +69,24 @@ def test_a_search_that_the_network_reads_is_never_listed(opened: Home) -> None:
     assert [each.recipient for each in opened.calls.locked().sites] == ["www.shop.example"]
 
 
-@pytest.mark.parametrize("recipient", ["http://shop.example/x", "HTTP://shop.example:8080"])
+@pytest.mark.parametrize(
+    "recipient",
+    [
+        "http://shop.example/x",
+        "HTTP://shop.example:8080",
+        "http://localhost:1@shop.example/",
+        "http://127.0.0.1.shop.example/",
+        "ws://shop.example/",
+    ],
+)
 def test_nothing_goes_to_an_address_that_the_network_reads(opened: Home, recipient: str) -> None:
     """And why is said; to this machine it may go, and by https anywhere."""
     opened.fill()
     known = SHOP.query
     answer = opened.calls.decide(Ask(query=known, recipient=recipient))
     assert (answer.code, answer.attributes, answer.id) == ("not https", {}, None)
+    explained = opened.calls.explain(Ask(query=known, recipient=recipient))
+    assert (explained.code, "not https" in explained.headline) == ("not https", True)
     for other in ("https://shop.example/x", "http://localhost:8710/x", "http://[::1]/"):
         assert opened.calls.decide(Ask(query=known, recipient=other)).code == "answered"
 

@@ -320,3 +320,4 @@ def test_what_stands_apart_below_a_rule_is_not_for_all() -> None:
     assert "above the first [header]" in remark.hint
     assert not audit(policy_of(f'{rule}disclose = "never"\n'), NAMES, TODAY)
     assert not audit(policy_of(f'disclose = "never"\n\n{rule}'), NAMES, TODAY)
+    assert not audit(policy_of('rule = [{recipient = "shop.example", k = 5}]\n\n'), NAMES, TODAY)

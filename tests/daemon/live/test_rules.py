@@ -267,6 +267,24 @@ def test_a_link_is_obeyed_where_it_leads_to_a_file_of_ours(tmp_path: Path) -> No
     assert (edited.text,) == (OTHER,)
 
 
+@AS_ROOT
+def test_a_folder_that_is_mended_needs_no_edit() -> None:
+    """The rules are in force again, for who looks and for who asks; meanwhile it is said once."""
+    with short_folder() as home:
+        (home / "config").mkdir(0o700)
+        edited, live = Edited(home / "config"), Live(home / "config")
+        edited.save(GOOD)
+        home.chmod(0o777)
+        assert edited.look()
+        assert not edited.look()
+        assert asyncio.run(live.follow()) is None
+        home.chmod(0o711)
+        assert edited.look()
+        assert (edited.text,) == (GOOD,)
+        assert asyncio.run(live.follow()) == GOOD
+        assert live.told == 2
+
+
 class Live:
     """A policy file that is followed, by the system's own clock; ``told``: of how many changes."""
 
