@@ -15,7 +15,7 @@ from agent.model.file import write
 from agent.vault.location import Location
 from agent.vault.sealed.database import Database
 from agent.vault.vault import unlock
-from agent.wire.asking import Answer, Ask, Clicked, Offer, Refuse
+from agent.wire.asking import Allow, Answer, Ask, Clicked, Offer, Refuse
 from agent.wire.keeping import Forget, ProfileChange
 from agent.wire.reviews import Decided, Lasting, Verdict
 from agent.wire.routes import ROUTES
@@ -334,3 +334,17 @@ def test_a_refusal_goes_by_the_file_and_not_by_older_rules(opened: Home) -> None
     policy.write_text("lamda = 3\n")
     with pytest.raises(UsageError, match="nothing was written"):
         opened.calls.refuse(Refuse(recipient=host))
+
+
+def test_undo_passes_no_later_word_over(opened: Home) -> None:
+    """A change of the user's values is not taken back in place of what came after it."""
+    shop = "shop.example"
+    for later in (
+        lambda: opened.calls.refuse(Refuse(recipient=shop)),
+        lambda: opened.calls.allow(Allow(recipient=shop)),
+    ):
+        opened.calls.change_profile(ProfileChange(unset=["age"]))
+        later()
+        with pytest.raises(UsageError, match="nothing to take back"):
+            opened.calls.undo()
+        opened.fill()

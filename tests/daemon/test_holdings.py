@@ -1,7 +1,5 @@
 """What a pool could infer of what is guarded from it, by the policy as it is now."""
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from agent.daemon.agent import Agent
 from agent.daemon.calls import Calls
 from agent.errors import UsageError, VaultError
-from agent.wire.asking import Allow, Ask, Refuse
+from agent.wire.asking import Ask
 from agent.wire.keeping import ProfileChange
 from agent.wire.overview import Inferred
 from tests.daemon.doubles import MONDAY, FixedRules
@@ -174,24 +172,6 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
         assert {*part.replace(" and ", ", ").split(", ")} - {""} == told.get(pool, set())
     with pytest.raises(UsageError, match="nothing to take back"):
         calls.undo()
-
-
-@pytest.mark.parametrize(
-    "word",
-    [
-        lambda calls: calls.refuse(Refuse(recipient="shop.example")),
-        lambda calls: calls.allow(Allow(recipient="shop.example")),
-    ],
-)
-def test_a_later_word_is_not_passed_over(word: Callable[[Calls], object]) -> None:
-    """What would be taken back is not the last that the user said."""
-    agent, vault = living(OPEN)
-    calls = calls_of(agent)
-    calls.change_profile(ProfileChange(unset=["age"]))
-    word(calls)
-    with pytest.raises(UsageError, match="nothing to take back"):
-        calls.undo()
-    assert "age" not in vault.profile.values()[MODEL.id]
 
 
 def test_a_change_is_taken_back_until_the_vault_locks() -> None:
