@@ -98,8 +98,19 @@ def test_what_records_nothing_is_not_counted() -> None:
 
 
 def test_no_honest_use_meets_the_caps() -> None:
-    """Ten a second for a whole minute, and the user's own two a second beside it."""
-    assert RECORDED == {"user": 120, "page": 600, "program": 600}
+    """For a minute: ten sites at the cap of their pages, an assistant and the user beside them.
+
+    The assistant asks four times a second, the user searches every second.
+    """
+    agent, _ = living(OPEN)
+    asking: list[tuple[float, str, Asker]] = [
+        *((2.0 * number, f"{site}.example", "page") for number in range(30) for site in range(10)),
+        *((0.25 * number, "assistant.example", "program") for number in range(240)),
+        *((1.0 * number, "search.example", "user") for number in range(60)),
+    ]
+    for seconds, host, by in sorted(asking):
+        now = MONDAY + timedelta(seconds=seconds)
+        assert handle(asked(host), now, agent, by).code == "answered"
 
 
 def test_a_clock_that_is_set_back_refuses_nobody_for_long() -> None:
