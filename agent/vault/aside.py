@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from agent.errors import DamagedVaultError, ReplacedVaultError, UsageError, VaultError
+from agent.errors import ReplacedVaultError, UsageError, VaultError
 from agent.files import private_folder
 from agent.vault.entry import Record, encode
 from agent.vault.facts import site_of
@@ -111,7 +111,7 @@ class _Rebuilt:
         try:
             [row] = chain.entry_rows(self._store.database, number - 1, number)
             entry = chain.opened_entry(self._store.seals, row)
-        except (DamagedVaultError, ValueError):  # ValueError: there is none
+        except (VaultError, ValueError):  # a page that is gone; there is none
             self.lost += 1
             record = self._remembered[number]
             return site_of(record.host), encode(record)

@@ -148,6 +148,22 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, name: str) -> Non
     assert name in IN_PLACE or not lost
 
 
+def test_a_log_that_is_cut_off_past_what_is_at_hand_costs_parts_of_entries(tmp_path: Path) -> None:
+    """A page that no memory has any more fails to be read, and is no reason to give up."""
+    at, _ = begun(tmp_path)
+    vault = unlock(at, TYPED)
+    vault._store.database.rows("PRAGMA cache_size=1")  # noqa: SLF001  (9,000 entries would do, too)
+    last = [vault.ledger.append(record_at(number)) for number in range(40, 200)][-1]
+    os.truncate(log_of(at), 0)
+    vault.close()
+    notice = read_notice(at)
+    assert notice is not None
+    assert (notice.entries, notice.lost > 0) == (last, True)
+    restore(at, Path(notice.file), TYPED)
+    with unlock(at, TYPED) as vault:
+        assert (vault.ledger.count, vault.items.get("mark")) == (last, VALUE)
+
+
 @pytest.mark.soak
 def test_two_hundred_times_nothing_is_lost(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
