@@ -39,8 +39,9 @@ def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
         hint = "make room or mend that, then run `reticent lock`: until then it is in memory alone"
         kept = f"{what}, and it could not be set aside: {error}"
         raise ReplacedVaultError(kept, hint) from error
-    write_witness(store.state.witness(store.seals.vault_id), at.witness)
-    notice = Notice(str(file), what, store.count, lost)
+    seen = store.state.witness(store.seals.vault_id)
+    write_witness(seen, at.witness)
+    notice = Notice(str(file), what, seen, lost)
     write_notice(notice, at)
     return notice
 

@@ -21,7 +21,7 @@ from agent.vault.keys.secrets import Secret, normalised
 from agent.vault.keys.slot_making import SlotMaker
 from agent.vault.keys.slot_rows import SlotInfo, SlotRow, keys_of, read_slots, read_vault_id
 from agent.vault.ledger import Ledger, Reset
-from agent.vault.leftovers import check_free, read_notice
+from agent.vault.leftovers import check_free, forget_notice, read_notice
 from agent.vault.making import make_vault, put, sweep, workshop
 from agent.vault.outside import accounts
 from agent.vault.profile import Profile
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from agent.vault.leftovers import Notice
     from agent.vault.location import Location
     from agent.vault.sealed.framing import Chance
 
@@ -136,6 +137,10 @@ class Vault:
     def intact(self) -> bool:
         """Whether its file and log are those that were opened, as this left them."""
         return self._store.database.intact
+
+    def holds(self, notice: Notice) -> bool:
+        """Say whether it has all that was set aside: to restore that would lose what came later."""
+        return self._store.holds(notice.seen)
 
     def rescue(self) -> None:
         """Write all of it aside where it is not intact, once, for `restore` (FORMAT.md).
@@ -253,6 +258,9 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
         key = opened(read_slots(database, vault_id), secret, vault_id)
         vault = _opened(database, key, at, chance)
         on_failure.pop_all()
+    notice = read_notice(at)
+    if notice is not None and vault.holds(notice):
+        forget_notice(at)
     return vault
 
 

@@ -164,6 +164,27 @@ def test_a_log_that_is_cut_off_past_what_is_at_hand_costs_parts_of_entries(tmp_p
         assert (vault.ledger.count, vault.items.get("mark")) == (last, VALUE)
 
 
+def test_the_notice_goes_where_a_vault_is_opened_that_has_everything(tmp_path: Path) -> None:
+    """Else its hint would take back what came after; of an older one it stays."""
+    at, old = begun(tmp_path)
+    vault = unlock(at, TYPED)
+    put_over(at, at.vault)
+    vault.close()
+    assert read_notice(at) is not None
+    unlock(at, TYPED).close()
+    assert read_notice(at) is None
+    assert len(set_aside(at)) == 1
+    vault = unlock(at, TYPED)
+    put_over(at, old)
+    vault.close()
+    restore(at, old, TYPED)
+    with unlock(at, TYPED) as vault:
+        for number in range(1, 50):  # as many entries, and others
+            vault.ledger.append(record_at(number + 1))
+    unlock(at, TYPED).close()
+    assert read_notice(at) is not None
+
+
 @pytest.mark.soak
 def test_two_hundred_times_nothing_is_lost(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

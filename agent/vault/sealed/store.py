@@ -16,7 +16,7 @@ from agent.vault.sealed.item_rows import (
     removed_item,
     sealed_item,
 )
-from agent.vault.sealed.state import State, digest_of, read_state, written_state
+from agent.vault.sealed.state import State, digest_of, first_link, read_state, written_state
 from agent.vault.sealed.trouble import damaged, refuses
 from agent.vault.sealed.witness import MISSING, UNWRITTEN, check_age, read_witness, write_witness
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent.vault.sealed.database import Database, Statement
     from agent.vault.sealed.item_rows import Item
     from agent.vault.sealed.seal import Seals
+    from agent.vault.sealed.witness import Witness
 
 
 class Store:
@@ -46,7 +47,7 @@ class Store:
         self._state = read_state(database, seals)
         self._place = witness
         self._witness = read_witness(witness)
-        self._check_age()
+        self._check_age(self._witness)
         self.items = read_items(database, seals)
         if _digest(self.items) != self._state.items:
             raise damaged("its items are not of one time", database.path)
@@ -77,6 +78,17 @@ class Store:
     def doubtful(self) -> bool:
         """Whether memory and file may differ, so that only opening the vault again helps."""
         return self._doubtful
+
+    def holds(self, seen: Witness) -> bool:
+        """Say whether this is a vault as it was seen, with more at its end at most."""
+        link = first_link(self.seals)
+        try:
+            self._check_age(seen)
+            for row in chain.entry_rows(self.database, seen.entries - 1, seen.entries):
+                link = chain.link(self.seals, row)
+        except VaultError:
+            return False
+        return (self._state.rotations, link.hex()) == (seen.rotations, seen.head)
 
     def verify(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield every entry, and hold the whole chain to what the vault says of itself.
@@ -229,11 +241,11 @@ class Store:
             hint = "run `reticent lock`, then `reticent unlock`"
             raise VaultError("the vault must be opened again after an error", hint)
 
-    def _check_age(self) -> None:
-        """Raise RolledBackError if this machine has seen a later vault, or another."""
+    def _check_age(self, seen: Witness | None) -> None:
+        """Raise RolledBackError if a later vault was seen, or another."""
         now = self._state
         counts = {name: getattr(now, name) for name in ("generation", "rotations", "entries")}
-        check_age(self._witness, self.seals.vault_id.hex(), counts)
+        check_age(seen, self.seals.vault_id.hex(), counts)
 
 
 def _digest(items: dict[str, Item]) -> bytes:
