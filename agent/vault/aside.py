@@ -1,13 +1,14 @@
 """An open vault written aside, where its file was replaced or damaged (FORMAT.md, "Set aside")."""
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from agent.errors import ReplacedVaultError, UsageError, VaultError
-from agent.files import private_folder
+from agent.files import private_folder, settle, unfinished
 from agent.vault.entry import Record, encode
 from agent.vault.facts import site_of
 from agent.vault.leftovers import SET_ASIDE, Notice, free_names, write_notice
@@ -19,7 +20,7 @@ from agent.vault.sealed.database import Database, Statement, make_database
 from agent.vault.sealed.item_rows import put_item
 from agent.vault.sealed.state import first_link, written_state
 from agent.vault.sealed.store import Store
-from agent.vault.sealed.trouble import damaged
+from agent.vault.sealed.trouble import damaged, refused
 from agent.vault.sealed.witness import write_witness
 
 Remembered = Callable[[], Mapping[int, Record]]
@@ -51,7 +52,10 @@ def _written(store: Store, at: Location, remembered: Remembered) -> tuple[Path, 
 
     It lies beside the vault; if its folder is gone or of no use, beside the witness.
     """
-    if at.vault.parent.is_dir():
+    while store.unverified:
+        with suppress(OSError):
+            store.unverified.pop().unlink()
+    if os.path.isdir(at.vault.parent):  # noqa: PTH112  (the other raises where it may not look)
         try:
             return _written_into(at.vault.parent, store, at, remembered)
         except (VaultError, UsageError):
@@ -63,27 +67,45 @@ def _written(store: Store, at: Location, remembered: Remembered) -> tuple[Path, 
 def _written_into(
     folder: Path, store: Store, at: Location, remembered: Remembered
 ) -> tuple[Path, int]:
-    file = next(free_names(private_folder(folder) / at.vault.name, SET_ASIDE))
+    name = private_folder(folder) / at.vault.name
+    file = next(free_names(name, SET_ASIDE))
     try:
         store.database.copy(file)
-        _verify(file, store)
+        _verify(file, name, store, exactly=True)
     except VaultError:
-        file.unlink(missing_ok=True)
+        store.unverified.append(file)  # better than nothing, should there be no time for more
         rebuilt = _Rebuilt(store, remembered())
-        make_database(file, rebuilt.statements())
+        _put_rebuilt(rebuilt, file, name, store)
+        store.unverified.remove(file)
         return file, rebuilt.lost
     return file, 0
 
 
-def _verify(file: Path, store: Store) -> None:
-    """Raise DamagedVaultError unless a copy is whole and has all that was acknowledged.
+def _put_rebuilt(rebuilt: "_Rebuilt", file: Path, name: Path, store: Store) -> None:
+    """Write a vault out of what is left, in the place of a copy that is not whole."""
+    part = unfinished(name)
+    try:
+        make_database(part, rebuilt.statements())
+        _verify(part, name, store, exactly=False)
+        part.replace(file)
+        settle(file.parent)
+    except OSError as error:
+        raise refused(error, file) from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _verify(file: Path, name: Path, store: Store, *, exactly: bool) -> None:
+    """Raise DamagedVaultError unless a copy is whole and, ``exactly``, as the vault was last.
 
     It may have one transaction more: one that was written, but after which the files were others.
     """
-    with still(file) as copy, closing(Database.open(copy)) as database:
+    with still(file, name) as copy, closing(Database.open(copy)) as database:
         found = Store(database, store.seals, copy.with_name("no-witness"))
         deque(found.verify(), maxlen=0)
-        if found.state != store.state and found.generation != store.generation + 1:
+        same = found.state == store.state or found.generation == store.generation + 1
+        if exactly and not same:
             raise damaged("it is not as it was last written", file)
 
 

@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -14,11 +15,15 @@ import pytest
 from hypothesis import given
 
 from agent.errors import ReplacedVaultError, VaultError
+from agent.files import left_unfinished
+from agent.vault import aside
 from agent.vault.backup import restore
 from agent.vault.entry import Record
 from agent.vault.ledger import Ledger
 from agent.vault.leftovers import read_notice, set_aside
 from agent.vault.location import Location
+from agent.vault.sealed.connection import still
+from agent.vault.sealed.trouble import damaged
 from agent.vault.vault import Vault, create, unlock
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import histories
@@ -183,6 +188,48 @@ def test_the_notice_goes_where_a_vault_is_opened_that_has_everything(tmp_path: P
             vault.ledger.append(record_at(number + 1))
     unlock(at, TYPED).close()
     assert read_notice(at) is not None
+
+
+def test_nothing_needs_the_folder_for_what_is_temporary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where that is full or gone, a vault is set aside all the same; others say what failed."""
+    at, _ = begun(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    with pytest.raises(VaultError, match=r"none.*: no such file"), still(at.vault):
+        pass
+    vault = unlock(at, TYPED)
+    put_over(at, at.vault)
+    vault.close()
+    assert read_notice(at) is not None
+    assert left_unfinished(at.vault) == []
+
+
+def test_a_copy_stays_until_it_is_verified_or_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One in each folder, however often that is tried; what is written anew is verified, too."""
+    at, _ = begun(tmp_path)
+    vault = unlock(at, TYPED)
+    put_over(at, at.vault)
+    verified: list[Path] = []
+
+    def verify(file: Path, *_others: object, **_more: object) -> None:
+        verified.append(file)
+        raise damaged("it is not whole")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(aside, "_verify", verify)
+        for _ in range(2):
+            with pytest.raises(ReplacedVaultError, match="could not be set aside"):
+                vault.close()
+    assert len(verified) > len(set(verified))
+    assert (len(set_aside(at)), left_unfinished(at.vault), read_notice(at)) == (2, [], None)
+    vault.close()
+    notice = read_notice(at)
+    assert notice is not None
+    assert set_aside(at) == [Path(notice.file)]
+    assert notice.lost == 0
 
 
 @pytest.mark.soak

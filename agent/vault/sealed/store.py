@@ -35,6 +35,7 @@ class Store:
     """The rows of an open vault; every write is one transaction, and leaves nothing half-done.
 
     ``slots``, ``items``: those of the file, by their names; they are at hand where it is gone.
+    ``unverified``: copies of where it was to be set aside, and could not be yet.
     """
 
     def __init__(self, database: Database, seals: Seals, witness: Path) -> None:
@@ -54,6 +55,7 @@ class Store:
         self._verified = self._doubtful = False
         self._unsynced = self._witness != self._state.witness(seals.vault_id)
         self.notes = [] if self._witness else [MISSING]
+        self.unverified: list[Path] = []
         self.slots = read_slots(database, seals.vault_id)
         damaged_slots = any(row.slot is None for row in self.slots)
         if damaged_slots or slots_digest(self.slots) != self._state.slots:
