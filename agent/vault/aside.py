@@ -18,10 +18,10 @@ from agent.vault.sealed import chain
 from agent.vault.sealed.connection import still
 from agent.vault.sealed.database import Database, Statement, make_database
 from agent.vault.sealed.item_rows import put_item
-from agent.vault.sealed.state import first_link, written_state
+from agent.vault.sealed.seal import Seals
+from agent.vault.sealed.state import State, first_link, written_state
 from agent.vault.sealed.store import Store
 from agent.vault.sealed.trouble import damaged, refused
-from agent.vault.sealed.witness import write_witness
 
 Remembered = Callable[[], Mapping[int, Record]]
 
@@ -41,7 +41,7 @@ def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
         kept = f"{what}, and it could not be set aside: {error}"
         raise ReplacedVaultError(kept, hint) from error
     seen = store.state.witness(store.seals.vault_id)
-    write_witness(seen, at.witness)
+    store.tell_witness(seen)
     notice = Notice(str(file), what, seen, lost)
     write_notice(notice, at)
     return notice
@@ -71,7 +71,7 @@ def _written_into(
     file = next(free_names(name, SET_ASIDE))
     try:
         store.database.copy(file)
-        _verify(file, name, store, exactly=True)
+        _verify(file, name, store.seals, store.state)
     except VaultError:
         store.unverified.append(file)  # better than nothing, should there be no time for more
         rebuilt = _Rebuilt(store, remembered())
@@ -86,7 +86,7 @@ def _put_rebuilt(rebuilt: "_Rebuilt", file: Path, name: Path, store: Store) -> N
     part = unfinished(name)
     try:
         make_database(part, rebuilt.statements())
-        _verify(part, name, store, exactly=False)
+        _verify(part, name, store.seals)
         part.replace(file)
         settle(file.parent)
     except OSError as error:
@@ -96,16 +96,24 @@ def _put_rebuilt(rebuilt: "_Rebuilt", file: Path, name: Path, store: Store) -> N
             part.unlink(missing_ok=True)
 
 
-def _verify(file: Path, name: Path, store: Store, *, exactly: bool) -> None:
-    """Raise DamagedVaultError unless a copy is whole and, ``exactly``, as the vault was last.
+def opens(at: Location, seals: Seals, state: State) -> bool:
+    """Say whether what lies in the place of a vault, and its log, are the vault as it was last."""
+    try:
+        _verify(at.vault, at.vault, seals, state)
+    except VaultError:
+        return False
+    return True
+
+
+def _verify(file: Path, name: Path, seals: Seals, state: State | None = None) -> None:
+    """Raise VaultError unless a copy is whole and, if there is a ``state``, has that.
 
     It may have one transaction more: one that was written, but after which the files were others.
     """
     with still(file, name) as copy, closing(Database.open(copy)) as database:
-        found = Store(database, store.seals, copy.with_name("no-witness"))
+        found = Store(database, seals, copy.with_name("no-witness"))
         deque(found.verify(), maxlen=0)
-        same = found.state == store.state or found.generation == store.generation + 1
-        if exactly and not same:
+        if state and found.state != state and found.generation != state.generation + 1:
             raise damaged("it is not as it was last written", file)
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from agent.errors import BusyVaultError, ReplacedVaultError, VaultError, WrongSecretError
 from agent.files import check_way, private_folder
-from agent.vault.aside import write_aside
+from agent.vault.aside import opens, write_aside
 from agent.vault.checkpoint import Checkpoints
 from agent.vault.items import Items
 from agent.vault.keys import keyrings, slot_rows
@@ -160,20 +160,23 @@ class Vault:
         if self._closed:
             return
         self.rescue()
-        self._closed = True
-        with ExitStack() as ends:
-            ends.callback(self._end)
+        try:
             if not self._rescued:
                 with suppress(ReplacedVaultError):
                     self._store.sync()
-                self.rescue()
+        finally:
+            self.rescue()  # where this fails it stays open
+            self._closed = True
+            self._end()
 
     def _end(self) -> None:
         """Let go of the file and the keys."""
         del self._key
-        self._store.close()
-        if self._rescued:
-            self._store.database.remove_log()
+        store, seals = self._store, self._store.seals
+        store.close()
+        ours = store.database.in_place
+        if self._rescued and not (ours and opens(self.place, seals, store.state)):
+            store.database.remove_log()
 
     def __enter__(self) -> Self:
         return self

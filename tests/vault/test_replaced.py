@@ -14,8 +14,12 @@ from threading import Thread
 import pytest
 from hypothesis import given
 
+from agent.daemon.agent import assemble
+from agent.daemon.events import Bus
+from agent.daemon.process.inside import now
 from agent.errors import ReplacedVaultError, VaultError
 from agent.files import left_unfinished
+from agent.paths import Paths
 from agent.vault import aside
 from agent.vault.backup import restore
 from agent.vault.entry import Record
@@ -230,6 +234,58 @@ def test_a_copy_stays_until_it_is_verified_or_written_anew(
     assert notice is not None
     assert set_aside(at) == [Path(notice.file)]
     assert notice.lost == 0
+
+
+def test_a_vault_that_cannot_be_set_aside_while_it_is_closed_stays_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it is replaced only after it was looked at for the last time but one."""
+    at, old = begun(tmp_path)
+    vault = unlock(at, TYPED)
+    agent = assemble(Paths(*[tmp_path / "home"] * 4), Bus(now), now())
+    agent.vault = vault
+
+    def sync() -> object:
+        put_over(at, old)
+        raise ReplacedVaultError("it was replaced", "")
+
+    def fail(*_others: object) -> object:
+        raise ReplacedVaultError("it could not be set aside", "")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(vault._store, "sync", sync)  # noqa: SLF001  (no other moment is as late)
+        patched.setattr("agent.vault.vault.write_aside", fail)
+        with pytest.raises(ReplacedVaultError, match="could not be set aside"):
+            agent.lock()
+    kept = [agent.vault]
+    agent.lock()
+    assert [*kept, agent.vault] == [vault, None]
+    assert read_notice(at) is not None
+
+
+def test_a_backup_that_was_restored_meanwhile_keeps_its_witness(tmp_path: Path) -> None:
+    """It could not be unlocked otherwise."""
+    at, old = begun(tmp_path)
+    vault = unlock(at, TYPED)
+    at.vault.rename(at.vault.with_name("moved"))
+    log_of(at).rename(at.vault.with_name("moved-wal"))
+    restore(at, old, TYPED)
+    vault.close()
+    assert read_notice(at) is not None
+    unlock(at, TYPED).close()
+
+
+def test_a_vault_of_which_only_the_time_was_changed_opens_by_itself(tmp_path: Path) -> None:
+    """It is set aside, since somebody may have written to it; its own log stays."""
+    at, _ = begun(tmp_path)
+    vault = unlock(at, TYPED)
+    last = vault.ledger.append(record_at(40))
+    os.utime(at.vault, (1, 1))
+    vault.close()
+    assert read_notice(at) is not None
+    with unlock(at, TYPED) as vault:
+        assert vault.ledger.count == last
+    assert read_notice(at) is None
 
 
 @pytest.mark.soak

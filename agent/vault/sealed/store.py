@@ -229,6 +229,11 @@ class Store:
         elif UNWRITTEN not in self.notes:
             self.notes.append(UNWRITTEN)
 
+    def tell_witness(self, now: Witness) -> None:
+        """Tell the witness how the vault was, unless it is that of a vault restored since."""
+        if read_witness(self._place) in {None, self._witness}:
+            write_witness(now, self._place)
+
     def _unchanged(self) -> bool:
         """Whether the file is as it was before a write that failed."""
         try:
