@@ -6,6 +6,7 @@ import os
 import pwd
 import re
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -62,7 +63,10 @@ def clear_unfinished(path: Path) -> None:
     """Remove what killed processes left unfinished; who calls knows that nobody makes it now."""
     with suppress(OSError):
         for each in left_unfinished(path):
-            each.unlink(missing_ok=True)
+            if each.is_dir() and not each.is_symlink():
+                shutil.rmtree(each)
+            else:
+                each.unlink(missing_ok=True)
 
 
 def name_new(path: Path, to: Path) -> None:

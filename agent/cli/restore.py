@@ -17,6 +17,7 @@ from agent.vault.keys.secrets import Secret
 from agent.vault.leftovers import set_aside
 from agent.vault.location import Location
 from agent.vault.outside import keys
+from agent.vault.sealed.witness import read_witness
 
 
 @click.command()
@@ -39,6 +40,7 @@ def restore(*, file: Path, only_check: bool, keyring: bool, recovery: bool, as_j
     _check_closed(at)
     aside = file.resolve() in {each.resolve() for each in set_aside(at)}
     secret = Secret(method, ask_for(method))
+    before = read_witness(at.witness)
     with uninterrupted():
         kept = put_back(at, file, secret)
     if as_json:
@@ -50,8 +52,11 @@ def restore(*, file: Path, only_check: bool, keyring: bool, recovery: bool, as_j
         click.echo(f"  {printable(str(kept))}")
     if aside:
         click.echo(paragraph("What was set aside is the vault again: `reticent unlock` opens it."))
-        return
-    told = "What was disclosed after the backup was made is not in its ledger: the agent"
+        after = read_witness(at.witness)
+        if before is None or after is None or after.entries >= before.entries:
+            return
+    copy = "what was set aside was written" if aside else "the backup was made"
+    told = f"What was disclosed after {copy} is not in its ledger: the agent"
     click.echo(paragraph(f"{told} does not know of it any more, but the recipients do."))
 
 

@@ -15,7 +15,7 @@ from agent.daemon.process.log import LOG
 from agent.daemon.rates import Rates
 from agent.daemon.sources import Sources
 from agent.daemon.unrecorded import Unrecorded
-from agent.errors import VaultError
+from agent.errors import ReplacedVaultError, VaultError
 from agent.vault.facts import site_of
 from agent.vault.location import Location
 from policy.hosts import load_suffixes
@@ -155,9 +155,17 @@ class Agent:
             ends.callback(self.rates.clear)
             ends.callback(self.rules.forget)
             ends.callback(self.shelf.forget)
-            ends.callback(vault.close)
+            ends.callback(self._close, vault)
             ends.callback(self.desk.closed)
             ends.callback(self.sources.closed)
+
+    def _close(self, vault: Vault) -> None:
+        """Close a vault, or keep it for the next try where it stays open."""
+        try:
+            vault.close()
+        except ReplacedVaultError:
+            self.vault = vault
+            raise
 
 
 def assemble(paths: Paths, bus: Bus, now: datetime) -> Agent:

@@ -1,13 +1,14 @@
 """An open vault written aside, where its file was replaced or damaged (FORMAT.md, "Set aside")."""
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from agent.errors import DamagedVaultError, ReplacedVaultError, UsageError, VaultError
-from agent.files import private_folder
+from agent.errors import ReplacedVaultError, UsageError, VaultError
+from agent.files import private_folder, settle, unfinished
 from agent.vault.entry import Record, encode
 from agent.vault.facts import site_of
 from agent.vault.leftovers import SET_ASIDE, Notice, free_names, write_notice
@@ -17,10 +18,10 @@ from agent.vault.sealed import chain
 from agent.vault.sealed.connection import still
 from agent.vault.sealed.database import Database, Statement, make_database
 from agent.vault.sealed.item_rows import put_item
-from agent.vault.sealed.state import first_link, written_state
+from agent.vault.sealed.seal import Seals
+from agent.vault.sealed.state import State, first_link, written_state
 from agent.vault.sealed.store import Store
-from agent.vault.sealed.trouble import damaged
-from agent.vault.sealed.witness import write_witness
+from agent.vault.sealed.trouble import damaged, refused
 
 Remembered = Callable[[], Mapping[int, Record]]
 
@@ -39,8 +40,9 @@ def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
         hint = "make room or mend that, then run `reticent lock`: until then it is in memory alone"
         kept = f"{what}, and it could not be set aside: {error}"
         raise ReplacedVaultError(kept, hint) from error
-    write_witness(store.state.witness(store.seals.vault_id), at.witness)
-    notice = Notice(str(file), what, store.count, lost)
+    seen = store.state.witness(store.seals.vault_id)
+    store.tell_witness(seen)
+    notice = Notice(str(file), what, seen, lost)
     write_notice(notice, at)
     return notice
 
@@ -50,7 +52,10 @@ def _written(store: Store, at: Location, remembered: Remembered) -> tuple[Path, 
 
     It lies beside the vault; if its folder is gone or of no use, beside the witness.
     """
-    if at.vault.parent.is_dir():
+    while store.unverified:
+        with suppress(OSError):
+            store.unverified.pop().unlink()
+    if os.path.isdir(at.vault.parent):  # noqa: PTH112  (the other raises where it may not look)
         try:
             return _written_into(at.vault.parent, store, at, remembered)
         except (VaultError, UsageError):
@@ -62,27 +67,53 @@ def _written(store: Store, at: Location, remembered: Remembered) -> tuple[Path, 
 def _written_into(
     folder: Path, store: Store, at: Location, remembered: Remembered
 ) -> tuple[Path, int]:
-    file = next(free_names(private_folder(folder) / at.vault.name, SET_ASIDE))
+    name = private_folder(folder) / at.vault.name
+    file = next(free_names(name, SET_ASIDE))
     try:
         store.database.copy(file)
-        _verify(file, store)
+        _verify(file, name, store.seals, store.state)
     except VaultError:
-        file.unlink(missing_ok=True)
+        store.unverified.append(file)  # better than nothing, should there be no time for more
         rebuilt = _Rebuilt(store, remembered())
-        make_database(file, rebuilt.statements())
+        _put_rebuilt(rebuilt, file, name, store)
+        store.unverified.remove(file)
         return file, rebuilt.lost
     return file, 0
 
 
-def _verify(file: Path, store: Store) -> None:
-    """Raise DamagedVaultError unless a copy is whole and has all that was acknowledged.
+def _put_rebuilt(rebuilt: "_Rebuilt", file: Path, name: Path, store: Store) -> None:
+    """Write a vault out of what is left, in the place of a copy that is not whole."""
+    part = unfinished(name)
+    try:
+        make_database(part, rebuilt.statements())
+        _verify(part, name, store.seals)
+        part.replace(file)
+        settle(file.parent)
+    except OSError as error:
+        raise refused(error, file) from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def opens(at: Location, seals: Seals, state: State) -> bool:
+    """Say whether what lies in the place of a vault, and its log, are the vault as it was last."""
+    try:
+        _verify(at.vault, at.vault, seals, state)
+    except VaultError:
+        return False
+    return True
+
+
+def _verify(file: Path, name: Path, seals: Seals, state: State | None = None) -> None:
+    """Raise VaultError unless a copy is whole and, if there is a ``state``, has that.
 
     It may have one transaction more: one that was written, but after which the files were others.
     """
-    with still(file) as copy, closing(Database.open(copy)) as database:
-        found = Store(database, store.seals, copy.with_name("no-witness"))
+    with still(file, name) as copy, closing(Database.open(copy)) as database:
+        found = Store(database, seals, copy.with_name("no-witness"))
         deque(found.verify(), maxlen=0)
-        if found.state != store.state and found.generation != store.generation + 1:
+        if state and found.state != state and found.generation != state.generation + 1:
             raise damaged("it is not as it was last written", file)
 
 
@@ -111,7 +142,7 @@ class _Rebuilt:
         try:
             [row] = chain.entry_rows(self._store.database, number - 1, number)
             entry = chain.opened_entry(self._store.seals, row)
-        except (DamagedVaultError, ValueError):  # ValueError: there is none
+        except (VaultError, ValueError):  # a page that is gone; there is none
             self.lost += 1
             record = self._remembered[number]
             return site_of(record.host), encode(record)

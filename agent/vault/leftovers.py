@@ -12,7 +12,7 @@ from msgspec import Struct
 from agent.errors import UsageError, VaultError
 from agent.files import PRIVATE, read_bytes, replace_bytes
 from agent.vault.location import Location
-from agent.vault.sealed.witness import read_witness
+from agent.vault.sealed.witness import Witness, read_witness
 
 LOG, JOURNAL, SHARED = "-wal", "-journal", "-shm"  # SQLite appends these to the name of a database
 REPLACED = ".replaced-"  # and a number from 1: what a restored backup replaced
@@ -24,14 +24,19 @@ MAX_NOTICE = 16 << 10  # bytes
 class Notice(Struct, frozen=True, forbid_unknown_fields=True):
     """What became of a vault while it was open.
 
-    ``file``: the vault that was set aside, with so many ``entries``; ``lost``: how many of them
+    ``file``: the vault that was set aside; ``seen``: how it was; ``lost``: how many of its entries
     have no more than what recipients learnt of them, the rest of which could not be read.
     """
 
     file: str
     what: str
-    entries: int
+    seen: Witness
     lost: int
+
+    @property
+    def entries(self) -> int:
+        """How many entries there were."""
+        return self.seen.entries
 
     def __str__(self) -> str:
         """Say what happened, and what is lost."""
@@ -54,7 +59,7 @@ class Notice(Struct, frozen=True, forbid_unknown_fields=True):
 def read_notice(at: Location) -> Notice | None:
     """Return what became of the vault while it was open, None once that is mended.
 
-    It is once what was set aside is restored or removed.
+    It is once what was set aside is restored or removed, or a vault is opened that has all of it.
     """
     try:
         found = msgspec.json.decode(read_bytes(_notice(at), MAX_NOTICE), type=Notice)
@@ -69,13 +74,19 @@ def write_notice(notice: Notice, at: Location) -> None:
         replace_bytes(msgspec.json.encode(notice) + b"\n", _notice(at), PRIVATE)
 
 
+def forget_notice(at: Location) -> None:
+    """Remove the notice, now that the vault has all that was set aside; that stays."""
+    with suppress(OSError):
+        _notice(at).unlink(missing_ok=True)
+
+
 def mend(at: Location, file: Path) -> None:
     """Remove a vault that was set aside, now that it is in its place, and the notice of it."""
     notice = read_notice(at)
     if notice is not None and os.path.realpath(file) == os.path.realpath(notice.file):
         with suppress(OSError):
             file.unlink()
-            _notice(at).unlink(missing_ok=True)
+            forget_notice(at)
 
 
 def set_aside(at: Location) -> list[Path]:

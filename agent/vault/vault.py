@@ -11,7 +11,7 @@ import msgspec
 
 from agent.errors import BusyVaultError, ReplacedVaultError, VaultError, WrongSecretError
 from agent.files import check_way, private_folder
-from agent.vault.aside import write_aside
+from agent.vault.aside import opens, write_aside
 from agent.vault.checkpoint import Checkpoints
 from agent.vault.items import Items
 from agent.vault.keys import keyrings, slot_rows
@@ -21,7 +21,7 @@ from agent.vault.keys.secrets import Secret, normalised
 from agent.vault.keys.slot_making import SlotMaker
 from agent.vault.keys.slot_rows import SlotInfo, SlotRow, keys_of, read_slots, read_vault_id
 from agent.vault.ledger import Ledger, Reset
-from agent.vault.leftovers import check_free, read_notice
+from agent.vault.leftovers import check_free, forget_notice, read_notice
 from agent.vault.making import make_vault, put, sweep, workshop
 from agent.vault.outside import accounts
 from agent.vault.profile import Profile
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from agent.vault.leftovers import Notice
     from agent.vault.location import Location
     from agent.vault.sealed.framing import Chance
 
@@ -137,6 +138,10 @@ class Vault:
         """Whether its file and log are those that were opened, as this left them."""
         return self._store.database.intact
 
+    def holds(self, notice: Notice) -> bool:
+        """Say whether it has all that was set aside: to restore that would lose what came later."""
+        return self._store.holds(notice.seen)
+
     def rescue(self) -> None:
         """Write all of it aside where it is not intact, once, for `restore` (FORMAT.md).
 
@@ -155,20 +160,23 @@ class Vault:
         if self._closed:
             return
         self.rescue()
-        self._closed = True
-        with ExitStack() as ends:
-            ends.callback(self._end)
+        try:
             if not self._rescued:
                 with suppress(ReplacedVaultError):
                     self._store.sync()
-                self.rescue()
+        finally:
+            self.rescue()  # where this fails it stays open
+            self._closed = True
+            self._end()
 
     def _end(self) -> None:
         """Let go of the file and the keys."""
         del self._key
-        self._store.close()
-        if self._rescued:
-            self._store.database.remove_log()
+        store, seals = self._store, self._store.seals
+        store.close()
+        ours = store.database.in_place
+        if self._rescued and not (ours and opens(self.place, seals, store.state)):
+            store.database.remove_log()
 
     def __enter__(self) -> Self:
         return self
@@ -253,6 +261,9 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
         key = opened(read_slots(database, vault_id), secret, vault_id)
         vault = _opened(database, key, at, chance)
         on_failure.pop_all()
+    notice = read_notice(at)
+    if notice is not None and vault.holds(notice):
+        forget_notice(at)
     return vault
 
 

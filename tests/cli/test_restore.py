@@ -12,6 +12,7 @@ from agent.paths import paths
 from agent.vault.sealed.database import Database
 from tests.cli.conftest import Ran, Run
 from tests.cli.vaults import PASSPHRASE, Memory, made, opened
+from tests.vault.killed import record_at
 
 Restored = Callable[..., Ran]
 
@@ -119,3 +120,15 @@ def test_what_is_lost_by_it_is_said(restore: Restored, saved: Path) -> None:
     out = restore(saved).out
     assert "the recipients do" in " ".join(out.split())
     assert "vault.db.replaced-1" in out
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_what_was_set_aside_is_not_taken_for_everything(
+    restore: Restored, saved: Path, *, later: bool
+) -> None:
+    """The warning is left out only where it has as many entries as the vault it replaces."""
+    with opened() as vault:
+        if later:
+            vault.ledger.append(record_at(1))
+    ran = restore(saved.rename(paths().vault.with_name("vault.db.set-aside-1")))
+    assert (ran.code, "is not in its ledger" in " ".join(ran.out.split())) == (0, later)

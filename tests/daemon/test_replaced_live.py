@@ -1,8 +1,10 @@
 """A vault that is replaced under a running daemon, and looks at one that change nothing of it."""
 
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import sha256
@@ -116,6 +118,27 @@ def test_where_nothing_can_be_written_it_is_kept_in_memory(tmp_path: Path) -> No
         state.unlink()
         state.with_name("elsewhere").rename(state)
         assert live.status().locked
+        notice = read_notice(at)
+        assert notice is not None
+        assert (notice.entries, notice.lost) == (len(told), 0)
+
+
+def test_it_does_not_end_before_all_of_it_is_set_aside(tmp_path: Path) -> None:
+    """`stop` is refused; a signal waits for some seconds."""
+    with living() as live:
+        told = asked(live, 0, ASKED)
+        at, state = Location.of(live.paths), live.paths.state
+        ELSEWHERE["folder removed"](at, tmp_path)
+        state.rename(state.with_name("elsewhere"))
+        state.write_bytes(b"in the way")
+        with live.client() as client, pytest.raises(VaultError, match="could not be set aside"):
+            client.call("shutdown")
+        assert not live.status().locked
+        live.process.send_signal(signal.SIGTERM)
+        time.sleep(1)
+        state.unlink()
+        state.with_name("elsewhere").rename(state)
+        live.process.wait(PATIENCE)
         notice = read_notice(at)
         assert notice is not None
         assert (notice.entries, notice.lost) == (len(told), 0)

@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -13,12 +14,20 @@ from threading import Thread
 import pytest
 from hypothesis import given
 
+from agent.daemon.agent import assemble
+from agent.daemon.events import Bus
+from agent.daemon.process.inside import now
 from agent.errors import ReplacedVaultError, VaultError
+from agent.files import left_unfinished
+from agent.paths import Paths
+from agent.vault import aside
 from agent.vault.backup import restore
 from agent.vault.entry import Record
 from agent.vault.ledger import Ledger
 from agent.vault.leftovers import read_notice, set_aside
 from agent.vault.location import Location
+from agent.vault.sealed.connection import still
+from agent.vault.sealed.trouble import damaged
 from agent.vault.vault import Vault, create, unlock
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import histories
@@ -146,6 +155,137 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, name: str) -> Non
     deed = (ELSEWHERE | IN_PLACE)[name]
     _, lost = survived(tmp_path, deed, LATEST_SECONDS / 2)
     assert name in IN_PLACE or not lost
+
+
+def test_a_log_that_is_cut_off_past_what_is_at_hand_costs_parts_of_entries(tmp_path: Path) -> None:
+    """A page that no memory has any more fails to be read, and is no reason to give up."""
+    at, _ = begun(tmp_path)
+    vault = unlock(at, TYPED)
+    vault._store.database.rows("PRAGMA cache_size=1")  # noqa: SLF001  (9,000 entries would do, too)
+    last = [vault.ledger.append(record_at(number)) for number in range(40, 200)][-1]
+    os.truncate(log_of(at), 0)
+    vault.close()
+    notice = read_notice(at)
+    assert notice is not None
+    assert (notice.entries, notice.lost > 0) == (last, True)
+    restore(at, Path(notice.file), TYPED)
+    with unlock(at, TYPED) as vault:
+        assert (vault.ledger.count, vault.items.get("mark")) == (last, VALUE)
+
+
+def test_the_notice_goes_where_a_vault_is_opened_that_has_everything(tmp_path: Path) -> None:
+    """Else its hint would take back what came after; of an older one it stays."""
+    at, old = begun(tmp_path)
+    vault = unlock(at, TYPED)
+    put_over(at, at.vault)
+    vault.close()
+    assert read_notice(at) is not None
+    unlock(at, TYPED).close()
+    assert read_notice(at) is None
+    assert len(set_aside(at)) == 1
+    vault = unlock(at, TYPED)
+    put_over(at, old)
+    vault.close()
+    restore(at, old, TYPED)
+    with unlock(at, TYPED) as vault:
+        for number in range(1, 50):  # as many entries, and others
+            vault.ledger.append(record_at(number + 1))
+    unlock(at, TYPED).close()
+    assert read_notice(at) is not None
+
+
+def test_nothing_needs_the_folder_for_what_is_temporary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where that is full or gone, a vault is set aside all the same; others say what failed."""
+    at, _ = begun(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    with pytest.raises(VaultError, match=r"none.*: no such file"), still(at.vault):
+        pass
+    vault = unlock(at, TYPED)
+    put_over(at, at.vault)
+    vault.close()
+    assert read_notice(at) is not None
+    assert left_unfinished(at.vault) == []
+
+
+def test_a_copy_stays_until_it_is_verified_or_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One in each folder, however often that is tried; what is written anew is verified, too."""
+    at, _ = begun(tmp_path)
+    vault = unlock(at, TYPED)
+    put_over(at, at.vault)
+    verified: list[Path] = []
+
+    def verify(file: Path, *_others: object, **_more: object) -> None:
+        verified.append(file)
+        raise damaged("it is not whole")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(aside, "_verify", verify)
+        for _ in range(2):
+            with pytest.raises(ReplacedVaultError, match="could not be set aside"):
+                vault.close()
+    assert len(verified) > len(set(verified))
+    assert (len(set_aside(at)), left_unfinished(at.vault), read_notice(at)) == (2, [], None)
+    vault.close()
+    notice = read_notice(at)
+    assert notice is not None
+    assert set_aside(at) == [Path(notice.file)]
+    assert notice.lost == 0
+
+
+def test_a_vault_that_cannot_be_set_aside_while_it_is_closed_stays_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it is replaced only after it was looked at for the last time but one."""
+    at, old = begun(tmp_path)
+    vault = unlock(at, TYPED)
+    agent = assemble(Paths(*[tmp_path / "home"] * 4), Bus(now), now())
+    agent.vault = vault
+
+    def sync() -> object:
+        put_over(at, old)
+        raise ReplacedVaultError("it was replaced", "")
+
+    def fail(*_others: object) -> object:
+        raise ReplacedVaultError("it could not be set aside", "")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(vault._store, "sync", sync)  # noqa: SLF001  (no other moment is as late)
+        patched.setattr("agent.vault.vault.write_aside", fail)
+        with pytest.raises(ReplacedVaultError, match="could not be set aside"):
+            agent.lock()
+    kept = [agent.vault]
+    agent.lock()
+    assert [*kept, agent.vault] == [vault, None]
+    assert read_notice(at) is not None
+
+
+def test_a_backup_that_was_restored_meanwhile_keeps_its_witness(tmp_path: Path) -> None:
+    """It could not be unlocked otherwise."""
+    at, old = begun(tmp_path)
+    vault = unlock(at, TYPED)
+    at.vault.rename(at.vault.with_name("moved"))
+    log_of(at).rename(at.vault.with_name("moved-wal"))
+    restore(at, old, TYPED)
+    vault.close()
+    assert read_notice(at) is not None
+    unlock(at, TYPED).close()
+
+
+def test_a_vault_of_which_only_the_time_was_changed_opens_by_itself(tmp_path: Path) -> None:
+    """It is set aside, since somebody may have written to it; its own log stays."""
+    at, _ = begun(tmp_path)
+    vault = unlock(at, TYPED)
+    last = vault.ledger.append(record_at(40))
+    os.utime(at.vault, (1, 1))
+    vault.close()
+    assert read_notice(at) is not None
+    with unlock(at, TYPED) as vault:
+        assert vault.ledger.count == last
+    assert read_notice(at) is None
 
 
 @pytest.mark.soak

@@ -4,16 +4,18 @@ import asyncio
 import gc
 import os
 import socket
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from agent.daemon.events import Bus
 from agent.daemon.process.autolock import EVERY, Autolock
 from agent.daemon.process.inside import Build, Inside, now
 from agent.daemon.process.lifetime import Lifetime
-from agent.daemon.process.log import LOG
+from agent.daemon.process.log import LOG, kind_and_place
 from agent.daemon.process.screen import watch, watcher
 from agent.daemon.process.sockets import BACKLOG
 from agent.daemon.process.systemd import notify
@@ -21,8 +23,11 @@ from agent.daemon.serving.listen import UNASKED, Admission, admission_of, admitt
 from agent.daemon.serving.server import IDLE, Served, application, runner
 from agent.daemon.serving.token import TOKEN, token_of
 from agent.daemon.serving.web import web
+from agent.errors import ReplacedVaultError, ReticentError
 from agent.paths import Paths
 from agent.wire.routes import QUERY, Door
+
+LAST_TRIES, PAUSE = 5.0, 0.25  # seconds, to set a vault aside that was replaced; between two
 
 
 class _Site(NamedTuple):
@@ -51,7 +56,7 @@ def live(paths: Paths, openings: Openings, life: Lifetime, build: Build) -> None
         loopback = _loopback(paths, openings, stack)
         bus = Bus(now)
         inside = build(paths, bus)
-        stack.callback(inside.lock)  # when no thread of ours can open the vault any more
+        stack.callback(_close, inside)  # when no thread of ours can open the vault any more
         gc.freeze()  # what is there now stays, and need not be looked through again
         gc.enable()
         autolock = Autolock(inside.minutes, inside.locked, inside.lock)
@@ -59,7 +64,7 @@ def live(paths: Paths, openings: Openings, life: Lifetime, build: Build) -> None
             inside.calls,
             bus,
             autolock.before,
-            life.end,
+            partial(_end, inside, life),
             inside.fresh,
             inside.guard,
             used=autolock.used,
@@ -70,6 +75,32 @@ def live(paths: Paths, openings: Openings, life: Lifetime, build: Build) -> None
             made = admitted(application(QUERY, served), admission)
             sites.append(_Site(made, listening, UNASKED))
         asyncio.run(_live(_Life(life, inside, autolock, bus), sites))
+
+
+def _end(inside: Inside, life: Lifetime) -> None:
+    """Let the daemon end, once the vault is closed; ReplacedVaultError where it stays open."""
+    try:
+        inside.lock()
+    except ReticentError as error:
+        if not inside.locked():
+            raise
+        LOG.warning("locking failed: %s", kind_and_place(error))
+    life.end()
+
+
+def _close(inside: Inside) -> None:
+    """Close the vault; where all of it is in memory alone, try again before that is lost."""
+    until = time.monotonic() + LAST_TRIES
+    while True:
+        try:
+            inside.lock()
+        except ReplacedVaultError as error:
+            if time.monotonic() > until:
+                LOG.error("what the open vault had is lost: %s", error.what)
+                raise
+            time.sleep(PAUSE)
+        else:
+            return
 
 
 @dataclass(frozen=True, slots=True)

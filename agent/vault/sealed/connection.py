@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from agent.errors import UsageError, VaultError
-from agent.files import PRIVATE, beside, create_private, name_new, settle
+from agent.files import PRIVATE, create_private, name_new, settle, unfinished
+from agent.files import beside as part_beside
 from agent.vault.leftovers import JOURNAL, LOG
 from agent.vault.sealed.trouble import busy, damaged, refused, trouble
 
@@ -68,18 +69,26 @@ def close_to_others(path: Path) -> None:
 
 
 @contextmanager
-def still(path: Path) -> Iterator[Path]:
+def still(path: Path, beside: Path | None = None) -> Iterator[Path]:
     """Yield a copy of a vault and its log, to look at: of the vault itself nothing changes.
 
-    It is taken while nobody can write. Raises BusyVaultError where somebody has the vault open,
+    It is taken while nobody can write. ``beside``: what it is an unfinished part of; else it lies
+    where the system has what is temporary. Raises BusyVaultError where somebody has the vault open,
     VaultError where there is none or it cannot be read.
     """
     found = check_file(path)
     # To open and close it here would give up the locks on it.
     if (found.st_dev, found.st_ino) in open_here:
         raise busy(path)
-    with TemporaryDirectory(prefix="reticent-") as folder:
-        to = Path(folder) / path.name
+    prefix, parent = (
+        ("reticent-", None) if beside is None else (unfinished(beside).name, beside.parent)
+    )
+    try:
+        folder = TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise refused(error, Path(error.filename or path)) from error
+    with folder as name:
+        to = Path(name) / path.name
         copy_files(path, to)
         yield to
 
@@ -122,7 +131,7 @@ def whole_copy(to: Path) -> Iterator[sqlite3.Connection]:
     if os.path.lexists(to):
         raise _exists(to)
     try:
-        with beside(b"", to) as part, translated(to):
+        with part_beside(b"", to) as part, translated(to):
             with closing(connect(part)) as target:
                 target.execute("PRAGMA synchronous=OFF")  # it is worth nothing before it is whole
                 yield target

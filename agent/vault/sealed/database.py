@@ -117,6 +117,11 @@ class Database:
         """Whether its names still lead to the files that are open, as this left them."""
         return self._watch.intact
 
+    @property
+    def in_place(self) -> bool:
+        """Whether its name still leads to the file that is open, whatever is in it."""
+        return self._watch.is_ours(self._watch.place)
+
     def what_happened(self) -> str:
         """Say what became of files that are not intact."""
         return self._watch.difference()
@@ -225,7 +230,7 @@ class Database:
         name of the log; not where the file has not the name under which it was opened.
         """
         place = self._watch.place
-        if not self._watch.is_ours(place):
+        if not self.in_place:
             yield
             return
         with ExitStack() as back:

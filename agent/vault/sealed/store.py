@@ -16,7 +16,7 @@ from agent.vault.sealed.item_rows import (
     removed_item,
     sealed_item,
 )
-from agent.vault.sealed.state import State, digest_of, read_state, written_state
+from agent.vault.sealed.state import State, digest_of, first_link, read_state, written_state
 from agent.vault.sealed.trouble import damaged, refuses
 from agent.vault.sealed.witness import MISSING, UNWRITTEN, check_age, read_witness, write_witness
 
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from agent.vault.sealed.database import Database, Statement
     from agent.vault.sealed.item_rows import Item
     from agent.vault.sealed.seal import Seals
+    from agent.vault.sealed.witness import Witness
 
 
 class Store:
     """The rows of an open vault; every write is one transaction, and leaves nothing half-done.
 
     ``slots``, ``items``: those of the file, by their names; they are at hand where it is gone.
+    ``unverified``: copies of where it was to be set aside, and could not be yet.
     """
 
     def __init__(self, database: Database, seals: Seals, witness: Path) -> None:
@@ -46,13 +48,14 @@ class Store:
         self._state = read_state(database, seals)
         self._place = witness
         self._witness = read_witness(witness)
-        self._check_age()
+        self._check_age(self._witness)
         self.items = read_items(database, seals)
         if _digest(self.items) != self._state.items:
             raise damaged("its items are not of one time", database.path)
         self._verified = self._doubtful = False
         self._unsynced = self._witness != self._state.witness(seals.vault_id)
         self.notes = [] if self._witness else [MISSING]
+        self.unverified: list[Path] = []
         self.slots = read_slots(database, seals.vault_id)
         damaged_slots = any(row.slot is None for row in self.slots)
         if damaged_slots or slots_digest(self.slots) != self._state.slots:
@@ -77,6 +80,17 @@ class Store:
     def doubtful(self) -> bool:
         """Whether memory and file may differ, so that only opening the vault again helps."""
         return self._doubtful
+
+    def holds(self, seen: Witness) -> bool:
+        """Say whether this is a vault as it was seen, with more at its end at most."""
+        link = first_link(self.seals)
+        try:
+            self._check_age(seen)
+            for row in chain.entry_rows(self.database, seen.entries - 1, seen.entries):
+                link = chain.link(self.seals, row)
+        except VaultError:
+            return False
+        return (self._state.rotations, link.hex()) == (seen.rotations, seen.head)
 
     def verify(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield every entry, and hold the whole chain to what the vault says of itself.
@@ -215,6 +229,11 @@ class Store:
         elif UNWRITTEN not in self.notes:
             self.notes.append(UNWRITTEN)
 
+    def tell_witness(self, now: Witness) -> None:
+        """Tell the witness how the vault was, unless it is that of a vault restored since."""
+        if read_witness(self._place) in {None, self._witness}:
+            write_witness(now, self._place)
+
     def _unchanged(self) -> bool:
         """Whether the file is as it was before a write that failed."""
         try:
@@ -229,11 +248,11 @@ class Store:
             hint = "run `reticent lock`, then `reticent unlock`"
             raise VaultError("the vault must be opened again after an error", hint)
 
-    def _check_age(self) -> None:
-        """Raise RolledBackError if this machine has seen a later vault, or another."""
+    def _check_age(self, seen: Witness | None) -> None:
+        """Raise RolledBackError if a later vault was seen, or another."""
         now = self._state
         counts = {name: getattr(now, name) for name in ("generation", "rotations", "entries")}
-        check_age(self._witness, self.seals.vault_id.hex(), counts)
+        check_age(seen, self.seals.vault_id.hex(), counts)
 
 
 def _digest(items: dict[str, Item]) -> bytes:
