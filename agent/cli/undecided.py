@@ -41,6 +41,8 @@ def undecided(code: Code, status: Status, at: Paths) -> ReticentError:
             hint = f"`reticent policy check` says what is wrong with {status.policy.path}"
         case "no policy":
             hint = write_policy(status.policy.path)
+        case "failed" if status.notice is not None:
+            hint = status.notice
         case "failed":
             hint = f"`reticent status` says why if the vault is at fault, else {at.log} where"
         case _:

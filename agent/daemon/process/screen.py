@@ -9,7 +9,9 @@ import asyncio
 import os
 import re
 import shutil
+import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from agent.daemon.process.log import LOG
@@ -42,7 +44,12 @@ async def watch(lock: Callable[[], object], program: str | None) -> None:
     to = asyncio.subprocess
     try:
         process = await asyncio.create_subprocess_exec(
-            *(program, *_ARGUMENTS), stdin=to.DEVNULL, stdout=to.PIPE, stderr=to.DEVNULL, limit=LINE
+            *(program, *_ARGUMENTS),
+            stdin=to.DEVNULL,
+            stdout=to.PIPE,
+            stderr=to.DEVNULL,
+            limit=LINE,
+            start_new_session=True,  # so that what it has started ends with it
         )
     except OSError:
         return
@@ -55,7 +62,8 @@ async def watch(lock: Callable[[], object], program: str | None) -> None:
         pass
     finally:
         if process.returncode is None:
-            process.kill()
+            with suppress(ProcessLookupError):  # it may just have ended
+                os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
     LOG.info("the screen's lock is not watched any more")
 

@@ -88,7 +88,15 @@ def test_each_time_it_locks(tmp_path: Path) -> None:
     assert followed(script(tmp_path, f"cat <<'X'\n{said}\nX")) == ["locked", "locked"]
 
 
-@pytest.mark.parametrize("text", ["exit 3", "kill $$", "head -c 200000 /dev/zero; sleep 60"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "exit 3",
+        "kill $$",
+        "head -c 200000 /dev/zero; sleep 60",
+        "sleep 60 & head -c 200000 /dev/zero; sleep 60",
+    ],
+)
 def test_one_that_fails_is_no_matter(tmp_path: Path, text: str) -> None:
     """Then nobody watches."""
     assert followed(script(tmp_path, text)) == []
