@@ -123,7 +123,12 @@ class Hiding(Hearing):
         self.beside(self._lock, group="lock", exclusive=True)
 
     def action_mask(self) -> None:
-        """Show the user's values, or hide them; they are not shown by a daemon that is away."""
+        """Show the user's values, or hide them; none are shown while all is covered.
+
+        Nor of a daemon that is away.
+        """
+        if self.hidden:
+            return
         if self.masked and self.state.stale:
             self.tell("Your values stay hidden while the daemon is away.")
             return

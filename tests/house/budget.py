@@ -60,7 +60,7 @@ STANDING = {
     "agent/lab": Size(3_807, 34),
     "agent/model": Size(907, 16),
     "agent/tradeoff": Size(1_995, 15),
-    "agent/tui": Size(5_096, 76),
+    "agent/tui": Size(5_098, 76),
     "agent/vault": Size(3_172, 41),
     "agent/wire": Size(1_160, 21),
     "policy": Size(2_757, 35),

@@ -92,6 +92,8 @@ def test_nobody_there_hides_everything() -> None:
             shown.app.action_mask()
             await shown.until(lambda: isinstance(shown.app.screen, Cover))
             assert shown.app.masked
+            shown.app.action_mask()
+            assert shown.app.masked  # nothing shows them from there
             assert "Hidden while nobody is here" in shown.text()
             assert "Requests" not in shown.text()
 
