@@ -1,0 +1,223 @@
+"""Sentences about what happened and what waits: requests, approvals, recipients, the daemon.
+
+Names of attributes are shown by their titles where the caller has them.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+
+from agent.wire.keeping import Changed, Held
+from agent.wire.overview import Handled, Inferred
+from agent.wire.policing import Edited, Win
+from agent.wire.reviews import Lasting, Override, Review, Ruled, Verdict
+from agent.wire.state import ModelStatus, Status
+from agent.words.figures import alike, bits, counted, listed, people
+from agent.words.outcomes import WHY_NOTHING
+from agent.words.titles import NONE, UNSPECIFIED, Titles, titled, value_title
+
+MOST_NAMED = 6  # recipients, or attributes, in one sentence
+UNDO = "`reticent undo` reverts that until the vault is locked."
+GONE = "Data already sent cannot be recalled."
+
+
+def brought(gain: float | None, left: float | None, *, signed: bool = False) -> str:
+    """Return how much something helps and how many people are left, after a colon."""
+    parts = [] if gain is None else [f"{bits(gain, signed=signed)} bits better served"]
+    parts += [] if left is None else [f"{people(left)} people left"]
+    return f": {listed(parts)}" if parts else ""
+
+
+def whom(subject: Review | Handled | Override) -> str:
+    """Return a recipient, and the group with which it shares what it learns."""
+    pool = subject.recipient if isinstance(subject, Override) else subject.pool
+    return f"{subject.recipient} (and {pool})" if pool.startswith("@") else subject.recipient
+
+
+def why_nothing(handled: Handled) -> str:
+    """Return why a request carried nothing, and how much of it waits for approval."""
+    if handled.waiting and handled.code == "answered":
+        verb = "waits" if handled.waiting == 1 else "wait"
+        return f"{counted(handled.waiting, 'fact')} {verb} for your approval"
+    return WHY_NOTHING[handled.code]
+
+
+def sent(names: Sequence[str], titles: Titles = NONE, unset: Sequence[str] = ()) -> str:
+    """Return what a recipient was told; ``unset``: told by leaving it out."""
+    parts = [listed(titled(names, titles))] if names else []
+    parts += [f"that {listed(titled(unset, titles))} is not specified"] if unset else []
+    return ", and ".join(parts) or "nothing"
+
+
+def verdict_of(handled: Handled, titles: Titles = NONE) -> str:
+    """Return what became of a request in one sentence, the verdict first."""
+    if handled.kind == "forgotten":
+        return f"You marked {handled.recipient} as having forgotten everything."
+    to = whom(handled)
+    if handled.kind == "nothing":
+        return f"Sent nothing to {to}: {why_nothing(handled)}."
+    many = counted(len(handled.disclosed), "fact")
+    left = "" if handled.people_left is None else f"; {alike(handled.people_left)}"
+    return f"Sent {many} to {to}: {listed(titled(handled.disclosed, titles))}{left}."
+
+
+def outcome_of(handled: Handled, titles: Titles = NONE) -> str:
+    """Return the same for a cell of a table."""
+    if handled.kind == "forgotten":
+        return "marked as having forgotten everything"
+    if handled.kind == "nothing":
+        return f"nothing: {why_nothing(handled)}"
+    waiting = f"; {handled.waiting} waiting" if handled.waiting else ""
+    return ", ".join(titled(handled.disclosed, titles)) + waiting
+
+
+def asks(review: Review, titles: Titles = NONE) -> str:
+    """Return what waits for approval as a question, with what it would bring."""
+    names = listed(titled(review.names, titles))
+    if review.kind == "offer":
+        where = "" if review.search is None else f" for searches at {review.search}"
+        return f"{review.recipient} asks for {names}{where}"
+    about = f", for “{review.query}”" if review.query else ""
+    return (
+        f"Send {names} to {whom(review)}{about}?"
+        f"{brought(review.more_bits, review.people_left, signed=True).replace(':', '', 1)}"
+    )
+
+
+def how_long(lasting: Lasting, days: int | None = None) -> str:
+    """Return for how long a decision of the user holds, as the end of a sentence."""
+    match lasting:
+        case "once":
+            return "with the next request"
+        case "until restart":
+            return "until the daemon restarts"
+        case "days":
+            return f"for {counted(days or 0, 'day')}"
+    return "from now on"
+
+
+def settled(review: Review, verdict: Verdict, titles: Titles = NONE) -> str:
+    """Return what the user decided about a review, for whom and for how long."""
+    names = listed(titled(verdict.names or review.names, titles))
+    long, approved = how_long(verdict.lasting, verdict.days), verdict.decided == "approve"
+    if review.kind == "offer":
+        long = long if verdict.days else "from now on"
+        after = ", then nothing" if verdict.days else ""
+        if approved:
+            return f"{review.recipient} may get {names} and nothing else {long}{after}."
+        return f"{review.recipient} gets nothing {long}."
+    to = "everyone" if verdict.about == "everyone" else review.pool
+    return f"{names} {'may be' if approved else 'will not be'} sent to {to} {long}."
+
+
+def overridden(word: Override, titles: Titles = NONE) -> str:
+    """Return what the user decided about attributes that did not wait, and for how long."""
+    names, long = listed(titled(word.names, titles)), how_long(word.lasting, word.days)
+    to = "everyone" if word.about == "everyone" else f"{word.recipient} and its group"
+    match word.disclose:
+        case "never":
+            return f"{names} will not be sent to {to} {long}."
+        case "ask":
+            return f"{names} will wait for your approval before going to {to} {long}."
+        case "auto":
+            return f"{names} may be sent to {to} {long}, when worth it."
+    return f"{names} will be sent to {to} {long}, unless a limit or a guard forbids it."
+
+
+def took_effect(ruled: Ruled, place: str | None = None) -> list[str]:
+    """Return where a decision was written, and which rules still win over it."""
+    into = f" into {place}" if place else ""
+    lines = [] if ruled.written is None else [f"Written{into} as {ruled.written!r}."]
+    if ruled.blocked and ruled.decided_by:
+        by = f"{ruled.decided_by[0]!r} blocks the recipient"
+        return [*lines, f"Still nothing is sent: {by}; `reticent unblock` lifts that."]
+    for name, rule in zip_longest(ruled.without_effect, ruled.decided_by, fillvalue="another rule"):
+        lines.append(f"No effect on {name}: {rule!r} still wins.")
+    return lines
+
+
+def edited(done: str, edit: Edited) -> str:
+    """Return what became of an edit of the policy, and which rules still win over it."""
+    first = f"{done}." if edit.changed else f"{done}: the policy already said so."
+    return " ".join((first, *map(_win, edit.wins)))
+
+
+def _win(win: Win) -> str:
+    line = "" if win.line is None else f" (line {win.line})"
+    return f"{win.rule}{line} still wins with {win.key} = {win.value}."
+
+
+def outdated(changed: Changed, titles: Titles = NONE) -> list[str]:
+    """Return who holds an older value of what was changed, and whether they learn the new one."""
+    kept = {each.name for each in changed.changes if each.is_set}
+    return [
+        f"{listed(each.pools, most=MOST_NAMED)} {'has' if len(each.pools) == 1 else 'have'} your "
+        f"older value of {titles.get(each.name, each.name)}, and will "
+        f"{'get the new one at no extra cost' if each.name in kept else 'keep it'}."
+        for each in changed.stale
+    ]
+
+
+def knows(pool: str, count: int, left: float, whole: str) -> str:
+    """Return how many facts a recipient holds, and how far that singles the user out.
+
+    ``whole``: the people that are meant, as in "18,991 people of the survey".
+    """
+    facts = counted(count, "fact") if count else "nothing"
+    if left > 1:
+        return f"{pool} knows {facts} about you. To it, you blend in with {people(left)} of {whole}"
+    if left == 1:
+        return f"{pool} knows {facts} about you. Only 1 of {whole} fits: it may know who you are"
+    return f"{pool} knows {facts} about you. None of {whole} fits: you stand out"
+
+
+def held(found: Held, titles: Titles = NONE) -> str:
+    """Return the same of a recipient's knowledge, with what is new."""
+    whole = f"{counted(found.people, 'person', 'people')} of {found.model}"
+    new = f"; {found.recent} new in the last seven days" if found.recent else ""
+    unset = [name for name, value in found.values.items() if value == UNSPECIFIED]
+    told = ""
+    if unset:
+        told = f" It also knows that you did not specify {listed(titled(unset, titles))}."
+    return f"{knows(found.pool, len(found.values), found.people_left, whole)}{new}.{told}"
+
+
+def inferred(found: Inferred) -> str:
+    """Return what a recipient could guess about a guarded attribute."""
+    if not found.best_guess:
+        return f"{found.title}: too few people look like you to tell what it could guess."
+    guess, chance = f"{found.best_guess:.0%}", f"{found.by_chance:.0%}"
+    right = f"its best guess is right for {guess} of people like you, and {chance} by chance"
+    amount = bits(abs(found.bits), decimals=2)
+    if found.bits < 0:
+        return f"{found.title} (guarded): {right}; it is {amount} bits less certain than before."
+    whole = bits(found.bits_in_all, decimals=2)
+    return f"{found.title} (guarded): {right}; it has learned {amount} of {whole} bits about it."
+
+
+def values_of(values: Iterable[str], title: str = "") -> str:
+    """Return values in words, in the order given."""
+    return ", ".join(value_title(each, title) for each in values)
+
+
+def model_line(model: ModelStatus) -> str:
+    """Return a model in one line: what it covers and who made it, or why it cannot be used."""
+    if model.problem is not None:
+        return f"{model.name} cannot be used: {model.problem}"
+    attributes = counted(model.attributes, "attribute")
+    queries = counted(model.queries, "query", "queries")
+    origin = "comes with reticent" if model.shipped else f"signed by {model.maker}"
+    origin = origin if model.shipped or model.maker else "not signed"
+    return f"{model.name}: {attributes}, {queries}; {origin}"
+
+
+def running(status: Status) -> str:
+    """Return in one sentence whether requests are answered, and what to do where they are not."""
+    if status.notice is not None and (status.locked or not status.vault):
+        return f"Locked: {status.notice}."
+    if not status.vault:
+        return "No vault yet: `reticent init` creates one."
+    if status.locked:
+        return "Locked: nothing is attached to requests until you run `reticent unlock`."
+    if not status.policy.in_use:
+        return "Unlocked, but nothing is attached: no policy in use."
+    return "Unlocked: requests are answered."

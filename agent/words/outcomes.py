@@ -1,0 +1,109 @@
+"""What became of a request, of an attribute, of a rule: one short phrase per code.
+
+The phrases stand behind a colon or in brackets, whenever it happened: "Sent nothing: vault locked".
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from agent.wire.asking import Code
+
+PRESET = '`preset = "balanced"`'  # the one line that a policy needs
+
+WHY_NOTHING: Mapping[Code, str] = {
+    "answered": "nothing helps enough to be worth sharing",
+    "unknown query": "the model does not cover this request, so nobody knows what would help",
+    "blocked": "one of your rules blocks it",
+    "recognised": "only one person fits what it knows, and more would confirm that it is you",
+    "outside the model": "nobody in the model fits what it knows, so you may stand out",
+    "past a limit already": "it already knows more than your limits allow",
+    "locked": "vault locked",
+    "no policy": "no policy in use",
+    "no model": "no usable model",
+    "unfit": "the model does not fit your policy, or what the recipient holds",
+    "failed": "internal error",
+    "not https": "not an https address, so the network could read it",
+    "too many": "too many requests in one minute",
+    "too many from pages": "pages asked too often in one minute",
+}
+BROWSER: Mapping[str, str] = {  # what only a browser can meet
+    "no daemon": "Reticent was not running",
+    "no host": "this browser found no Reticent",
+    "too slow": "Reticent took too long, and may count it as shared",
+    "too large": "the search is too long",
+    "unseen": "a page searched where you could not see it",
+    "withheld": "the browser dropped it, though Reticent counts it as shared",
+}
+NO_ROOM = "no room in the header"
+REASONS: Mapping[str, str] = {
+    "worth it": "helps more than it costs",
+    "always": "always sent",
+    "waits for you": "waits for your approval",
+    "in the standing set": "part of the set sent with every request",
+    "not in the standing set": "not part of the set sent with every request",
+    "in the plan": "worth it over all that it is asked",
+    "planned for other requests": "planned for other requests",
+    "not in the plan": "helps too rarely so far",
+    "known to the recipient": "already known to it",
+    "costs more than it helps": "costs more than it helps",
+    "would break a limit": "would break a limit",
+    "not asked for": "not asked for",
+    "not allowed": "not allowed to leave",
+    "not set": "not set, so never sent",
+    "never": "never sent",
+    "guarded": "guarded, so never sent",
+    "recognised": "would confirm who you are",
+    "outside the model": "nobody in the model looks like you",
+    "too many combinations": "too many combinations to evaluate",
+    NO_ROOM: NO_ROOM,
+}
+BY_RULE = frozenset({"always", "waits for you", "never", "guarded", "not allowed"})  # reasons
+
+
+class Ruling(NamedTuple):
+    """What a policy says of an attribute, in a table and in a sentence."""
+
+    short: str
+    sentence: str
+
+
+RULINGS: Mapping[str, Ruling] = {
+    "never": Ruling("never", "is never sent"),
+    "ask": Ruling("asks first", "waits for your approval before it is sent"),
+    "auto": Ruling("when worth it", "is sent when it helps more than it costs"),
+    "always": Ruling("always", "is sent with every request, unless a limit forbids it"),
+    "guarded": Ruling("guarded", "is never sent, and whatever gives it away costs extra"),
+}
+LIMITS: Mapping[str, str] = {
+    "k": "fewer people would look like you than you allow",
+    "risk": "a guess at who you are would be right more often than you allow",
+    "attributes_per_request": "more facts would be sent at once than you allow",
+    "new_facts_per_week": "more new facts would be sent in a week than you allow",
+    "protect": "fewer people would look like you than you allow",
+}
+PROOFS: Mapping[str, str] = {
+    "enumerated": "No better set exists.",
+    "if-submodular": (
+        "A good set. A better one may exist; how much better is bounded, provided each further "
+        "fact helps less than the one before."
+    ),
+    "none": "A good set. A better one may exist.",
+}
+
+
+def why(reason: str, rule: str | None = None, limit: str | None = None) -> str:
+    """Return why an attribute is sent or not, with the limit or the rule behind it."""
+    text = REASONS.get(reason) or WHY_NOTHING.get(reason, reason)  # type: ignore[call-overload]  # any text
+    if limit:
+        return f"{text}: {limit}"
+    return f"{text} (rule: {rule})" if rule and reason in BY_RULE else str(text)
+
+
+def breaks(limit: str) -> str:
+    """Return which limit a set breaks, and what that means."""
+    return f"breaks the limit {limit}: {LIMITS[limit]}" if limit in LIMITS else f"breaks {limit}"
+
+
+def write_policy(path: object) -> str:
+    """Return what to do where there is no policy; ``path``: of the file, or what stands for it."""
+    return f"write {PRESET} into {path}"

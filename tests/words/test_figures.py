@@ -1,0 +1,90 @@
+"""Numbers and lists as sentences have them."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.words.figures import (
+    CHANCES,
+    MEASURED,
+    added_risk,
+    alike,
+    apart,
+    bits,
+    counted,
+    listed,
+    measured,
+    moment,
+    number,
+    people,
+)
+
+
+def test_a_list_reads_like_a_sentence() -> None:
+    """A long one is cut, and says how many it leaves out."""
+    assert [listed("abc"[:count]) for count in range(4)] == ["", "a", "a and b", "a, b and c"]
+    assert listed([], "nothing") == "nothing"
+    assert listed("abcd", most=2) == "a, b and 2 more"
+    assert listed("ab", most=2) == "a and b"
+
+
+def test_a_count_agrees_with_its_noun() -> None:
+    """Also where the noun has a plural of its own."""
+    assert counted(1, "entry", "entries") == "1 entry"
+    assert counted(1200, "entry", "entries") == "1,200 entries"
+    assert counted(0, "rule") == "0 rules"
+
+
+def test_bits_have_three_decimals_or_three_digits() -> None:
+    """Never a negative zero."""
+    assert [bits(each) for each in (None, 0.25, -0.0001, 1.5e7)] == [
+        "-",
+        "0.250",
+        "0.000",
+        "1.5e+07",
+    ]
+    assert [bits(each, signed=True) for each in (0.25, -0.25, 0.0)] == ["+0.250", "-0.250", "0.000"]
+
+
+@given(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9))
+def test_decimals_tell_two_numbers_apart(one: float, other: float) -> None:
+    """Unless no reasonable number of decimals does."""
+    decimals = apart(one, other)
+    if bits(one, decimals=decimals) == bits(other, decimals=decimals):
+        assert one == other or decimals == 6 or max(abs(one), abs(other)) >= 1e6
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [(None, "-"), (0, "0"), (1.0, "1"), (2.25, "2.2"), (9.96, "10"), (18991, "18,991")],
+)
+def test_few_people_have_a_decimal(expected: float | None, text: str) -> None:
+    """Where they are an expected number."""
+    assert people(expected) == text
+
+
+def test_who_looks_alike_is_said_in_words() -> None:
+    """With nobody, one, all and some."""
+    assert alike(0) == "nobody looks like you"
+    assert alike(1) == "only 1 person looks like you"
+    assert alike(60, 60) == "all 60 people who looked like you still do"
+    assert alike(1800, 18991) == "about 1,800 people still look like you"
+
+
+@pytest.mark.parametrize("metric", MEASURED)
+def test_a_cost_has_its_unit(metric: str) -> None:
+    """Chances in per cent."""
+    assert ("%" in measured(0.0008, metric)) == (metric in CHANCES)
+    assert added_risk(0.0008, metric).endswith(f" more {MEASURED[metric]}")
+
+
+def test_a_trade_off_has_three_digits() -> None:
+    """Or is whole."""
+    assert [number(each) for each in (0.0123, 5.125, 1234.5)] == ["0.0123", "5.12", "1,234"]
+
+
+def test_a_moment_is_shown_to_the_minute() -> None:
+    """In the zone that is asked for."""
+    assert moment(datetime(2026, 3, 2, 9, 14, 30, tzinfo=UTC), UTC) == "2026-03-02 09:14"
