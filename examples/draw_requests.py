@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from agent.cli.demo_story import REQUESTS
+from agent.cli.demo import REQUESTS
 from agent.errors import DaemonError
 from agent.paths import HOME, Paths, paths
 from agent.tui.app import Review

@@ -1,26 +1,216 @@
-"""`reticent ask`: what one request may carry, with the values, as the daemon answers it."""
+"""`reticent ask` and `whatif`: what one request may carry, and what another set would bring."""
 
 from collections.abc import Iterable, Sequence
-from typing import TypedDict, Unpack
+from typing import NamedTuple, TypedDict, Unpack
 
 import click
 
-from agent.cli.ask_text import answer_text, explained_text
-from agent.cli.door import door
-from agent.cli.options import json_option, record
-from agent.cli.parameters import QUERY, check_asked, check_host, names
-from agent.cli.problems import note
-from agent.cli.undecided import UNDECIDED, undecided
-from agent.errors import nearest
-from agent.paths import paths
-from agent.wire.asking import Answer, Ask, Explained
+from agent.cli.daemon_client import door
+from agent.cli.options import QUERY, check_asked, check_host, flat, json_option, names, record
+from agent.cli.printing import Column, facts, note, paragraph, printable, strong, table
+from agent.decision.explain import NO_QUERY
+from agent.decision.phrases import apart, bits, listed, people
+from agent.errors import DaemonError, LockedError, ReticentError, UsageError, VaultError, nearest
+from agent.paths import Paths, paths
+from agent.wire.asking import Answer, Ask, Code, Explained, Reason
 from agent.wire.client import Client
 from agent.wire.reviews import Review
+from agent.wire.state import Status
+from agent.wire.weighing import Row, Weighed, Weight, WhatIf
+from agent.wire.words import write_policy
 
+SO = ", so nothing may be attached"
+NO_VAULT = VaultError(f"there is no vault yet{SO}", "make one with `reticent init`")
+UNDECIDED: dict[Code, ReticentError] = {
+    "locked": LockedError(f"the vault is locked{SO}", "open it with `reticent unlock`"),
+    "no policy": DaemonError(f"there is no policy in use{SO}", "see `reticent status`"),
+    "no model": DaemonError(
+        f"the model that the policy asks for is not there{SO}",
+        "see `reticent status`; `reticent model add` adds one",
+    ),
+    "unfit": DaemonError(
+        f"the model does not fit the policy, or what is held of you{SO}",
+        "see `reticent policy check` and `reticent knows`",
+    ),
+    "not https": UsageError(
+        f"the recipient's address is not https, so the network would read it{SO}",
+        "name its https address, or the host alone",
+    ),
+    "too many": DaemonError(f"too much was asked in the last minute{SO}", "try again in a minute"),
+    "too many from pages": DaemonError(
+        f"pages asked too often in the last minute{SO}", "try again in a minute"
+    ),
+    "failed": DaemonError(f"the daemon could not decide{SO}", "see its log"),
+}
+RULED = ("always", "waits for you")  # reasons that a rule about the attribute is behind
+COLUMNS = (
+    Column("attribute", wraps=True),
+    Column("in"),
+    Column("gain", right=True),
+    Column("cost", right=True),
+    Column("why", wraps=True),
+)
+HEADER = "Shared-Attributes"
 STALE = (
     "the policy file has mistakes, so the rules before it are in use; "
     "`reticent policy check` lists them"
 )
+SETS = (
+    Column("set"),
+    Column("bits", right=True),
+    Column("cost", right=True),
+    Column("people", right=True),
+    Column("breaks"),
+    Column("attributes", wraps=True),
+)
+ROWS = (
+    Column("attribute", wraps=True),
+    Column("in"),
+    Column("gain", right=True),
+    Column("cost", right=True),
+    Column("people", right=True),
+    Column("rule"),
+    Column("why", wraps=True),
+)
+READING = (
+    "gain and cost: bits that it adds to the rest of the set, or would; people: expected to be "
+    "left with it"
+)
+TODAY = "; figures and reasons are by the rules of today"
+WHICH = "write QUERY and --recipient HOST, or --all in place of QUERY, or --entry N alone"
+
+
+def undecided(code: Code, status: Status, at: Paths) -> ReticentError:
+    """Return the error for one of the codes above; ``status``: how the daemon is."""
+    found = UNDECIDED[code]
+    match code:
+        case "locked" if not status.vault and status.notice is None:
+            return NO_VAULT
+        case "no policy" if status.policy.problems:
+            hint = f"`reticent policy check` says what is wrong with {status.policy.path}"
+        case "no policy":
+            hint = write_policy(status.policy.path)
+        case "failed" if status.notice is not None:
+            hint = status.notice
+        case "failed":
+            hint = f"`reticent status` says why if the vault is at fault, else {at.log} where"
+        case _:
+            return found
+    return DaemonError(found.what, hint)
+
+
+class Tried(NamedTuple):
+    """One attribute beside the set that was chosen; without a gain it was no candidate."""
+
+    name: str
+    disclosed: bool
+    gain_bits: float | None
+    cost_bits: float | None
+    why: str
+
+
+def why(reason: str, rule: str | None, limit: str | None) -> str:
+    """Return a reason, with the rule behind it or the limit that is meant, where there is one."""
+    meant = rule if reason in RULED else limit
+    return f"{reason} ({meant})" if meant else reason
+
+
+def explanation_page(
+    headline: str,
+    tried: Iterable[Tried],
+    first: Sequence[str],
+    lines: Sequence[tuple[str, str]],
+) -> str:
+    """Return the page; ``first``: what is disclosed, then what waits, each in its order.
+
+    The other attributes follow, the nearest miss first.
+    """
+    place = {name: number for number, name in enumerate(first)}
+    rows = sorted(
+        (each for each in tried if each.gain_bits is not None),
+        key=lambda each: (place.get(each.name, len(place)), -_net(each), each.name),
+    )
+    parts = [strong(paragraph(headline))]
+    parts += [table(COLUMNS, [_row(each) for each in rows])] if rows else []
+    parts += [facts(lines)] if lines else []
+    return "\n\n".join(parts)
+
+
+def _net(tried: Tried) -> float:
+    return (tried.gain_bits or 0.0) - (tried.cost_bits or 0.0)
+
+
+def _row(tried: Tried) -> tuple[str, ...]:
+    decimals = apart(tried.gain_bits, tried.cost_bits)  # what decides must not be rounded away
+    return (
+        tried.name,
+        "yes" if tried.disclosed else "-",
+        bits(tried.gain_bits, signed=True, decimals=decimals),
+        bits(tried.cost_bits, decimals=decimals),
+        tried.why,
+    )
+
+
+def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
+    """Return what may be attached, with the values, the plain sentence on top.
+
+    ``waiting``: the reviews of whoever is asked.
+    """
+    summary, none = answer.summary, not answer.attributes and bool(answer.unspecified)
+    decided = [] if summary is None else [printable(summary.headline)]
+    if answer.attributes:
+        parts = [strong(paragraph(each)) for each in decided]
+        parts.append(facts((name, printable(value)) for name, value in answer.attributes.items()))
+        parts.append(facts([("header", f"{HEADER}: {printable(answer.header)}")]))
+    elif none:
+        none_said = f"Nothing is attached: you prefer not to say {listed(answer.unspecified)}."
+        parts = [strong(paragraph(none_said))]
+    else:
+        parts = [strong(paragraph(each)) for each in decided]
+        parts.append(paragraph("Nothing is attached."))
+    lines = [("decided", each) for each in decided] if none else []
+    lines += [("read as", read_as(summary.read_as))] if summary is not None else []
+    lines += [("unspecified", _unspecified(answer.unspecified))] if answer.unspecified else []
+    lines += [("waits for you", _waits(each)) for each in waiting]
+    if answer.id is not None and summary is not None:
+        place = f"entry {answer.id} of the ledger, as told to {printable(summary.pool)}"
+        lines += [("recorded", place), ("people left", _counted(summary.people_left))]
+    parts += [facts(lines)] if lines else []
+    return "\n\n".join(parts)
+
+
+def read_as(query: str | None) -> str:
+    """Return which known query a text was read as."""
+    return NO_QUERY if query is None else repr(printable(query))
+
+
+def _unspecified(names: Sequence[str]) -> str:
+    """Return what is told by being left out."""
+    them = "it" if len(names) == 1 else "each of them"
+    return f"{listed(names)}; leaving {them} out is an answer too, and counts as known."
+
+
+def _counted(left: float) -> str:
+    """Return how many people there really are, where the sentence on top has what was expected."""
+    return f"{people(left)} by your answer; what is said above was expected, whoever you are"
+
+
+def _waits(review: Review) -> str:
+    names = printable(listed(review.names))
+    return f"{names}, until you say `reticent approve {review.id}` or `reticent deny {review.id}`"
+
+
+def explained_text(explained: Explained) -> str:
+    """Return what would be decided, as `reticent decide` prints it."""
+    first: Sequence[str] = (*explained.disclosed, *explained.pending)
+    lines = [(each.label, printable(each.text)) for each in explained.lines]
+    tried = [_tried(each) for each in explained.candidates]
+    return explanation_page(printable(explained.headline), tried, first, lines)
+
+
+def _tried(reason: Reason) -> Tried:
+    said = printable(why(reason.reason, reason.rule, reason.limit))
+    return Tried(reason.name, reason.disclosed, reason.gain_bits, reason.cost_bits, said)
 
 
 class AskOptions(TypedDict):
@@ -107,3 +297,143 @@ def _page(client: Client, answer: Answer) -> str:
         return answer_text(answer, ())
     reviews: list[Review] = client.call("reviews")
     return answer_text(answer, [each for each in reviews if each.pool == summary.pool])
+
+
+def weighed_text(weighed: Weighed, *, past: bool) -> str:
+    """Return all that there is to say of a set beside another; ``past``: of one that has left.
+
+    What is in comes first, then what would bring most for its cost.
+    """
+    chosen, other = weighed.chosen, weighed.weighed
+    sets = [_set("told" if past else "leaves", chosen)]
+    sets += [_set("what if", other)] if other != chosen else []
+    rows = sorted(weighed.rows, key=lambda row: (not row.inside, -_net_bits(row)))
+    lines = [
+        ("columns", READING + (TODAY if past else "")),
+        *((each.label, printable(each.text)) for each in weighed.lines),
+    ]
+    parts = [strong(paragraph(printable(weighed.headline))), table(SETS, sets)]
+    parts += (
+        [table(ROWS, [_weighed_row(each, chosen.names, past=past) for each in rows])]
+        if rows
+        else []
+    )
+    return "\n\n".join([*parts, facts(lines)])
+
+
+def _set(what: str, weight: Weight) -> tuple[str, ...]:
+    return (
+        what,
+        bits(weight.utility_bits),
+        bits(weight.cost_bits),
+        people(weight.people_left),
+        weight.breaks or "-",
+        printable(", ".join(weight.names)) or "nothing",
+    )
+
+
+def _net_bits(row: Row) -> float:
+    return (row.gain_bits or 0.0) - (row.cost_bits or 0.0)
+
+
+def _weighed_row(row: Row, chosen: Sequence[str], *, past: bool) -> tuple[str, ...]:
+    return (
+        printable(row.name),
+        _place(row, chosen),
+        bits(row.gain_bits, signed=True),
+        bits(row.cost_bits),
+        "-" if row.people_left is None else people(row.people_left),
+        row.disclose,
+        printable(_then(row, chosen, past=past) + why(row.reason, row.rule, row.limit)),
+    )
+
+
+def _then(row: Row, chosen: Sequence[str], *, past: bool) -> str:
+    """Return what became of an attribute with a request of the past, before today's reason."""
+    if not past:
+        return ""
+    return "told; today: " if row.name in chosen else ""
+
+
+def _place(row: Row, chosen: Sequence[str]) -> str:
+    """Return whether an attribute is in the set, and by which change."""
+    if row.inside:
+        return "yes" if row.name in chosen else "new"
+    return "gone" if row.name in chosen else "-"
+
+
+class WhatIfOptions(TypedDict):
+    """The options of `reticent whatif`, as click hands them over."""
+
+    query: str | None
+    recipient: str | None
+    asked: tuple[str, ...] | None
+    entry: int | None
+    add: tuple[tuple[str, ...], ...]
+    drop: tuple[tuple[str, ...], ...]
+    standing: bool
+    as_json: bool
+
+
+@click.command()
+@click.argument("query", type=QUERY, required=False)
+@click.option("--recipient", metavar="HOST", help="Who would receive the request.")
+@click.option(
+    "--asked",
+    type=names,
+    metavar="A,B",
+    help="The attributes that the recipient can use. By default any.",
+)
+@click.option(
+    "--entry",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The request of entry N of the ledger, as things stood before it.",
+)
+@click.option("--with", "add", type=names, multiple=True, metavar="A,B", help="Add these.")
+@click.option("--without", "drop", type=names, multiple=True, metavar="A,B", help="Drop these.")
+@click.option(
+    "--all", "standing", is_flag=True, help="All queries of the model on average, not one."
+)
+@json_option
+@click.pass_context
+def whatif(context: click.Context, /, **options: Unpack[WhatIfOptions]) -> None:
+    """Show what another set of attributes would bring and cost.
+
+    Beside what leaves with QUERY, or left with an entry of the ledger. Each attribute has a row,
+    also one that may not leave. Nothing is sent, recorded or changed. With - as QUERY it is read
+    from the standard input, where no other user of this machine sees it.
+    """
+    body = _body(options)
+    with door() as client:
+        found: Weighed = client.call("whatif", body)
+        if found.code in UNDECIDED and not options["as_json"]:
+            raise undecided(found.code, client.call("status"), paths())
+    note_unknown(body.asked or (), [each.name for each in found.rows])
+    click.echo(record(found) if options["as_json"] else weighed_text(found, past=bool(body.entry)))
+    context.exit(UNDECIDED[found.code].exit_code if found.code in UNDECIDED else 0)
+
+
+def _body(options: WhatIfOptions) -> WhatIf:
+    """Return the question; UsageError where it is not said, or said twice, which request."""
+    query, recipient, asked = options["query"], options["recipient"], options["asked"]
+    named = (query, recipient, asked)
+    if options["entry"] is not None:
+        if options["standing"] or any(each is not None for each in named):
+            raise UsageError("--entry says itself which request is meant", WHICH)
+    elif recipient is None:
+        raise UsageError("it is not said which request is meant", WHICH)
+    elif options["standing"] == bool((query or "").strip()):
+        raise UsageError("what is weighed is for one query or for all", WHICH)
+    if query is not None:
+        check_asked(query, "`reticent whatif 'version control' --recipient books.example`")
+    if recipient is not None:
+        check_host(recipient)
+    return WhatIf(
+        entry=options["entry"],
+        recipient=recipient,
+        query=None if options["standing"] else query,
+        asked=None if asked is None else [*asked],
+        add=sorted(flat(options["add"])),
+        drop=sorted(flat(options["drop"])),
+    )

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 import click
 
+from agent.cli.daemon import usual
 from agent.cli.groups import Commands
-from agent.cli.layout import Column, paragraph, table
-from agent.cli.options import json_option, record
-from agent.cli.parameters import OneOf
-from agent.cli.problems import printable
-from agent.cli.service import usual
+from agent.cli.options import OneOf, json_option, record
+from agent.cli.printing import Column, paragraph, printable, table
 from agent.daemon.browsers.manifests import Seen, look, look_at_launcher
 from agent.daemon.browsers.manifests import install as written
 from agent.daemon.browsers.manifests import remove as removed

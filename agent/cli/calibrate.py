@@ -1,21 +1,119 @@
-"""`reticent calibrate`: what a person wants in return for being known, from their own answers."""
+"""`reticent calibrate`: a person's own prices, in bits, from their answers."""
 
+import tomllib
+from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
+from typing import Any
 
 import click
+from msgspec import to_builtins
 
-from agent.cli.answers import read_answers
-from agent.cli.asked import agree
-from agent.cli.calibration_text import calibration_record, calibration_text
-from agent.cli.layout import paragraph
 from agent.cli.options import PATH, json_option, record, yes_option
-from agent.cli.policy_options import model_option, own_policy
-from agent.cli.problems import printable, told
+from agent.cli.policy import model_option, own_policy
+from agent.cli.printing import Column, counted, paragraph, printable, strong, table, told
+from agent.cli.prompts import agree
 from agent.daemon.policing.calibrated import into_policy, message
+from agent.decision.answers import QUESTIONS, Answers, answers_of
 from agent.decision.calibration import Calibration, calibrated
+from agent.errors import UsageError
+from agent.files import read_bytes
 from agent.model.file import read
+from agent.model.model import Model
 from agent.model.shipped import shipped_model
+from agent.wire.calibrating import Calibrated, Pair
+
+LARGEST = 1 << 20  # bytes
+TITLES = {"precision": "sharing", "one_of": "being one of"}
+NAMES = {"trade_off": "lambda", "metric": "cost"}  # as the options and the policy call them
+HEADS = ("identifiability", "bits wanted", "on the line", "off by")
+
+
+def read_answers(path: Path, model: Model) -> Answers:
+    """Return the answers in a file; UsageError, with the nearest, for what nobody asked."""
+    try:
+        return answers_of(_tables(read_bytes(path, LARGEST)), model)
+    except UsageError as error:
+        raise UsageError(error.what, error.hint, error.where or str(path)) from None
+
+
+def _tables(text: bytes) -> dict[str, dict[str, Any]]:
+    """Return each table as it stands, empty where it is left out."""
+    try:
+        document = tomllib.loads(text.decode("utf-8-sig"))
+    except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
+        raise UsageError("this is no TOML", "write lines such as region = 2") from None
+    for key, value in document.items():
+        if key not in QUESTIONS:
+            raise UsageError.unknown("key", key, QUESTIONS)
+        if not isinstance(value, dict):
+            raise UsageError(f"{key!r} is not a table", f"write it as [{key}]")
+    return {key: document.get(key, {}) for key in QUESTIONS}
+
+
+def calibration_text(found: Calibrated) -> str:
+    """Return the page: λ with the fit behind it, and what each attribute must bring."""
+    return "\n".join(_parts(found))
+
+
+def calibration_record(found: Calibrated) -> dict[str, Any]:
+    """Return the same in JSON's types; null for what is never shared, and where nothing fits.
+
+    It is said before anything is written.
+    """
+    said = to_builtins(found)
+    return {NAMES.get(key, key): said[key] for key in said if key != "written"}
+
+
+def _parts(found: Calibrated) -> Iterator[str]:
+    if found.people > 1:
+        yield f"Medians of {counted(found.people, 'person', 'people')}."
+        yield ""
+    yield from _line(found)
+    if found.sensitivity:
+        yield ""
+        yield strong("What an attribute must bring")
+        columns = [Column("attribute"), Column("bits", right=True)]
+        rows = [[printable(name), _bits(bits)] for name, bits in found.sensitivity.items()]
+        yield table(columns, rows)
+
+
+def _line(found: Calibrated) -> Iterator[str]:
+    """Yield λ, and the pairs that it was fitted to."""
+    if found.trade_off is None or found.rms_residual_bits is None:
+        yield paragraph(
+            "λ: not fitted, for no answer about being recognised has a price. Answer [one_of] for "
+            "more numbers of people, or leave λ as it is."
+        )
+    else:
+        yield strong(f"λ = {found.trade_off:.4g} bits for being recognised with certainty")
+        off = f"{found.rms_residual_bits:.2f} bits (root mean square)"
+        yield f"A line through the origin; it is off by {off}."
+    if found.pairs:
+        yield ""
+        yield table(
+            [Column(TITLES[found.source]), *(Column(title, right=True) for title in HEADS)],
+            [_row(found, pair) for pair in found.pairs],
+        )
+    if any(pair.wanted_bits is None for pair in found.pairs):
+        yield ""
+        yield paragraph(
+            "What you would never allow has no price, and λ does not know of it. A limit keeps it: "
+            "`k` or `risk` in the policy."
+        )
+
+
+def _row(found: Calibrated, pair: Pair) -> list[str]:
+    name = f"{int(pair.name):,}" if found.source == "one_of" else printable(pair.name)
+    row = [name, f"{pair.identifiability:.3g}", _bits(pair.wanted_bits)]
+    if found.trade_off is None:
+        return [*row, "", ""]
+    off = "" if pair.residual_bits is None else f"{pair.residual_bits:+.2f}"
+    return [*row, f"{found.trade_off * pair.identifiability:.2f}", off]
+
+
+def _bits(bits: float | None) -> str:
+    return "never" if bits is None else f"{bits:.2f}"
 
 
 @click.command()

@@ -1,34 +1,241 @@
-"""`reticent demo`: eight requests of a fictional developer, on the shipped model."""
+"""`reticent demo`: eight requests of a fictional developer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import click
 
-from agent.cli import demo_story as story
-from agent.cli.demo_ledger import (
-    Entry,
-    converse,
-    converse_without_memory,
-    gained,
-    known_to,
-    people_who_fit,
-    told,
-)
-from agent.cli.demo_text import comparison_text, recipients_text, request_text
-from agent.cli.layout import paragraph
 from agent.cli.options import json_option, record
+from agent.cli.printing import Column, facts, paragraph, strong, table
+from agent.decision.decide import decide
+from agent.decision.decision import Decision
 from agent.decision.phrases import bits, people
-from agent.decision.request import Knowledge
+from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
+from agent.decision.words import at_least, net, resent
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 
-RECIPIENTS = (story.SEARCH, story.JOBS)
+NAME = "Mara"
+PROFILE = {
+    "gender": "female",
+    "region": "west_europe",
+    "education": "bachelor",
+    "major": "computer_science",
+    "employment": "self_employed",
+    "occupation": "developer",
+    "student": "no",
+    "hobby": "hobby_and_oss",
+    "remote": "always",
+    "years_program": "10_19",
+    "career_sat": "high",
+    "job_sat": "mid",
+    "job_seeking": "open",
+    "work_start": "10am",
+    "dev_web": "yes",
+    "dev_mobile": "no",
+    "dev_desktop": "no",
+    "dev_dba": "no",
+    "dev_devops": "no",
+    "dev_sysadmin": "no",
+    "dev_embedded": "no",
+    "dev_data": "yes",
+    "dev_graphics": "no",
+    "dev_design_qa": "no",
+    "int_javascript": "yes",
+    "int_sql": "yes",
+    "int_java": "no",
+    "int_dotnet": "no",
+    "int_python": "yes",
+    "int_php": "no",
+    "int_c_cpp": "no",
+    "int_ruby": "no",
+    "int_apple": "no",
+    "int_stats": "no",
+    "int_systems": "no",
+}
+SEARCH, JOBS = "search.example", "jobs.example"
+REQUESTS = (
+    (SEARCH, "editor"),
+    (SEARCH, "framework used"),
+    (JOBS, "job site"),
+    (SEARCH, "tabs/spaces"),
+    (SEARCH, "knee pain"),
+    (JOBS, "heard of job"),
+    (SEARCH, "version control"),
+    (JOBS, "benefits"),
+)
+Asked = tuple[str, str]  # recipient, query
+Decide = Callable[[Request, Knowledge], Decision]
+RECIPIENTS = (SEARCH, JOBS)
 CERTIFIED = (
     "Certified is what holds if gains shrink as a set grows, which is not proven; where one "
     "was seen to grow, nothing is. Such bounds are loose, so small shares are normal."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One answer: the decision, the values that left with it, and who still fits afterwards.
+
+    ``knowledge``: all that the recipient holds from then on; ``people_left``: how many of the
+    model's people agree with it.
+    """
+
+    decision: Decision
+    values: Mapping[str, str]
+    knowledge: Knowledge
+    people_left: int
+
+    @property
+    def recipient(self) -> str:
+        """Who received it."""
+        return self.decision.request.recipient
+
+
+def converse(
+    requests: Iterable[Asked], profile: Mapping[str, str], model: Model, terms: Terms
+) -> tuple[Entry, ...]:
+    """Return an entry per request, each decided in the light of those before it."""
+    terms = replace(terms, available=frozenset(profile))
+
+    def with_memory(request: Request, knowledge: Knowledge) -> Decision:
+        return decide(request, terms, knowledge, model)
+
+    return _converse(requests, profile, model, with_memory)
+
+
+def converse_without_memory(
+    requests: Iterable[Asked], profile: Mapping[str, str], model: Model, terms: Terms
+) -> tuple[Entry, ...]:
+    """Return an entry per request, each decided as if it were the first to its recipient."""
+    terms = replace(terms, available=frozenset(profile))
+
+    def without_memory(request: Request, _: Knowledge) -> Decision:
+        return decide(request, terms, Knowledge(), model)
+
+    return _converse(requests, profile, model, without_memory)
+
+
+def known_to(recipient: str, entries: Iterable[Entry]) -> Knowledge:
+    """Return what a recipient holds: what it held after the last answer it received."""
+    held = [entry.knowledge for entry in entries if entry.recipient == recipient]
+    return held[-1] if held else Knowledge()
+
+
+def told(knowledge: Knowledge, values: Mapping[str, str], model: Model) -> Knowledge:
+    """Return what a recipient holds once it was told these values; those of a request pass."""
+    attributes = [model.attributes[model.index(name)] for name in values]
+    person = [each for each in attributes if each.scope == "person"]
+    return knowledge.learns({each.name: each.code(values[each.name]) for each in person})
+
+
+def values_held(knowledge: Knowledge, model: Model) -> dict[str, str]:
+    """Return the values a recipient holds, by attribute."""
+    attributes = {name: model.attributes[model.index(name)] for name in knowledge.names}
+    return {name: attributes[name].values[code] for name, code in knowledge.codes}
+
+
+def people_who_fit(knowledge: Knowledge, model: Model) -> int:
+    """Return how many of the model's people have the values that are known."""
+    return model.crowd([(model.index(name), code) for name, code in knowledge.codes]).people
+
+
+def gained(query: str, names: Iterable[str], model: Model) -> float:
+    """Return the bits that disclosing these attributes gains for a query, 0 if it is unknown."""
+    meant = model.match(query)
+    mask = sum(1 << model.index(name) for name in names)
+    return 0.0 if meant is None else model.utility(meant).value(mask)
+
+
+def _converse(
+    requests: Iterable[Asked], profile: Mapping[str, str], model: Model, choose: Decide
+) -> tuple[Entry, ...]:
+    entries: list[Entry] = []
+    for recipient, query in requests:
+        held = known_to(recipient, entries)
+        decision = choose(Request(query, recipient), held)
+        # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
+        values = {name: profile[name] for name in decision.disclosed}
+        knowledge = told(held, values, model)
+        entries.append(Entry(decision, values, knowledge, people_who_fit(knowledge, model)))
+    return tuple(entries)
+
+
+def request_text(number: int, entry: Entry, before: int) -> str:
+    """Return what one request carried, what it did not, and what that did.
+
+    ``before``: how many people fitted what the recipient held until then.
+    """
+    decision, left = entry.decision, people(entry.people_left)
+    title = f'{number}. {entry.recipient} is asked "{decision.request.query}"'
+    if decision.matched_query not in (None, decision.request.query):
+        title += f", read as {decision.matched_query}"
+    if decision.status == "unknown query":
+        unknown = "the model does not know this query, so nothing says what would help"
+        lines = [("sends", f"nothing: {unknown}")]
+    else:
+        lines = [
+            *_sent(entry),
+            ("withholds", _withheld(entry)),
+            ("gains", f"{bits(decision.figures.utility)} bits"),
+            ("certified", _certificate(entry)),
+        ]
+    lines.append(("people", f"{left} of {people(before)} still look like her"))
+    return f"{strong(title)}\n{facts(lines)}"
+
+
+def recipients_text(recipients: Sequence[str], entries: Sequence[Entry], model: Model) -> str:
+    """Return what each recipient holds in the end."""
+    lines = []
+    for recipient in recipients:
+        known = known_to(recipient, entries)
+        fit = people(people_who_fit(known, model))
+        values = values_held(known, model)
+        lines.append((recipient, f"{fit} people fit {len(values)} facts: {values_text(values)}"))
+    return f"{strong('What each recipient knows in the end')}\n{facts(lines)}"
+
+
+def comparison_text(recipients: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return the same requests decided in other ways, a line each."""
+    title = "The same requests otherwise: mean bits, and how many look like her in the end"
+    columns = [Column(title, right=True) for title in ("bits", *recipients)]
+    return f"{strong(title)}\n{table([Column('', wraps=True), *columns], rows)}"
+
+
+def values_text(values: Mapping[str, str]) -> str:
+    """Return attributes with their values."""
+    return ", ".join(f"{name}={value}" for name, value in values.items()) or "nothing"
+
+
+def _sent(entry: Entry) -> list[tuple[str, str]]:
+    """Return what is new to the recipient, and what it held already and is sent again."""
+    again = resent(entry.decision)
+    new = {name: value for name, value in entry.values.items() if name not in again}
+    old = {name: value for name, value in entry.values.items() if name in again}
+    lines = [("sends", values_text(new) if new else "nothing new" if old else "nothing")]
+    return [*lines, ("again", values_text(old))] if old else lines
+
+
+def _withheld(entry: Entry) -> str:
+    """Return how many are withheld, and which new ones came nearest to being worth it."""
+    candidates = entry.decision.candidates
+    held_back = [each for each in candidates if not each.disclosed and each.reason != "not set"]
+    new = [each for each in held_back if each.cost_bits]
+    nearest = sorted(new, key=lambda each: (-net(each), each.name))[:2]
+    misses = " and ".join(
+        f"{each.name} ({bits(each.gain_bits, signed=True)} for {bits(each.cost_bits)})"
+        for each in nearest
+    )
+    return f"{len(held_back)} others; nearest to being worth it: {misses or 'none'}"
+
+
+def _certificate(entry: Entry) -> str:
+    evidence = entry.decision.evidence
+    if evidence.certified is None:
+        return "nothing"
+    return at_least(evidence.certified)
 
 
 @click.command()
@@ -39,7 +246,7 @@ def demo(*, as_json: bool) -> None:
     Decided on the model that comes with reticent; nothing is stored and nothing leaves.
     """
     model = read(shipped_model())
-    entries = converse(story.REQUESTS, story.PROFILE, model, Terms())
+    entries = converse(REQUESTS, PROFILE, model, Terms())
     if as_json:
         click.echo(record({"requests": [_request(each) for each in entries]}))
         return
@@ -64,10 +271,10 @@ def _request(entry: Entry) -> dict[str, object]:
 
 
 def _introduction(model: Model) -> str:
-    count, total = len(story.PROFILE), len(model.attributes)
+    count, total = len(PROFILE), len(model.attributes)
     return (
-        f"{story.NAME}, a fictional developer, has set {count} of the {total} facts that the model "
-        f"{model.id} knows, and makes {len(story.REQUESTS)} requests to {len(RECIPIENTS)} "
+        f"{NAME}, a fictional developer, has set {count} of the {total} facts that the model "
+        f"{model.id} knows, and makes {len(REQUESTS)} requests to {len(RECIPIENTS)} "
         "recipients. Which facts a request may carry is decided from the query and from what its "
         "recipient holds already; her values are read only then."
     )
@@ -76,8 +283,8 @@ def _introduction(model: Model) -> str:
 def _ways(entries: Sequence[Entry], model: Model) -> list[list[str]]:
     """Return a line for each way to decide the same requests."""
     standing = Terms(mode="standing")
-    forgetful = converse_without_memory(story.REQUESTS, story.PROFILE, model, Terms())
-    constant = converse(story.REQUESTS, story.PROFILE, model, standing)
+    forgetful = converse_without_memory(REQUESTS, PROFILE, model, Terms())
+    constant = converse(REQUESTS, PROFILE, model, standing)
     return [
         _way("reticent, as above", entries, model),
         _way("deciding without memory", forgetful, model),
@@ -98,15 +305,15 @@ def _way(name: str, entries: Sequence[Entry], model: Model) -> list[str]:
 
 def _everything(model: Model) -> list[str]:
     """Return the line for attaching every fact to every request."""
-    values = story.PROFILE
-    gains = [gained(query, values, model) for _, query in story.REQUESTS]
+    values = PROFILE
+    gains = [gained(query, values, model) for _, query in REQUESTS]
     fitting = [_fitting(told(Knowledge(), values, model), model) for _ in RECIPIENTS]
     return [f"sharing all {len(values)} facts", bits(sum(gains) / len(gains)), *fitting]
 
 
 def _alone(model: Model) -> str:
     """Return what sharing everything would do to her, if nobody else has all of her facts."""
-    if people_who_fit(told(Knowledge(), story.PROFILE, model), model):
+    if people_who_fit(told(Knowledge(), PROFILE, model), model):
         return ""
     return "Nobody in the model has all of her facts: shared together, they single her out. "
 

@@ -1,32 +1,25 @@
-"""`reticent init`: the vault, a policy and the user's values, in one go."""
+"""`reticent init`: make the vault, a policy and a profile."""
 
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TypedDict, Unpack
 
 import click
 
-from agent.cli.init_made import Made, make
-from agent.cli.init_questions import (
-    ask_first_passphrase,
-    ask_keyring,
-    ask_model,
-    ask_preset,
-    ask_values,
-    ask_written_down,
-)
-from agent.cli.init_wishes import PRESET, PRESETS, Wishes
-from agent.cli.interrupt import uninterrupted
-from agent.cli.layout import paragraph
-from agent.cli.new_passphrase import read_passphrase
-from agent.cli.options import PATH, json_option, record
-from agent.cli.parameters import OneOf
-from agent.cli.problems import note, printable
-from agent.cli.secret import PROMPTS, check_keyring
-from agent.cli.terminal import at_terminal
-from agent.errors import UsageError
-from agent.files import read_bytes
+from agent.cli.interrupt import Interrupted, uninterrupted
+from agent.cli.options import PATH, OneOf, at_terminal, json_option, record, sees_terminal
+from agent.cli.printing import counted, facts, note, paragraph, printable, told
+from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, read_passphrase
+from agent.daemon.live.shelf import Shelf
+from agent.errors import ModelError, UsageError, VaultError, nearest
+from agent.files import create_private, private_folder, read_bytes
+from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
@@ -35,13 +28,259 @@ from agent.vault.keys import keyrings
 from agent.vault.leftovers import check_free
 from agent.vault.location import Location
 from agent.vault.profile_file import LARGEST, read_profile
+from agent.vault.vault import Vault
+from agent.vault.vault import make as make_vault
+from policy.load import preset_text
 
+PRESETS = ("generous", "balanced", "strict")
+PRESET = "balanced"
+REST = "-"
+NARROW = 64  # columns that the recovery code and the question below it need
+TOGETHER = "\N{NO-BREAK SPACE}"  # so that no line ends between a number and its value
+SILENT = TOGETHER.join(("prefer", "not", "to", "say"))
+STARTER = """\
+# What may leave, to whom, and at what price. Edit it by hand: the daemon reads it again whenever it
+# changes, and `reticent policy check FILE` says what is wrong with it.
+
+preset = "{preset}"
+"""
+MODEL = 'model = "{name}"\n'
+EXAMPLES = """
+# A typo is never ignored. For example:
+#
+# [attributes]
+# gender = "never"
+# salary = "ask"
+#
+# [[rule]]
+# recipient = "shop.example"
+# nothing = true
+"""
 ABOVE = 3  # lines from the recovery code to that below the question whether it is written down
 NEXT = """\
 Next, have the daemon started (or run `reticent daemon`), and open the vault:
 
   reticent service install
   reticent unlock"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How to begin.
+
+    ``added``: the file of a model other than the shipped one; ``preset``: None to write no
+    policy; ``values``: by attribute, each time for one model.
+    """
+
+    passphrase: str
+    model: Model
+    added: Path | None = None
+    preset: str | None = None
+    values: Sequence[tuple[Model, Mapping[str, str]]] = ()
+    keyring: bool = False
+
+    def __repr__(self) -> str:
+        return f"Wishes(preset={self.preset!r}, model={self.model.id!r})"
+
+
+def ask_first_passphrase() -> str:
+    """Return the passphrase of a new vault, after saying what it is for."""
+    told(
+        "The passphrase locks the vault: your values, and all that was disclosed. Nobody can tell"
+        " it to you again. Four random words are good and easy to keep."
+    )
+    return ask_passphrase(PROMPTS["passphrase"])
+
+
+def ask_model(shipped: Model) -> tuple[Model, Path | None]:
+    """Return the model to begin with, and its file where it is not the shipped one."""
+    told(
+        f"The model says what a fact helps, and how much it gives away. The shipped one,"
+        f" {shipped.id}, knows {counted(len(shipped.queries), 'query', 'queries')} and"
+        f" {counted(len(shipped.attributes), 'attribute')}."
+    )
+    while True:
+        text = _line("Enter for the shipped one, or the path of another")
+        if not text:
+            return shipped, None
+        path = Path(text).expanduser()
+        try:
+            return read(path), path
+        except (ModelError, UsageError) as error:
+            told(f"{error}. {error.hint}")
+
+
+def ask_preset() -> str:
+    """Return the name of the preset that the policy starts from."""
+    told("The policy says what may leave, to whom, and at what price. Start from a preset:")
+    click.echo(
+        facts((str(number), line_of(name)) for number, name in enumerate(PRESETS, 1)), err=True
+    )
+    while True:
+        text = _line(f"1 to {len(PRESETS)}, or Enter for {PRESET}")
+        try:
+            return chosen(text, PRESETS) if text else PRESET
+        except UsageError as error:
+            told(f"{error.what}: {error.hint}.")
+
+
+def line_of(preset: str) -> str:
+    """Return what a preset says of itself first."""
+    return preset_text(preset).partition("\n")[0].removeprefix("# ")
+
+
+def ask_values(model: Model) -> dict[str, str]:
+    """Return the user's values of the person attributes, without those that are skipped."""
+    asked = [each for each in model.attributes if each.scope == "person"]
+    told(
+        f"Now your own values: {counted(len(asked), 'question')}. They stay in the vault, and only"
+        f" what the policy lets out ever leaves. Enter skips one, which"
+        f" then never leaves; {REST} skips the rest. 0 is an answer: it may be told that you prefer"
+        " not to say."
+    )
+    values: dict[str, str] = {}
+    for number, attribute in enumerate(asked, start=1):
+        click.echo(f"\n{number} of {len(asked)}: {printable(attribute.title)}", err=True)
+        answer = ask_value(attribute)
+        if answer == REST:
+            break
+        if answer:
+            values[attribute.name] = answer
+    return values
+
+
+def ask_value(attribute: Attribute) -> str:
+    """Return one value, REST, or nothing where it is skipped; nothing that is typed is repeated."""
+    values = attribute.values[1:]
+    numbered = [*enumerate(map(printable, values), start=1), (0, SILENT)]
+    listed = "  ".join(f"{number}{TOGETHER}{value}" for number, value in numbered)
+    click.echo(paragraph(listed, "  ").replace(TOGETHER, " "), err=True)
+    while True:
+        text = _line(attribute.name)
+        if text in {"", REST}:
+            return text
+        with suppress(UsageError):
+            return chosen(text, values)
+        if text in {"0", UNSPECIFIED}:
+            return UNSPECIFIED
+        told(f"There is no such value: type a number from 0 to {len(values)}, or Enter.")
+
+
+def chosen(text: str, names: Sequence[str]) -> str:
+    """Return what was chosen by name or by number, from 1; UsageError if it is neither.
+
+    A name that looks like a number is a name first; its case counts only where two names differ
+    in nothing else.
+    """
+    if text in names:
+        return text
+    alike = [each for each in names if each.casefold() == text.casefold()]
+    if len(alike) == 1:
+        return alike[0]
+    if text.isascii() and text.isdecimal() and 1 <= int(text) <= len(names):
+        return names[int(text) - 1]
+    near = nearest(text, names)
+    hint = f"a number from 1 to {len(names)}, or a name"
+    raise UsageError(f"there is no {text!r}", hint if near is None else f"did you mean {near!r}?")
+
+
+def _line(prompt: str) -> str:
+    """Return one line, without the white space around it; a click.Abort where there is no more."""
+    answer: str = click.prompt(prompt, default="", show_default=False, err=True)
+    return answer.strip()
+
+
+def ask_keyring() -> bool:
+    """Return whether a key is to be kept in the keyring of the desktop as well."""
+    what = "Keep a key in this desktop's keyring too, to unlock without the passphrase?"
+    return click.confirm(what, default=False, err=True)
+
+
+def ask_written_down(above: int) -> None:
+    """Wait until the recovery code is on paper; everything is made, so Ctrl-C is an answer too.
+
+    ``above``: how many lines up it stands then, to be taken off the terminal; 0 to leave it.
+    """
+    try:
+        _line("Enter, once you have written down the recovery code")
+    except (click.Abort, Interrupted):
+        click.echo(err=True)  # as Enter would have
+    if not above or not sees_terminal() or not sys.stderr.isatty():
+        return
+    if get_terminal_size().columns < NARROW:
+        click.clear()  # lines were broken, and nobody knows how often
+    else:
+        click.echo(f"\x1b[{above}A\x1b[J", nl=False, color=True)
+    click.echo("  (not shown any more)\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What was made: the code is shown once, and kept nowhere."""
+
+    code: str
+    policy: bool
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Made(policy={self.policy}, notes={self.notes!r})"
+
+
+def make(wishes: Wishes, at: Paths, now: datetime) -> Made:
+    """Make all of it, the vault last.
+
+    Raises UsageError or VaultError where something cannot be made; then there is no vault.
+    """
+    check_free(Location.of(at))
+    for folder in (at.config, at.data, at.state):
+        private_folder(folder)
+    if wishes.added is not None:
+        _shelve(wishes.added, wishes.model.digest, at.models, now)
+    wrote = _write_policy(wishes, at.policy)
+    code, notes = _make_vault(wishes, Location.of(at))
+    return Made(code, wrote, notes)
+
+
+def _shelve(path: Path, digest: str, folder: Path, now: datetime) -> None:
+    """Put a model to the others, unless an earlier `init` has done that."""
+    shelf = Shelf(folder)
+    if any(each.name == path.stem and each.digest == digest for each in shelf.status((), now)):
+        return
+    shelf.add(path, (), now)
+
+
+def _write_policy(wishes: Wishes, place: Path) -> bool:
+    """Write the policy unless there is one; say whether it was written."""
+    if wishes.preset is None or os.path.lexists(place):
+        return False
+    text = STARTER.format(preset=wishes.preset)
+    if wishes.added is not None:
+        text += MODEL.format(name=wishes.added.stem)
+    create_private((text + EXAMPLES).encode(), place)
+    return True
+
+
+def _make_vault(wishes: Wishes, at: Location) -> tuple[str, tuple[str, ...]]:
+    """Make the vault with all that is to be in it; return its recovery code, and notes."""
+    notes: list[str] = []
+
+    def fill(vault: Vault) -> None:
+        for model, values in wishes.values:
+            vault.profile.change(values, (), [model])
+        if wishes.keyring:
+            notes.extend(_add_keyring(vault))
+
+    _, code = make_vault(at, wishes.passphrase, fill=fill)
+    return code, tuple(notes)
+
+
+def _add_keyring(vault: Vault) -> tuple[str, ...]:
+    """Put a key into the keyring; return why that was not possible, if it was not."""
+    try:
+        vault.add_keyring()
+    except VaultError as error:
+        return (f"the keyring was left out: {error.what} ({error.hint})",)
+    return ()
 
 
 class InitFlags(TypedDict):

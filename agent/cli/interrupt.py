@@ -4,12 +4,23 @@ DuckDB makes a RuntimeError of an exception that a signal raised, and a destruct
 """
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, current_thread, main_thread
-from types import FrameType
+from types import FrameType, TracebackType
+from typing import Self
+
+import click
+
+from agent.errors import BuildError
+
+CELLS, LETTERS = 24, 32
+WIDTH = LETTERS + CELLS + len(" [] 100%")
+
 
 _came = Event()
+
 
 Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
@@ -78,3 +89,46 @@ def _note(number: int, frame: FrameType | None) -> None:
     del number, frame
     _came.set()
     raise Interrupted
+
+
+class Progress:
+    """Called with what is being done and which share of it is done, 0 to 1."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, what: str, share: float) -> None:
+        """Draw the line anew; Interrupted if Ctrl-C has come unnoticed."""
+        check()
+        if self._shown:
+            full = round(CELLS * share)
+            bar = "#" * full + "." * (CELLS - full)
+            line = f"{what:<{LETTERS}.{LETTERS}} [{bar}] {share:4.0%}"
+            click.echo(f"\r{line}", nl=False, err=True)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Leave an empty line, whatever happened."""
+        if self._shown:
+            click.echo(f"\r{' ' * WIDTH}\r", nl=False, err=True)
+
+
+@contextmanager
+def extra(name: str, work: str) -> Iterator[None]:
+    """Let imports happen inside; BuildError, naming the extra, if something is not installed.
+
+    ``work``: what needs it, as in "drawing figures".
+    """
+    try:
+        with postponed():
+            yield
+    except ModuleNotFoundError as error:
+        what = f"{work} needs {error.name}, which is not installed"
+        raise BuildError(what, f"pip install 'reticent[{name}]'") from error

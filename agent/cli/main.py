@@ -15,8 +15,8 @@ import click
 from agent import __version__
 from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import Interrupted, came, listening
-from agent.cli.problems import as_usage_error, show
-from agent.cli.terminal import sees_terminal
+from agent.cli.options import sees_terminal
+from agent.cli.printing import as_usage_error, show
 from agent.errors import LockedError, ReticentError, reason
 from agent.paths import paths
 
@@ -29,48 +29,50 @@ class Program(Commands):
     """The whole of the command line."""
 
     deferred: ClassVar[Mapping[str, Deferred]] = {
-        "approve": Deferred("agent.cli.verdict", "Let what waits for you leave."),
+        "approve": Deferred("agent.cli.reviews", "Let what waits for you leave."),
         "ask": Deferred("agent.cli.ask", "Get what one request may carry, and record it."),
-        "attributes": Deferred("agent.cli.attributes", "Show what each attribute may do."),
-        "backup": Deferred("agent.cli.backup", "Copy the vault, encrypted as it is."),
-        "block": Deferred("agent.cli.block", "Give a recipient nothing any more."),
+        "attributes": Deferred("agent.cli.policy", "Show what each attribute may do."),
+        "backup": Deferred("agent.cli.vault", "Copy the vault, encrypted as it is."),
+        "block": Deferred("agent.cli.policy_edit", "Give a recipient nothing any more."),
         "browser": Deferred("agent.cli.browser", "Let your browsers reach the daemon."),
         "calibrate": Deferred("agent.cli.calibrate", "Turn answers into your own prices, in bits."),
-        "completion": Deferred("agent.cli.completion", "Complete commands in your shell."),
-        "curve": Deferred("agent.cli.curve", "Show what would leave at every trade-off."),
+        "completion": Deferred("agent.cli.status", "Complete commands in your shell."),
+        "curve": Deferred("agent.cli.decide", "Show what would leave at every trade-off."),
         "daemon": Deferred("agent.cli.daemon", "Answer requests until Ctrl-C ends it."),
         "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
         "demo": Deferred("agent.cli.demo", "Show eight requests of a fictional developer."),
-        "deny": Deferred("agent.cli.verdict", "Keep what waits for you."),
-        "doctor": Deferred("agent.cli.doctor", "Look for what is wrong, and say the fix."),
-        "forget": Deferred("agent.cli.forget", "State that a recipient can no longer link."),
+        "deny": Deferred("agent.cli.reviews", "Keep what waits for you."),
+        "doctor": Deferred("agent.cli.daemon", "Look for what is wrong, and say the fix."),
+        "forget": Deferred("agent.cli.requests", "State that a recipient can no longer link."),
         "init": Deferred("agent.cli.init", "Make the vault, a policy and your profile."),
-        "key": Deferred("agent.cli.key", "Change what opens the vault."),
-        "knows": Deferred("agent.cli.knows", "Show what a recipient holds about you."),
+        "key": Deferred("agent.cli.vault", "Change what opens the vault."),
+        "knows": Deferred("agent.cli.requests", "Show what a recipient holds about you."),
         "lab": Deferred("agent.cli.lab", "Run the studies behind reticent again."),
-        "ledger": Deferred("agent.cli.ledger", "Show what was disclosed, to whom, and when."),
-        "let": Deferred("agent.cli.let", "Say whether attributes may leave to a recipient."),
-        "lock": Deferred("agent.cli.lock", "Close the vault: nothing is attached any more."),
+        "ledger": Deferred("agent.cli.requests", "Show what was disclosed, to whom, and when."),
+        "let": Deferred(
+            "agent.cli.policy_edit", "Say whether attributes may leave to a recipient."
+        ),
+        "lock": Deferred("agent.cli.status", "Close the vault: nothing is attached any more."),
         "model": Deferred("agent.cli.model", "Build, describe, sign and add models."),
-        "pending": Deferred("agent.cli.pending", "List what waits for your word."),
+        "pending": Deferred("agent.cli.reviews", "List what waits for your word."),
         "policy": Deferred("agent.cli.policy", "Check a policy file, and see what it rules."),
         "profile": Deferred("agent.cli.profile", "Show, set, import and export your own values."),
-        "purge": Deferred("agent.cli.purge", "Remove everything of ours, for good."),
-        "recipients": Deferred("agent.cli.recipients", "List who was told what about you."),
+        "purge": Deferred("agent.cli.vault", "Remove everything of ours, for good."),
+        "recipients": Deferred("agent.cli.requests", "List who was told what about you."),
         "requests": Deferred(
             "agent.cli.requests", "List the latest requests, with what they told."
         ),
-        "reset-clock": Deferred("agent.cli.key", "Go by the clock again that was wrong."),
-        "restore": Deferred("agent.cli.restore", "Put a backup in the place of the vault."),
+        "reset-clock": Deferred("agent.cli.vault", "Go by the clock again that was wrong."),
+        "restore": Deferred("agent.cli.vault", "Put a backup in the place of the vault."),
         "review": Deferred("agent.cli.review", "See what left and why, and change it."),
-        "service": Deferred("agent.cli.service", "Have the system start the daemon."),
+        "service": Deferred("agent.cli.daemon", "Have the system start the daemon."),
         "status": Deferred("agent.cli.status", "Say how the daemon is, and what waits for you."),
-        "stop": Deferred("agent.cli.stop", "End the daemon."),
-        "unblock": Deferred("agent.cli.block", "Treat a recipient like others again."),
-        "undo": Deferred("agent.cli.undo", "Take back the last word on what may leave."),
-        "unlock": Deferred("agent.cli.unlock", "Open the vault, so that requests are answered."),
+        "stop": Deferred("agent.cli.daemon", "End the daemon."),
+        "unblock": Deferred("agent.cli.policy_edit", "Treat a recipient like others again."),
+        "undo": Deferred("agent.cli.reviews", "Take back the last word on what may leave."),
+        "unlock": Deferred("agent.cli.status", "Open the vault, so that requests are answered."),
         "watch": Deferred("agent.cli.watch", "Say what happens, a sentence in each line."),
-        "whatif": Deferred("agent.cli.whatif", "Show what another set would bring and cost."),
+        "whatif": Deferred("agent.cli.ask", "Show what another set would bring and cost."),
     }
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

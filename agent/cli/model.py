@@ -1,18 +1,160 @@
-"""`reticent model`: build, describe, sign and verify a model, and decide with it."""
+"""`reticent model`: describe, sign, verify and add models."""
 
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from agent.cli.daemon_client import door
 from agent.cli.groups import Commands
-from agent.cli.model_build import build
-from agent.cli.model_record import model_record
-from agent.cli.model_shelf import add, list_, remove
-from agent.cli.model_sign import key, sign, verify
-from agent.cli.model_text import model_text
+from agent.cli.model_build import build, model_record, model_text
 from agent.cli.options import PATH, json_option, record
+from agent.cli.printing import Column, paragraph, printable, table
 from agent.model.file import read
 from agent.model.shipped import shipped_model
+from agent.paths import paths
+from agent.wire.base import Done
+from agent.wire.state import ModelStatus, Place
+
+COLUMNS = (
+    Column("name", wraps=True),
+    Column("queries", right=True),
+    Column("attributes", right=True),
+    Column("signed with", wraps=True),
+)
+
+
+@click.command()
+@click.argument("file", type=PATH, metavar="M")
+@json_option
+def add(*, file: Path, as_json: bool) -> None:
+    """Copy the model M, and its signature, to those that requests are decided with.
+
+    Where the policy has trusted_keys, only with a signature by one of them. The policy decides
+    with it where it says model = "NAME", the name of the file without its ending.
+    """
+    place = file.absolute()
+    if _runs():
+        with door() as client:
+            added: ModelStatus = client.call("add_model", Place(path=str(place)))
+    else:
+        from agent.daemon.live.shelf import Shelf
+
+        added = Shelf(paths().models).add(place, _keys(), datetime.now(UTC))
+    said = f'Added {added.name}. The policy decides with it where it says model = "{added.name}".'
+    click.echo(record(added) if as_json else paragraph(printable(said)))
+
+
+@click.command(name="list")
+@json_option
+def list_(*, as_json: bool) -> None:
+    """List the models that requests can be decided with."""
+    if _runs():
+        with door() as client:
+            found: list[ModelStatus] = client.call("models")
+    else:
+        from agent.daemon.live.shelf import Shelf
+
+        found = Shelf(paths().models).status(_keys(), datetime.now(UTC))
+    if as_json:
+        click.echo(record({"models": found}))
+        return
+    click.echo(table(COLUMNS, [_row(each) for each in found]))
+    for each in found:
+        if each.problem is not None:
+            click.echo(paragraph(printable(f"{each.name} cannot be used: {each.problem}")))
+
+
+@click.command()
+@click.argument("name", metavar="NAME")
+@json_option
+def remove(*, name: str, as_json: bool) -> None:
+    """Remove the model NAME, and its signature, from those that were added."""
+    if _runs():
+        with door() as client:
+            client.call("remove_model", name=name)
+    else:
+        from agent.daemon.live.shelf import Shelf
+
+        Shelf(paths().models).remove(name)
+    click.echo(record(Done()) if as_json else paragraph(printable(f"Removed {name}.")))
+
+
+def _runs() -> bool:
+    """Say whether a daemon is there to ask."""
+    from agent.daemon.checks.places import listens
+
+    return listens(paths().control)
+
+
+def _keys() -> tuple[str, ...]:
+    """Return the keys of the makers that the policy trusts; PolicyError if that cannot be said."""
+    from agent.files import check_ours
+    from policy.load import load
+
+    place = paths().policy
+    return load(place, check_ours).trusted_keys if os.path.lexists(place) else ()
+
+
+def _row(model: ModelStatus) -> tuple[str, str, str, str]:
+    maker = "comes with reticent" if model.shipped else model.maker or "nobody"
+    return printable(model.name), f"{model.queries:,}", f"{model.attributes:,}", maker
+
+
+@click.command()
+@click.argument("path", type=PATH, metavar="PATH")
+@json_option
+def key(path: Path, *, as_json: bool) -> None:
+    """Make a private key to sign models with, in a new file that only you can read."""
+    from agent.model.signature import generate_key
+
+    public = generate_key(path)
+    if as_json:
+        click.echo(record({"path": str(path), "key": public}))
+        return
+    said = f"Wrote {path}; keep it to yourself. Those who trust you need the public key:"
+    click.echo(printable(said))
+    click.echo(public)
+
+
+@click.command()
+@click.argument("path", type=PATH, metavar="M")
+@click.option("--key", "key_path", required=True, type=PATH, metavar="K", help="The private key.")
+@json_option
+def sign(path: Path, key_path: Path, *, as_json: bool) -> None:
+    """Sign the model M: the signature is written beside it."""
+    from agent.model.signature import sign as sign_model
+
+    signature = sign_model(path, key_path)
+    if as_json:
+        click.echo(record({"path": str(path), "signature": str(signature)}))
+        return
+    click.echo(printable(f"Wrote {signature}; hand it on together with {path}."))
+
+
+@click.command()
+@click.argument("path", type=PATH, metavar="M")
+@click.option(
+    "--key", "expected", metavar="ed25519:HEX", help="Fail unless this public key signed it."
+)
+@json_option
+def verify(path: Path, expected: str | None, *, as_json: bool) -> None:
+    """Check the signature beside the model M, and say whose it is.
+
+    Anybody can sign a model with a key of their own: name the key of the maker you trust with
+    --key, or compare the one that is shown.
+    """
+    from agent.model.signature import verify as verify_model
+
+    public = verify_model(path, expected=expected)
+    if as_json:
+        click.echo(record({"path": str(path), "key": public}))
+        return
+    trust = "Trust it if you trust the owner of the key:"
+    said = f"{path} is as it was signed{'. ' + trust if expected is None else ', with:'}"
+    click.echo(printable(said))
+    click.echo(public)
 
 
 @click.group(cls=Commands)
@@ -21,11 +163,23 @@ def model() -> None:
 
 
 model.add_command(build)
+
+
 model.add_command(add)
+
+
 model.add_command(list_)
+
+
 model.add_command(remove)
+
+
 model.add_command(key)
+
+
 model.add_command(sign)
+
+
 model.add_command(verify)
 
 

@@ -1,33 +1,175 @@
-"""`reticent model build`: tables, or a search log, to a model."""
+"""`reticent model build` and `info`: tables, or a search log, to a model; and what is in one."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 import click
 
 from agent.build.options import BuildOptions, Half
-from agent.cli.extras import extra
-from agent.cli.interrupt import uninterrupted
-from agent.cli.layout import paragraph
-from agent.cli.model_record import model_record
-from agent.cli.model_text import dropped, summary
-from agent.cli.options import PATH, json_option, record
-from agent.cli.parameters import OneOf, shrinkage
-from agent.cli.problems import printable
-from agent.cli.progress import Progress
+from agent.cli.interrupt import Progress, extra, uninterrupted
+from agent.cli.options import PATH, OneOf, json_option, record, shrinkage
+from agent.cli.printing import Column, facts, paragraph, printable, strong, table
+from agent.decision.phrases import bits
 from agent.errors import UsageError
-from agent.lab.questions.defaults import (
-    AS_ANSWERED,
-    with_default_sensitivities,
-    within_outcomes,
-)
+from agent.lab.questions.defaults import AS_ANSWERED, with_default_sensitivities, within_outcomes
+from agent.model.attributes import Attribute
 from agent.model.file import SUFFIX, write
-from agent.model.model import Model
+from agent.model.model import Figure, Model, Query
 from agent.tradeoff.utility import Estimator
 
+QUERIES = (
+    Column("query", wraps=True),
+    Column("rows", right=True),
+    Column("users", right=True),
+    Column("intents", right=True),
+    Column("shrink", right=True),
+    Column("prior", right=True),
+    Column("predicted", right=True),
+    Column("held out", right=True),
+)
+DROP = "dropped_"  # how the options of a model begin that say what was
+DROPPED = {
+    "unknown_user": ("row of an unknown user", "rows of unknown users"),
+    "no_query": ("row without a query", "rows without a query"),
+    "no_intent": ("row without an intent", "rows without an intent"),
+    "thin_queries": ("query of too few users", "queries of too few users"),
+    "thin_rows": ("row of such a query", "rows of such queries"),
+}
+ATTRIBUTES = (
+    Column("attribute"),
+    Column("scope"),
+    Column("values, beside unspecified", wraps=True),
+)
 Sensitivities = Literal["scaled", "as-answered", "none"]
 MAX_NAME = 240  # bytes; while it is written, a file has a longer name
+
+
+def model_record(model: Model) -> dict[str, Any]:
+    """Return what a model says of itself in JSON's own types, without its tables."""
+    return {
+        "id": model.id,
+        "source": model.source,
+        "licence": model.licence,
+        "digest": model.digest,
+        "estimator": model.estimator,
+        "people": model.population.people,
+        "person_level_rows": True,
+        "attributes": [_attribute_record(each) for each in model.attributes],
+        "queries": [_query_record(each) for each in model.queries],
+        "options": _figures_record(model.options),
+        "validation": _figures_record(model.validation),
+    }
+
+
+def _attribute_record(attribute: Attribute) -> dict[str, Any]:
+    return {
+        "name": attribute.name,
+        "title": attribute.title,
+        "scope": attribute.scope,
+        "values": [*attribute.values],
+        "refines": attribute.refines,
+        "sensitivity": attribute.sensitivity,
+    }
+
+
+def _query_record(query: Query) -> dict[str, Any]:
+    return {
+        "text": query.text,
+        "rows": query.rows,
+        "users": query.users,
+        "intents": [*query.intents],
+        "shrinkage": query.shrinkage,
+        "prior_entropy_bits": query.prior_entropy_bits,
+        "predicted_bits": query.predicted_bits,
+        "heldout_bits": query.heldout_bits,
+    }
+
+
+def _figures_record(figures: Mapping[str, Figure]) -> dict[str, Any]:
+    return {
+        name: [*figure] if isinstance(figure, tuple) else figure for name, figure in figures.items()
+    }
+
+
+def model_text(model: Model) -> str:
+    """Return what a model says of itself, the plain sentence on top."""
+    return "\n\n".join(
+        (
+            strong(paragraph(summary(model))),
+            paragraph(
+                "The file holds the rows of single people, so handle it as personal data: user "
+                "ids are gone, but whoever has the file can look for somebody they know."
+            ),
+            facts(_facts(model)),
+            "Queries (shrinkage in rows; prior entropy and utility in bits)",
+            table(QUERIES, [_query(each) for each in model.queries]),
+            "Attributes",
+            table(ATTRIBUTES, [_attribute(each) for each in model.attributes]),
+        )
+    )
+
+
+def summary(model: Model) -> str:
+    """Return one plain sentence about a model."""
+    counts = f"{len(model.queries)} queries and {len(model.attributes)} attributes"
+    return f"{model.id} knows {counts}, learned from {model.population.people:,} people."
+
+
+def dropped(model: Model) -> str:
+    """Return what of the tables a model was not built from, in words; empty if it has all."""
+    shown = []
+    for name, (one, many) in DROPPED.items():
+        count = model.options.get(DROP + name, 0)
+        if isinstance(count, int) and count:
+            shown.append(f"{count:,} {one if count == 1 else many}")
+    return ", ".join(shown)
+
+
+def _facts(model: Model) -> list[tuple[str, str]]:
+    options = {name: each for name, each in model.options.items() if not name.startswith(DROP)}
+    return [
+        ("source", model.source or "not stated"),
+        ("licence", model.licence or "not stated"),
+        ("estimator", model.estimator),
+        ("options", _figures(options)),
+        ("dropped", dropped(model) or "nothing"),
+        ("validation", _figures(model.validation)),
+        ("digest", model.digest),
+    ]
+
+
+def _figures(figures: Mapping[str, Figure]) -> str:
+    shown = (f"{name} {_figure(figure)}" for name, figure in figures.items())
+    return ", ".join(shown) or "none stated"
+
+
+def _figure(figure: Figure) -> str:
+    if isinstance(figure, tuple):
+        return "/".join(f"{number:g}" for number in figure)
+    if figure is None or isinstance(figure, bool):
+        return {None: "none", False: "no", True: "yes"}[figure]
+    return f"{figure:.4g}" if isinstance(figure, float) else str(figure)
+
+
+def _query(query: Query) -> tuple[str, ...]:
+    return (
+        query.text,
+        f"{query.rows:,}",
+        f"{query.users:,}",
+        f"{len(query.intents):,}",
+        f"{query.shrinkage:g}",
+        bits(query.prior_entropy_bits),
+        bits(query.predicted_bits),
+        bits(query.heldout_bits),
+    )
+
+
+def _attribute(attribute: Attribute) -> tuple[str, ...]:
+    values = ", ".join(attribute.values[1:]) or "none"
+    price = f", to bring {bits(attribute.sensitivity)} bits" if attribute.sensitivity else ""
+    return attribute.name, attribute.scope, f"{attribute.title}{price}: {values}"
 
 
 class BuildFlags(TypedDict):

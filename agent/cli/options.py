@@ -1,15 +1,41 @@
-"""What many commands share: options, a type of argument, and how an answer becomes JSON."""
+"""Options that many commands share, and the kinds of values that they take."""
 
 import json
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 import msgspec
 
+from agent.errors import UsageError
+from agent.wire.base import LONGEST_HOST, LONGEST_QUERY
+
 PATH = click.Path(path_type=Path)
+PIPE = "-"
+V = TypeVar("V")
+ASKED = "What is asked; - reads it from the standard input, where no other user sees it."
+
+
+def at_terminal() -> bool:
+    """Say whether somebody is there to answer."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def sees_terminal() -> bool:
+    """Say whether somebody is there to answer, and sees what is printed."""
+    return at_terminal() and sys.stdout is not None and sys.stdout.isatty()
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+
+
 seed_option = click.option(
     "--seed",
     type=click.IntRange(min=0),
@@ -23,3 +49,132 @@ seed_option = click.option(
 def record(message: object) -> str:
     """Return a message, or plain types that hold some, as one JSON object of ASCII."""
     return json.dumps(msgspec.to_builtins(message), indent=2, allow_nan=False)
+
+
+if TYPE_CHECKING:
+    Choice = click.Choice[str]
+else:
+    Choice = click.Choice  # before click 8.2 it took no type
+
+
+class OneOf(Choice):
+    """One of a few names; the nearest is named for any other, if it is one of ``meant``."""
+
+    def __init__(self, choices: Sequence[str], meant: Sequence[str] | None = None) -> None:
+        """Take the names, and those of them that another word may have been meant for."""
+        super().__init__(choices)
+        self._meant = choices if meant is None else meant
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Return the name; UsageError if it is none of these."""
+        if value not in self.choices:
+            kind = "value" if param is None else f"value of {param.opts[0]}"
+            error = UsageError.unknown(kind, str(value), self._meant)
+            known = f"known: {', '.join(self.choices)}"
+            raise UsageError(error.what, known if error.hint.startswith("known") else error.hint)
+        return super().convert(value, param, ctx)
+
+
+class Query(click.ParamType[str]):
+    """What is asked; - for the standard input, since every user can read a command's arguments."""
+
+    name = "query"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002  (of click)
+        """Return the text, without the end of its last line; UsageError for what is no text."""
+        if value != PIPE or (ctx is not None and ctx.resilient_parsing):
+            return value
+        if at_terminal():
+            typed: str = click.prompt("Query", default="", show_default=False, err=True)
+            return typed
+        text = "" if sys.stdin is None else sys.stdin.read(LONGEST_QUERY + 2)
+        return text.removesuffix("\n").removesuffix("\r")
+
+
+QUERY = Query()
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return names that are joined by commas, without the white space around them."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def pair(text: str) -> tuple[str, str]:
+    """Return the two sides of NAME=VALUE; UsageError if it is not of that form."""
+    name, sign, value = (part.strip() for part in text.partition("="))
+    if not (sign and name and value):
+        raise UsageError(f"{text!r} is not a pair", "write NAME=VALUE")
+    return name, value
+
+
+def weighted(text: str) -> tuple[str, float]:
+    """Return the two sides of NAME=NUMBER; UsageError if it is not of that form."""
+    name, value = pair(text)
+    return name, _number(value, f"write a number, as in {name}=0.5")
+
+
+def shrinkage(text: str) -> float | None:
+    """Return a number of rows, or None for `auto`; UsageError if it is neither."""
+    return None if text == "auto" else _number(text, "write auto, or a number of rows")
+
+
+def once(option: str, pairs: Sequence[tuple[str, V]]) -> dict[str, V]:
+    """Return pairs as a dict; UsageError where one name has two different values."""
+    found: dict[str, V] = {}
+    for name, value in pairs:
+        if found.setdefault(name, value) != value:
+            what = f"{option} gives {name} two values, {found[name]} and {value}"
+            raise UsageError(what, f"give {name} once")
+    return found
+
+
+def flat(lists: Iterable[Iterable[str]]) -> frozenset[str]:
+    """Return all names of several lists."""
+    return frozenset(name for each in lists for name in each)
+
+
+def today() -> date:
+    """Return the day that it is here."""
+    return datetime.now().astimezone().date()
+
+
+def check_asked(query: str, example: str = "--query 'version control'") -> None:
+    """Refuse a query without a word, or with too many, or that is no text; UsageError."""
+    if not query.strip():
+        raise UsageError("the query is empty", f"write what is asked, as in {example}")
+    if len(query) > LONGEST_QUERY:
+        hint = f"a query has at most {LONGEST_QUERY:,} characters"
+        raise UsageError("the query is too long", hint)
+    if any("\ud800" <= each <= "\udfff" for each in query):  # bytes that are no UTF-8 come so
+        hint = "type it in a terminal that uses UTF-8"
+        raise UsageError("the query is not text in UTF-8", hint)
+
+
+def check_host(recipient: str) -> None:
+    """Refuse a recipient without a character, or with too many; UsageError."""
+    if not recipient.strip() or len(recipient) > LONGEST_HOST:
+        what = "too long" if recipient.strip() else "empty"
+        hint = "name who receives the request, as in forge.example"
+        raise UsageError(f"the recipient is {what}", hint)
+
+
+def _number(text: str, hint: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is not a number", hint) from None
+    if not isfinite(number):
+        raise UsageError(f"{text!r} is not a finite number", hint)
+    return number
+
+
+def folder_for(path: Path) -> Path:
+    """Return the folder for the figures of a study, made if it is missing; UsageError if not."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        hint = "choose a folder that can be made, or written to"
+        raise UsageError("the figures cannot be written here", hint, str(path)) from error
+    return path

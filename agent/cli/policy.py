@@ -1,24 +1,350 @@
-"""`reticent policy`: check a policy file, see what it rules, and change a setting of it."""
+"""`reticent policy`: check a policy file, and see what it rules."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, TypedDict, Unpack
 
 import click
 
+from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
+from agent.cli.options import ASKED, PATH, QUERY, check_asked, json_option, record, today
+from agent.cli.policy_pages import (
+    Explained,
+    explained_record,
+    explained_text,
+    shown_of,
+    shown_record,
+    shown_text,
+)
+from agent.cli.printing import Column, counted, moment, note, paragraph, printable, strong, table
+from agent.decision.phrases import bits
+from agent.errors import PolicyError, Problem, UsageError
+from agent.files import check_ours
+from agent.model.file import read
+from agent.model.shipped import shipped_model
+from agent.paths import paths
+from agent.wire.policing import AttributeStatus, RulesStatus, RuleStatus
+from agent.wire.policing import Problem as RuleProblem
+from policy.audit import Remark, audit, misspelt
+from policy.careful import careful
+from policy.load import load
+from policy.match import Rulebook
+from policy.rules import Layer, Policy
+
+WRONG = PolicyError.exit_code
+UNREAD = UsageError.exit_code
+MADE = "Make a policy with `reticent init`, or write one by hand."
+COLUMNS = (
+    Column("attribute", wraps=True),
+    Column("may leave"),
+    Column("must bring", right=True),
+    Column("rule", wraps=True),
+    Column("what it is", wraps=True),
+)
+BITS = "must bring: so many bits of help, or it does not leave."
+
+
+def own_policy() -> Path:
+    """Return where the policy lies that the daemon follows."""
+    return paths().policy
+
+
+def read_policy(file: Path) -> Policy:
+    """Return the policy in a file; one's own only where nobody else could have written it.
+
+    UsageError where it cannot be read, PolicyError where it is wrong.
+    """
+    return load(file, check_ours if file == own_policy() else None)
+
+
+policy_option = click.option(
+    "--policy",
+    "file",
+    type=PATH,
+    default=own_policy,
+    metavar="FILE",
+    help="The policy file. By default your own.",
+)
+
+
+model_option = click.option(
+    "--model",
+    type=PATH,
+    metavar="M",
+    help="The model whose attributes are meant. By default the one that comes with reticent.",
+)
+
+
+def noted(policy: Policy, names: Sequence[str]) -> Policy:
+    """Return the policy that keeps what is nearly named; what is misspelt is said on the way."""
+    for each in misspelt(policy, names):
+        note(f"{policy.source}:{each.line}: {each.what} ({each.hint})")
+    return careful(policy, names)
+
+
+def names_of(model: Path | None) -> tuple[str, ...]:
+    """Return the names of the attributes of a model, by default of the shipped one."""
+    return tuple(each.name for each in read(model or shipped_model()).attributes)
+
+
+class Checked(NamedTuple):
+    """A file, how many rules it has, and what there is to say of it."""
+
+    file: str
+    rules: int = 0
+    problems: tuple[Problem, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    unread: bool = False
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=PATH, metavar="[FILE]...")
+@model_option
+@json_option
+@click.pass_context
+def check(
+    context: click.Context, /, files: tuple[Path, ...], model: Path | None, *, as_json: bool
+) -> None:
+    """Say all that is wrong with policy files, by default with your own.
+
+    Then what of them does nothing: rules that never match, or to which others always win.
+    """
+    names = names_of(model)
+    day = today()
+    checked = [_checked(file, names, day) for file in files or (own_policy(),)]
+    if as_json:
+        click.echo(record({"files": [_record(each) for each in checked]}))
+    else:
+        for each in checked:
+            click.echo("\n".join(printable(line) for line in _lines(each)))
+    if any(each.problems for each in checked):
+        context.exit(UNREAD if any(each.unread for each in checked) else WRONG)
+
+
+def _checked(file: Path, names: tuple[str, ...], day: date) -> Checked:
+    try:
+        policy = read_policy(file)
+    except PolicyError as error:
+        return Checked(str(file), problems=error.problems)
+    except UsageError as error:
+        return Checked(str(file), problems=(Problem(1, "", str(error), error.hint),), unread=True)
+    rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
+    return Checked(str(file), rules, remarks=audit(policy, names, day))
+
+
+def _lines(checked: Checked) -> Iterator[str]:
+    """Yield a line for each thing to say, and one for the file."""
+    if checked.unread:
+        yield from (f"{each.what} ({each.hint})" for each in checked.problems)
+        return
+    for each in checked.problems:
+        key = f"{each.key}: " if each.key else ""
+        yield f"{checked.file}:{each.line}: {key}{each.what} ({each.hint})"
+    for remark in checked.remarks:
+        key = f"{remark.key}: " if remark.key else ""
+        yield f"{checked.file}:{remark.line}: note: {key}{remark.what} ({remark.hint})"
+    if checked.problems:
+        yield f"{checked.file}: {_counted(len(checked.problems), 'problem')}, so it is not used"
+        return
+    notes = f", {_counted(len(checked.remarks), 'note')}" if checked.remarks else ""
+    yield f"{checked.file}: {_counted(checked.rules, 'rule')}, no problems{notes}"
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def _record(checked: Checked) -> dict[str, Any]:
+    return {
+        "file": checked.file,
+        "rules": checked.rules,
+        "problems": [each._asdict() for each in checked.problems],
+        "remarks": [
+            {
+                "line": each.line,
+                "key": each.key,
+                "rule": each.rule.name,
+                "settings": [*each.settings],
+                "what": each.what,
+                "hint": each.hint,
+            }
+            for each in checked.remarks
+        ],
+    }
+
+
+@click.command()
+@json_option
+def rules(*, as_json: bool) -> None:
+    """Show the rules that the daemon follows: for whom, what each sets, when it last decided.
+
+    What is wrong with the file now stands on top, and below each rule what it does not do.
+    """
+    with door() as client:
+        found: RulesStatus = client.call("rules")
+    click.echo(record(found) if as_json else rules_text(found))
+
+
+def rules_text(found: RulesStatus) -> str:
+    """Return the page: what is wrong, then the rules of the file, then those of its preset."""
+    parts = [strong(paragraph(printable(_headline(found))))]
+    if found.problems:
+        parts.append("\n".join(_problems(found.problems)))
+    for title, own in _sections(found).items():
+        lines = (line for each in own for line in _rule(each, found))
+        parts.append("\n".join([printable(title), *lines]))
+    return "\n\n".join(parts)
+
+
+def _headline(found: RulesStatus) -> str:
+    if not found.in_use:
+        why = "has mistakes" if found.problems else "does not exist"
+        makes = "" if found.problems else f" {MADE}"
+        return f"No rules are in use, so nothing is attached: {found.path} {why}.{makes}"
+    stays = (
+        " The file has mistakes now, and these are its last good rules." if found.problems else ""
+    )
+    return f"{counted(len(found.rules), 'rule')} in use.{stays}"
+
+
+def _problems(problems: Iterable[RuleProblem]) -> Iterator[str]:
+    yield "Mistakes"
+    for each in problems:
+        place = f"line {each.line}: " if each.line else ""
+        key = f"{each.key}: " if each.key else ""
+        yield paragraph(printable(f"{place}{key}{each.what} ({each.hint})"), "  ")
+
+
+def _sections(found: RulesStatus) -> dict[str, list[RuleStatus]]:
+    """Return the rules by where they stand, those of the file first."""
+    sections: dict[str, list[RuleStatus]] = {}
+    for each in sorted(found.rules, key=lambda each: each.line is None):
+        title = f"From the {each.source}" if each.line is None else found.path
+        sections.setdefault(title, []).append(each)
+    return sections
+
+
+def _rule(rule: RuleStatus, found: RulesStatus) -> Iterator[str]:
+    """Yield the lines about one rule."""
+    line = "" if rule.line is None else f", line {rule.line}"
+    over = " (expired)" if rule.expired else ""
+    yield paragraph(printable(f"{rule.name}{line}{over}"), "  ")
+    sets = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())
+    whom = "; ".join(f"{key} {text}" for key, text in rule.conditions.items())
+    yield paragraph(printable(f"{whom or 'every request'}: {sets}"), "    ")
+    if rule.fired_at is not None:
+        yield paragraph(f"last decided {moment(rule.fired_at)}", "    ")
+    elif not rule.expired:
+        yield paragraph(f"has not decided since {moment(found.since)}", "    ")
+    for each in rule.remarks:
+        key = f"{each.key}: " if each.key else ""
+        yield paragraph(printable(f"note: {key}{each.what} ({each.hint})"), "    ")
+
+
+class ExplainOptions(TypedDict):
+    """The options of `reticent policy explain`, as click hands them over."""
+
+    recipient: str
+    query: str
+    file: Path
+    model: Path | None
+    as_json: bool
+
+
+@click.command()
+@click.option("--recipient", required=True, metavar="HOST", help="Who receives the request.")
+@click.option("--query", type=QUERY, required=True, metavar="TEXT", help=ASKED)
+@policy_option
+@model_option
+@json_option
+def explain(**options: Unpack[ExplainOptions]) -> None:
+    """Say which rules of a policy decide about one request, and which lose to them, and why."""
+    check_asked(options["query"])
+    day = today()
+    names = names_of(options["model"])
+    policy = noted(read_policy(options["file"]), names)
+    rulebook = Rulebook(policy, names)
+    ruling = rulebook.match(options["recipient"], options["query"], day)
+    explained = Explained(policy, ruling, options["query"], day)
+    if options["as_json"]:
+        click.echo(record(explained_record(explained)))
+    else:
+        click.echo(explained_text(explained))
+
+
+@click.command()
+@click.option("--recipient", metavar="HOST", help="For whom. By default whoever no rule names.")
+@policy_option
+@model_option
+@json_option
+def show(recipient: str | None, file: Path, model: Path | None, *, as_json: bool) -> None:
+    """Show what a policy, its preset and the defaults rule together, and which of them does.
+
+    Rules that hold for some requests only are listed below.
+    """
+    names = names_of(model)
+    shown = shown_of(noted(read_policy(file), names), names, recipient, today())
+    if as_json:
+        click.echo(record(shown_record(shown)))
+    else:
+        click.echo(shown_text(shown))
+
+
+@click.command()
+@click.option("--recipient", metavar="HOST", help="For whom. By default whoever no rule names.")
+@json_option
+def attributes(recipient: str | None, *, as_json: bool) -> None:
+    """Show the attributes of the model in use, what may leave, and the rule that says so.
+
+    HOST may be @ and the name of a group as well. No value of yours is shown, and the vault need
+    not be open.
+    """
+    with door() as client:
+        found: list[AttributeStatus] = client.call("attributes", recipient=recipient)
+    page = record({"attributes": found}) if as_json else attributes_text(found, recipient)
+    click.echo(page)
+
+
+def attributes_text(found: list[AttributeStatus], recipient: str | None) -> str:
+    """Return the page, for whom it is on top."""
+    if not found:
+        return "The model in use has no attributes."
+    whom = recipient or "recipients without rules of their own"
+    head = f"What the policy says of the attributes of {found[0].model}, for {whom}."
+    rows = [_row(each) for each in found]
+    return "\n\n".join([strong(paragraph(printable(head))), table(COLUMNS, rows), paragraph(BITS)])
+
+
+def _row(each: AttributeStatus) -> tuple[str, ...]:
+    guard = f" ({each.guard:g})" if each.guard else ""
+    finer = f", finer than {each.refines}" if each.refines else ""
+    scope = ", of the request" if each.scope == "request" else ""
+    rule = each.rule.removesuffix(
+        f", attributes.{each.name}"
+    )  # in a preset: it goes without saying
+    line = "" if each.line is None else f", line {each.line}"
+    return (
+        printable(each.name),
+        f"{each.disclose}{guard}",
+        bits(each.sensitivity_bits),
+        printable(f"{rule}{line}"),
+        printable(f"{each.title}{finer}{scope}"),
+    )
 
 
 class PolicyCommands(Commands):
     """The commands about policy files; each is in a module of its own."""
 
     deferred: ClassVar[Mapping[str, Deferred]] = {
-        "check": Deferred("agent.cli.policy_check", "Say what is wrong with policy files."),
-        "explain": Deferred("agent.cli.policy_explain", "Say which rules decide a request."),
-        "rules": Deferred("agent.cli.policy_rules", "Show what the daemon follows, and when."),
-        "set": Deferred("agent.cli.policy_set", "Set something in a policy file."),
-        "show": Deferred("agent.cli.policy_show", "Show what holds, and where it comes from."),
+        "check": Deferred("agent.cli.policy", "Say what is wrong with policy files."),
+        "explain": Deferred("agent.cli.policy", "Say which rules decide a request."),
+        "rules": Deferred("agent.cli.policy", "Show what the daemon follows, and when."),
+        "set": Deferred("agent.cli.policy_edit", "Set something in a policy file."),
+        "show": Deferred("agent.cli.policy", "Show what holds, and where it comes from."),
         "try": Deferred("agent.cli.policy_try", "Show what a policy would have disclosed."),
-        "unset": Deferred("agent.cli.policy_set", "Take something out of a policy file."),
+        "unset": Deferred("agent.cli.policy_edit", "Take something out of a policy file."),
     }
 
 

@@ -1,21 +1,52 @@
 """`reticent profile`: the user's own values."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn
 
 import click
+import msgspec
 
-from agent.cli.door import door
+from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
-from agent.cli.layout import Column, counted, paragraph, strong, table
-from agent.cli.options import json_option, record
-from agent.cli.problems import printable
+from agent.cli.init import REST, ask_value
+from agent.cli.options import PATH, at_terminal, json_option, record, yes_option
+from agent.cli.printing import Column, counted, paragraph, printable, strong, table
+from agent.cli.prompts import agree
 from agent.decision.phrases import listed
-from agent.wire.keeping import Changed, Profile, ProfileChange, Stale
+from agent.errors import UsageError
+from agent.files import create_private, read_bytes
+from agent.model.file import SUFFIX, read
+from agent.model.model import Model
+from agent.model.persons import person_codes, unknown_person
+from agent.model.shipped import shipped_model
+from agent.paths import paths
+from agent.vault.profile_file import LARGEST, profile_toml, read_profile
+from agent.wire.client import Client
+from agent.wire.keeping import Changed, Profile, ProfileChange, Stale, ValueChange
+from agent.wire.state import ModelStatus
 
 MASK = "***"
 BACK = "`reticent undo` takes that back, until the vault is locked."
 COLUMNS = (Column("attribute", wraps=True), Column("value", wraps=True))
+PIPE = Path("-")
+INPUT = "the standard input"
+FORM = "write NAME=VALUE, one in a line"
+WAYS = "`reticent profile set NAME...` asks for it, and --stdin reads lines of NAME=VALUE"
+NOT_SET = "not set"
+PLANNED = (
+    Column("attribute", wraps=True),
+    Column("now"),
+    Column("then"),
+    Column("who holds an older value", wraps=True),
+)
+OUTPUT = Path("-")
+WARNING = (
+    "This writes your values as plain text: whoever can read it, or a backup of it, knows what it "
+    "says."
+)
+
 
 model_option = click.option(
     "--model", metavar="NAME", help="Only for this model. By default for all that have it."
@@ -26,9 +57,9 @@ class ProfileCommands(Commands):
     """The group; what reads and writes files needs more than the others."""
 
     deferred: ClassVar[Mapping[str, Deferred]] = {
-        "export": Deferred("agent.cli.profile_export", "Write your values into a file, in clear."),
-        "import": Deferred("agent.cli.profile_values", "Set the values that are in a file."),
-        "set": Deferred("agent.cli.profile_values", "Set values that you are asked for."),
+        "export": Deferred("agent.cli.profile", "Write your values into a file, in clear."),
+        "import": Deferred("agent.cli.profile", "Set the values that are in a file."),
+        "set": Deferred("agent.cli.profile", "Set values that you are asked for."),
     }
 
 
@@ -96,3 +127,254 @@ def profile_text(values: Mapping[str, Mapping[str, str]], *, masked: bool) -> st
         return "You have set no values: `reticent profile set NAME...` asks for some."
     parts += ["`--reveal` shows the values."] if masked else []
     return "\n\n".join(parts)
+
+
+@click.command(name="set")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--stdin", "piped", is_flag=True, help="Read NAME=VALUE lines, and ask nothing.")
+@model_option
+@json_option
+def set_(*, names: tuple[str, ...], piped: bool, model: str | None, as_json: bool) -> None:
+    """Set attributes: each is asked for, its values numbered; Enter leaves it as it is.
+
+    With --stdin they are read from the standard input, a NAME=VALUE in each line: all are set, or
+    none where one does not fit. A value is never an argument: every user of this machine can read
+    those of a running command, and a shell may keep what is typed.
+    """
+    _check_names(names, piped=piped)
+    given = _lines() if piped else {}
+    with door() as client:
+        values = given if piped else _asked(names, _models(client, model))
+        if not values:
+            click.echo(record(Changed(done=False)) if as_json else "Nothing is changed.")
+            return
+        changed: Changed = client.call("change_profile", ProfileChange(model=model, set=values))
+    said = f"Set {listed([*values])}."
+    click.echo(record(changed) if as_json else changed_text(said, changed))
+
+
+def _check_names(names: Sequence[str], *, piped: bool) -> None:
+    """Refuse a value among the arguments, without repeating it, and what cannot be asked for."""
+    if any("=" in each for each in names):
+        _refuse_value()
+    if bool(names) == piped:
+        what = "--stdin reads the names with the values" if piped else "no attribute is named"
+        hint = "leave out NAME" if piped else f"{WAYS}; `reticent attributes` lists them"
+        raise UsageError(what, hint)
+    if names and not at_terminal():
+        hint = "give lines of NAME=VALUE to `reticent profile set --stdin`"
+        raise UsageError("this asks for values, and nobody is there to answer", hint)
+
+
+def _refuse_value() -> NoReturn:
+    raise UsageError("a value that is an argument can be read by every user of the machine", WAYS)
+
+
+def _lines() -> dict[str, str]:
+    """Return the values in the lines of the standard input; UsageError for other lines."""
+    try:
+        lines = _piped().decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise UsageError("this is not text in UTF-8", FORM, INPUT) from None
+    found: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        name, sign, value = (part.strip() for part in line.partition("="))
+        if not line.strip():
+            continue
+        if not (name and sign and value):
+            raise UsageError("this is not NAME=VALUE", FORM, f"{INPUT}, line {number}")
+        if found.setdefault(name, value) != value:
+            raise UsageError(f"{name} has two values", f"give {name} once", INPUT)
+    if not found:
+        raise UsageError("nothing was given", FORM, INPUT)
+    return found
+
+
+def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
+    """Return what somebody at the terminal chooses; UsageError for a name that no model has."""
+    having = {}
+    for name in names:
+        found = next((each for each in models if name in person_codes(each)), None)
+        if found is None:
+            known = {
+                value for each in models for own in person_codes(each).values() for value in own
+            }
+            if name in known:
+                _refuse_value()
+            raise unknown_person(name, models)
+        having[name] = found.attributes[found.index(name)]
+    chosen: dict[str, str] = {}
+    for name, attribute in having.items():
+        click.echo(f"\n{printable(attribute.title)}", err=True)
+        answer = ask_value(attribute)
+        if answer == REST:
+            break
+        chosen |= {name: answer} if answer else {}
+    return chosen
+
+
+@click.command(name="import")
+@click.argument("file", type=PATH, metavar="FILE")
+@click.option("--replace", is_flag=True, help="What is not in the file goes.")
+@yes_option
+@json_option
+def import_(file: Path, *, replace: bool, yes: bool, as_json: bool) -> None:
+    """Set the values that are in FILE: attribute = "value", for every model that has it.
+
+    Below a line [NAME] they are for the model NAME only. FILE may be - for the standard input.
+    What changes is shown, and asked about where anything does. Nothing is set where anything in
+    the file does not fit; `reticent undo` takes the whole of it back, until the vault is locked.
+    """
+    text = _piped() if file == PIPE else None
+    with door() as client:
+        values = _values(file, text, _models(client))
+        if replace and not any(values.values()):
+            raise _empty(file)
+        given = {model: each for model, each in values.items() if each or replace}
+        change = ProfileChange(models=given, replace=replace)
+        removed = _removed(client, given) if replace else {}
+        if given:
+            _agree(client, change, yes=yes, as_json=as_json)
+        changed: Changed = client.call("change_profile", change) if given else Changed(done=False)
+    if as_json:
+        names = {model: [*each] for model, each in given.items()}
+        click.echo(record({"set": names, "removed": removed, "stale": changed.stale}))
+    else:
+        click.echo("\n".join(map(paragraph, _outcome(given, removed, changed))))
+
+
+def _agree(client: Client, change: ProfileChange, *, yes: bool, as_json: bool) -> None:
+    """Show what a change would do, on the error stream, and ask where it would do anything."""
+    change = msgspec.structs.replace(change, dry_run=True)
+    planned: Changed = client.call("change_profile", change)
+    if not planned.changes:
+        return
+    if not (yes and as_json):
+        click.echo(f"{_planned_text(planned)}\n", err=True)
+    agree("Change your profile so?", yes=yes)
+
+
+def _planned_text(planned: Changed) -> str:
+    """Return what would change, masked, and who holds what is not so any more."""
+    held = {each.name: listed(each.pools) for each in planned.stale}
+    models: dict[str, list[ValueChange]] = {}
+    for each in planned.changes:
+        models.setdefault(each.model, []).append(each)
+    parts = []
+    for model, changes in models.items():
+        over = sum(each.was_set for each in changes)
+        head = f"{model}: {counted(len(changes), 'value')} would change, {over} of them set before"
+        rows = [
+            (
+                each.name,
+                _shown(each.was_set),
+                _shown(each.is_set),
+                printable(held.get(each.name, "")),
+            )
+            for each in changes
+        ]
+        parts += [strong(printable(head)), table(PLANNED, rows)]
+    return "\n\n".join(parts)
+
+
+def _shown(is_set: bool) -> str:  # noqa: FBT001  (one of two words)
+    return MASK if is_set else NOT_SET
+
+
+def _piped() -> bytes:
+    """Return what is piped; UsageError for too much."""
+    text = b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST + 1)
+    if len(text) > LARGEST:
+        hint = f"a profile has at most {LARGEST:,} bytes"
+        raise UsageError("this is too large", hint, INPUT)
+    return text
+
+
+def _models(client: Client, name: str | None = None) -> list[Model]:
+    """Return the models that the daemon uses, read anew; ``name``: that one alone, or its id."""
+    known: list[ModelStatus] = client.call("models")
+    usable = {each.name: each for each in known if each.problem is None}
+    found = {
+        each.name: read(shipped_model() if each.shipped else _place(each.name))
+        for each in usable.values()
+    }
+    if name is None:
+        return [*found.values()]
+    if name in found:
+        return [found[name]]
+    by_id = [each for each in found.values() if each.id == name]
+    if not by_id:
+        raise UsageError.unknown("model", name, found)
+    return by_id
+
+
+def _place(name: str) -> Path:
+    return paths().models / f"{name}{SUFFIX}"
+
+
+def _values(file: Path, text: bytes | None, models: list[Model]) -> dict[str, dict[str, str]]:
+    """Return the values by model; UsageError, with the file, for what is wrong in it."""
+    try:
+        return read_profile(read_bytes(file, LARGEST) if text is None else text, models)
+    except UsageError as error:
+        raise UsageError(error.what, error.hint, error.where or _where(file)) from None
+
+
+def _where(file: Path) -> str:
+    return INPUT if file == PIPE else str(file)
+
+
+def _empty(file: Path) -> UsageError:
+    """Return the error for a file that would take everything away: half of a pipe is such a one."""
+    hint = "`reticent profile unset NAME...` takes values away"
+    return UsageError("nothing is set in it, so that --replace would unset all", hint, _where(file))
+
+
+def _removed(client: Client, values: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:
+    """Return by model which attributes are set now, and will not be."""
+    before: Profile = client.call("profile")
+    gone = {
+        model: [name for name in before.values.get(model, {}) if name not in each]
+        for model, each in values.items()
+    }
+    return {model: names for model, names in gone.items() if names}
+
+
+def _outcome(
+    given: Mapping[str, Mapping[str, Any]], removed: Mapping[str, Sequence[str]], changed: Changed
+) -> list[str]:
+    """Return what was done, in paragraphs."""
+    parts = [f"{counted(len(each), 'value')} of {model}" for model, each in given.items() if each]
+    if not parts and not removed:
+        return ["The file sets nothing."]
+    if not changed.changes:
+        return ["Your profile says all of this already: nothing is changed."]
+    said = [f"Set {', '.join(parts)}."] if parts else []
+    said += [f"Unset {listed(names)} of {model}." for model, names in removed.items()]
+    return [printable(" ".join(said)), BACK]
+
+
+@click.command()
+@click.argument("file", type=PATH, metavar="FILE")
+@yes_option
+@json_option
+def export(file: Path, *, yes: bool, as_json: bool) -> None:
+    """Write your values into FILE as plain text, which only you can read; - writes to the output.
+
+    With --json and - it is one JSON object.
+    """
+    if file != OUTPUT and file.exists():  # before the question, and again when it is written
+        raise UsageError("there is such a file already", "choose another name", str(file))
+    if not yes:
+        click.echo(paragraph(WARNING), err=True)
+    agree("Write them?", yes=yes)
+    with door() as client:
+        found: Profile = client.call("profile")
+    text = profile_toml(found.values)
+    if file == OUTPUT:
+        click.echo(record(found) if as_json else text, nl=as_json)
+        return
+    create_private(text.encode(), file)
+    said = {"file": str(file.absolute())}
+    done = f"Wrote {file}, readable by you alone. Delete it once it has served its purpose."
+    click.echo(record(said) if as_json else paragraph(printable(done)))

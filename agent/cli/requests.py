@@ -1,18 +1,40 @@
-"""`reticent requests`: what happened lately, also what carried nothing."""
+"""What was asked and sent, who holds what, and the statement that one has forgotten."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TypedDict, Unpack
 
 import click
 
-from agent.cli.door import door
-from agent.cli.layout import Column, moment, table
-from agent.cli.ledger import note_latest
-from agent.cli.nothing import why_nothing
-from agent.cli.options import json_option, record
-from agent.cli.problems import printable
-from agent.decision.phrases import bits
-from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES
-from agent.wire.overview import Handled
+from agent.cli.daemon_client import door
+from agent.cli.options import json_option, record, yes_option
+from agent.cli.printing import (
+    Column,
+    counted,
+    moment,
+    note,
+    paragraph,
+    printable,
+    sparkline,
+    strong,
+    table,
+    why_nothing,
+)
+from agent.cli.prompts import agree
+from agent.decision.phrases import bits, listed
+from agent.model.attributes import UNSPECIFIED
+from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
+from agent.wire.keeping import Entry, Forget, Held
+from agent.wire.overview import Handled, Inferred, Recipient
 
-COLUMNS = (
+LEDGER = (
+    Column("entry", right=True),
+    Column("when", wraps=True),
+    Column("recipient", wraps=True),
+    Column("query", wraps=True),
+    Column("disclosed", wraps=True),
+)
+REQUESTS = (
     Column("when", wraps=True, least=10),
     Column("recipient", wraps=True),
     Column("query", wraps=True, least=14),
@@ -20,6 +42,104 @@ COLUMNS = (
     Column("bits", right=True),
     Column("people", right=True),
 )
+HOLDERS = (
+    Column("recipient", wraps=True),
+    Column("requests", right=True),
+    Column("holds", wraps=True),
+    Column("people left"),
+)
+KNOWN = (Column("attribute", wraps=True), Column("value", wraps=True), Column("since"))
+MEANS = (
+    "This is your statement that {} can no longer link what it was told to you: you have another "
+    "account there, say, and nothing else gives you away. It makes nobody forget, and the ledger "
+    "keeps what was disclosed."
+)
+DONE = (
+    "From now on {} is taken to know nothing about you. The ledger keeps what was disclosed, and "
+    "that you said this."
+)
+NEVER = "{} was never told anything, so that there is nothing to forget."
+
+
+class LedgerOptions(TypedDict):
+    """The options of `reticent ledger`, as click hands them over."""
+
+    recipient: str | None
+    after: int | None
+    limit: int | None
+    as_json: bool
+
+
+@click.command()
+@click.argument("recipient", required=False)
+@click.option("--after", type=click.IntRange(0), metavar="N", help="Only what came after entry N.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, MOST_ENTRIES),
+    metavar="N",
+    help=f"At most N entries, the latest.  [default: {LATEST_ENTRIES}; with --json {MOST_ENTRIES}]",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print a history: one JSON object in each line."
+)
+def ledger(**options: Unpack[LedgerOptions]) -> None:
+    """Show what was disclosed, oldest first; to RECIPIENT, and whoever it pools with, or to all.
+
+    With --json it prints a history that `reticent policy try` reads. What was said to be
+    forgotten is no request, and is left out there.
+    """
+    limit = options["limit"] or (MOST_ENTRIES if options["as_json"] else LATEST_ENTRIES)
+    with door() as client:
+        entries: list[Entry] = client.call(
+            "ledger", recipient=options["recipient"], after=options["after"], limit=limit
+        )
+    note_latest(len(entries), limit, "entries")
+    if options["as_json"]:
+        for each in entries:
+            if each.kind == "disclosed":
+                click.echo(history_line(each))
+    else:
+        click.echo(ledger_text(entries))
+
+
+def note_latest(shown: int, limit: int, what: str) -> None:
+    """Say beside the answer that there may be more, where as many are shown as may be."""
+    if shown == limit:
+        note(f"these are the latest {limit:,} {what}; --limit has it show up to {MOST_ENTRIES:,}")
+
+
+def history_line(entry: Entry) -> str:
+    """Return a disclosure as a line of a history, which `agent/cli/policy_try.py` describes."""
+    line = {
+        "at": entry.at.isoformat(),
+        "recipient": entry.recipient,
+        "query": entry.query,
+        "asked": entry.asked,
+        "disclosed": entry.disclosed,
+    }
+    return json.dumps(line)
+
+
+def ledger_text(entries: list[Entry]) -> str:
+    """Return entries as a table."""
+    if not entries:
+        return "Nothing was disclosed."
+    return table(LEDGER, [_entry_row(each) for each in entries])
+
+
+def _entry_row(entry: Entry) -> tuple[str, ...]:
+    what = "said to have forgotten all" if entry.kind == "forgotten" else _told(entry.disclosed)
+    recipient, query, shown = map(printable, (entry.recipient, entry.query, what))
+    return (str(entry.number), moment(entry.at), recipient, query, shown)
+
+
+def _told(disclosed: Mapping[str, str]) -> str:
+    """Return what was disclosed, and the names of what was answered as not specified."""
+    said = [f"{name}={value}" for name, value in disclosed.items() if value != UNSPECIFIED]
+    unset = [name for name, value in disclosed.items() if value == UNSPECIFIED]
+    parts = [", ".join(said)] if said else []
+    parts += [f"not specified: {', '.join(unset)}"] if unset else []
+    return "; ".join(parts) or "nothing"
 
 
 @click.command()
@@ -49,10 +169,10 @@ def requests_text(found: list[Handled]) -> str:
     """Return requests as a table."""
     if not found:
         return "Nothing was asked."
-    return table(COLUMNS, [_row(each) for each in found])
+    return table(REQUESTS, [_request_row(each) for each in found])
 
 
-def _row(handled: Handled) -> tuple[str, ...]:
+def _request_row(handled: Handled) -> tuple[str, ...]:
     gain, left = handled.utility_bits, handled.people_left
     texts = (moment(handled.at), handled.recipient, handled.query, _disclosed(handled))
     figures = (bits(gain), "-" if left is None else f"{left:,}")
@@ -66,3 +186,129 @@ def _disclosed(handled: Handled) -> str:
         return f"nothing: {why_nothing(handled)}"
     waits = f"; {handled.waiting} waiting" if handled.waiting else ""
     return ", ".join(handled.disclosed) + waits
+
+
+@click.command()
+@json_option
+def recipients(*, as_json: bool) -> None:
+    """List who was told anything about you, the latest first.
+
+    For each: how many requests carried something, what it holds, and how many people still look
+    like you to it: as many as at first, how that went, and how many it is now.
+    """
+    with door() as client:
+        found: list[Recipient] = client.call("recipients")
+    click.echo(record({"recipients": found}) if as_json else recipients_text(found))
+
+
+def recipients_text(found: list[Recipient]) -> str:
+    """Return recipients as a table."""
+    if not found:
+        return "Nobody was told anything about you."
+    them = "recipient was" if len(found) == 1 else "recipients were"
+    most = found[0].people
+    whole = f", where the model has {counted(most, 'person', 'people')}"
+    same = all(each.people == most for each in found)
+    head = f"{len(found):,} {them} told something{whole if same else ''}."
+    return (
+        f"{strong(paragraph(head))}\n\n{table(HOLDERS, [_recipient_row(each) for each in found])}"
+    )
+
+
+def _recipient_row(recipient: Recipient) -> tuple[str, ...]:
+    said = (_name(recipient), ", ".join(recipient.held) or "nothing")
+    name, held = map(printable, said)
+    return (name, f"{recipient.requests:,}", held, _left(recipient))
+
+
+def _name(recipient: Recipient) -> str:
+    """Return who it is, by way of which sites a group was told, and whether it is blocked."""
+    alone = recipient.sites == [recipient.pool]
+    sites = "" if alone else f": {', '.join(recipient.sites)}"
+    return f"{recipient.pool}{sites}{' (blocked)' if recipient.blocked else ''}"
+
+
+def _left(recipient: Recipient) -> str:
+    """Return how many people were left at first, and are now, with what was between."""
+    counts = [each.people_left for each in recipient.history]
+    now = f"{recipient.people_left:,}"
+    if counts == [recipient.people_left]:
+        return now
+    line = sparkline(counts, recipient.people)
+    return " ".join(each for each in (f"{counts[0]:,}", line, now) if each)
+
+
+@click.command()
+@click.argument("recipient")
+@json_option
+def knows(recipient: str, *, as_json: bool) -> None:
+    """Show what RECIPIENT holds about you, since when, and how many people still look like you.
+
+    RECIPIENT is a host, or @ and the name of a group that is taken to pool what it learns.
+    """
+    with door() as client:
+        found: Held = client.call("knowledge", recipient=recipient)
+    click.echo(record(found) if as_json else held_text(found))
+
+
+def held_text(held: Held) -> str:
+    """Return what a recipient holds as a page, how much that tells on top."""
+    pool = printable(held.pool)
+    if not held.values:
+        return paragraph(f"{pool} holds nothing about you{_recent(held)}.")
+    facts = counted(len(held.values), "fact")
+    alike = f"{held.people_left:,} of {counted(held.people, 'person', 'people')} of {held.model}"
+    head = f"{pool} holds {facts} about you, with which {printable(alike)} agree{_recent(held)}."
+    rows = [
+        (name, printable(value), moment(held.since[name]) if name in held.since else "")
+        for name, value in held.values.items()
+    ]
+    parts = [strong(paragraph(head)), table(KNOWN, rows)]
+    unset = [printable(name) for name, value in held.values.items() if value == UNSPECIFIED]
+    parts += [paragraph(_unset(unset))] if unset else []
+    parts += [paragraph(printable(_inferred(each))) for each in held.inferred]
+    return "\n\n".join(parts)
+
+
+def _unset(names: Sequence[str]) -> str:
+    """Return what is told of what was "unspecified", by choice or before it could be."""
+    which = f"{listed(names)} is" if len(names) == 1 else f"{listed(names)} are"
+    return f"That {which} unspecified is a fact too, and few people may share it."
+
+
+def _inferred(found: Inferred) -> str:
+    """Return what all that tells of a fact that is guarded, and of whom that is counted."""
+    guarded = f"{found.title} ({found.name}), which is guarded"
+    if not found.best_guess:
+        return f"Too few people agree with it to say what it tells of {guarded}."
+    told = bits(abs(found.bits))
+    if found.bits < 0:
+        said = f"It leaves {guarded}, {told} bits less certain than before"
+    else:
+        said = f"It tells {told} of {bits(found.bits_in_all)} bits of {guarded}"
+    right, chance = f"{found.best_guess:.0%}", f"{found.by_chance:.0%}"
+    return f"{said}: the best guess fits {right} of those who agree, and {chance} of all people."
+
+
+def _recent(held: Held) -> str:
+    return f"; {held.recent} new in the last seven days" if held.recent else ""
+
+
+@click.command()
+@click.argument("recipient")
+@yes_option
+@json_option
+def forget(recipient: str, *, yes: bool, as_json: bool) -> None:
+    """State that RECIPIENT can no longer link what it was told to you.
+
+    From then on it is taken to know nothing, and whoever it pools with as well. It is a statement,
+    not a deletion: the ledger keeps what was disclosed.
+    """
+    name = printable(recipient)
+    if not yes:
+        click.echo(paragraph(MEANS.format(name)), err=True)
+    agree("Is that so?", yes=yes)
+    with door() as client:
+        stated: Done = client.call("forget", Forget(recipient=recipient))
+    said = DONE if stated.done else NEVER
+    click.echo(record(stated) if as_json else paragraph(said.format(name)))

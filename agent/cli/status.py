@@ -1,16 +1,21 @@
-"""`reticent status`: whether requests are answered, and by which rules and models."""
+"""`reticent status`, `lock` and `unlock`: whether requests are answered."""
 
 import click
+from click.shell_completion import get_completion_class
 
-from agent.cli.door import door
-from agent.cli.layout import counted, facts, moment, paragraph, strong
-from agent.cli.options import json_option, record
-from agent.cli.problems import printable
+from agent.cli.daemon_client import door
+from agent.cli.options import OneOf, json_option, record
+from agent.cli.printing import counted, facts, moment, note, paragraph, printable, strong
+from agent.cli.prompts import ask_for, method_of, method_options
+from agent.errors import VaultError
 from agent.paths import paths
-from agent.wire.state import ModelStatus, PolicyStatus, Status
+from agent.wire.client import Client
+from agent.wire.state import Method, ModelStatus, PolicyStatus, Status, Unlock
 from agent.wire.words import write_policy
 
 NO_VAULT = "There is no vault yet: `reticent init` makes one."
+NAME = "reticent"
+VARIABLE = "_RETICENT_COMPLETE"  # click derives it from the name
 
 
 @click.command()
@@ -90,3 +95,65 @@ def model_line(model: ModelStatus) -> str:
     origin = "comes with reticent" if model.shipped else f"signed with {model.maker}"
     origin = origin if model.shipped or model.maker else "not signed"
     return f"{model.name}: {attributes}, {queries}; {origin}"
+
+
+@click.command()
+@json_option
+def lock(*, as_json: bool) -> None:
+    """Close the vault: from now on nothing is attached to any request."""
+    with door() as client:
+        found = client.call("lock")
+    click.echo(record(found) if as_json else paragraph(headline(found)))
+
+
+@click.command()
+@method_options
+@json_option
+def unlock(*, keyring: bool, recovery: bool, as_json: bool) -> None:
+    """Open the vault, so that requests are answered.
+
+    The passphrase is asked for; where no terminal is, it is one line of the standard input.
+    """
+    method = method_of(keyring=keyring, recovery=recovery)
+    with door() as client:
+        found = _unlocked(client, method)
+    if as_json:
+        click.echo(record(found))
+        return
+    click.echo(paragraph(headline(found)))
+    for each in ([found.notice] if found.notice else []) + found.notes:
+        note(each)
+
+
+def _unlocked(client: Client, method: Method) -> Status:
+    """Return how the daemon is once it is open; no secret is asked for where that changes nothing.
+
+    VaultError where there is no vault.
+    """
+    status: Status = client.call("status")
+    if not status.vault and status.notice is None:
+        raise VaultError("there is no vault yet", "make one with `reticent init`")
+    if not status.locked:
+        note("it was open already; the secret was not checked")
+        return status
+    opened: Status = client.call("unlock", Unlock(method=method, secret=ask_for(method)))
+    return opened
+
+
+@click.command()
+@click.argument("shell", type=OneOf(["bash", "zsh", "fish"]), metavar="bash|zsh|fish")
+@json_option
+@click.pass_context
+def completion(context: click.Context, /, shell: str, *, as_json: bool) -> None:
+    """Print what makes a shell complete the commands and options of reticent.
+
+    \b
+    In ~/.bashrc:                   eval "$(reticent completion bash)"
+    In ~/.zshrc, after compinit:    eval "$(reticent completion zsh)"
+    In ~/.config/fish/config.fish:  reticent completion fish | source
+    """  # noqa: D301  (click's mark, which stands for itself)
+    found = get_completion_class(shell)
+    if found is None:
+        raise AssertionError(shell)
+    script = found(context.find_root().command, {}, NAME, VARIABLE).source()
+    click.echo(record({"shell": shell, "script": script}) if as_json else script)

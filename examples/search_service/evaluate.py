@@ -16,8 +16,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.cli.extras import extra
-from agent.cli.progress import Progress
+from agent.cli.interrupt import Progress, extra
 from agent.errors import ReticentError, UsageError
 from agent.lab.attack.heldout import drawn
 from agent.lab.attack.simulation import Scene

@@ -7,7 +7,7 @@ from typing import Any
 import http_sf
 import pytest
 
-from agent.cli.demo_story import PROFILE
+from agent.cli.demo import PROFILE
 from agent.wire.keeping import Entry
 from agent.wire.reviews import Review, Verdict
 from tests.browser.driver import until

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from agent.cli.main import program
-from agent.cli.parameters import QUERY
+from agent.cli.options import QUERY
 from agent.wire.asking import Ask
 from agent.wire.base import LONGEST_QUERY
 from tests.cli.conftest import Run
@@ -94,7 +94,7 @@ def test_the_query_is_asked_for_at_a_terminal(
     piped: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On the error stream; the output is the answer's."""
-    monkeypatch.setattr("agent.cli.parameters.at_terminal", lambda: True)
+    monkeypatch.setattr("agent.cli.options.at_terminal", lambda: True)
     ran = piped("ask", "a.example", "-", "--json", given=f"{ASKED}\n")
     assert ran.record["id"] == ANSWER.id
     assert "Query:" in ran.err

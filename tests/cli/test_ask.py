@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from agent.cli.undecided import UNDECIDED as SENTENCES
+from agent.cli.ask import UNDECIDED as SENTENCES
 from agent.daemon.deciding.explained import WHY
 from agent.wire.asking import UNDECIDED, Answer, Ask, Explained
 from tests.cli.conftest import Run

@@ -5,11 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.cli import secret
-from agent.cli.asked import agree
-from agent.cli.new_passphrase import new_passphrase
-from agent.cli.secret import ask_new_secret, ask_secret
-from agent.cli.strength import check_passphrase
+from agent.cli import prompts
+from agent.cli.prompts import agree, ask_new_secret, ask_secret, check_passphrase, new_passphrase
 from agent.errors import ReticentError, UsageError
 from agent.wire.base import LONGEST_SECRET
 from tests.cli.vaults import PASSPHRASE
@@ -18,16 +15,16 @@ from tests.wire.fake import says
 
 def terminal(patch: pytest.MonkeyPatch, *answers: str) -> list[str]:
     """Put somebody at a terminal who gives these answers; return what they are asked, in order."""
-    prompts: list[str] = []
+    asked: list[str] = []
     left = iter(answers)
 
     def hidden(prompt: str) -> str:
-        prompts.append(prompt)
+        asked.append(prompt)
         return next(left)
 
-    patch.setattr(secret, "at_terminal", lambda: True)
-    patch.setattr(secret, "_hidden", hidden)
-    return prompts
+    patch.setattr(prompts, "at_terminal", lambda: True)
+    patch.setattr(prompts, "_hidden", hidden)
+    return asked
 
 
 @pytest.mark.parametrize("asking", [ask_secret, new_passphrase])
@@ -90,7 +87,7 @@ def test_a_secret_is_asked_for_once_and_hidden(
         given.append({"text": text, **options})
         return "word"
 
-    monkeypatch.setattr(secret, "at_terminal", lambda: True)
+    monkeypatch.setattr(prompts, "at_terminal", lambda: True)
     monkeypatch.setattr("click.prompt", asked)
     assert ask_secret(prompt) == "word"
     assert (given[0]["hide_input"], given[0]["err"]) == (hidden, True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agent.cli.answers import LARGEST
+from agent.cli.calibrate import LARGEST
 from agent.model.file import write
 from agent.model.model import Model
 from agent.paths import paths

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click import unstyle
 
-from agent.cli.curve_text import ROWS, curve_text, thinned
+from agent.cli.decide import ROWS, curve_text, thinned
 from agent.decision.curve import Curve, Step
 from agent.decision.decision import Figures
 from agent.decision.request import Request

@@ -30,7 +30,7 @@ def started(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Options]:
         options.append(given)
         build(places, Bus(lambda: pytest.fail("nothing happens")))
 
-    monkeypatch.setattr("agent.cli.daemon.run", run)
+    monkeypatch.setattr("agent.cli.daemon.run_daemon", run)
     monkeypatch.setattr("agent.cli.daemon.assembled", says(None))
     return options
 

@@ -7,19 +7,20 @@ from collections.abc import Mapping
 
 import pytest
 
-from agent.cli import demo_story as story
-from agent.cli.demo import RECIPIENTS
-from agent.cli.demo_ledger import (
+from agent.cli import demo as story
+from agent.cli.demo import (
+    RECIPIENTS,
     Entry,
     converse,
     converse_without_memory,
     gained,
     known_to,
     people_who_fit,
+    recipients_text,
+    request_text,
     told,
     values_held,
 )
-from agent.cli.demo_text import recipients_text, request_text
 from agent.decision.decide import decide
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge, Request
@@ -90,7 +91,7 @@ def test_a_value_is_read_only_once_the_set_is_fixed(
         events.append("decided")
         return decision
 
-    monkeypatch.setattr("agent.cli.demo_ledger.decide", spy)
+    monkeypatch.setattr("agent.cli.demo.decide", spy)
     entries = converse(ASKED, Watched(VILLAGER), model, Terms())
     expected: list[str] = []
     for entry in entries:

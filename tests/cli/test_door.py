@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.door import running
+from agent.cli.daemon_client import running
 from agent.errors import UsageError
 from agent.paths import paths
 from agent.wire.faults import SEE

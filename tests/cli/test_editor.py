@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.editor import USUAL, edit
+from agent.cli.review import USUAL, edit
 from agent.errors import UsageError
 from tests.house.tree import ROOT
 
 WAITS = """
 from agent.cli.interrupt import listening
-from agent.cli.editor import edit
+from agent.cli.review import edit
 with listening():
     edit("/p", None)
 print("lived")

@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-from agent.cli.extras import extra
+from agent.cli.interrupt import extra
 from agent.errors import BuildError
 
 

@@ -18,7 +18,7 @@ def test_it_says_what_it_means_and_asks(
     assert "the ledger keeps what was disclosed" in " ".join(ran.err.split())
     assert "agree with --yes" in ran.err
     assert fake.calls == []
-    monkeypatch.setattr("agent.cli.forget.agree", says(None))
+    monkeypatch.setattr("agent.cli.requests.agree", says(None))
     assert run("forget", "a.example").code == 0
     assert fake.calls == [("forget", {"body": Forget(recipient="a.example")})]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.cli.history import read_history
+from agent.cli.policy_try import read_history
 from agent.errors import UsageError
 from agent.model.file import read
 from agent.model.model import Model

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli import secret
+from agent.cli import prompts
 from agent.errors import VaultError
 from agent.paths import paths
 from agent.vault.keys.secrets import Secret
@@ -43,9 +43,9 @@ def answering(run: Run, monkeypatch: pytest.MonkeyPatch) -> Begin:
 
     def asked(*options: str | Path, secrets: tuple[str, ...], answers: tuple[str, ...]) -> Ran:
         left = iter(secrets)
-        monkeypatch.setattr(secret, "at_terminal", lambda: True)
+        monkeypatch.setattr(prompts, "at_terminal", lambda: True)
         monkeypatch.setattr("agent.cli.init.at_terminal", lambda: True)
-        monkeypatch.setattr(secret, "_hidden", lambda _prompt: next(left))
+        monkeypatch.setattr(prompts, "_hidden", lambda _prompt: next(left))
         monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
         ran = run("init", *options)
         assert [*left] == []
@@ -247,7 +247,7 @@ def test_ctrl_c_at_the_end_undoes_nothing(
             signal.raise_signal(signal.SIGINT)
         return ""
 
-    monkeypatch.setattr("agent.cli.init_questions._line", press)
+    monkeypatch.setattr("agent.cli.init._line", press)
     ran = answering("--no-values", secrets=(PASSPHRASE,) * 2, answers=("n",))
     assert ran.code == 0
     opened().close()
@@ -262,7 +262,7 @@ def test_the_end_of_the_answers_makes_nothing(answering: Begin, home: Path) -> N
 
 @pytest.mark.parametrize(
     "step",
-    ["agent.vault.vault.Vault.close", "agent.vault.vault.put", "agent.cli.init_made.make_vault"],
+    ["agent.vault.vault.Vault.close", "agent.vault.vault.put", "agent.cli.init.make_vault"],
 )
 def test_a_failure_half_way_can_be_run_again(
     begin: Begin, monkeypatch: pytest.MonkeyPatch, step: str

@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from agent.cli.init_questions import ask_written_down, chosen
+from agent.cli.init import ask_written_down, chosen
 from agent.errors import UsageError
 from tests.wire.fake import says
 
@@ -22,7 +22,7 @@ def test_the_recovery_code_leaves_the_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], narrow: int, taken: str
 ) -> None:
     """Once it is on paper, also by Ctrl-C; of a narrow one all goes, and elsewhere nothing does."""
-    questions = "agent.cli.init_questions"
+    questions = "agent.cli.init"
     monkeypatch.setattr(f"{questions}._line", says(""))
     ask_written_down(3)
     assert capsys.readouterr().out == ""

@@ -71,9 +71,8 @@ def test_a_weak_passphrase_is_asked_about(key: Keyed, monkeypatch: pytest.Monkey
     assert "The passphrase is weak." in ran.err
     secrets = iter((PASSPHRASE, "password", "password", OTHER, OTHER))
     answers = iter((False,))
-    for module in ("secret", "new_passphrase"):
-        monkeypatch.setattr(f"agent.cli.{module}.at_terminal", lambda: True)
-    monkeypatch.setattr("agent.cli.secret._hidden", lambda _prompt: next(secrets))
+    monkeypatch.setattr("agent.cli.prompts.at_terminal", lambda: True)
+    monkeypatch.setattr("agent.cli.prompts._hidden", lambda _prompt: next(secrets))
     monkeypatch.setattr("click.confirm", lambda _question, err: next(answers) and err)
     ran = key("add", "passphrase")
     assert ran.code == 0

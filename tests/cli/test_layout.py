@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.cli.layout import WIDTH, Column, counted, facts, moment, paragraph, strong, table
+from agent.cli.printing import WIDTH, Column, counted, facts, moment, paragraph, strong, table
 from agent.decision.phrases import apart, bits, listed, people
 
 WORDS = st.from_regex(r"[a-z]{1,12}", fullmatch=True)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.cli.history import read_history
-from agent.cli.ledger import history_line
+from agent.cli.policy_try import read_history
+from agent.cli.requests import history_line
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES
 from agent.wire.keeping import Entry
 from tests.cli.conftest import Run

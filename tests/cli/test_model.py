@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.build.options import BuildOptions
-from agent.cli.interrupt import Interrupted
-from agent.cli.progress import Progress
+from agent.cli.interrupt import Interrupted, Progress
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.cli.parameters import flat, names, once, pair, shrinkage, weighted
+from agent.cli.options import flat, names, once, pair, shrinkage, weighted
 from agent.errors import UsageError
 
 WORDS = st.from_regex(r"[a-z][a-z0-9_]*", fullmatch=True)

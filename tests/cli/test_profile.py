@@ -19,7 +19,7 @@ from tests.cli.examples import cli_model
 from tests.wire.fake import FakeDaemon, says
 
 TEXT = 'region = "coast"\nhobby = "yes"\n'
-VALUES = "agent.cli.profile_values"
+VALUES = "agent.cli.profile"
 BACK = "`reticent undo` takes that back, until the vault is locked."
 OLDER = Changed(
     changes=[
@@ -194,7 +194,7 @@ def test_an_export_asks_and_warns(
     assert "plain text" in ran.err
     assert not file.exists()
     assert fake.calls == []
-    monkeypatch.setattr("agent.cli.profile_export.agree", says(None))
+    monkeypatch.setattr("agent.cli.profile.agree", says(None))
     assert run("profile", "export", file).code == 0
     assert file.exists()
 

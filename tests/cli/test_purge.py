@@ -128,7 +128,7 @@ def test_a_daemon_that_does_not_end_keeps_everything(
     run: Run, user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It could write still."""
-    monkeypatch.setattr("agent.cli.stop.SECONDS", 0.0)
+    monkeypatch.setattr("agent.cli.daemon.SECONDS", 0.0)
     with alone(private_folder(paths().state) / "daemon.lock"):
         before = files(user)
         assert "a daemon runs already" in run("purge", "--yes").refusal(1)[0]

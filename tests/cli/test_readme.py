@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.demo_story import PROFILE
+from agent.cli.demo import PROFILE
 from agent.cli.main import outcome
 from tests.cli.conftest import builds
 from tests.house.tree import ROOT

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.cli.sparkline import WIDTH, sparkline
+from agent.cli.printing import BAR_COLUMNS, sparkline
 from agent.errors import LockedError
 from agent.tui.bars import BARS
 from agent.wire.overview import Recipient
@@ -78,7 +78,7 @@ def test_a_locked_vault_is_an_error(run: Run, fake: FakeDaemon) -> None:
 def test_a_line_has_a_bar_for_each_number_there_is_room_for(numbers: list[int], most: int) -> None:
     """Never taller for fewer people; the first and the last are always there."""
     line = sparkline(numbers, most)
-    assert len(line) == min(len(numbers), WIDTH)
+    assert len(line) == min(len(numbers), BAR_COLUMNS)
     heights = [BARS.index(sparkline([each], most)) for each in sorted(numbers)]
     assert heights == sorted(heights)
     if numbers:

@@ -38,7 +38,7 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
 
     given = io.StringIO(f"{PASSPHRASE}\n")
     monkeypatch.setattr("sys.stdin", given)
-    monkeypatch.setattr("agent.cli.secret.forbid_dumps", forbidden)
+    monkeypatch.setattr("agent.cli.prompts.forbid_dumps", forbidden)
     return given
 
 
@@ -77,7 +77,7 @@ def test_where_somebody_types(
 ) -> None:
     """At a terminal; before the question."""
     made(home)
-    monkeypatch.setattr("agent.cli.secret.at_terminal", lambda: True)
+    monkeypatch.setattr("agent.cli.prompts.at_terminal", lambda: True)
     assert run("key", "rotate", "--yes").refusal(1)[0] == SAID
     assert typed.tell() == 0
 
@@ -110,6 +110,6 @@ def test_what_is_no_text_is_none_at_a_terminal_either(
         return b"w\xf6rds".decode()
 
     made(home)
-    monkeypatch.setattr("agent.cli.secret.at_terminal", lambda: True)
+    monkeypatch.setattr("agent.cli.prompts.at_terminal", lambda: True)
     monkeypatch.setattr("click.prompt", unreadable)
     assert "is not text in UTF-8" in run("key", "rotate", "--yes").refusal()[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.stop import ended
+from agent.cli.daemon import ended
 from agent.daemon.process.sockets import alone
 from agent.files import private_folder
 from agent.paths import paths
@@ -61,6 +61,6 @@ def test_a_daemon_that_does_not_end_is_said(
 ) -> None:
     """It is not waited for for ever."""
     fake.handlers["shutdown"] = Done
-    monkeypatch.setattr("agent.cli.stop.SECONDS", 0.0)
+    monkeypatch.setattr("agent.cli.daemon.SECONDS", 0.0)
     with alone(private_folder(paths().state) / "daemon.lock"):
         assert "a daemon runs already" in run("stop").refusal(code=1)[0]

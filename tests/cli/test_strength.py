@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.cli.strength import Strength, strength
+from agent.cli.prompts import Strength, strength
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=60)
 

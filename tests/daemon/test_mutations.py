@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from agent.cli.demo_story import PROFILE
+from agent.cli.demo import PROFILE
 from agent.wire.asking import Ask
 from agent.wire.keeping import ProfileChange
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
-from agent.cli.demo_story import PROFILE
+from agent.cli.demo import PROFILE
 from agent.errors import DaemonError
 from agent.model.file import read
 from agent.model.shipped import shipped_model

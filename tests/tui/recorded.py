@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from textual.message import Message
 
-from agent.cli.demo_story import REQUESTS
+from agent.cli.demo import REQUESTS
 from agent.daemon.checks.finding import bad, ok, warn
 from agent.tui.actions.everywhere import TITLES
 from agent.tui.app import Review

@@ -9,7 +9,7 @@ from rich.console import Console
 from textual.content import Content
 from textual.widgets import DataTable, Input, OptionList, Static
 
-from agent.cli.demo_story import PROFILE
+from agent.cli.demo import PROFILE
 from agent.tui.app import Review
 from agent.tui.cover import Cover
 from agent.tui.help import Help

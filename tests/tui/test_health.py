@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from agent.cli.service import usual
+from agent.cli.daemon import usual
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.daemon.doctor import examine
 from agent.tui.listing import Listing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from agent.cli.layout import Column, paragraph, table
+from agent.cli.printing import Column, paragraph, table
 from examples.search_service.replay.figures import KEPT, PEOPLE, QUANTILES, SHARE
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.cli.answers import read_answers
+from agent.cli.calibrate import read_answers
 from agent.daemon.policing.calibrated import DIGITS, message
 from agent.decision.calibration import calibrated
 from agent.errors import UsageError

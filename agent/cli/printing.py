@@ -1,0 +1,210 @@
+"""Plain text for a terminal of 80 columns: paragraphs, tables, times, counts, errors and notes."""
+
+import re
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import zip_longest
+from typing import NamedTuple
+
+import click
+
+from agent.errors import PolicyError, ReticentError, UsageError, nearest
+from agent.tui.bars import bars
+from agent.wire.overview import Handled
+from agent.wire.words import WHY_NOTHING
+
+WIDTH = 80
+INDENT = "  "
+GAP = "  "
+_COMMAND = re.compile(r"`[^`]*`")
+_TOGETHER = "\ue000"  # for a space where no line ends; of private use, so that no text has it
+_NUMBERS = (  # what click says of numbers, and what is meant
+    (re.compile("is not a valid integer( range)?"), "is not a whole number"),
+    (re.compile("is not a valid float( range)?"), "is not a number"),
+    (re.compile(r"is not in the range (\S+?)<=x<=(\S+)"), r"is not between \1 and \2"),
+    (re.compile(r"is not in the range x>=(\S+)"), r"is below \1"),
+    (re.compile(r"is not in the range x<=(\S+)"), r"is over \1"),
+)
+_LONG = re.compile(r"(\S{200})\S{200,}")  # a path may be as long as that
+BAR_COLUMNS = 8  # columns
+
+
+class Column(NamedTuple):
+    """A column of a table: numbers stand to the right; what is too wide wraps, the last first.
+
+    ``least``: columns of a cell that wraps, before the one to its left gives way.
+    """
+
+    title: str
+    right: bool = False
+    wraps: bool = False
+    least: int = 16
+
+
+def paragraph(text: str, indent: str = "") -> str:
+    """Return a text in lines of at most 80 columns; a command in backquotes stays in one."""
+    return "\n".join(_wrapped(text, WIDTH, indent, indent))
+
+
+def strong(text: str) -> str:
+    """Return a text that stands out where the terminal can show it."""
+    return "\n".join(click.style(line, bold=True) for line in text.splitlines())
+
+
+def moment(at: datetime) -> str:
+    """Return a time to the minute, as it is here."""
+    return f"{at.astimezone():%Y-%m-%d %H:%M}"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return how many there are: 1 entry, 1,200 entries; ``many``: by default with an s."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
+    """Return an indented table of at most 80 columns."""
+    widths = [
+        max(len(text) for text in (column.title, *(row[place] for row in rows)))
+        for place, column in enumerate(columns)
+    ]
+    frame = len(INDENT) + len(GAP) * (len(columns) - 1)
+    for place in reversed(range(len(columns))):
+        if columns[place].wraps:
+            room = WIDTH - frame - sum(widths) + widths[place]
+            widths[place] = min(widths[place], max(room, columns[place].least))
+    lines = [_line(columns, widths, [column.title for column in columns])]
+    for row in rows:
+        cells = [_cell(*each) for each in zip(columns, widths, row, strict=True)]
+        lines += [_line(columns, widths, texts) for texts in zip_longest(*cells, fillvalue="")]
+    return "\n".join(lines)
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return names and what there is to say about each, in two columns."""
+    listed = [*pairs]
+    margin = max(len(name) for name, _ in listed)
+    lines = []
+    for name, text in listed:
+        first = f"{INDENT}{name:<{margin}}{GAP}"
+        lines += _wrapped(text, WIDTH, first, " " * len(first))
+    return "\n".join(lines)
+
+
+def _cell(column: Column, width: int, text: str) -> list[str]:
+    """Return the lines of one cell."""
+    if not column.wraps or not text:
+        return [text]
+    return _wrapped(text, width)
+
+
+def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """Return a text in lines, each as it begins: no command that fits is broken."""
+    room = width - max(len(first), len(rest))
+    kept = _COMMAND.sub(lambda found: _kept(found[0], room), text)
+    lines = textwrap.wrap(
+        kept, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+    )
+    return [line.replace(_TOGETHER, " ") for line in lines]
+
+
+def _kept(command: str, room: int) -> str:
+    """Return a command in which no line ends, unless it is longer than a line."""
+    return command if len(command) > room else command.replace(" ", _TOGETHER)
+
+
+def _line(columns: Sequence[Column], widths: Sequence[int], texts: Sequence[str]) -> str:
+    cells = [
+        f"{text:>{width}}" if column.right else f"{text:<{width}}"
+        for column, width, text in zip(columns, widths, texts, strict=True)
+    ]
+    return (INDENT + GAP.join(cells)).rstrip()
+
+
+def show(error: ReticentError) -> int:
+    """Show an error once, on the error stream, and return the exit code that it asks for.
+
+    Of a policy all that is wrong is shown, each with its hint.
+    """
+    parts = _parts(error) if isinstance(error, PolicyError) else (error,)
+    for part in parts:
+        click.echo(f"reticent: error: {_shortened(printable(str(part)))}", err=True)
+        click.echo(f"reticent: hint: {_shortened(printable(part.hint))}", err=True)
+    return error.exit_code
+
+
+def _shortened(text: str) -> str:
+    """Return a text without what is too long to be read: a word of thousands of characters."""
+    return _LONG.sub("\\1…", text)
+
+
+def told(text: str) -> None:
+    """Say something beside the answer: on the error stream, wrapped."""
+    click.echo(paragraph(printable(text)), err=True)
+
+
+def note(text: str) -> None:
+    """Show what is worth knowing beside an answer; lower case, no full stop."""
+    click.echo(f"reticent: note: {printable(text)}", err=True)
+
+
+def _parts(error: PolicyError) -> tuple[PolicyError, ...]:
+    """Return an error for each problem of a policy."""
+    return tuple(PolicyError(error.source, [problem]) for problem in error.problems)
+
+
+def as_usage_error(error: click.ClickException) -> ReticentError:
+    """Return what click found wrong in our own words."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = "reticent" if context is None else context.command_path
+    hint = f"see `{command} --help`"
+    if isinstance(error, click.NoSuchOption):
+        near = None if context is None else _nearest_option(error.option_name, context)
+        hint = hint if near is None else f"did you mean {near!r}?"
+        return UsageError(f"unknown option {error.option_name!r} of `{command}`", hint)
+    message = " ".join(error.format_message().split()).rstrip(".")
+    for form, ours in _NUMBERS:
+        message = form.sub(ours, message)
+    return UsageError(message[:1].lower() + message[1:], hint)
+
+
+def _nearest_option(name: str, context: click.Context) -> str | None:
+    """Return the option that was probably meant; the dashes make no two names alike."""
+    options = {option.lstrip("-"): option for option in _options(context)}
+    near = nearest(name.lstrip("-"), options)
+    return None if near is None else options[near]
+
+
+def _options(context: click.Context) -> list[str]:
+    """Return the names of the options that a command takes."""
+    options = (each for each in context.command.get_params(context) if each.opts)
+    return [name for each in options for name in each.opts if name.startswith("-")]
+
+
+def printable(text: str) -> str:
+    """Return a text in which nothing steers the terminal."""
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
+
+
+def sparkline(numbers: Sequence[int], most: int) -> str:
+    """Return a bar for each number, on a logarithmic scale from 1 to ``most``.
+
+    Of more than there is room for some are left out, never the first or the last. It is empty
+    where the terminal has no bars.
+    """
+    found = bars(numbers, most, BAR_COLUMNS)
+    try:
+        found.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return ""
+    return found
+
+
+def why_nothing(handled: Handled) -> str:
+    """Return why a request carried nothing, and how much of it waits for the user."""
+    waits = handled.waiting
+    if waits and handled.code == "answered":
+        verb = "waits" if waits == 1 else "wait"
+        return f"{counted(waits, 'attribute')} {verb} for your word"
+    return WHY_NOTHING[handled.code]

@@ -1,0 +1,252 @@
+"""Questions at the terminal: consent, secrets, a new passphrase and how strong it is."""
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import click
+
+from agent.cli.options import at_terminal
+from agent.cli.printing import told
+from agent.errors import ReticentError, UsageError
+from agent.vault.keys import keyrings
+from agent.vault.memory import forbid_dumps
+from agent.wire.base import LONGEST_SECRET
+from agent.wire.state import Method
+
+PROMPTS: dict[Method, str] = {"passphrase": "Passphrase", "recovery": "Recovery code"}
+TYPE = "type one, or leave with Ctrl-C"
+GIVE = "type it at a terminal, or give it as one line of the standard input"
+Command = Callable[..., Any]
+SHORTEST = 8  # characters
+ENOUGH = 40.0  # bits
+SECONDS = 0.5  # of one guess: what the key derivation is calibrated to
+MACHINES = 1_000
+_FIRST, _INSIDE = 5.0, 2.0  # bits of the first letter of a word, and of the others
+_DIGIT, _SIGN, _SPACE = 3.3, 5.0, 0.5
+_EXPECTED = 0.5  # what follows by itself: the next in a sequence, a piece that was there before
+_UNITS = (("year", 31_557_600.0), ("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0))
+
+
+def agree(question: str, *, yes: bool, word: str | None = None) -> None:
+    """Return once the user agrees; ``yes``: beforehand; ``word``: what is to be typed, if not y.
+
+    UsageError where nobody is there to answer, ReticentError where the answer is no.
+    """
+    if yes:
+        return
+    if not at_terminal():
+        raise UsageError("this asks first, and nobody is there to answer", "agree with --yes")
+    if not (click.confirm(question, err=True) if word is None else _answer(question) == word):
+        hint = f"agree with {word or 'y'}, or with --yes"
+        raise ReticentError("you did not agree, so nothing was done", hint)
+
+
+def _answer(question: str) -> str:
+    # With a default, an empty line is an answer, so that ours is the sentence about it.
+    answer: str = click.prompt(question, default="", show_default=False, err=True)
+    return answer.strip()
+
+
+def method_options(command: Command) -> Command:
+    """Give a command the options that say what opens the vault: `keyring` and `recovery`."""
+    keyring = click.option(
+        "--keyring", is_flag=True, help="With the key that the desktop's keyring has."
+    )
+    return keyring(
+        click.option("--recovery", is_flag=True, help="With the recovery code.")(command)
+    )
+
+
+def method_of(*, keyring: bool, recovery: bool) -> Method:
+    """Return what opens the vault; UsageError where the options name two things."""
+    if keyring and recovery:
+        raise UsageError("--keyring does not go with --recovery", "choose one of them")
+    return "keyring" if keyring else "recovery" if recovery else "passphrase"
+
+
+def check_keyring() -> None:
+    """Refuse to use a keyring where the extra is not installed; UsageError."""
+    if not keyrings.installed():
+        what = "the keyring needs an extra that is not installed"
+        raise UsageError(what, "pip install 'reticent[keyring]'")
+
+
+def ask_for(method: Method) -> str | None:
+    """Return the secret that goes with a method; None for the keyring, which has it."""
+    forbid_dumps()  # the keyring's key is not read here, and yet in this process
+    return ask_secret(PROMPTS[method]) if method in PROMPTS else None
+
+
+def ask_secret(prompt: str) -> str:
+    """Return a secret; UsageError where none was given, or one that is too long.
+
+    A recovery code is shown while it is typed: it is long, and on paper beside it.
+    """
+    if not at_terminal():
+        return read_secret(prompt)
+    hide = prompt != PROMPTS["recovery"]
+    return _checked(_hidden(prompt) if hide else _typed(prompt, hide=False), prompt)
+
+
+def ask_new_secret(prompt: str, check: Callable[[str], None]) -> str:
+    """Return a new secret, asked for twice at a terminal; UsageError as with `ask_secret`.
+
+    ``check``: raises UsageError for one that is no good, before it is asked for again.
+    """
+    while True:
+        text = _checked(_hidden(prompt), prompt)
+        check(text)
+        if _hidden("The same again") == text:
+            return text
+        click.echo("These are not the same; once more.", err=True)
+
+
+def read_secret(prompt: str) -> str:
+    """Return one line of the standard input; UsageError as with `ask_secret`."""
+    return _checked(_line(), prompt)
+
+
+def _hidden(prompt: str) -> str:
+    return _typed(prompt, hide=True)
+
+
+def _typed(prompt: str, *, hide: bool) -> str:
+    forbid_dumps()
+    # With a default, an empty line is an answer, so that ours is the sentence about it.
+    with suppress(UnicodeDecodeError):
+        answer: str = click.prompt(
+            prompt, hide_input=hide, default="", show_default=False, err=True
+        )
+        return answer
+    raise _no_text(prompt.lower())
+
+
+def _line() -> str:
+    forbid_dumps()
+    line = "" if sys.stdin is None else sys.stdin.readline()
+    return line.removesuffix("\n").removesuffix("\r")
+
+
+def _checked(text: str, prompt: str) -> str:
+    what = prompt.lower()
+    if not text:
+        raise UsageError(f"no {what} was given", TYPE if at_terminal() else GIVE)
+    if len(text) > LONGEST_SECRET:
+        hint = f"it has at most {LONGEST_SECRET:,} characters"
+        raise UsageError(f"the {what} is too long", hint)
+    if any("\ud800" <= each <= "\udfff" for each in text):  # bytes that are no UTF-8 come so
+        raise _no_text(what)
+    return text
+
+
+def _no_text(what: str) -> UsageError:
+    return UsageError(f"the {what} is not text in UTF-8", "type it in a terminal that uses UTF-8")
+
+
+class Strength(NamedTuple):
+    """A rough count of the guesses that a passphrase withstands, as a power of two."""
+
+    bits: float
+
+    @property
+    def enough(self) -> bool:
+        """Whether it withstands somebody who has the file and many machines."""
+        return self.bits >= ENOUGH
+
+    @property
+    def sentence(self) -> str:
+        """What the number means."""
+        seconds = 2**self.bits * SECONDS / MACHINES
+        return (
+            f"By a rough count, {MACHINES:,} machines like this one would guess it in"
+            f" {_duration(seconds)}."
+        )
+
+
+def check_passphrase(text: str) -> None:
+    """Refuse a passphrase that is too short; UsageError."""
+    if len(text) < SHORTEST:
+        hint = f"use {SHORTEST} characters or more; four random words are good and easy to keep"
+        raise UsageError("the passphrase is too short", hint)
+
+
+def strength(passphrase: str) -> Strength:
+    """Return a rough count: words and sequences count little, whatever their letters.
+
+    It knows no list of words, so that a famous passphrase counts as if it were anybody's.
+    """
+    seen: set[str] = set()
+    bits = 0.0
+    for piece in _pieces(passphrase):
+        bits += _EXPECTED if piece in seen else _piece_bits(piece)
+        seen.add(piece)
+    return Strength(bits)
+
+
+def _pieces(text: str) -> list[str]:
+    """Return the parts of a text that are one word or number each, and the signs between."""
+    pieces: list[str] = []
+    for before, each in pairwise(f"\0{text}"):
+        word = before.isalpha() and each.isalpha() and before.islower() <= each.islower()
+        if pieces and (word or (before.isdigit() and each.isdigit())):
+            pieces[-1] += each
+        else:
+            pieces.append(each)
+    return pieces
+
+
+def _piece_bits(piece: str) -> float:
+    """Return what one piece adds."""
+    if piece.isspace():
+        return _SPACE
+    first, inside = (_FIRST, _INSIDE) if piece.isalpha() else (_SIGN, 0.0)
+    if piece.isdigit():
+        first = inside = _DIGIT
+    steps = (abs(ord(one) - ord(other)) for one, other in pairwise(piece.lower()))
+    return first + sum(_EXPECTED if step <= 1 else inside for step in steps)
+
+
+def _duration(seconds: float) -> str:
+    """Return a time in its largest unit, in whole numbers."""
+    for unit, length in _UNITS:
+        if seconds >= length:
+            number = round(seconds / length)
+            most = 1_000_000
+            if number > most:
+                return f"more than {most:,} years"
+            return f"{number:,} {unit}{'' if number == 1 else 's'}"
+    return "less than a minute"
+
+
+def new_passphrase(prompt: str) -> str:
+    """Return a new passphrase, asked for where somebody is there, else a line of the input.
+
+    UsageError for a line that is none or too short.
+    """
+    return ask_passphrase(prompt) if at_terminal() else read_passphrase(prompt)
+
+
+def ask_passphrase(prompt: str) -> str:
+    """Return a new passphrase, asked for again while it is too short, or weak and not meant so."""
+    while True:
+        try:
+            text = ask_new_secret(prompt, check_passphrase)
+        except UsageError as error:
+            told(f"{error.what[:1].upper()}{error.what[1:]}: {error.hint}.")
+            continue
+        found = strength(text)
+        told(found.sentence)
+        if found.enough or click.confirm("That is weak. Use it all the same?", err=True):
+            return text
+
+
+def read_passphrase(prompt: str) -> str:
+    """Return one line of the standard input, also where it is weak, which is said."""
+    text = read_secret(prompt)
+    check_passphrase(text)
+    if not (found := strength(text)).enough:
+        told(f"The passphrase is weak. {found.sentence}")
+    return text
