@@ -34,6 +34,19 @@ BROWSER: Mapping[str, str] = {  # what only a browser can meet
     "unseen": "a page searched where you could not see it",
     "withheld": "the browser dropped it, though Reticent counts it as shared",
 }
+BROWSER_STATES: Mapping[str, tuple[str, str]] = {  # what is wrong, and what to run
+    "lock": ("Reticent is locked. Searches carry nothing.", "reticent unlock"),
+    "off": ("Reticent is not running. Searches carry nothing.", "reticent daemon"),
+    "no host": (
+        "This browser cannot find Reticent. Searches carry nothing.",
+        "reticent browser install",
+    ),
+    "stale": (
+        "Your policy has mistakes. The last good rules stay in use.",
+        "reticent policy check",
+    ),
+    "slow": ("Reticent took too long. A search went on without it.", "reticent status"),
+}
 NO_ROOM = "no room in the header"
 REASONS: Mapping[str, str] = {
     "worth it": "helps more than it costs",

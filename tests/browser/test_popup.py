@@ -60,12 +60,13 @@ def test_it_says_what_was_attached_and_why(world: World) -> None:
     world.search("version control")
     world.browser.says("2")
     with world.browser.popup():
+        world.browser.run("document.querySelector('details').open = true")
         whole = reads(world, "version control", "search.localhost", digest("version control"))
-        for each in ("int_python", "yes", "gender", "0.125", "0.5", "1234", "3"):
+        for each in ("interested in Python", "yes", "gender", "0.125", "0.5", "1234", "3"):
             assert each in whole.replace(",", ""), each
-        assert "Told search.localhost:" in whole
+        assert "Sent 2 facts to search.localhost:" in whole
         assert "shares 1 attribute" not in whole  # an order, with another number
-        assert whole.index("int_python") > whole.index(digest("version control"))
+        assert whole.index("interested in Python") > whole.index(digest("version control"))
 
 
 def test_it_says_that_nothing_was_attached(world: World) -> None:
@@ -85,7 +86,7 @@ def test_it_says_that_pages_led_there_too_often(world: World) -> None:
     world.browser.shows("once more")
     world.browser.says("0")
     with world.browser.popup():
-        reads(world, "once more", "pages led here more often within a minute than your rules allow")
+        reads(world, "once more", "pages asked too often in one minute")
     world.browser.write("input", "mine", enter=True)
     world.browser.says("1")
 
@@ -110,7 +111,7 @@ def test_what_was_told_is_of_that_site_alone(world: World, away: str) -> None:
         world.browser.go(away)
     world.browser.says("")
     with world.browser.popup():
-        assert "left behind" not in reads(world, "Nothing is known")
+        assert "left behind" not in reads(world, "No search in this tab yet")
     world.search("and back")
     world.browser.says("1")
 
@@ -157,7 +158,7 @@ def test_a_refusal_that_is_taken_back(world: World) -> None:
 
 def gets_nothing(world: World) -> None:
     """Wait until the popup says that the user refused the site, and how to take it back."""
-    whole = reads(world, "refused.localhost gets nothing: you said so", "reticent unblock refused")
+    whole = reads(world, "refused.localhost gets nothing, because you said so", "reticent unblock refused")
     assert "before" not in whole
     assert not world.browser.run(f"return !!({FIND % REFUSE})")
 

@@ -1,11 +1,11 @@
 /** Shows what the last search of the tab carried, and takes the word that its site gets nothing. */
 
-import { page } from "./words.js";
+import { page } from "./page.js";
 
 const element = (id) => document.getElementById(id);
 
 /** Show what there is to say, and hide what has nothing to say. */
-function show({ state, word, search, sent, unspecified, facts }) {
+function show({ state, word, search, sent, unspecified, facts, figures }) {
   element("state").hidden = !state;
   element("state-text").textContent = state?.text;
   element("state-hint").textContent = state?.hint;
@@ -25,6 +25,8 @@ function show({ state, word, search, sent, unspecified, facts }) {
   element("unspecified").replaceChildren(...unspecified.map(item));
   element("left-out").hidden = unspecified.length === 0;
   element("facts").replaceChildren(...facts.map((each) => made("li", "", each)));
+  element("figures").hidden = figures.length === 0;
+  element("bits").replaceChildren(...figures.map((each) => made("li", "", each)));
   element("refuse").onclick = () => refuse(search.recipient);
 }
 

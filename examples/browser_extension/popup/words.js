@@ -1,157 +1,185 @@
-/** What the popup says, in words: plain values, which the page shows as text. */
+/** Generated from agent/words by `python -m tests.words.popup`: change it there. */
 
-const STATES = {
-  lock: { text: "Reticent is locked. Searches carry nothing.", hint: "reticent unlock" },
-  off: { text: "Reticent does not run. Searches carry nothing.", hint: "reticent daemon" },
+export const STATES = {
+  "lock": {
+    "text": "Reticent is locked. Searches carry nothing.",
+    "hint": "reticent unlock"
+  },
+  "off": {
+    "text": "Reticent is not running. Searches carry nothing.",
+    "hint": "reticent daemon"
+  },
   "no host": {
-    text: "This browser finds no Reticent. Searches carry nothing.",
-    hint: "reticent browser install",
+    "text": "This browser cannot find Reticent. Searches carry nothing.",
+    "hint": "reticent browser install"
   },
-  stale: {
-    text: "Your policy has mistakes. The rules before it are in use.",
-    hint: "reticent policy check",
+  "stale": {
+    "text": "Your policy has mistakes. The last good rules stay in use.",
+    "hint": "reticent policy check"
   },
-  slow: { text: "Reticent took too long. A search goes on without it.", hint: "reticent status" },
+  "slow": {
+    "text": "Reticent took too long. A search went on without it.",
+    "hint": "reticent status"
+  }
 };
-const CODES = {
-  answered: "nothing helps more than it would tell",
-  "unknown query": "nobody knows what would help with it",
-  blocked: "a rule of yours gives this site nothing",
-  recognised: "whatever it carried would confirm who you are",
-  "outside the model": "nobody is known to look like you",
-  "past a limit already": "this site knows more than your limits allow",
-  locked: "your profile was locked",
-  "no policy": "there were no rules to go by",
-  "no model": "there was no model to weigh it with",
-  unfit: "the model does not fit your rules, or what this site knows",
-  "no daemon": "Reticent did not run",
+
+export const WHY_NOTHING = {
+  "answered": "nothing helps enough to be worth sharing",
+  "unknown query": "the model does not cover this request, so nobody knows what would help",
+  "blocked": "one of your rules blocks it",
+  "recognised": "only one person fits what it knows, and more would confirm that it is you",
+  "outside the model": "nobody in the model fits what it knows, so you may stand out",
+  "past a limit already": "it already knows more than your limits allow",
+  "locked": "vault locked",
+  "no policy": "no policy in use",
+  "no model": "no usable model",
+  "unfit": "the model does not fit your policy, or what the recipient holds",
+  "failed": "internal error",
+  "not https": "not an https address, so the network could read it",
+  "too many": "too many requests in one minute",
+  "too many from pages": "pages asked too often in one minute",
+  "no daemon": "Reticent was not running",
   "no host": "this browser found no Reticent",
-  "too slow": "Reticent took too long, and may count it as told",
-  "too large": "it is too long",
-  "not https": "the network would read it",
-  "too many": "more was asked within a minute than is recorded",
-  "too many from pages": "pages led here more often within a minute than your rules allow",
-  unseen: "a page searched where you could not see it",
-  withheld: "the browser did not take it, though Reticent counts it as told",
-};
-const REASONS = {
-  "worth it": "helps more than it tells",
-  always: "a rule of yours always sends it",
-  "known to the recipient": "this site knows it already",
-  "in the standing set": "one of those it always gets",
-  "in the plan": "helps more than it tells, with later searches too",
+  "too slow": "Reticent took too long, and may count it as shared",
+  "too large": "the search is too long",
+  "unseen": "a page searched where you could not see it",
+  "withheld": "the browser dropped it, though Reticent counts it as shared"
 };
 
-/**
- * @typedef {{name: string, value: string, why: string}} Row
- * @typedef {object} Page
- * @property {{text: string, hint: string} | null} state what is wrong, and what to run
- * @property {{text: string, command: string, rest: string} | null} word of the tab's site
- * @property {{recipient: string, query: string, readAs: string, headline: string} | null} search
- * @property {Row[]} sent those that help most first, as in `unspecified`
- * @property {Row[]} unspecified chosen, and you prefer not to say: leaving them out says so
- * @property {string[]} facts
- */
+export const REASONS = {
+  "worth it": "helps more than it costs",
+  "always": "always sent",
+  "waits for you": "waits for your approval",
+  "in the standing set": "part of the set sent with every request",
+  "not in the standing set": "not part of the set sent with every request",
+  "in the plan": "worth it over all that it is asked",
+  "planned for other requests": "planned for other requests",
+  "not in the plan": "helps too rarely so far",
+  "known to the recipient": "already known to it",
+  "costs more than it helps": "costs more than it helps",
+  "would break a limit": "would break a limit",
+  "not asked for": "not asked for",
+  "not allowed": "not allowed to leave",
+  "not set": "not set, so never sent",
+  "never": "never sent",
+  "guarded": "guarded, so never sent",
+  "recognised": "would confirm who you are",
+  "outside the model": "nobody in the model looks like you",
+  "too many combinations": "too many combinations to evaluate",
+  "no room in the header": "no room in the header"
+};
 
-/**
- * What stands in the popup.
- * @param {object} told by the background
- * @param {object | null} told.search
- * @param {string} told.state
- * @param {object | null} told.fault
- * @param {boolean} told.stale whether older rules are in use than the file's
- * @param {string | null} told.offered the site that waits for the user's word
- * @param {string | null} told.refused the site that is to get nothing
- * @returns {Page}
- */
-export function page({ search, state, fault, stale, offered, refused }) {
-  const answer = search?.answer;
-  const because = new Map((answer?.summary?.because ?? []).map((each) => [each.name, each]));
-  const gain = ([name]) => because.get(name)?.gain_bits ?? -Infinity;
-  const row = ([name, value]) => ({ name, value, why: whyOf(because.get(name)) });
-  const rows = (pairs) => pairs.sort((one, other) => compared(gain(other), gain(one))).map(row);
-  return {
-    state: stateOf(state || (stale ? "stale" : ""), fault),
-    word: search ? null : wordOf(offered, refused),
-    search: search && { ...search, readAs: readAs(answer?.summary), headline: headline(search) },
-    sent: rows(Object.entries(answer?.attributes ?? {})),
-    unspecified: rows((answer?.unspecified ?? []).map((name) => [name, "unspecified"])),
-    facts: factsOf(answer?.summary),
-  };
-}
+export const TITLES = {
+  "gender": "gender",
+  "race": "race or ethnicity",
+  "region": "region of the world",
+  "education": "highest level of education",
+  "parents_education": "highest level of the parents' education",
+  "major": "main field of study",
+  "employment": "employment status",
+  "occupation": "relation to programming",
+  "student": "enrolled at a university",
+  "hobby": "programs as a hobby or for open source",
+  "remote": "share of work done from home",
+  "company_size": "number of people at the company",
+  "company_type": "kind of company",
+  "years_program": "years since learning to program",
+  "years_job": "years of programming in a job",
+  "salary": "salary, in fifths from low to high",
+  "career_sat": "satisfaction with the career",
+  "job_sat": "satisfaction with the job",
+  "job_seeking": "looking for a new job",
+  "overpaid": "feels paid too little or too much",
+  "work_start": "hour at which work would best begin",
+  "dev_web": "works as web developer",
+  "dev_mobile": "works as mobile developer",
+  "dev_desktop": "works as desktop developer",
+  "dev_dba": "works as database administrator",
+  "dev_devops": "works in devops",
+  "dev_sysadmin": "works as systems administrator",
+  "dev_embedded": "works on embedded devices",
+  "dev_data": "works as data scientist or in statistics",
+  "dev_graphics": "works on graphics",
+  "dev_design_qa": "works as designer or in quality assurance",
+  "int_javascript": "interested in JavaScript",
+  "int_sql": "interested in SQL",
+  "int_java": "interested in Java",
+  "int_dotnet": "interested in .NET",
+  "int_python": "interested in Python",
+  "int_php": "interested in PHP",
+  "int_c_cpp": "interested in C and C++",
+  "int_ruby": "interested in Ruby",
+  "int_apple": "interested in Swift and Objective-C",
+  "int_stats": "interested in statistical languages",
+  "int_systems": "interested in newer systems languages"
+};
 
-/** @param {number} bits @returns {string} with three digits that count */
-export function bits(number) {
-  const short = Number(number.toPrecision(3));
-  return `${short} ${short === 1 ? "bit" : "bits"}`;
-}
-
-/** @param {number} number @param {string} what in the singular @returns {string} */
-export function counted(number, what) {
-  const shown = Math.round(number).toLocaleString("en");
-  const many = what === "person" ? "people" : `${what}s`;
-  return `${shown} ${shown === "1" ? what : many}`;
-}
-
-function stateOf(state, fault) {
-  const key = state === "off" && fault?.code === "no host" ? fault.code : state;
-  return Object.hasOwn(STATES, key) ? STATES[key] : null;
-}
-
-function wordOf(offered, refused) {
-  if (offered) {
-    const text = `${offered} says which facts it could use:`;
-    return { text, command: "reticent pending", rest: "" };
-  }
-  if (!refused) {
-    return null;
-  }
-  const command = `reticent unblock ${refused}`;
-  return { text: `${refused} gets nothing: you said so.`, command, rest: "takes it back." };
-}
-
-function headline({ recipient, answer, fault }) {
-  if (Object.keys(answer?.attributes ?? {}).length > 0) {
-    return `Told ${recipient}:`;
-  }
-  if (answer?.unspecified?.length > 0) {
-    return "It carried nothing: you prefer not to say what was chosen.";
-  }
-  const code = answer?.code ?? fault?.code ?? "";
-  const why = Object.hasOwn(CODES, code) ? CODES[code] : "something went wrong";
-  return `It carried nothing: ${why}.`;
-}
-
-/** What the query was read as; nothing where nothing was decided. */
-function readAs(summary) {
-  if (!summary) {
-    return "";
-  }
-  const known = summary.read_as;
-  return known === null ? "Not recognised as a known query." : `Read as “${known}”.`;
-}
-
-/** Which of two numbers is smaller, as `sort` asks it. */
-function compared(one, other) {
-  return one === other ? 0 : one - other;
-}
-
-function whyOf(because) {
-  if (!because) {
-    return "";
-  }
-  const { reason, gain_bits: gain, cost_bits: cost } = because;
-  const words = Object.hasOwn(REASONS, reason) ? REASONS[reason] : reason;
-  const figures = gain === null || cost === null ? "" : `: ${bits(gain)} for ${bits(cost)}`;
-  return `${words}${figures}`;
-}
-
-function factsOf(summary) {
-  if (!summary) {
-    return [];
-  }
-  const left = `${counted(summary.people_left, "person")} would fit what ${summary.pool} knows`;
-  const wait = summary.waiting === 1 ? "waits" : "wait";
-  const waiting = `${counted(summary.waiting, "more fact")} ${wait} for your word`;
-  return summary.waiting > 0 ? [left, waiting] : [left];
-}
+export const VALUES = {
+  "unspecified": "not specified",
+  "east_asian": "East Asian",
+  "middle_eastern": "Middle Eastern",
+  "multiple_other": "several or another",
+  "south_asian": "South Asian",
+  "east_europe": "Eastern Europe",
+  "east_se_asia_other": "East or South-East Asia, or elsewhere",
+  "latin_america": "Latin America",
+  "mid_east_africa": "Middle East or Africa",
+  "south_asia": "South Asia",
+  "uk_ireland_anz": "UK, Ireland, Australia or New Zealand",
+  "usa_canada": "USA or Canada",
+  "west_europe": "Western Europe",
+  "bachelor": "bachelor's degree",
+  "doctoral": "doctorate",
+  "master": "master's degree",
+  "primary_or_none": "primary school or none",
+  "professional": "professional degree",
+  "secondary": "secondary school",
+  "doctoral_professional": "doctorate or professional degree",
+  "business_arts_social": "business, arts or social science",
+  "computer_engineering": "computer or electrical engineering",
+  "it_mis": "information technology or systems",
+  "math_science": "mathematics or natural science",
+  "other_engineering": "another field of engineering",
+  "other_none": "another field, or none",
+  "programming_web": "programming or web development",
+  "full_time": "full-time",
+  "looking": "looking for work",
+  "not_looking": "not looking for work",
+  "part_time": "part-time",
+  "self_employed": "self-employed",
+  "non_developer_codes": "programs, but not as a developer",
+  "hobby_and_oss": "as a hobby and for open source",
+  "oss": "for open source",
+  "complicated": "it's complicated",
+  "few_days_month": "a few days a month",
+  "10000_up": "10,000 or more people",
+  "1000_9999": "1,000 to 9,999 people",
+  "100_999": "100 to 999 people",
+  "10_99": "10 to 99 people",
+  "lt_10": "fewer than 10 people",
+  "non_profit": "non-profit",
+  "public_corp": "public company",
+  "10_19": "10 to 19 years",
+  "20_up": "20 or more years",
+  "3_5": "3 to 5 years",
+  "6_9": "6 to 9 years",
+  "lt_3": "less than 3 years",
+  "q1": "lowest fifth",
+  "q2": "second fifth",
+  "q3": "middle fifth",
+  "q4": "fourth fifth",
+  "q5": "highest fifth",
+  "mid": "medium",
+  "active": "actively looking",
+  "open": "open to offers",
+  "neither": "neither too little nor too much",
+  "over": "too much",
+  "under": "too little",
+  "10am": "10 am",
+  "11am": "11 am",
+  "7am": "7 am",
+  "8am": "8 am",
+  "9am": "9 am",
+  "night_early": "at night or early in the morning",
+  "noon_later": "noon or later"
+};

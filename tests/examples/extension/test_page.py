@@ -1,4 +1,4 @@
-"""What the popup says of a search, in words."""
+"""What the popup shows of a search, the verdict first."""
 
 from typing import Any, get_args
 
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from agent.decision.decision import Reason
 from agent.wire.asking import Answer, Because, Code, Summary
+from agent.words.outcomes import REASONS
 from tests.examples.extension.modules import Modules
 
 BECAUSE = [
@@ -26,6 +27,7 @@ SUMMARY = Summary(
     waiting=1,
     because=BECAUSE,
 )
+WORTH_IT = REASONS["worth it"]
 OFF = {"code": "no host", "what": "no relay", "hint": "install it"}
 NOTHING = {"search": None, "state": "", "fault": None, "offered": None, "refused": None}
 
@@ -34,41 +36,34 @@ def page(modules: Modules, answer: Answer | None, state: str = "", fault: object
     """Return what stands in the popup of a search."""
     said = None if answer is None else to_builtins(answer)
     search = {"recipient": "a.example", "query": "git", "answer": said, "fault": fault}
-    return modules("popup/words.js", "page", {"search": search, "state": state, "fault": fault})
+    return modules("popup/page.js", "page", {"search": search, "state": state, "fault": fault})
 
 
 def test_what_was_sent_and_why(modules: Modules) -> None:
     """What helps most comes first, what is ruled last, and what is not said apart."""
-    sent = {"int_python": "yes", "age": "young", "region": "west_europe"}
+    sent = {"int_python": "yes", "age": "very_young", "region": "west_europe"}
     more = Because(name="age", reason="worth it", gain_bits=0.1, cost_bits=0.02)
     summary = replace(SUMMARY, because=[*BECAUSE, more])
     answer = Answer(code="answered", attributes=sent, unspecified=["gender"], summary=summary)
     shown = page(modules, answer)
     assert shown["state"] is None
-    assert shown["search"]["headline"] == "Told a.example:"
+    assert shown["search"]["headline"] == "Sent 3 facts to a.example:"
     assert shown["sent"] == [
-        {
-            "name": "region",
-            "value": "west_europe",
-            "why": "helps more than it tells: 0.215 bits for 0.02 bits",
-        },
-        {
-            "name": "age",
-            "value": "young",
-            "why": "helps more than it tells: 0.1 bits for 0.02 bits",
-        },
-        {"name": "int_python", "value": "yes", "why": "a rule of yours always sends it"},
+        {"name": "region of the world", "value": "Western Europe", "why": WORTH_IT},
+        {"name": "age", "value": "very young", "why": WORTH_IT},
+        {"name": "interested in Python", "value": "yes", "why": REASONS["always"]},
     ]
     assert shown["unspecified"] == [
-        {
-            "name": "gender",
-            "value": "unspecified",
-            "why": "helps more than it tells: 1 bit for 0.25 bits",
-        }
+        {"name": "gender", "value": "not specified", "why": WORTH_IT}
     ]
     assert shown["facts"] == [
-        "1,234 people would fit what a.example knows",
-        "1 more fact waits for your word",
+        "To a.example, 1,234 people still look like you.",
+        "1 more fact waits for your approval.",
+    ]
+    assert shown["figures"] == [
+        "region of the world: helps by 0.215 bits, costs 0.02 bits",
+        "gender: helps by 1 bit, costs 0.25 bits",
+        "age: helps by 0.1 bits, costs 0.02 bits",
     ]
 
 
@@ -111,16 +106,16 @@ def test_what_helps_most_comes_first(modules: Modules, gains: list[float | None]
 def test_why_nobody_said_what_it_may_carry(modules: Modules, code: str) -> None:
     """Each in words of its own as well."""
     headline = page(modules, None, fault={**OFF, "code": code})["search"]["headline"]
-    assert headline.startswith("It carried nothing: ")
-    assert "went wrong" not in headline
+    assert headline.startswith("Sent nothing: ")
+    assert "internal error" not in headline
 
 
 @pytest.mark.parametrize("code", get_args(Code))
 def test_why_it_carried_nothing(modules: Modules, code: Code) -> None:
     """Each code in words of its own."""
     headline = page(modules, Answer(code=code))["search"]["headline"]
-    assert headline.startswith("It carried nothing: ")
-    assert ("went wrong" in headline) == (code == "failed")
+    assert headline.startswith("Sent nothing: ")
+    assert ("internal error" in headline) == (code == "failed")
 
 
 @pytest.mark.parametrize(
@@ -132,16 +127,16 @@ def test_each_reason_why_something_leaves_is_in_words(modules: Modules, reason: 
     because = [Because(name="region", reason=reason, gain_bits=None, cost_bits=None)]
     summary = replace(SUMMARY, people_left=1, waiting=0, because=because)
     shown = page(modules, Answer(code="answered", attributes={"region": "x"}, summary=summary))
-    assert shown["sent"][0]["why"] != reason
-    assert shown["facts"] == ["1 person would fit what a.example knows"]
+    assert shown["sent"][0]["why"] == REASONS[reason]
+    assert shown["facts"] == ["To a.example, 1 person still looks like you."]
 
 
 @pytest.mark.parametrize(
     ("state", "fault", "words", "hint"),
     [
         ("lock", None, "is locked", "reticent unlock"),
-        ("off", {**OFF, "code": "no daemon"}, "does not run", "reticent daemon"),
-        ("off", OFF, "This browser finds no Reticent", "reticent browser install"),
+        ("off", {**OFF, "code": "no daemon"}, "is not running", "reticent daemon"),
+        ("off", OFF, "cannot find Reticent", "reticent browser install"),
         ("slow", {**OFF, "code": "too slow"}, "took too long", "reticent status"),
     ],
 )
@@ -156,7 +151,7 @@ def test_what_is_wrong_and_what_to_run(
 
 def test_without_a_search(modules: Modules) -> None:
     """There is nothing but the state."""
-    shown = modules("popup/words.js", "page", NOTHING)
+    shown = modules("popup/page.js", "page", NOTHING)
     assert shown == {
         "state": None,
         "word": None,
@@ -164,26 +159,27 @@ def test_without_a_search(modules: Modules) -> None:
         "sent": [],
         "unspecified": [],
         "facts": [],
+        "figures": [],
     }
 
 
 def test_a_site_that_was_refused(modules: Modules) -> None:
     """By whom, and the command that takes it back."""
-    word = modules("popup/words.js", "page", {**NOTHING, "refused": "a.example"})["word"]
-    assert word["text"] == "a.example gets nothing: you said so."
+    word = modules("popup/page.js", "page", {**NOTHING, "refused": "a.example"})["word"]
+    assert word["text"] == "a.example gets nothing, because you said so."
     assert word["command"] == "reticent unblock a.example"
 
 
 def test_a_site_that_has_offered(modules: Modules) -> None:
     """What it says, and where it is answered, which is not here."""
-    word = modules("popup/words.js", "page", {**NOTHING, "offered": "a.example"})["word"]
-    assert word["text"] == "a.example says which facts it could use:"
+    word = modules("popup/page.js", "page", {**NOTHING, "offered": "a.example"})["word"]
+    assert word["text"] == "a.example asks for facts about you:"
     assert (word["command"], word["rest"]) == ("reticent pending", "")
 
 
 @given(st.floats(0, 1e6))
 def test_bits_are_short_and_near(modules: Modules, number: float) -> None:
     """Within half a hundredth of what they are."""
-    figure, unit = modules("popup/words.js", "bits", number).split(" ")
+    figure, unit = modules("popup/page.js", "bits", number).split(" ")
     assert float(figure) == pytest.approx(number, rel=0.005)
     assert unit == ("bit" if float(figure) == 1 else "bits")

@@ -1,0 +1,128 @@
+/** What the popup shows: plain values, each of which the page shows as text. */
+
+import { REASONS, STATES, TITLES, VALUES, WHY_NOTHING } from "./words.js";
+
+/**
+ * @typedef {{name: string, value: string, why: string}} Row by titles, not by codes
+ * @typedef {object} Page
+ * @property {{text: string, hint: string} | null} state what is wrong, and what to run
+ * @property {{text: string, command: string, rest: string} | null} word of the tab's site
+ * @property {{recipient: string, query: string, readAs: string, headline: string} | null} search
+ * @property {Row[]} sent those that help most first, as in `unspecified`
+ * @property {Row[]} unspecified chosen, and you prefer not to say: leaving them out says so
+ * @property {string[]} facts
+ * @property {string[]} figures in bits, on demand
+ */
+
+/**
+ * What stands in the popup.
+ * @param {object} told by the background
+ * @param {object | null} told.search
+ * @param {string} told.state
+ * @param {object | null} told.fault
+ * @param {boolean} told.stale whether older rules are in use than the file's
+ * @param {string | null} told.offered the site that waits for the user's word
+ * @param {string | null} told.refused the site that is to get nothing
+ * @returns {Page}
+ */
+export function page({ search, state, fault, stale, offered, refused }) {
+  const answer = search?.answer;
+  const because = new Map((answer?.summary?.because ?? []).map((each) => [each.name, each]));
+  const gain = ([name]) => because.get(name)?.gain_bits ?? -Infinity;
+  const row = ([name, value]) => ({
+    name: titleOf(name),
+    value: Object.hasOwn(VALUES, value) ? VALUES[value] : value.replaceAll("_", " "),
+    why: whyOf(because.get(name)),
+  });
+  const rows = (pairs) => pairs.sort((one, other) => compared(gain(other), gain(one))).map(row);
+  return {
+    state: stateOf(state || (stale ? "stale" : ""), fault),
+    word: search ? null : wordOf(offered, refused),
+    search: search && { ...search, readAs: readAs(answer?.summary), headline: headline(search) },
+    sent: rows(Object.entries(answer?.attributes ?? {})),
+    unspecified: rows((answer?.unspecified ?? []).map((name) => [name, "unspecified"])),
+    facts: factsOf(answer?.summary),
+    figures: [...because.values()].flatMap(figuresOf),
+  };
+}
+
+/** @param {number} bits @returns {string} with three digits that count */
+export function bits(number) {
+  const short = Number(number.toPrecision(3));
+  return `${short} ${short === 1 ? "bit" : "bits"}`;
+}
+
+/** @param {number} number @param {string} what in the singular @returns {string} */
+export function counted(number, what) {
+  const shown = Math.round(number).toLocaleString("en");
+  const many = what === "person" ? "people" : `${what}s`;
+  return `${shown} ${shown === "1" ? what : many}`;
+}
+
+function titleOf(name) {
+  return Object.hasOwn(TITLES, name) ? TITLES[name] : name;
+}
+
+function stateOf(state, fault) {
+  const key = state === "off" && fault?.code === "no host" ? fault.code : state;
+  return Object.hasOwn(STATES, key) ? STATES[key] : null;
+}
+
+function wordOf(offered, refused) {
+  if (offered) {
+    return { text: `${offered} asks for facts about you:`, command: "reticent pending", rest: "" };
+  }
+  if (!refused) {
+    return null;
+  }
+  const command = `reticent unblock ${refused}`;
+  return { text: `${refused} gets nothing, because you said so.`, command, rest: "lifts that." };
+}
+
+function headline({ recipient, answer, fault }) {
+  const count = Object.keys(answer?.attributes ?? {}).length;
+  if (count > 0) {
+    return `Sent ${counted(count, "fact")} to ${recipient}:`;
+  }
+  if (answer?.unspecified?.length > 0) {
+    return "Sent nothing: you prefer not to say what was chosen.";
+  }
+  const code = answer?.code ?? fault?.code ?? "";
+  return `Sent nothing: ${Object.hasOwn(WHY_NOTHING, code) ? WHY_NOTHING[code] : "internal error"}.`;
+}
+
+/** What the query was read as; nothing where nothing was decided. */
+function readAs(summary) {
+  if (!summary) {
+    return "";
+  }
+  const known = summary.read_as;
+  return known === null ? "Not recognised as a known query." : `Read as “${known}”.`;
+}
+
+/** Which of two numbers is smaller, as `sort` asks it. */
+function compared(one, other) {
+  return one === other ? 0 : one - other;
+}
+
+function whyOf(because) {
+  const reason = because?.reason ?? "";
+  return Object.hasOwn(REASONS, reason) ? REASONS[reason] : reason;
+}
+
+function figuresOf({ name, gain_bits: gain, cost_bits: cost }) {
+  const helps = `${titleOf(name)}: helps by ${bits(gain ?? 0)}, costs ${bits(cost ?? 0)}`;
+  return gain === null || cost === null ? [] : [helps];
+}
+
+function factsOf(summary) {
+  if (!summary) {
+    return [];
+  }
+  const one = Math.round(summary.people_left) === 1;
+  const left = `${counted(summary.people_left, "person")} still look${one ? "s" : ""} like you`;
+  const known = `To ${summary.pool}, ${left}.`;
+  const wait = summary.waiting === 1 ? "waits" : "wait";
+  const waiting = `${counted(summary.waiting, "more fact")} ${wait} for your approval.`;
+  return summary.waiting > 0 ? [known, waiting] : [known];
+}
