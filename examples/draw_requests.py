@@ -22,8 +22,8 @@ from agent.paths import HOME, Paths, paths
 from agent.tui.app import Review
 from agent.tui.link import Link
 from agent.tui.outside import Outside
-from agent.wire.asking import Ask
 from agent.wire.client import Client
+from agent.wire.decide import Ask
 from agent.wire.state import Unlock
 
 PICTURE = Path(__file__).with_name("requests.svg")

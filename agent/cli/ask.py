@@ -12,11 +12,11 @@ from agent.decision.explain import NO_QUERY
 from agent.decision.phrases import apart, bits, listed, people
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, VaultError, nearest
 from agent.paths import Paths, paths
-from agent.wire.asking import Answer, Ask, Code, Explained, Reason
 from agent.wire.client import Client
-from agent.wire.reviews import Review
+from agent.wire.decide import Answer, Ask, Code, Explained, Reason
+from agent.wire.policy import Review
 from agent.wire.state import Status
-from agent.wire.weighing import Row, Weighed, Weight, WhatIf
+from agent.wire.what_if import Row, Weighed, Weight, WhatIf
 from agent.wire.words import write_policy
 
 SO = ", so nothing may be attached"

@@ -21,7 +21,7 @@ from agent.files import read_bytes
 from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
-from agent.wire.calibrating import Calibrated, Pair
+from agent.wire.what_if import Calibrated, Pair
 
 LARGEST = 1 << 20  # bytes
 TITLES = {"precision": "sharing", "one_of": "being one of"}

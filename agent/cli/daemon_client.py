@@ -7,8 +7,7 @@ from pathlib import Path
 
 from agent.errors import DaemonError, UsageError
 from agent.paths import RUNTIME, paths
-from agent.wire.client import TIMEOUT, Client
-from agent.wire.connection import ABSENT
+from agent.wire.client import ABSENT, TIMEOUT, Client
 from agent.wire.faults import SEE
 
 COPYING = 600.0  # seconds, for what copies the whole vault

@@ -24,12 +24,11 @@ from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.paths import Paths, paths
-from agent.vault.keys import keyrings
-from agent.vault.leftovers import check_free
-from agent.vault.location import Location
-from agent.vault.profile_file import LARGEST, read_profile
+from agent.vault import secrets
+from agent.vault.profile import LARGEST, read_profile
 from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
+from agent.vault.vault_files import Location, check_free
 from policy.load import preset_text
 
 PRESETS = ("generous", "balanced", "strict")
@@ -348,7 +347,7 @@ def _asked(flags: InitFlags, at: Paths) -> Wishes:
     model, added = _model(flags)
     values = [] if flags["profile"] is None else _read_values(flags["profile"], model, added)
     passphrase = ask_first_passphrase()
-    keyring = flags["keyring"] or (keyrings.backend() is not None and ask_keyring())
+    keyring = flags["keyring"] or (secrets.backend() is not None and ask_keyring())
     if added is None:
         model, added = ask_model(model)
     preset = flags["preset"] or (None if at.policy.exists() else ask_preset())

@@ -163,8 +163,7 @@ def _known(error: Exception) -> ReticentError | None:
 
 def _explained(error: LockedError) -> ReticentError:
     """Return why the vault is locked, and how to mend it where it was replaced while open."""
-    from agent.vault.leftovers import read_notice
-    from agent.vault.location import Location
+    from agent.vault.vault_files import Location, read_notice
 
     notice = read_notice(Location.of(paths()))
     return error if notice is None else LockedError(f"{error.what}: {notice}", notice.hint)

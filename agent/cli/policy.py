@@ -25,8 +25,8 @@ from agent.files import check_ours
 from agent.model.file import read
 from agent.model.shipped import shipped_model
 from agent.paths import paths
-from agent.wire.policing import AttributeStatus, RulesStatus, RuleStatus
-from agent.wire.policing import Problem as RuleProblem
+from agent.wire.policy import AttributeStatus, RulesStatus, RuleStatus
+from agent.wire.policy import Problem as RuleProblem
 from policy.audit import Remark, audit, misspelt
 from policy.careful import careful
 from policy.load import load

@@ -23,9 +23,9 @@ from agent.cli.reviews import (
 from agent.daemon.policing.edited import Rewritten, rewritten
 from agent.daemon.policing.rewriting import Change
 from agent.errors import PolicyError, UsageError
-from agent.wire.asking import Allow, Allowed, Refuse
 from agent.wire.base import Done
-from agent.wire.reviews import Disclose, Override, Ruled
+from agent.wire.decide import Allow, Allowed, Refuse
+from agent.wire.policy import Disclose, Override, Ruled
 from policy.load import load
 from policy.rules import Policy, Rule
 from policy.scope import Scope, check_day, places, scope

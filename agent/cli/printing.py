@@ -12,7 +12,7 @@ import click
 
 from agent.errors import PolicyError, ReticentError, UsageError, nearest
 from agent.tui.bars import bars
-from agent.wire.overview import Handled
+from agent.wire.records import Handled
 from agent.wire.words import WHY_NOTHING
 
 WIDTH = 80

@@ -22,9 +22,9 @@ from agent.model.model import Model
 from agent.model.persons import person_codes, unknown_person
 from agent.model.shipped import shipped_model
 from agent.paths import paths
-from agent.vault.profile_file import LARGEST, profile_toml, read_profile
+from agent.vault.profile import LARGEST, profile_toml, read_profile
 from agent.wire.client import Client
-from agent.wire.keeping import Changed, Profile, ProfileChange, Stale, ValueChange
+from agent.wire.records import Changed, Profile, ProfileChange, Stale, ValueChange
 from agent.wire.state import ModelStatus
 
 MASK = "***"

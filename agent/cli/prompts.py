@@ -11,8 +11,8 @@ import click
 from agent.cli.options import at_terminal
 from agent.cli.printing import told
 from agent.errors import ReticentError, UsageError
-from agent.vault.keys import keyrings
-from agent.vault.memory import forbid_dumps
+from agent.vault import secrets
+from agent.vault.secrets import forbid_dumps
 from agent.wire.base import LONGEST_SECRET
 from agent.wire.state import Method
 
@@ -69,7 +69,7 @@ def method_of(*, keyring: bool, recovery: bool) -> Method:
 
 def check_keyring() -> None:
     """Refuse to use a keyring where the extra is not installed; UsageError."""
-    if not keyrings.installed():
+    if not secrets.installed():
         what = "the keyring needs an extra that is not installed"
         raise UsageError(what, "pip install 'reticent[keyring]'")
 

@@ -24,8 +24,7 @@ from agent.cli.prompts import agree
 from agent.decision.phrases import bits, listed
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
-from agent.wire.keeping import Entry, Forget, Held
-from agent.wire.overview import Handled, Inferred, Recipient
+from agent.wire.records import Entry, Forget, Handled, Held, Inferred, Recipient
 
 LEDGER = (
     Column("entry", right=True),

@@ -15,7 +15,7 @@ from agent.decision.phrases import bits, listed, people
 from agent.errors import UsageError
 from agent.wire.base import MOST_DAYS
 from agent.wire.client import Client
-from agent.wire.reviews import About, Decided, Lasting, Override, Review, Ruled, Undone, Verdict
+from agent.wire.policy import About, Decided, Lasting, Override, Review, Ruled, Undone, Verdict
 
 ALL = "all"
 SHOWN = 5  # numbers in a hint

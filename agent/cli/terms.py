@@ -24,7 +24,7 @@ from agent.model.shipped import shipped_model
 from agent.model.signature import trusted
 from agent.tradeoff.anonymity_set import METRICS, Metric
 from agent.tradeoff.search import ALGORITHMS, Algorithm
-from agent.vault import profile_file as toml
+from agent.vault import profile as toml
 from policy.hosts import ANYBODY
 from policy.match import Rulebook, Verdicts
 from policy.rules import Policy

@@ -34,15 +34,12 @@ from agent.daemon.belongings import remove as remove_files
 from agent.daemon.service.installed import foreign, look
 from agent.errors import BusyVaultError, DaemonError, UsageError, VaultError
 from agent.paths import Paths, paths
-from agent.vault.backup import OTHER, check
+from agent.vault.backup import OTHER, check, keys
 from agent.vault.backup import restore as put_back
-from agent.vault.keys.secrets import Kind, Secret
-from agent.vault.keys.slot_rows import SlotInfo
-from agent.vault.leftovers import replaced, set_aside
-from agent.vault.location import Location
-from agent.vault.outside import keys
-from agent.vault.sealed.witness import read_witness
+from agent.vault.secrets import Kind, Secret
+from agent.vault.slots import SlotInfo
 from agent.vault.vault import Vault, unlock
+from agent.vault.vault_files import Location, read_witness, replaced, set_aside
 from agent.wire.client import Client
 from agent.wire.state import Method, Place, Status
 
@@ -299,8 +296,8 @@ def _is_open(client: Client) -> bool:
 def _copy(place: Path, method: Method) -> None:
     """Copy the vault, of which nothing changes; VaultError where there is none."""
     from agent.vault.backup import copy_closed
-    from agent.vault.keys.secrets import Secret
-    from agent.vault.location import Location
+    from agent.vault.secrets import Secret
+    from agent.vault.vault_files import Location
 
     at = Location.of(paths())
     if not at.vault.exists():

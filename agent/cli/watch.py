@@ -20,9 +20,8 @@ from agent.errors import DaemonError, LockedError
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.base import MOST_ENTRIES
 from agent.wire.client import Client
-from agent.wire.keeping import Entry
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review
+from agent.wire.policy import Review
+from agent.wire.records import Entry, Handled
 from agent.wire.state import Event, Status
 
 LOCKED = "the vault is locked: `reticent unlock` shows more"

@@ -16,8 +16,8 @@ from agent.daemon.rates import Rates
 from agent.daemon.sources import Sources
 from agent.daemon.unrecorded import Unrecorded
 from agent.errors import ReplacedVaultError, VaultError
-from agent.vault.facts import site_of
-from agent.vault.location import Location
+from agent.vault.disclosure_index import site_of
+from agent.vault.vault_files import Location
 from policy.hosts import load_suffixes
 
 if TYPE_CHECKING:

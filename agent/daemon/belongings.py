@@ -13,8 +13,8 @@ from pathlib import Path
 
 from agent.errors import BusyVaultError, VaultError
 from agent.paths import Paths
-from agent.vault import outside
-from agent.vault.keys import keyrings
+from agent.vault import secrets
+from agent.vault.vault import accounts_of
 
 VAULTS = ("vault.db", "vault.db.replaced-*", "vault.db.set-aside-*", ".vault.db.*.part")
 BESIDE = ("*-wal", "*-shm", "*-journal")  # what SQLite keeps beside each
@@ -98,7 +98,7 @@ def accounts(found: Belongings) -> Accounts:
         if not _is_vault(path):
             continue
         try:
-            names |= dict.fromkeys(outside.accounts(path))
+            names |= dict.fromkeys(accounts_of(path))
         except BusyVaultError:
             raise
         except VaultError:
@@ -108,7 +108,7 @@ def accounts(found: Belongings) -> Accounts:
 
 def forget(names: Sequence[str]) -> list[str]:
     """Remove accounts from the keyring; return those that may be in it still."""
-    return [name for name in names if not keyrings.forget(name) and _may_be_kept(name)]
+    return [name for name in names if not secrets.forget(name) and _may_be_kept(name)]
 
 
 def _is_vault(path: Path) -> bool:
@@ -120,7 +120,7 @@ def _is_vault(path: Path) -> bool:
 def _may_be_kept(account: str) -> bool:
     """Say whether the keyring has an account, or does not say."""
     try:
-        return keyrings.fetch(account) is not None
+        return secrets.fetch(account) is not None
     except VaultError:
         return True
 

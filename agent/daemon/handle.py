@@ -19,8 +19,8 @@ from agent.decision.alike import people_left
 from agent.decision.decision import Decision
 from agent.decision.request import Knowledge
 from agent.model.persons import person_codes
-from agent.vault.entry import Disclosure
-from agent.wire.asking import Answer, Ask
+from agent.vault.disclosure_index import Disclosure
+from agent.wire.decide import Answer, Ask
 
 Values = Mapping[str, str]
 

@@ -11,13 +11,12 @@ from agent.decision.inferred import Inference, inferred
 from agent.decision.phrases import listed
 from agent.errors import LockedError
 from agent.model.model import Model
-from agent.vault.entry import Forgetting, Numbered
-from agent.vault.knowledge import held, holders
+from agent.vault.disclosure_index import Forgetting, Numbered
+from agent.vault.ledger import held, holders
 from agent.vault.profile import Values, differing, planned
 from agent.vault.vault import Vault
 from agent.wire.base import LATEST_ENTRIES
-from agent.wire.keeping import Changed, Entry, Held, ProfileChange, Stale, ValueChange
-from agent.wire.overview import Inferred
+from agent.wire.records import Changed, Entry, Held, Inferred, ProfileChange, Stale, ValueChange
 from policy.groups import SIGN
 from policy.hosts import host_of
 

@@ -9,8 +9,8 @@ from agent.decision.alike import people_left
 from agent.decision.request import Knowledge
 from agent.errors import ModelError, UsageError
 from agent.model.model import Model
-from agent.vault.facts import Pool
-from agent.vault.knowledge import knowledge_in
+from agent.vault.disclosure_index import Pool
+from agent.vault.ledger import knowledge_in
 from policy.groups import SIGN
 
 

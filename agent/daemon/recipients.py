@@ -8,9 +8,9 @@ from agent.daemon.agent import Agent
 from agent.daemon.holdings import opened
 from agent.daemon.pools import agreeing, blocked, counted_by, known_in
 from agent.model.model import Model
-from agent.vault.facts import Facts, PoolOf
-from agent.vault.story import Step
-from agent.wire.overview import Moment, Recipient
+from agent.vault.disclosure_index import Facts, PoolOf
+from agent.vault.timeline import Step
+from agent.wire.records import Moment, Recipient
 
 MOST = 48  # moments of one recipient
 

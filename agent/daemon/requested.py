@@ -8,9 +8,9 @@ from agent.daemon.agent import Agent
 from agent.daemon.holdings import opened, sites_in
 from agent.daemon.unrecorded import Silent
 from agent.errors import UsageError
-from agent.vault.entry import Forgetting, Numbered
+from agent.vault.disclosure_index import Forgetting, Numbered
 from agent.wire.base import LATEST_ENTRIES
-from agent.wire.overview import Handled
+from agent.wire.records import Handled
 from policy.hosts import host_of
 
 

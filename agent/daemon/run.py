@@ -13,7 +13,7 @@ from agent.daemon.process.systemd import adopted
 from agent.daemon.serving.connections import more_files
 from agent.files import private_folder
 from agent.paths import Paths
-from agent.vault.memory import forbid_dumps
+from agent.vault.secrets import forbid_dumps
 
 UMASK = 0o077  # the umask: nothing that the daemon makes is for others
 

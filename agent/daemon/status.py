@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from agent import __version__
 from agent.daemon.agent import Agent
 from agent.model.model import Model
-from agent.vault.leftovers import read_notice
+from agent.vault.vault_files import read_notice
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 from policy.daemon import DaemonSettings
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.wire.asking import Answer, Ask, Code
+from agent.wire.decide import Answer, Ask, Code
 
 MOST = 1_000  # requests
 ROOM = 2**20  # characters of them in all

@@ -22,7 +22,7 @@ from agent.tui.outside import Outside
 from agent.tui.page import Page
 from agent.tui.palette import Actions
 from agent.tui.screens.table import PAGES
-from agent.wire.reviews import Undone
+from agent.wire.policy import Undone
 
 FIRST: Where = "requests"  # of the screens
 IDLE = 120.0  # seconds without a key, after which nothing private is on the screen

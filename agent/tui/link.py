@@ -12,8 +12,7 @@ import msgspec
 from textual.message import Message
 
 from agent.errors import DaemonError, ReticentError
-from agent.wire.client import Client
-from agent.wire.connection import ABSENT
+from agent.wire.client import ABSENT, Client
 from agent.wire.state import Event, Status
 
 CALLERS = 3  # at once: a long curve holds nothing up

@@ -1,23 +1,51 @@
 """The ledger: every disclosure in order, only ever appended to, and what follows from it."""
 
-from collections.abc import Callable, Iterable
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from hashlib import sha256
 from itertools import groupby, islice
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Annotated, Protocol
 
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.errors import UsageError
-from agent.vault.entry import MOST_SITES, Disclosure, Forgetting, Numbered, Record, decode, encode
-from agent.vault.facts import Facts, Pairs, Written, site_of
-from agent.vault.heard import Heard, HeardPart
-from agent.vault.sealed.trouble import damaged
-from agent.vault.story import Story, StoryPart
+from agent.decision.request import Knowledge
+from agent.errors import UsageError, VaultError
+from agent.model.model import Model
+from agent.model.persons import person_codes
+from agent.vault import chain
+from agent.vault.connection import damaged
+from agent.vault.disclosure_index import (
+    MOST_SITES,
+    Disclosure,
+    Fact,
+    Facts,
+    Forgetting,
+    Numbered,
+    Pairs,
+    Pool,
+    PoolOf,
+    Record,
+    Written,
+    decode,
+    encode,
+    site_of,
+)
+from agent.vault.store import MAX_ITEM_BYTES, Store
+from agent.vault.timeline import Heard, HeardPart, Story, StoryPart
 
 Rows = Iterable[tuple[int, bytes]]
+EVERY = 4096  # entries in a part
+PREFIX = "checkpoint/"
+LARGEST = 2**24  # bytes of a part that is not compressed: one of long entries is not kept
+_FORMAT = 1
+NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
 class Entries(Protocol):
@@ -239,3 +267,153 @@ class Ledger:
     def _of(self, sites: Callable[[str], bool]) -> list[str]:
         """Return which registered sites of the ledger are meant, ascending."""
         return sorted(site for site in self._sites if sites(site))
+
+
+class _Kept(Struct, frozen=True, forbid_unknown_fields=True):
+    """A part, the rows that it follows from by their digest, and what else it depends on."""
+
+    format: int
+    rotations: int
+    reset: Reset | None
+    digest: str
+    part: Part
+
+
+class Checkpoints:
+    """The parts in a vault, each of which continues the one before."""
+
+    def __init__(self, store: Store, reset: Reset | None) -> None:
+        """Read them; there are none where one does not fit the rest. Raises DamagedVaultError."""
+        self._store = store
+        self._reset = reset
+        self._rows = sha256()
+        self._names = sorted(name for name in store.names() if name.startswith(PREFIX))
+        kept = [self._read(name) for name in self._names]
+        self._parts = [each.part for each in kept if each is not None]
+        self.last = 0  # the number of the last entry that needs no opening
+        if self._fits(kept):
+            self.last = self._parts[-1].last
+        else:
+            self._parts, self._rows = [], sha256()
+        self._tried = self.last
+
+    def taken(self) -> list[Part]:
+        """Return the parts, once."""
+        parts, self._parts = self._parts, []
+        return parts
+
+    def write(self, ledger: Ledger) -> None:
+        """Keep what came since the last part, where it is enough.
+
+        Where a part cannot be written, none is until as many entries have come again.
+        """
+        with suppress(VaultError):
+            while ledger.count - self._tried >= EVERY:
+                self._tried += EVERY
+                self._write(ledger, self._tried)
+
+    def _write(self, ledger: Ledger, last: int) -> None:
+        """Keep what follows from the entries up to the last, in as many parts as it takes."""
+        rows, state = self._rows.copy(), self._store.state
+        chain.digest_rows(self._store.database, rows, self.last, last)
+        part = ledger.part(self.last, last)
+        text = msgspec.json.encode(
+            _Kept(_FORMAT, state.rotations, self._reset, rows.hexdigest(), part)
+        )
+        packed = zlib.compress(text)
+        if last - self.last > 1 and (len(text) > LARGEST or len(packed) > MAX_ITEM_BYTES):
+            self._write(ledger, (self.last + last) // 2)
+            self._write(ledger, last)
+            return
+        if self.last == 0:
+            while self._names:
+                self._store.delete(self._names.pop())
+        name = f"{PREFIX}{last:012}"
+        self._store.put(name, packed, durable=False)
+        self._names.append(name)
+        self._rows, self.last = rows, last
+
+    def _read(self, name: str) -> _Kept | None:
+        """Return a part, None where it is not of this version."""
+        payload = self._store.get(name)
+        try:
+            unpacked = zlib.decompressobj().decompress(payload or b"", LARGEST)
+            found = msgspec.json.decode(unpacked, type=_Kept)
+        except (zlib.error, msgspec.MsgspecError, ValueError, RecursionError):
+            return None
+        return found if found.format == _FORMAT else None
+
+    def _fits(self, kept: list[_Kept | None]) -> bool:
+        """Say whether the parts follow each other, and from the rows that are there."""
+        before, state = 0, self._store.state
+        if not kept:
+            return False
+        for each in kept:
+            if each is None or each.part.first != before + 1:
+                return False
+            if (each.rotations, each.reset) != (state.rotations, self._reset):
+                return False
+            before = each.part.last
+        if before > state.entries:
+            return False
+        chain.digest_rows(self._store.database, self._rows, 0, before)
+        return kept[-1] is not None and kept[-1].digest == self._rows.hexdigest()
+
+
+def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> Mapping[str, Fact]:
+    """Return the values that a pool of recipients holds, by attribute, and since when.
+
+    ``pool_of``: the pool of a host, the same for all hosts of a site (policy.hosts.site_of).
+    """
+    return dict(sorted(ledger.facts.pool(pool, pool_of).held.items()))
+
+
+def knowledge_in(
+    found: Pool, model: Model, now: datetime, heard: Mapping[str, int] = NOTHING
+) -> Knowledge:
+    """Return the facts of a pool in the codes of a model, as decision.knowledge.knowledge_of would.
+
+    ``heard``: the latest queries of the pool, and how often each came (`Ledger.heard`). What is no
+    person attribute of the model is left out of ``codes``, and counts in ``recent`` all the same;
+    a query that it does not know is left out. UsageError where the pool holds a value that the
+    model does not have.
+    """
+    attributes = person_codes(model)
+    pairs = [
+        (name, _code(name, fact.value, attributes[name]))
+        for name, fact in found.held.items()
+        if name in attributes
+    ]
+    times = Counter[int]()
+    for text, count in heard.items():
+        query = model.match(text)
+        times.update({} if query is None else {query: count})
+    return Knowledge(tuple(sorted(pairs)), found.recent(now), tuple(sorted(times.items())))
+
+
+def holders(
+    ledger: Ledger, values: Mapping[str, str | None], pool_of: PoolOf
+) -> Mapping[str, tuple[str, ...]]:
+    """Return by attribute the pools that hold another value than this; none where all agree.
+
+    ``values``: as the profile has them from now on, None for what is not set any more, which a pool
+    goes on to hold. Any other new value it will be told like one that it knows already, without
+    being asked about: what is decided cannot depend on a value that was not disclosed, nor on its
+    change (DESIGN.md 2.6).
+    """
+    found: dict[str, list[str]] = {}
+    for pool, holding in ledger.facts.pools(pool_of):
+        for name in holding.held.keys() & values.keys():
+            if holding.held[name].value != values[name]:
+                found.setdefault(name, []).append(pool)
+    return {name: tuple(found[name]) for name in sorted(found)}
+
+
+def _code(name: str, value: str, codes: Mapping[str, int]) -> int:
+    code = codes.get(value)
+    if code is None:
+        hint = "use a model that has it, or state with `reticent forget` that it is forgotten"
+        raise UsageError(
+            f"the recipient holds a value of {name} that the model does not have", hint
+        )
+    return code

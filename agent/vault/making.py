@@ -1,27 +1,51 @@
-"""The file of a new vault, made beside its place and put there whole (FORMAT.md, "Making")."""
+"""A vault made, sealed anew under another key, or written aside where its file was replaced."""
 
 import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
-from agent.errors import BusyVaultError, VaultError
+from agent.errors import BusyVaultError, ReplacedVaultError, UsageError, VaultError
 from agent.files import clear_unfinished, name_new, private_folder, settle, unfinished
-from agent.vault.keys import slot_rows
-from agent.vault.keys.derivation import Derivation
-from agent.vault.keys.slot_making import SlotMaker
-from agent.vault.keys.slot_rows import VAULT_ID_BYTES, SlotRow, slots_digest
-from agent.vault.leftovers import check_name, remove_beside, taken
-from agent.vault.location import Location
-from agent.vault.sealed.database import Statement, make_database
-from agent.vault.sealed.framing import Chance
-from agent.vault.sealed.seal import KEY_BYTES, Key, Seals
-from agent.vault.sealed.state import State, digest_of, first_link, written_state
-from agent.vault.sealed.trouble import refused
-from agent.vault.sealed.witness import read_witness, write_witness
+from agent.vault import chain, slots
+from agent.vault.chain import State, digest_of, first_link, written_state
+from agent.vault.connection import damaged, refused, still
+from agent.vault.database import Database, Statement, make_database
+from agent.vault.disclosure_index import Record, encode, site_of
+from agent.vault.seal import KEY_BYTES, Chance, Derivation, Key, Seals
+from agent.vault.secrets import Secret
+from agent.vault.slots import (
+    VAULT_ID_BYTES,
+    KeyringSlot,
+    PassphraseSlot,
+    RecoverySlot,
+    SlotMaker,
+    SlotRow,
+    openings,
+    read_slots,
+    slots_digest,
+    wrong,
+)
+from agent.vault.store import Store, opened_item, put_item, removed_item, sealed_item
+from agent.vault.vault_files import (
+    SET_ASIDE,
+    Location,
+    Notice,
+    check_name,
+    free_names,
+    read_witness,
+    remove_beside,
+    taken,
+    write_notice,
+    write_witness,
+)
 
 PAGE_BYTES = 4096
+Remembered = Callable[[], Mapping[int, Record]]
 
 
 def make_vault(
@@ -54,11 +78,11 @@ def first_state(seals: Seals, slots: list[SlotRow]) -> State:
     return State(1, 0, 0, first_link(seals), digest_of({}), slots_digest(slots))
 
 
-def first_rows(seals: Seals, state: State, slots: list[SlotRow]) -> list[Statement]:
+def first_rows(seals: Seals, state: State, rows: list[SlotRow]) -> list[Statement]:
     """Return the statements that fill the tables of a new vault."""
     return [
         ("INSERT INTO meta VALUES ('vault', ?)", (seals.vault_id,)),
-        *(slot_rows.inserted(row) for row in slots),
+        *(slots.inserted(row) for row in rows),
         written_state(state, seals),
     ]
 
@@ -129,3 +153,216 @@ def _alone(folder: Path) -> Iterator[None]:
         except OSError as error:
             raise refused(error, folder) from error
         yield
+
+
+class Rotated(NamedTuple):
+    """The new data key, and the new recovery code if there was one before."""
+
+    key: Key
+    code: str | None
+
+    def __repr__(self) -> str:
+        return "Rotated(…)"
+
+
+def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
+    """Replace the data key of an open vault, in one transaction.
+
+    The passphrase goes on to open it; other passphrases do not. Raises WrongSecretError if it opens
+    nothing now, VaultError if the keyring or the disk does not take what is new: nothing is changed
+    then. The new code is returned whatever happens once it is written.
+    """
+    key = Key(chance(KEY_BYTES))
+    vault_id = store.seals.vault_id
+    old = read_slots(store.database, vault_id)
+    secret = Secret("passphrase", passphrase)
+    mine = [row for row, _ in openings(old, secret, vault_id)]
+    if not mine:
+        raise wrong(secret)
+    new, code = _renewed(old, mine, passphrase, SlotMaker(vault_id, key, chance))
+    seals = Seals(key, vault_id, chance)
+    try:
+        store.rewrite(_statements(store, seals, old, new), durable=True)
+    except VaultError:
+        if not store.doubtful:  # else the new slots may be those in the file
+            slots.forget(new)
+        raise
+    slots.forget(old)
+    with suppress(VaultError):  # it is done: whatever comes after it, the code must be shown
+        store.reopen(seals)
+        store.database.settle()
+    return Rotated(key, code)
+
+
+def _renewed(
+    old: Sequence[SlotRow], mine: Sequence[SlotRow], passphrase: str, make: SlotMaker
+) -> tuple[list[SlotRow], str | None]:
+    """Return the slots for a new data key, and the text of the recovery code.
+
+    Raises VaultError; then nothing is left in the keyring.
+    """
+    new: list[SlotRow] = []
+    code: str | None = None
+    with ExitStack() as on_failure:
+        on_failure.callback(slots.forget, new)
+        for row in old:
+            match row.slot:
+                case PassphraseSlot() as slot if row in mine:
+                    new.append(make.passphrase(row.id, passphrase, slot.derivation))
+                case RecoverySlot() if code is None:
+                    added, code = make.recovery(row.id)
+                    new.append(added)
+                case KeyringSlot():
+                    new.append(make.keyring(row.id))
+        on_failure.pop_all()
+    return new, code
+
+
+def _statements(
+    store: Store, seals: Seals, old: Sequence[SlotRow], new: Sequence[SlotRow]
+) -> Iterator[Statement]:
+    """Yield what seals everything again, and the state at the end; one row in memory at a time."""
+    yield from (slots.removed(row) for row in old)
+    yield from (slots.inserted(row) for row in new)
+    generation = store.generation + 1
+    items = {}
+    for item in store.items.values():
+        fresh = sealed_item(seals, *opened_item(store.seals, item), generation)
+        yield removed_item(item)
+        yield put_item(fresh)
+        items[fresh.id] = generation
+    before = replace(store.state, entries=0, head=first_link(seals))
+    for row in chain.entry_rows(store.database):
+        entry = chain.opened_entry(store.seals, row)
+        anew = chain.sealed_entry(seals, before, entry.site, entry.payload)
+        yield chain.replaced(anew)
+        before = replace(before, entries=anew.number, head=chain.link(seals, anew))
+    yield written_state(_after(before, digest_of(items), slots_digest(new)), seals)
+
+
+def _after(before: State, items: bytes, slots: bytes) -> State:
+    """Return the state that a rotation leaves."""
+    return before.after(rotations=before.rotations + 1, items=items, slots=slots)
+
+
+def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
+    """Write all of an open vault to a file beside it, which the same secrets open.
+
+    It is a copy of the file that is open, whatever its names lead to now; where that cannot be read
+    any more, what memory has. ``remembered``: the entries as memory has them, by their numbers.
+    Raises ReplacedVaultError where it cannot be written.
+    """
+    what = store.database.what_happened()
+    try:
+        file, lost = _written(store, at, remembered)
+    except (VaultError, UsageError) as error:
+        hint = "make room or mend that, then run `reticent lock`: until then it is in memory alone"
+        kept = f"{what}, and it could not be set aside: {error}"
+        raise ReplacedVaultError(kept, hint) from error
+    seen = store.state.witness(store.seals.vault_id)
+    store.tell_witness(seen)
+    notice = Notice(str(file), what, seen, lost)
+    write_notice(notice, at)
+    return notice
+
+
+def _written(store: Store, at: Location, remembered: Remembered) -> tuple[Path, int]:
+    """Return the file that was written, and how many entries could not be read.
+
+    It lies beside the vault; if its folder is gone or of no use, beside the witness.
+    """
+    while store.unverified:
+        with suppress(OSError):
+            store.unverified.pop().unlink()
+    if os.path.isdir(at.vault.parent):  # noqa: PTH112  (the other raises where it may not look)
+        try:
+            return _written_into(at.vault.parent, store, at, remembered)
+        except (VaultError, UsageError):
+            if at.witness.parent == at.vault.parent:
+                raise
+    return _written_into(at.witness.parent, store, at, remembered)
+
+
+def _written_into(
+    folder: Path, store: Store, at: Location, remembered: Remembered
+) -> tuple[Path, int]:
+    name = private_folder(folder) / at.vault.name
+    file = next(free_names(name, SET_ASIDE))
+    try:
+        store.database.copy(file)
+        _verify(file, name, store.seals, store.state)
+    except VaultError:
+        store.unverified.append(file)  # better than nothing, should there be no time for more
+        rebuilt = _Rebuilt(store, remembered())
+        _put_rebuilt(rebuilt, file, name, store)
+        store.unverified.remove(file)
+        return file, rebuilt.lost
+    return file, 0
+
+
+def _put_rebuilt(rebuilt: "_Rebuilt", file: Path, name: Path, store: Store) -> None:
+    """Write a vault out of what is left, in the place of a copy that is not whole."""
+    part = unfinished(name)
+    try:
+        make_database(part, rebuilt.statements())
+        _verify(part, name, store.seals)
+        part.replace(file)
+        settle(file.parent)
+    except OSError as error:
+        raise refused(error, file) from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def opens(at: Location, seals: Seals, state: State) -> bool:
+    """Say whether what lies in the place of a vault, and its log, are the vault as it was last."""
+    try:
+        _verify(at.vault, at.vault, seals, state)
+    except VaultError:
+        return False
+    return True
+
+
+def _verify(file: Path, name: Path, seals: Seals, state: State | None = None) -> None:
+    """Raise VaultError unless a copy is whole and, if there is a ``state``, has that.
+
+    It may have one transaction more: one that was written, but after which the files were others.
+    """
+    with still(file, name) as copy, closing(Database.open(copy)) as database:
+        found = Store(database, seals, copy.with_name("no-witness"))
+        deque(found.verify(), maxlen=0)
+        if state and found.state != state and found.generation != state.generation + 1:
+            raise damaged("it is not as it was last written", file)
+
+
+class _Rebuilt:
+    """A vault out of what is left; ``lost``: how many entries could not be read."""
+
+    def __init__(self, store: Store, remembered: Mapping[int, Record]) -> None:
+        self._store = store
+        self._remembered = remembered
+        self.lost = 0
+
+    def statements(self) -> Iterator[Statement]:
+        """Yield what fills a new file; its entries are linked anew, for some may be others."""
+        store, seals = self._store, self._store.seals
+        yield from first_rows(seals, store.state, store.slots)
+        yield from map(put_item, store.items.values())
+        before = replace(store.state, entries=0, head=first_link(seals))
+        for number in range(1, store.count + 1):
+            row = chain.sealed_entry(seals, before, *self._entry(number))
+            before = replace(before, entries=row.number, head=chain.link(seals, row))
+            yield chain.inserted(row)
+        yield written_state(before.after(), seals)
+
+    def _entry(self, number: int) -> tuple[str, bytes]:
+        """Return site and payload of an entry."""
+        try:
+            [row] = chain.entry_rows(self._store.database, number - 1, number)
+            entry = chain.opened_entry(self._store.seals, row)
+        except (VaultError, ValueError):  # a page that is gone; there is none
+            self.lost += 1
+            record = self._remembered[number]
+            return site_of(record.host), encode(record)
+        return entry.site, entry.payload

@@ -11,24 +11,24 @@ import msgspec
 
 from agent.errors import BusyVaultError, ReplacedVaultError, VaultError, WrongSecretError
 from agent.files import check_way, private_folder
-from agent.vault.aside import opens, write_aside
-from agent.vault.checkpoint import Checkpoints
-from agent.vault.items import Items
-from agent.vault.keys import keyrings, slot_rows
-from agent.vault.keys.derivation import Derivation, calibrate
-from agent.vault.keys.opening import opened
-from agent.vault.keys.secrets import Secret, normalised
-from agent.vault.keys.slot_making import SlotMaker
-from agent.vault.keys.slot_rows import SlotInfo, SlotRow, keys_of, read_slots, read_vault_id
-from agent.vault.ledger import Ledger, Reset
-from agent.vault.leftovers import check_free, forget_notice, read_notice
-from agent.vault.making import make_vault, put, sweep, workshop
-from agent.vault.outside import accounts
+from agent.vault import secrets, slots
+from agent.vault.database import Database, looked_at
+from agent.vault.ledger import Checkpoints, Ledger, Reset
+from agent.vault.making import make_vault, opens, put, rotate, sweep, workshop, write_aside
 from agent.vault.profile import Profile
-from agent.vault.rotation import rotate
-from agent.vault.sealed.database import Database
-from agent.vault.sealed.seal import Key, Seals
-from agent.vault.sealed.store import Store
+from agent.vault.seal import Derivation, Key, Seals, calibrate
+from agent.vault.secrets import Secret, normalised
+from agent.vault.slots import (
+    SlotInfo,
+    SlotMaker,
+    SlotRow,
+    keys_of,
+    opened,
+    read_slots,
+    read_vault_id,
+)
+from agent.vault.store import Items, Store
+from agent.vault.vault_files import check_free, forget_notice, read_notice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from agent.vault.leftovers import Notice
-    from agent.vault.location import Location
-    from agent.vault.sealed.framing import Chance
+    from agent.vault.seal import Chance
+    from agent.vault.vault_files import Location, Notice
 
 
 CLOCK = "clock"  # the item that says up to when a clock was wrong
@@ -85,27 +84,27 @@ class Vault:
         """
         rows = self._slots()
         work = derivation or calibrate(time.perf_counter)
-        return self._add(rows, self._maker().passphrase(slot_rows.free_id(rows), text, work))
+        return self._add(rows, self._maker().passphrase(slots.free_id(rows), text, work))
 
     def add_recovery(self) -> str:
         """Let one more recovery code open the vault; return it, once. Raises VaultError."""
         rows = self._slots()
-        row, code = self._maker().recovery(slot_rows.free_id(rows))
+        row, code = self._maker().recovery(slots.free_id(rows))
         self._add(rows, row)
         return code
 
     def add_keyring(self) -> int:
         """Let the keyring of the system open the vault; return the slot. Raises VaultError."""
         rows = self._slots()
-        return self._add(rows, self._maker().keyring(slot_rows.free_id(rows)))
+        return self._add(rows, self._maker().keyring(slots.free_id(rows)))
 
     def remove_slot(self, number: int) -> None:
         """Remove a key slot; VaultError if it is the last that opens on every machine."""
         rows = self._slots()
-        rest = slot_rows.without(rows, number)
+        rest = slots.without(rows, number)
         [gone] = [row for row in rows if row not in rest]
-        self._store.change_slots(rest, slot_rows.removed(gone))
-        slot_rows.forget([gone])
+        self._store.change_slots(rest, slots.removed(gone))
+        slots.forget([gone])
 
     def rotate(self, passphrase: str) -> str | None:
         """Replace the data key and seal everything again; return the new recovery code, if any.
@@ -200,9 +199,9 @@ class Vault:
     def _add(self, rows: list[SlotRow], row: SlotRow) -> int:
         """Put a new slot into the file."""
         try:
-            self._store.change_slots([*rows, row], slot_rows.inserted(row))
+            self._store.change_slots([*rows, row], slots.inserted(row))
         except VaultError:
-            slot_rows.forget([row])
+            slots.forget([row])
             raise
         return row.id
 
@@ -253,7 +252,7 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
     VaultError if there is no vault, or disk, keyring or memory do not allow it.
     """
     if secret.kind == "keyring" and secret.kept is None:  # before others are held off: it may wait
-        secret = Secret("keyring", kept=keyrings.fetched(accounts(at.vault)))
+        secret = Secret("keyring", kept=secrets.fetched(accounts_of(at.vault)))
     with _explained(at), ExitStack() as on_failure:
         database = _database(at.vault)
         on_failure.callback(database.leave)
@@ -265,6 +264,12 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
     if notice is not None and vault.holds(notice):
         forget_notice(at)
     return vault
+
+
+def accounts_of(path: Path) -> list[str]:
+    """Return whose passwords in the keyring open a vault. Raises as `looked_at`."""
+    with looked_at(path) as database:
+        return slots.accounts(read_slots(database, read_vault_id(database)))
 
 
 def unlock_with(at: Location, key: Key, chance: Chance = os.urandom) -> Vault:
@@ -310,4 +315,4 @@ def _opened(database: Database, key: Key, at: Location, chance: Chance) -> Vault
 def _forget_keys(at: Location) -> None:
     """Remove from the keyring what belongs to a vault that is not to be."""
     with suppress(VaultError), closing(Database.open(at.vault)) as database:
-        slot_rows.forget(read_slots(database, read_vault_id(database)))
+        slots.forget(read_slots(database, read_vault_id(database)))

@@ -1,13 +1,13 @@
-"""The client: one call by the name of its route, over the daemon's Unix socket.
-
-It keeps one connection open between calls. Nothing is ever sent twice: a call may have been
-recorded although its answer was cut off.
-"""
+"""The client: one call by the name of its route, over the daemon's Unix socket."""
 
 import http.client
+import os
+import select
 import socket
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, suppress
+import struct
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -15,20 +15,134 @@ from typing import Any, Self
 import msgspec
 
 from agent.errors import DaemonError, ReticentError, UsageError
+from agent.paths import HOME
 from agent.wire.base import JSON_TYPE, MOST_BYTES, UNATTENDED, Fault
-from agent.wire.connection import RESTART, Connection, spoken
 from agent.wire.faults import error_of
-from agent.wire.routes import ROUTES
+from agent.wire.routes import ROUTES, target_of
 from agent.wire.state import Event
-from agent.wire.stream import MEDIA_TYPE, messages
-from agent.wire.target import target_of
 
+NOBODY = -1
+_LINUX_PEER = struct.Struct("3i")  # process, user, group: unix(7)
+_BSD_PEER = struct.Struct("2I")  # version, user: the start of struct xucred, sys/ucred.h
+_SOL_LOCAL, _LOCAL_PEERCRED = 0, 1  # of sys/un.h; Python does not name them
+LONGEST = 100  # bytes; a system that we know takes 103 at least
+HOST = "localhost"  # what the header Host says; no name is looked up
+ABSENT = "the daemon does not run"
+START = "start it with `reticent daemon`, or `reticent service install`"
+RESTART = "stop the daemon, and start it again with `reticent daemon`"
+MEDIA_TYPE = "text/event-stream"
 TIMEOUT = 60.0  # seconds; a key derivation takes about one
 LARGEST = 64 << 20  # bytes of an answer; 10,000 entries of a ledger have fewer
 OK = 200
 _BY_NAME = {route.name: route for route in ROUTES}
 _JSON = {"Content-Type": JSON_TYPE}
 _ALONE = {UNATTENDED: "?1"}  # a Boolean of RFC 9651
+
+
+def peer_uid(opened: socket.socket) -> int:
+    """Return the user at the other end of a Unix socket, NOBODY where the system does not say.
+
+    Elsewhere than on Linux it is untried.
+    """
+    try:
+        if sys.platform == "linux":
+            raw = opened.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX_PEER.size)
+            return int(_LINUX_PEER.unpack(raw)[1])
+        else:  # noqa: RET505  (so that mypy sees a branch for another system)
+            raw = opened.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _BSD_PEER.size)
+            return int(_BSD_PEER.unpack(raw)[1])
+    except (OSError, struct.error):
+        return NOBODY
+
+
+def check_address(path: Path) -> str:
+    """Return the path of a socket as the system takes it; UsageError if it is too long."""
+    length = len(os.fsencode(path))
+    if length <= LONGEST:
+        return str(path)
+    what = f"the path of the socket has {length} bytes, and at most {LONGEST} are possible"
+    raise UsageError(what, f"set {HOME} to a shorter path", str(path))
+
+
+class Connection(http.client.HTTPConnection):
+    """HTTP/1.1 over a Unix socket; ``timeout``: seconds of silence, None to wait for ever."""
+
+    def __init__(self, path: Path, timeout: float | None) -> None:
+        """Keep where the socket is; nothing is opened yet."""
+        super().__init__(HOST, timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        """Open the socket; DaemonError if another user listens there, OSError as the system has.
+
+        UsageError where its path is too long.
+        """
+        opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        with ExitStack() as undo:
+            undo.callback(opened.close)
+            opened.settimeout(self.timeout)
+            opened.connect(check_address(self._path))
+            _check_owner(opened)
+            self.sock = opened
+            undo.pop_all()
+
+    def renew(self) -> None:
+        """Close what the daemon has closed meanwhile, or where it said more than was asked."""
+        opened: socket.socket | None = self.sock
+        if opened is None:
+            return
+        waiting = select.poll()
+        waiting.register(opened, select.POLLIN)
+        if waiting.poll(0):
+            self.close()
+
+
+@contextmanager
+def spoken() -> Iterator[None]:
+    """Turn all that can go wrong with a connection into a DaemonError."""
+    try:
+        yield
+    except (FileNotFoundError, ConnectionRefusedError):
+        raise DaemonError(ABSENT, START) from None
+    except PermissionError:
+        raise _foreign() from None
+    except BlockingIOError:  # what a Unix socket says whose queue of callers is full
+        raise DaemonError("the daemon has too many callers at once", "try again") from None
+    except TimeoutError:
+        hint = f"try again; if it stays so, {RESTART}"
+        raise DaemonError("the daemon said nothing in time", hint) from None
+    except (http.client.HTTPException, OSError):
+        what = "the daemon broke off, or does not speak HTTP"
+        raise DaemonError(what, f"see its log; if it stays so, {RESTART}") from None
+
+
+def _check_owner(opened: socket.socket) -> None:
+    """Raise DaemonError where another user listens: a passphrase may be about to be sent."""
+    if peer_uid(opened) != os.geteuid():
+        raise _foreign()
+
+
+def _foreign() -> DaemonError:
+    return DaemonError("the daemon's socket is not ours", "run this as the user who started it")
+
+
+def messages(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the data of each message; one that is cut off at the end is none.
+
+    Comments, which keep a quiet stream alive, and fields other than ``data`` are passed over.
+    DaemonError where a message has over MOST_BYTES bytes.
+    """
+    data: list[bytes] = []
+    for line in lines:
+        text = line.rstrip(b"\r\n")
+        field, _, value = text.partition(b":")
+        if not text and data:
+            yield b"\n".join(data)
+            data = []
+        elif field == b"data":
+            data.append(value.removeprefix(b" "))
+        if len(line) + sum(map(len, data)) > MOST_BYTES:
+            raise DaemonError("the daemon sent an event that is too large", RESTART)
 
 
 class Client:

@@ -14,11 +14,10 @@ from typing import Any
 import msgspec
 
 from agent.wire.base import JSON_TYPE, UNATTENDED, Fault
-from agent.wire.connection import HOST
+from agent.wire.client import HOST, MEDIA_TYPE
 from agent.wire.faults import KINDS
 from agent.wire.routes import ROUTES, Parameter, Route
 from agent.wire.state import Event
-from agent.wire.stream import MEDIA_TYPE
 
 Node = dict[str, Any]
 

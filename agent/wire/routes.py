@@ -1,21 +1,53 @@
 """Every call there is, in one table: the daemon registers it, openapi.json describes it."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
+from urllib.parse import quote, urlencode
 
-from agent.wire.asking import Allow, Allowed, Answer, Ask, Clicked, Explained, Offer, Refuse
+from agent.errors import UsageError
 from agent.wire.base import LATEST_ENTRIES, LONGEST_HOST, LONGEST_NAME, MOST_ENTRIES, Done
-from agent.wire.calibrating import Calibrate, Calibrated
-from agent.wire.keeping import Changed, Entry, Forget, Held, Profile, ProfileChange
-from agent.wire.overview import Handled, Recipient
-from agent.wire.policing import AttributeStatus, Edited, PolicyEdit, RulesStatus
-from agent.wire.relaying import RelayAnswer, Relayed
-from agent.wire.reviews import Override, Review, Ruled, Undone, Verdict
+from agent.wire.decide import (
+    Allow,
+    Allowed,
+    Answer,
+    Ask,
+    Clicked,
+    Explained,
+    Offer,
+    Refuse,
+    RelayAnswer,
+    Relayed,
+)
+from agent.wire.policy import (
+    AttributeStatus,
+    Edited,
+    Override,
+    PolicyEdit,
+    Review,
+    Ruled,
+    RulesStatus,
+    Undone,
+    Verdict,
+)
+from agent.wire.records import (
+    Changed,
+    Entry,
+    Forget,
+    Handled,
+    Held,
+    Profile,
+    ProfileChange,
+    Recipient,
+)
 from agent.wire.state import Event, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
-from agent.wire.weighing import CurveAsk, TradeOffs, Weighed, WhatIf
+from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, TradeOffs, Weighed, WhatIf
 
 Door = Literal["control", "query"]
 CONTROL: Door = "control"
 QUERY: Door = "query"
+_BIGGEST = 10**15  # every reader of JSON counts as far
+_LIMIT = f"at most so many, the latest; else {LATEST_ENTRIES}"
+DOTS = {"", ".", ".."}  # what a server may take for a step through the path (RFC 3986, 5.2.4)
 
 
 class Parameter(NamedTuple):
@@ -49,12 +81,17 @@ class Route(NamedTuple):
     parameters: tuple[Parameter, ...] = ()
 
 
-_BIGGEST = 10**15  # every reader of JSON counts as far
 _ID = Parameter("id", "path", int, "of the review", 0, _BIGGEST)
-_LIMIT = f"at most so many, the latest; else {LATEST_ENTRIES}"
+
+
 _TO = Parameter("recipient", "query", str, "only this recipient, and its pool", 1, LONGEST_HOST)
+
+
 _AFTER = Parameter("after", "query", int, "only greater numbers", 0, _BIGGEST)
+
+
 _MOST = Parameter("limit", "query", int, _LIMIT, 1, MOST_ENTRIES)
+
 
 ROUTES = (
     Route("status", "GET", "/v1/status", (CONTROL,), None, Status, "How the daemon is."),
@@ -254,3 +291,26 @@ ROUTES = (
     ),
     Route("allow", "POST", "/v1/allow", (CONTROL,), Allow, Allowed, "Take back a refusal."),
 )
+
+
+def target_of(route: Route, given: Mapping[str, Any]) -> str:
+    """Return the path and query of a call; a parameter that is None is left out.
+
+    UsageError where a part of the path is empty or dots; TypeError for a parameter that the
+    route does not have.
+    """
+    known = {each.name: each for each in route.parameters}
+    if unknown := given.keys() - known:
+        raise TypeError(f"{route.name} has no parameters {sorted(unknown)}")
+    texts = {name: str(value) for name, value in given.items() if value is not None}
+    path = route.path
+    for name, each in known.items():
+        if each.where == "path":
+            path = path.replace(f"{{{name}}}", _segment(name, texts.pop(name, "")))
+    return f"{path}?{urlencode(texts, quote_via=quote)}" if texts else path
+
+
+def _segment(name: str, text: str) -> str:
+    if text in DOTS:
+        raise UsageError(f"{text!r} is no {name}", f"name the {name}")
+    return quote(text, safe="")

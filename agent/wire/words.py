@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agent.wire.asking import Code
+from agent.wire.decide import Code
 
 PRESET = '`preset = "balanced"`'  # the one line that a policy needs
 

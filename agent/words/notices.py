@@ -6,10 +6,8 @@ Names of attributes are shown by their titles where the caller has them.
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
-from agent.wire.keeping import Changed, Held
-from agent.wire.overview import Handled, Inferred
-from agent.wire.policing import Edited, Win
-from agent.wire.reviews import Lasting, Override, Review, Ruled, Verdict
+from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Verdict, Win
+from agent.wire.records import Changed, Handled, Held, Inferred
 from agent.wire.state import ModelStatus, Status
 from agent.words.figures import alike, bits, counted, listed, people
 from agent.words.outcomes import WHY_NOTHING

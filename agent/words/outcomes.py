@@ -6,7 +6,7 @@ The phrases stand behind a colon or in brackets, whenever it happened: "Sent not
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from agent.wire.asking import Code
+from agent.wire.decide import Code
 
 PRESET = '`preset = "balanced"`'  # the one line that a policy needs
 

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agent.vault.entry import Disclosure
+from agent.vault.disclosure_index import Disclosure
 from agent.vault.ledger import Ledger
 from agent.vault.vault import create, unlock
 from tests.bench.timing import at, timed

@@ -15,7 +15,7 @@ import numpy as np
 from agent.model.file import read
 from agent.model.shipped import shipped_model
 from agent.paths import Paths
-from agent.wire.asking import Ask
+from agent.wire.decide import Ask
 from agent.wire.routes import CONTROL, QUERY
 from tests.bench.timing import at, timed
 from tests.daemon.crowd import QUERIES, Crowd, request

@@ -21,7 +21,7 @@ from agent.errors import UsageError
 from agent.tui.app import Review
 from agent.tui.link import Heard, Link
 from agent.tui.listing import Listing
-from agent.wire.overview import Handled
+from agent.wire.records import Handled
 from tests.bench.timing import at, timed
 from tests.daemon.whole_daemon import Live, environment, living
 from tests.tui.double import OPEN

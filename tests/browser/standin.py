@@ -15,9 +15,18 @@ from typing import Any, Self
 import msgspec
 
 from agent.daemon.rates import Rates
-from agent.wire.asking import Answer, Ask, Because, Summary
 from agent.wire.base import Done
-from agent.wire.relaying import RelayAnswer, Relayed, RelayedDecide, RelayedRefuse, RelayedStatus
+from agent.wire.decide import (
+    Answer,
+    Ask,
+    Because,
+    RelayAnswer,
+    Relayed,
+    RelayedDecide,
+    RelayedRefuse,
+    RelayedStatus,
+    Summary,
+)
 from agent.wire.routes import QUERY
 from agent.wire.state import Locked, Site
 from tests.browser.recipient import PATIENCE, digest, right

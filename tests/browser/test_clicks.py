@@ -2,8 +2,7 @@
 
 import pytest
 
-from agent.wire.asking import Clicked
-from agent.wire.relaying import RelayedClicked
+from agent.wire.decide import Clicked, RelayedClicked
 from tests.browser.world import World
 
 pytestmark = pytest.mark.browser

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.wire.asking import Answer, Ask
-from agent.wire.relaying import RelayedDecide
+from agent.wire.decide import Answer, Ask, RelayedDecide
 from tests.browser.driver import until
 from tests.browser.installed import killed
 from tests.browser.recipient import right

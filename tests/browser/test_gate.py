@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.wire.asking import Answer, Ask
-from agent.wire.relaying import RelayedDecide
+from agent.wire.decide import Answer, Ask, RelayedDecide
 from tests.browser.driver import until
 from tests.browser.recipient import right
 from tests.browser.standin import LATE, answered, site

@@ -2,8 +2,7 @@
 
 import pytest
 
-from agent.wire.asking import Offer
-from agent.wire.relaying import RelayedOffer
+from agent.wire.decide import Offer, RelayedOffer
 from tests.browser.driver import until
 from tests.browser.recipient import right
 from tests.browser.world import World

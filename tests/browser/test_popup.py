@@ -5,8 +5,7 @@ import time
 import pytest
 from msgspec.structs import replace
 
-from agent.wire.asking import Answer, Ask, Because
-from agent.wire.relaying import RelayedOffer, RelayedRefuse
+from agent.wire.decide import Answer, Ask, Because, RelayedOffer, RelayedRefuse
 from tests.browser.driver import until
 from tests.browser.recipient import digest, right
 from tests.browser.standin import answered, locked
@@ -158,7 +157,9 @@ def test_a_refusal_that_is_taken_back(world: World) -> None:
 
 def gets_nothing(world: World) -> None:
     """Wait until the popup says that the user refused the site, and how to take it back."""
-    whole = reads(world, "refused.localhost gets nothing, because you said so", "reticent unblock refused")
+    whole = reads(
+        world, "refused.localhost gets nothing, because you said so", "reticent unblock refused"
+    )
     assert "before" not in whole
     assert not world.browser.run(f"return !!({FIND % REFUSE})")
 

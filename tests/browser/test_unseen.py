@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.wire.relaying import RelayedDecide
+from agent.wire.decide import RelayedDecide
 from tests.browser.driver import until
 from tests.browser.recipient import Noted, right
 from tests.browser.world import World

@@ -8,8 +8,8 @@ import http_sf
 import pytest
 
 from agent.cli.demo import PROFILE
-from agent.wire.keeping import Entry
-from agent.wire.reviews import Review, Verdict
+from agent.wire.policy import Review, Verdict
+from agent.wire.records import Entry
 from tests.browser.driver import until
 from tests.browser.installed import listing
 from tests.browser.world import World

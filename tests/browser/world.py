@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from agent.paths import Paths
-from agent.wire.relaying import RelayedDecide
+from agent.wire.decide import RelayedDecide
 from agent.wire.state import Site
 from tests.browser.chromium import chromium
 from tests.browser.driver import Driver, until

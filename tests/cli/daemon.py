@@ -5,11 +5,19 @@ from typing import Any
 
 import msgspec
 
-from agent.wire.asking import Allowed, Answer, Explained, Line, Reason, Summary
 from agent.wire.base import Done
-from agent.wire.keeping import Changed, Entry, Held, Profile, ValueChange
-from agent.wire.overview import Handled, Moment, Recipient
-from agent.wire.reviews import Review, Ruled, Undone
+from agent.wire.decide import Allowed, Answer, Explained, Line, Reason, Summary
+from agent.wire.policy import Review, Ruled, Undone
+from agent.wire.records import (
+    Changed,
+    Entry,
+    Handled,
+    Held,
+    Moment,
+    Profile,
+    Recipient,
+    ValueChange,
+)
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 
 AT = datetime(2026, 3, 2, 9, 15, 30, tzinfo=UTC)

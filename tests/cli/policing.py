@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from agent.wire.policing import (
+from agent.wire.policy import (
     AttributeStatus,
     Problem,
     RulesStatus,

@@ -13,8 +13,8 @@ import pytest
 
 from agent.cli.main import program
 from agent.cli.options import QUERY
-from agent.wire.asking import Ask
 from agent.wire.base import LONGEST_QUERY
+from agent.wire.decide import Ask
 from tests.cli.conftest import Run
 from tests.cli.daemon import ANSWER
 from tests.wire.fake import FakeDaemon

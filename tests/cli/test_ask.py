@@ -5,7 +5,7 @@ import pytest
 
 from agent.cli.ask import UNDECIDED as SENTENCES
 from agent.daemon.deciding.explained import WHY
-from agent.wire.asking import UNDECIDED, Answer, Ask, Explained
+from agent.wire.decide import UNDECIDED, Answer, Ask, Explained
 from tests.cli.conftest import Run
 from tests.cli.daemon import (
     ANSWER,

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from agent.errors import UsageError
-from agent.wire.policing import AttributeStatus
+from agent.wire.policy import AttributeStatus
 from tests.cli.conftest import Run
 from tests.cli.policing import HOURS, ODD, REGION
 from tests.wire.fake import FakeDaemon, says

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from agent.paths import paths
-from agent.vault.keys.derivation import Derivation
-from agent.vault.keys.secrets import Secret
-from agent.vault.location import Location
+from agent.vault.seal import Derivation
+from agent.vault.secrets import Secret
 from agent.vault.vault import create, unlock
+from agent.vault.vault_files import Location
 from agent.wire.state import Place
 from tests.cli.conftest import Run
 from tests.cli.daemon import LOCKED

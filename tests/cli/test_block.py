@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.wire.asking import Allow, Allowed, Refuse
+from agent.wire.decide import Allow, Allowed, Refuse
 from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE
 from tests.wire.fake import FakeDaemon, says

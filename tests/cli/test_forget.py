@@ -3,7 +3,7 @@
 import pytest
 
 from agent.wire.base import Done
-from agent.wire.keeping import Forget
+from agent.wire.records import Forget
 from tests.cli.conftest import Run
 from tests.wire.fake import FakeDaemon, says
 

@@ -13,8 +13,8 @@ import pytest
 from agent.cli import prompts
 from agent.errors import VaultError
 from agent.paths import paths
-from agent.vault.keys.secrets import Secret
-from agent.vault.outside import keys
+from agent.vault.backup import keys
+from agent.vault.secrets import Secret
 from agent.vault.vault import unlock
 from policy.load import load
 from policy.rules import Policy
@@ -173,7 +173,7 @@ def test_a_keyring_that_refuses_is_a_note(begin: Begin, monkeypatch: pytest.Monk
     def refuse(*_given: object) -> None:
         raise VaultError("the keyring did not take the key", "unlock with the passphrase")
 
-    monkeypatch.setattr("agent.vault.keys.keyrings.keep", refuse)
+    monkeypatch.setattr("agent.vault.secrets.keep", refuse)
     [note] = begin("--keyring", "--json").record["notes"]
     assert "the keyring did not take the key" in note
     assert [each.kind for each in keys(here())] == ["passphrase", "recovery"]

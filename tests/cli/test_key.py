@@ -13,8 +13,8 @@ import pytest
 
 from agent.errors import WrongSecretError
 from agent.paths import paths
-from agent.vault.keys.secrets import Secret
-from agent.vault.sealed.database import Database
+from agent.vault.database import Database
+from agent.vault.secrets import Secret
 from agent.vault.vault import unlock
 from tests.cli.conftest import Ran, Run
 from tests.cli.vaults import PASSPHRASE, Memory, here, made, opened
@@ -218,7 +218,7 @@ def test_without_the_extra_the_keyring_is_refused(
     key: Keyed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the command that installs it."""
-    monkeypatch.setattr("agent.vault.keys.keyrings.find_spec", lambda _name: None)
+    monkeypatch.setattr("agent.vault.secrets.find_spec", lambda _name: None)
     assert "pip install" in key("add", "keyring", given=()).refusal()[1]
 
 

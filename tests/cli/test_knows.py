@@ -4,8 +4,7 @@ import msgspec
 import pytest
 
 from agent.errors import LockedError
-from agent.wire.keeping import Held
-from agent.wire.overview import Inferred
+from agent.wire.records import Held, Inferred
 from tests.cli.conftest import Run
 from tests.cli.daemon import HELD, HOSTILE, LONG, changed
 from tests.wire.fake import FakeDaemon, says

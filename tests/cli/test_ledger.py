@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent.cli.policy_try import read_history
 from agent.cli.requests import history_line
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES
-from agent.wire.keeping import Entry
+from agent.wire.records import Entry
 from tests.cli.conftest import Run
 from tests.cli.daemon import ENTRIES, LONG, changed
 from tests.cli.examples import ATTRIBUTES, cli_model

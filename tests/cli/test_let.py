@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.wire.reviews import Override
+from agent.wire.policy import Override
 from tests.cli.conftest import Run
 from tests.cli.daemon import RULED, changed
 from tests.wire.fake import FakeDaemon, says

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from agent.errors import UsageError
-from agent.wire.reviews import Review, Verdict
+from agent.wire.policy import Review, Verdict
 from tests.cli.conftest import Run
 from tests.cli.daemon import HELD, HOSTILE, OFFER, REVIEW, RULED, changed
 from tests.wire.fake import FakeDaemon, says

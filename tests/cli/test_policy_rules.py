@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from agent.wire.policing import RulesStatus
+from agent.wire.policy import RulesStatus
 from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE, changed
 from tests.cli.policing import BROKEN, NONE, ODD_RULE, RULES, WRONG

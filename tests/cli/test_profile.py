@@ -12,7 +12,7 @@ import pytest
 from agent.errors import UsageError
 from agent.model.file import write
 from agent.paths import paths
-from agent.wire.keeping import Changed, Profile, ProfileChange, Stale, ValueChange
+from agent.wire.records import Changed, Profile, ProfileChange, Stale, ValueChange
 from tests.cli.conftest import Run
 from tests.cli.daemon import CHANGED, HOSTILE, PROFILE, VILLAGE, changed
 from tests.cli.examples import cli_model

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent.cli.printing import BAR_COLUMNS, sparkline
 from agent.errors import LockedError
 from agent.tui.bars import BARS
-from agent.wire.overview import Recipient
+from agent.wire.records import Recipient
 from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE, LONG, RECIPIENTS, changed
 from tests.wire.fake import FakeDaemon, says

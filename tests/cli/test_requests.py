@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from agent.wire.base import LATEST_ENTRIES
-from agent.wire.overview import Handled
+from agent.wire.records import Handled
 from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE, LONG, REQUESTS, changed
 from tests.daemon.whole_daemon import living

@@ -9,7 +9,7 @@ import pytest
 
 from agent.errors import RolledBackError
 from agent.paths import paths
-from agent.vault.sealed.database import Database
+from agent.vault.database import Database
 from tests.cli.conftest import Ran, Run
 from tests.cli.vaults import PASSPHRASE, Memory, made, opened
 from tests.vault.killed import record_at

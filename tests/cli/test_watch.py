@@ -15,8 +15,8 @@ import pytest
 from agent.cli.interrupt import Interrupted
 from agent.cli.watch import Watcher
 from agent.errors import LockedError
-from agent.wire.asking import Ask
 from agent.wire.client import Client
+from agent.wire.decide import Ask
 from agent.wire.state import Event, EventKind
 from tests.cli.conftest import Run
 from tests.cli.daemon import (

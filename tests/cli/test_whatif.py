@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from agent.errors import LockedError
-from agent.wire.asking import Line
-from agent.wire.weighing import Row, Weighed, Weight, WhatIf
+from agent.wire.decide import Line
+from agent.wire.what_if import Row, Weighed, Weight, WhatIf
 from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE, changed
 from tests.wire.fake import FakeDaemon, says

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from agent.wire.asking import Answer, Ask
+from agent.wire.decide import Answer, Ask
 
 SIMPLE = ("int_java", "int_python", "dev_web")  # decided in a millisecond, whatever is known
 QUERIES = ("editor", "version control", "framework used", "job site", "tabs spaces")

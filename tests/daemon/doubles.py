@@ -15,14 +15,13 @@ from agent.daemon.sources import Sources
 from agent.errors import UsageError
 from agent.model.attributes import Attribute
 from agent.model.model import Model
-from agent.vault.entry import Disclosure, Record
-from agent.vault.items import Items
+from agent.vault.disclosure_index import Disclosure, Record
 from agent.vault.ledger import Ledger
-from agent.vault.location import Location
 from agent.vault.profile import Profile
-from agent.vault.sealed.store import Store
+from agent.vault.store import Items, Store
 from agent.vault.vault import Vault
-from agent.wire.asking import Ask
+from agent.vault.vault_files import Location
+from agent.wire.decide import Ask
 from agent.wire.state import Event, EventKind
 from policy.load import preset
 from policy.read import read

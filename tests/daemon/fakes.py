@@ -17,8 +17,8 @@ from aiohttp import web
 from agent.daemon.events import Bus
 from agent.daemon.serving.server import Served, application, runner
 from agent.paths import HOME, Paths, paths
-from agent.wire.asking import Answer
 from agent.wire.base import Done
+from agent.wire.decide import Answer
 from agent.wire.routes import ROUTES, Door
 from agent.wire.state import Locked
 from tests.wire.fake import short_folder

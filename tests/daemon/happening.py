@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
 from agent.daemon.calls import Calls
-from agent.wire.asking import Ask
-from agent.wire.keeping import Forget
+from agent.wire.decide import Ask
+from agent.wire.records import Forget
 from tests.daemon.doubles import MONDAY, Heard
 from tests.daemon.people import SECOND, living
 from tests.decision.transcripts import HOSTS, QUERIES

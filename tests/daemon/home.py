@@ -12,9 +12,9 @@ from agent.daemon.process.opening import Opening, in_thread
 from agent.model.attributes import UNSPECIFIED
 from agent.model.file import write
 from agent.paths import HOME, Paths, paths
-from agent.vault.location import Location
 from agent.vault.vault import create
-from agent.wire.keeping import ProfileChange
+from agent.vault.vault_files import Location
+from agent.wire.records import ProfileChange
 from agent.wire.state import Status, Unlock
 from tests.daemon.doubles import MONDAY, Heard
 from tests.daemon.people import MODEL

@@ -7,7 +7,7 @@ from dataclasses import replace
 from agent.daemon.events import Bus
 from agent.daemon.process.inside import Inside
 from agent.paths import Paths
-from agent.wire.asking import Answer
+from agent.wire.decide import Answer
 from agent.wire.routes import ROUTES
 from tests.daemon.fakes import FakeCalls
 from tests.vault.dumps import state

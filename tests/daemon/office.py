@@ -13,8 +13,8 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.decision.under import terms_under
 from agent.errors import VaultError
-from agent.wire.asking import Ask
-from agent.wire.reviews import Review, Verdict
+from agent.wire.decide import Ask
+from agent.wire.policy import Review, Verdict
 from policy.load import load
 from policy.match import Rulebook, Ruling
 from policy.rules import Policy

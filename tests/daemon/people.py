@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from agent.daemon.agent import Agent
 from agent.model.model import Model
-from agent.wire.asking import Ask
+from agent.wire.decide import Ask
 from tests.daemon.doubles import FixedRules, MemoryVault, agent_of
 from tests.decision.made import made_model
 

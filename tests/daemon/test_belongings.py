@@ -13,10 +13,10 @@ from agent.daemon.serving.token import TOKEN
 from agent.errors import BusyVaultError, VaultError
 from agent.files import private_folder
 from agent.paths import Paths, paths
-from agent.vault.keys import keyrings
-from agent.vault.keys.derivation import Derivation
-from agent.vault.location import Location
+from agent.vault import secrets
+from agent.vault.seal import Derivation
 from agent.vault.vault import create
+from agent.vault.vault_files import Location
 from tests.cli.vaults import Memory
 from tests.wire.fake import short_folder
 
@@ -217,6 +217,6 @@ def test_what_the_keyring_keeps_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
             raise VaultError("the keyring did not give the key", "start it")
         return answers[account]
 
-    monkeypatch.setattr(keyrings, "forget", lambda _account: False)
-    monkeypatch.setattr(keyrings, "fetch", fetch)
+    monkeypatch.setattr(secrets, "forget", lambda _account: False)
+    monkeypatch.setattr(secrets, "fetch", fetch)
     assert forget(["kept", "gone", "silent"]) == ["kept", "silent"]

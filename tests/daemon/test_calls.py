@@ -12,12 +12,12 @@ import pytest
 from agent.daemon.calls import Calls
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import write
-from agent.vault.location import Location
-from agent.vault.sealed.database import Database
+from agent.vault.database import Database
 from agent.vault.vault import unlock
-from agent.wire.asking import Allow, Answer, Ask, Clicked, Offer, Refuse
-from agent.wire.keeping import Forget, ProfileChange
-from agent.wire.reviews import Decided, Lasting, Verdict
+from agent.vault.vault_files import Location
+from agent.wire.decide import Allow, Answer, Ask, Clicked, Offer, Refuse
+from agent.wire.policy import Decided, Lasting, Verdict
+from agent.wire.records import Forget, ProfileChange
 from agent.wire.routes import ROUTES
 from agent.wire.state import Place
 from tests.daemon.home import POLICY, Home

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.vault.location import Location
 from agent.vault.vault import unlock
-from agent.wire.asking import Ask
+from agent.vault.vault_files import Location
+from agent.wire.decide import Ask
 from tests.daemon.doubles import MONDAY
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import SHOP, living

@@ -20,8 +20,8 @@ from agent.daemon.service.installed import write
 from agent.daemon.service.units import files
 from agent.errors import DaemonError
 from agent.files import create_private
-from agent.vault.keys.slot_rows import ALTERED
-from agent.vault.sealed.witness import MISSING, UNWRITTEN
+from agent.vault.slots import ALTERED
+from agent.vault.vault_files import MISSING, UNWRITTEN
 from agent.wire.state import PolicyStatus, Status
 from tests.daemon.cases import NOW, healthy, only, states
 from tests.wire.fake import FakeDaemon
@@ -168,5 +168,5 @@ def test_the_machine_itself(here: Machine, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_keyring_is_never_needed(here: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra that is said, and nothing is wrong."""
-    monkeypatch.setattr("agent.vault.keys.keyrings.find_spec", lambda _name: None)
+    monkeypatch.setattr("agent.vault.secrets.find_spec", lambda _name: None)
     assert [each.state for each in machine.keyring(here)] == ["ok"]

@@ -8,10 +8,10 @@ from shutil import copyfile
 import pytest
 
 from agent.daemon.checks.finding import Machine, State
-from agent.vault.keys.secrets import Secret
-from agent.vault.location import Location
-from agent.vault.outside import look
+from agent.vault.backup import look
+from agent.vault.secrets import Secret
 from agent.vault.vault import unlock
+from agent.vault.vault_files import Location
 from tests.daemon.cases import healthy, named, only, states
 from tests.vault.histories import NOW, disclosed
 from tests.vault.worlds import altered

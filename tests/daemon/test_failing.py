@@ -13,11 +13,11 @@ from agent.daemon.desk.desk import Desk
 from agent.daemon.handle import handle
 from agent.daemon.sources import Sources
 from agent.errors import VaultError
-from agent.vault.entry import Disclosure
+from agent.vault.disclosure_index import Disclosure
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile
-from agent.wire.asking import Answer, Ask, Code
-from agent.wire.reviews import Verdict
+from agent.wire.decide import Answer, Ask, Code
+from agent.wire.policy import Verdict
 from tests.daemon.doubles import MONDAY, FixedRules, Heard, OneModel
 from tests.daemon.people import OPEN, SHOP, living
 

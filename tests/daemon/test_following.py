@@ -3,7 +3,7 @@
 import os
 import time
 
-from agent.wire.asking import Allow, Answer, Ask, Refuse
+from agent.wire.decide import Allow, Answer, Ask, Refuse
 from agent.wire.routes import QUERY
 from tests.daemon.whole_daemon import BALANCED, living
 

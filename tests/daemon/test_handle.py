@@ -18,8 +18,8 @@ from agent.model.file import read
 from agent.model.model import Model
 from agent.model.shipped import shipped_model
 from agent.vault.profile import Profile
-from agent.wire.asking import Answer, Ask
-from agent.wire.reviews import Verdict
+from agent.wire.decide import Answer, Ask
+from agent.wire.policy import Verdict
 from tests.daemon.doubles import MONDAY, FixedRules, Heard, MemoryVault, agent_of
 from tests.daemon.people import MODEL, OPEN, ROWS, SECOND, SHOP, living, values_of
 from tests.decision.histories import Rules, policies

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from agent.daemon.agent import Agent
 from agent.daemon.calls import Calls
 from agent.errors import UsageError, VaultError
-from agent.wire.asking import Ask
-from agent.wire.keeping import ProfileChange
-from agent.wire.overview import Inferred
+from agent.wire.decide import Ask
+from agent.wire.records import Inferred, ProfileChange
 from tests.daemon.doubles import MONDAY, FixedRules
 from tests.daemon.people import MODEL, OPEN, ROWS, living
 from tests.decision.transcripts import HOSTS, POLICIES, QUERIES

@@ -24,8 +24,8 @@ from agent.model.file import write as write_model
 from agent.model.signature import generate_key, sign
 from agent.paths import Paths
 from agent.vault.backup import restore
-from agent.vault.location import Location
 from agent.vault.vault import create, unlock
+from agent.vault.vault_files import Location
 from tests.daemon.doubles import MONDAY
 from tests.daemon.fakes import short_home
 from tests.daemon.people import MODEL

@@ -12,10 +12,10 @@ import pytest
 
 from agent.model.attributes import UNSPECIFIED
 from agent.paths import Paths
-from agent.vault.entry import Disclosure
-from agent.vault.location import Location
+from agent.vault.disclosure_index import Disclosure
 from agent.vault.vault import unlock
-from agent.wire.asking import Ask
+from agent.vault.vault_files import Location
+from agent.wire.decide import Ask
 from agent.wire.routes import QUERY
 from tests.daemon.crowd import QUERIES, SIMPLE, Crowd
 from tests.daemon.whole_daemon import LOOK, PATIENCE, begun, home, started

@@ -9,8 +9,8 @@ import pytest
 from agent.daemon.calls import Calls
 from agent.decision.request import Knowledge
 from agent.errors import LockedError
-from agent.wire.asking import Ask, Offer
-from agent.wire.reviews import Verdict
+from agent.wire.decide import Ask, Offer
+from agent.wire.policy import Verdict
 from policy import hosts
 from tests.daemon.home import OPEN, Home
 from tests.daemon.people import SHOP

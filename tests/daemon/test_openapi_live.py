@@ -17,7 +17,7 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.core.transport import Response
 
 from agent.daemon.serving.server import LONGEST_LINE
-from agent.wire.connection import Connection
+from agent.wire.client import Connection
 from agent.wire.document import document
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route
 from tests.daemon.whole_daemon import Live, living

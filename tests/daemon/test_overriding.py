@@ -8,9 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from agent.errors import LockedError, UsageError
-from agent.wire.asking import Allow, Allowed, Ask, Refuse
-from agent.wire.policing import PolicyEdit
-from agent.wire.reviews import Override, Undone, Verdict
+from agent.wire.decide import Allow, Allowed, Ask, Refuse
+from agent.wire.policy import Override, PolicyEdit, Undone, Verdict
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import SHOP
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.handle import handle
 from agent.daemon.rates import MOST_POOLS, RECORDED, Asker, Rates
-from agent.wire.asking import Ask
+from agent.wire.decide import Ask
 from tests.daemon.doubles import MONDAY
 from tests.daemon.people import OPEN, SECOND, SHOP, living
 

@@ -10,10 +10,9 @@ from agent.daemon.recipients import MOST, thinned
 from agent.decision.alike import people_left
 from agent.decision.knowledge import Forgotten, Told, knowledge_of
 from agent.errors import LockedError
-from agent.vault.entry import Forgetting
-from agent.wire.asking import Ask
-from agent.wire.keeping import Forget, ProfileChange
-from agent.wire.overview import Moment, Recipient
+from agent.vault.disclosure_index import Forgetting
+from agent.wire.decide import Ask
+from agent.wire.records import Forget, Moment, ProfileChange, Recipient
 from policy.hosts import site_of
 from tests.daemon.doubles import MONDAY, FixedRules
 from tests.daemon.happening import DEEDS, SOME, Deed, Life

@@ -14,12 +14,10 @@ import pytest
 
 from agent.errors import VaultError
 from agent.paths import Paths
-from agent.vault.backup import restore
-from agent.vault.leftovers import read_notice
-from agent.vault.location import Location
-from agent.vault.outside import look
+from agent.vault.backup import look, restore
 from agent.vault.vault import unlock
-from agent.wire.asking import Answer, Ask
+from agent.vault.vault_files import Location, read_notice
+from agent.wire.decide import Answer, Ask
 from agent.wire.routes import QUERY
 from tests.daemon.crowd import QUERIES
 from tests.daemon.whole_daemon import OPEN, PATIENCE, Live, environment, home, living, started

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import LockedError, UsageError, VaultError
-from agent.wire.asking import Ask
 from agent.wire.base import LATEST_ENTRIES
+from agent.wire.decide import Ask
 from tests.daemon.doubles import Heard
 from tests.daemon.happening import DEEDS, Deed, Life
 from tests.daemon.people import SHOP

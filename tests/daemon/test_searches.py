@@ -8,8 +8,8 @@ import pytest
 
 from agent.daemon.desk.offers import Approved, Offers
 from agent.errors import UsageError
-from agent.wire.asking import Ask, Offer
-from agent.wire.reviews import Verdict
+from agent.wire.decide import Ask, Offer
+from agent.wire.policy import Verdict
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import SHOP
 

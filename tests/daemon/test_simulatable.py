@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from agent.daemon.calls import Calls
 from agent.errors import UsageError
 from agent.model.model import Model
-from agent.wire.asking import Ask, Offer
-from agent.wire.keeping import Forget
-from agent.wire.reviews import About, Decided, Disclose, Lasting, Override, Verdict
+from agent.wire.decide import Ask, Offer
+from agent.wire.policy import About, Decided, Disclose, Lasting, Override, Verdict
+from agent.wire.records import Forget
 from policy.hosts import host_of
 from tests.daemon.doubles import FixedRules, MemoryVault, agent_of
 from tests.decision.histories import Rules, policies

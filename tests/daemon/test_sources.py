@@ -11,7 +11,7 @@ from agent.daemon.sources import EVERY, OF_HISTORY, RECORD, SOURCES, Sources
 from agent.daemon.sources.history import MOST, History, history_of
 from agent.model.attributes import Attribute
 from agent.model.lookup import normalise
-from agent.wire.asking import Ask, Clicked
+from agent.wire.decide import Ask, Clicked
 from tests.daemon.home import Home
 from tests.daemon.office import Memory
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.unrecorded import MOST, ROOM, Silent, Unrecorded
-from agent.wire.asking import Answer, Ask, Summary
+from agent.wire.decide import Answer, Ask, Summary
 from tests.daemon.doubles import MONDAY
 
 QUIET = Answer(code="blocked")

@@ -5,7 +5,7 @@ from datetime import datetime
 from agent.daemon.agent import Agent
 from agent.daemon.deciding import weighed as daemon
 from agent.decision.curve import taken
-from agent.wire.weighing import Weighed, WhatIf
+from agent.wire.what_if import Weighed, WhatIf
 
 
 def weighed(body: WhatIf, now: datetime, agent: Agent) -> Weighed:

@@ -19,8 +19,8 @@ from agent.errors import DaemonError
 from agent.model.file import read
 from agent.model.shipped import shipped_model
 from agent.paths import HOME, Paths
-from agent.vault.location import Location
 from agent.vault.vault import create
+from agent.vault.vault_files import Location
 from agent.wire.client import Client
 from agent.wire.routes import CONTROL, QUERY, Door
 from agent.wire.state import Status, Unlock

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.paths import HOME, paths
-from agent.wire.asking import Answer, Ask, Offer
 from agent.wire.base import Done
+from agent.wire.decide import Answer, Ask, Offer
 from agent.wire.routes import QUERY
 from tests.daemon.whole_daemon import Live, living
 from tests.examples.clients import (

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent.paths import HOME
-from agent.wire.asking import Answer, Ask
 from agent.wire.base import Fault
+from agent.wire.decide import Answer, Ask
 from tests.daemon.fakes import short_home
 from tests.daemon.whole_daemon import living
 from tests.examples.clients import (

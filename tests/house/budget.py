@@ -61,8 +61,8 @@ STANDING = {
     "agent/model": Size(907, 16),
     "agent/tradeoff": Size(1_995, 15),
     "agent/tui": Size(5_098, 76),
-    "agent/vault": Size(3_172, 41),
-    "agent/wire": Size(1_160, 21),
+    "agent/vault": Size(3_064, 16),
+    "agent/wire": Size(1_148, 12),
     "policy": Size(2_757, 35),
 }
 

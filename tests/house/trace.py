@@ -60,7 +60,7 @@ def entered() -> set[tuple[str, str]]:
     """Return the (file, function) pairs of one request: a new query, a known recipient, planned."""
     import time
 
-    from agent.wire.asking import Ask
+    from agent.wire.decide import Ask
     from tests.daemon.whole_daemon import PATIENCE, home, started
 
     with TemporaryDirectory() as folder, home() as places, _command():

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from msgspec.structs import replace as changed
 
 from agent.errors import UsageError
-from agent.wire.reviews import Undone
+from agent.wire.policy import Undone
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 from tests.wire.fake import FakeDaemon, Handler, says, short_folder
 

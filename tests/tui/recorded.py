@@ -20,7 +20,7 @@ from agent.daemon.checks.finding import bad, ok, warn
 from agent.tui.actions.everywhere import TITLES
 from agent.tui.app import Review
 from agent.tui.link import Heard, Link
-from agent.wire.asking import Ask
+from agent.wire.decide import Ask
 from agent.wire.routes import ROUTES
 from agent.wire.state import Status
 from tests.daemon.whole_daemon import living

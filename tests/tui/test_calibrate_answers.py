@@ -22,7 +22,7 @@ from agent.tui.screens.calibrate.fitted import (
     remarks,
 )
 from agent.tui.screens.calibrate.questions import CROWDS, FIRST, ordered
-from agent.wire.calibrating import Answers, Calibrated, Pair
+from agent.wire.what_if import Answers, Calibrated, Pair
 from tests.tui.profile.world import attribute
 
 MANY = [attribute(f"a{at}", values=["unspecified", *"abcdefgh"[: 1 + at % 5]]) for at in range(14)]

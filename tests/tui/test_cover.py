@@ -17,7 +17,7 @@ from agent.tui.listing import Listing
 from agent.tui.page import Page
 from agent.tui.screens.health import Health
 from agent.tui.unlock import Unlocking
-from agent.wire.asking import Ask
+from agent.wire.decide import Ask
 from agent.wire.routes import QUERY
 from tests.daemon.whole_daemon import Live, living
 from tests.tui.double import double

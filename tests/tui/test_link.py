@@ -11,7 +11,7 @@ import pytest
 from agent.errors import DaemonError
 from agent.tui import link as module
 from agent.tui.link import CALLERS, Link
-from agent.wire.connection import ABSENT
+from agent.wire.client import ABSENT
 from tests.tui.double import OPEN
 from tests.wire.fake import FakeDaemon, Raw, says
 

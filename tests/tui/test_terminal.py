@@ -7,9 +7,9 @@ from pathlib import Path
 
 from agent.paths import Paths
 from agent.tui.actions.everywhere import TITLES
-from agent.wire.asking import Ask
 from agent.wire.client import Client
-from agent.wire.policing import RulesStatus
+from agent.wire.decide import Ask
+from agent.wire.policy import RulesStatus
 from agent.wire.state import Status
 from tests.daemon.whole_daemon import end, home, living, started
 from tests.tui.terminal import terminal

@@ -1,7 +1,7 @@
 """A vault with one entry, and what can be said of it from outside."""
 
-from agent.vault.location import Location
 from agent.vault.vault import unlock
+from agent.vault.vault_files import Location
 from tests.vault.histories import NOW, disclosed
 from tests.vault.worlds import TYPED
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.vault.location import Location
 from agent.vault.vault import Vault, create
+from agent.vault.vault_files import Location
 from tests.vault.begun import TOLD
 from tests.vault.worlds import FAST, PASSPHRASE, place, stream
 

@@ -9,7 +9,7 @@ from typing import cast
 
 import msgspec
 
-from agent.vault.sealed.framing import context
+from agent.vault.seal import context
 from tests.vault.scenes import Scene, Tables
 from tests.vault.vector_files import Row, meant, shown
 

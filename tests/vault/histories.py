@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from agent.decision.knowledge import Forgotten, Told
 from agent.decision.request import Knowledge
 from agent.model.model import Model
-from agent.vault.entry import Disclosure, Forgetting, Record
-from agent.vault.facts import PoolOf
-from agent.vault.knowledge import knowledge_in
-from agent.vault.ledger import Ledger
+from agent.vault.disclosure_index import Disclosure, Forgetting, PoolOf, Record
+from agent.vault.ledger import Ledger, knowledge_in
 
 NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)
 VALUES = {"age": ("unspecified", "young", "old"), "region": ("unspecified", "uk")}

@@ -19,13 +19,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.errors import VaultError
-from agent.vault.entry import Record
-from agent.vault.facts import Facts
-from agent.vault.keys.derivation import Derivation
+from agent.vault.disclosure_index import Facts, Record
 from agent.vault.ledger import Ledger
-from agent.vault.location import Location
-from agent.vault.sealed.seal import Key
+from agent.vault.seal import Derivation, Key
 from agent.vault.vault import Vault, create, unlock_with
+from agent.vault.vault_files import Location
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import HOSTS, NOW, SITES, VALUES, Grouping, disclosed, forgotten
 

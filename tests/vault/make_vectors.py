@@ -6,8 +6,8 @@ from types import FunctionType
 
 import msgspec
 
-from agent.vault.entry import Record
-from agent.vault.keys.secrets import Secret
+from agent.vault.disclosure_index import Record
+from agent.vault.secrets import Secret
 from tests.vault import damages
 from tests.vault.histories import NOW, disclosed, forgotten
 from tests.vault.scenes import EARLY, LATE, Scene, Tables, entered, gone, scene, told, turned

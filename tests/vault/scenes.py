@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agent.vault.entry import Record, encode
-from agent.vault.facts import site_of
-from agent.vault.rotation import rotate
-from agent.vault.sealed.seal import Key
-from agent.vault.sealed.store import Store
-from agent.vault.sealed.witness import Witness, read_witness
+from agent.vault.disclosure_index import Record, encode, site_of
+from agent.vault.making import rotate
+from agent.vault.seal import Key
+from agent.vault.store import Store
+from agent.vault.vault_files import Witness, read_witness
 from tests.vault.vector_files import Row, tables_of
 from tests.vault.worlds import PASSPHRASE, contents, made, store_of, stream
 

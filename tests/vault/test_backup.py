@@ -16,9 +16,9 @@ from agent.errors import (
 )
 from agent.vault import backup as backups
 from agent.vault.backup import restore
-from agent.vault.keys.secrets import Secret
-from agent.vault.location import Location
+from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
+from agent.vault.vault_files import Location
 from tests.vault.begun import TOLD, beside, count
 from tests.vault.worlds import TYPED, altered, place
 

@@ -13,13 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import DamagedVaultError, RolledBackError, VaultError
-from agent.vault import checkpoint
-from agent.vault.entry import Record
+from agent.vault import chain, ledger
+from agent.vault.disclosure_index import Record
 from agent.vault.ledger import Ledger
-from agent.vault.location import Location
-from agent.vault.sealed import chain
-from agent.vault.sealed.seal import Key, Seals
+from agent.vault.seal import Key, Seals
 from agent.vault.vault import Vault, unlock_with
+from agent.vault.vault_files import Location
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import GROUPINGS, HOSTS, NOW, Grouping, disclosed, histories
 from tests.vault.killed import new_vault
@@ -40,7 +39,7 @@ def every(entries: int) -> Iterator[list[int]]:
         return real(seals, row)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(checkpoint, "EVERY", entries)
+        patched.setattr(ledger, "EVERY", entries)
         patched.setattr(chain, "opened_entry", noted)
         yield opened
 
@@ -135,8 +134,8 @@ def test_another_history_than_the_machine_has_seen_is_noticed(tmp_path: Path) ->
 
 def begun(vault: Vault) -> int:
     """Return how many entries need no opening."""
-    names = [name for name in vault._store.names() if name.startswith(checkpoint.PREFIX)]  # noqa: SLF001  (what lies in the file)
-    return int(names[-1].removeprefix(checkpoint.PREFIX)) if names else 0
+    names = [name for name in vault._store.names() if name.startswith(ledger.PREFIX)]  # noqa: SLF001  (what lies in the file)
+    return int(names[-1].removeprefix(ledger.PREFIX)) if names else 0
 
 
 def test_what_does_not_fit_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +155,7 @@ def test_what_does_not_fit_is_made_anew(tmp_path: Path, monkeypatch: pytest.Monk
             fresh = vault._key  # noqa: SLF001  (so that no derivation is waited for)
         everything = [*range(1, 8)]
         for version, expected in ((1, everything), (1, [7]), (2, everything), (2, [7])):
-            monkeypatch.setattr(checkpoint, "_FORMAT", version)
+            monkeypatch.setattr(ledger, "_FORMAT", version)
             opened.clear()
             with unlock_with(at, fresh) as vault:
                 assert opened == expected
@@ -168,13 +167,13 @@ def test_a_part_that_is_too_large_becomes_two(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As many as it takes; of one entry alone none is too large."""
-    monkeypatch.setattr(checkpoint, "LARGEST", 900)
+    monkeypatch.setattr(ledger, "LARGEST", 900)
     with new_vault(tmp_path) as (at, key), every(7) as opened:
         filled(at, key, HISTORY)
         opened.clear()
-        monkeypatch.setattr(checkpoint, "LARGEST", 2**20)
+        monkeypatch.setattr(ledger, "LARGEST", 2**20)
         with unlock_with(at, key) as vault:
-            names = [name for name in vault._store.names() if checkpoint.PREFIX in name]  # noqa: SLF001  (what lies in the file)
+            names = [name for name in vault._store.names() if ledger.PREFIX in name]  # noqa: SLF001  (what lies in the file)
             assert 1 < len(names) < len(HISTORY)
             assert opened == []
             assert follows(vault.ledger) == follows(apart(HISTORY))
@@ -190,7 +189,7 @@ def test_an_entry_is_kept_though_a_part_is_not(
 
     with new_vault(tmp_path) as (at, key), every(2):
         with monkeypatch.context() as patched:
-            patched.setattr("agent.vault.sealed.store.Store.put", full)
+            patched.setattr("agent.vault.store.Store.put", full)
             filled(at, key, HISTORY)
         with unlock_with(at, key) as vault:
             assert follows(vault.ledger) == follows(apart(HISTORY))

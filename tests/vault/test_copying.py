@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import VaultError
-from agent.vault.location import Location
-from agent.vault.sealed import database
-from agent.vault.sealed.database import Database
-from agent.vault.sealed.seal import Key
-from agent.vault.sealed.store import Store
+from agent.vault import database
+from agent.vault.database import Database
+from agent.vault.seal import Key
+from agent.vault.store import Store
+from agent.vault.vault_files import Location
 from tests.vault.worlds import Rows, contents, made, store_of
 
 DEEDS: dict[str, Callable[[Store], object]] = {

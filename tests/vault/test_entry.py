@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import DamagedVaultError
-from agent.vault.entry import MOST_SITES, Disclosure, Forgetting, Record, decode, encode
-from agent.vault.sealed import chain
+from agent.vault import chain
+from agent.vault.disclosure_index import MOST_SITES, Disclosure, Forgetting, Record, decode, encode
 from tests.vault.histories import NOW, disclosed, forgotten, records
 
 ENTRY = disclosed(NOW, "books.example", region="uk", age="old")

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from agent.errors import VaultError
-from agent.vault.location import Location
-from agent.vault.sealed.seal import Key
+from agent.vault.seal import Key
+from agent.vault.vault_files import Location
 from tests.vault.scenes import EARLY, LATE
 from tests.vault.worlds import Rows, contents, made, store_of
 

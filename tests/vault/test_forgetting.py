@@ -6,10 +6,8 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.vault.entry import MOST_SITES, Forgetting, Record
-from agent.vault.facts import Fact
-from agent.vault.knowledge import held
-from agent.vault.ledger import Ledger
+from agent.vault.disclosure_index import MOST_SITES, Fact, Forgetting, Record
+from agent.vault.ledger import Ledger, held
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import (
     GROUPINGS,

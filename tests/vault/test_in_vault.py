@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.vault.entry import Record
+from agent.vault.disclosure_index import Record
 from agent.vault.ledger import Ledger
 from agent.vault.vault import unlock_with
 from tests.vault.doubles import MemoryStore

@@ -4,12 +4,12 @@ import pytest
 
 from agent.errors import VaultError, WrongSecretError
 from agent.vault import vault as vaults
-from agent.vault.keys.derivation import FLOOR
-from agent.vault.keys.secrets import Secret
-from agent.vault.keys.slot_rows import SlotInfo
-from agent.vault.location import Location
-from agent.vault.outside import keys
+from agent.vault.backup import keys
+from agent.vault.seal import FLOOR
+from agent.vault.secrets import Secret
+from agent.vault.slots import SlotInfo
 from agent.vault.vault import Vault, create, unlock
+from agent.vault.vault_files import Location
 from tests.vault.histories import NOW, disclosed
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, stream
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from agent.decision.knowledge import knowledge_of
 from agent.decision.request import Knowledge
 from agent.errors import UsageError
-from agent.vault.entry import Disclosure, Forgetting, Record
-from agent.vault.knowledge import held, holders, knowledge_in
-from agent.vault.ledger import Ledger
+from agent.vault.disclosure_index import Disclosure, Forgetting, Record
+from agent.vault.ledger import Ledger, held, holders, knowledge_in
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import (
     GROUPINGS,

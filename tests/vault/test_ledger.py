@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from agent.decision.knowledge import knowledge_of
 from agent.errors import DamagedVaultError, UsageError, VaultError
-from agent.vault.entry import Disclosure, Forgetting, Record
-from agent.vault.facts import Facts, PoolOf
+from agent.vault.disclosure_index import Disclosure, Facts, Forgetting, PoolOf, Record
 from agent.vault.ledger import Ledger, Reset
 from policy.hosts import site_of
 from tests.vault.doubles import MemoryStore

@@ -8,11 +8,10 @@ import pytest
 
 from agent.errors import VaultError, WrongSecretError
 from agent.vault.backup import restore
-from agent.vault.keys.secrets import Secret
-from agent.vault.leftovers import check_free, free_names, replaced
-from agent.vault.location import Location
 from agent.vault.making import workshop
+from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, make, unlock
+from agent.vault.vault_files import Location, check_free, free_names, replaced
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from agent.errors import BusyVaultError, VaultError
+from agent.vault import database
 from agent.vault.backup import restore
-from agent.vault.location import Location
+from agent.vault.connection import connect
+from agent.vault.database import Database
 from agent.vault.making import make_vault, put, workshop
-from agent.vault.sealed import database
-from agent.vault.sealed.connection import connect
-from agent.vault.sealed.database import Database
 from agent.vault.vault import Vault, make, unlock, unlock_with
+from agent.vault.vault_files import Location
 from tests.vault.histories import NOW, disclosed
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
 

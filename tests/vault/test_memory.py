@@ -9,7 +9,7 @@ from tests.house.tree import ROOT
 from tests.vault.dumps import NEVER
 
 PROGRAM = """
-from agent.vault.memory import forbid_dumps
+from agent.vault.secrets import forbid_dumps
 from tests.vault.dumps import state
 print(state())
 for _ in range({times}):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.vault.profile_file import parse, profile_toml, read_profile, read_values
+from agent.vault.profile import parse, profile_toml, read_profile, read_values
 from tests.strategies import TEXTS
 from tests.vault.values import model_of
 

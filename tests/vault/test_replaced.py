@@ -20,15 +20,13 @@ from agent.daemon.process.inside import now
 from agent.errors import ReplacedVaultError, VaultError
 from agent.files import left_unfinished
 from agent.paths import Paths
-from agent.vault import aside
+from agent.vault import making
 from agent.vault.backup import restore
-from agent.vault.entry import Record
+from agent.vault.connection import damaged, still
+from agent.vault.disclosure_index import Record
 from agent.vault.ledger import Ledger
-from agent.vault.leftovers import read_notice, set_aside
-from agent.vault.location import Location
-from agent.vault.sealed.connection import still
-from agent.vault.sealed.trouble import damaged
 from agent.vault.vault import Vault, create, unlock
+from agent.vault.vault_files import Location, read_notice, set_aside
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import histories
 from tests.vault.killed import holdings, record_at
@@ -223,7 +221,7 @@ def test_a_copy_stays_until_it_is_verified_or_written_anew(
         raise damaged("it is not whole")
 
     with monkeypatch.context() as patched:
-        patched.setattr(aside, "_verify", verify)
+        patched.setattr(making, "_verify", verify)
         for _ in range(2):
             with pytest.raises(ReplacedVaultError, match="could not be set aside"):
                 vault.close()

@@ -9,9 +9,9 @@ import pytest
 from agent.errors import BusyVaultError, VaultError
 from agent.vault import backup as backups
 from agent.vault.backup import restore
-from agent.vault.location import Location
 from agent.vault.making import make_vault
 from agent.vault.vault import Vault, unlock, unlock_with
+from agent.vault.vault_files import Location
 from tests.vault.begun import TOLD, beside, count
 from tests.vault.histories import NOW, disclosed
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, second, stream

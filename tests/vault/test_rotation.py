@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import DamagedVaultError, VaultError, WrongSecretError
-from agent.vault.keys.secrets import Secret
-from agent.vault.keys.slot_rows import read_slots
-from agent.vault.rotation import Rotated, rotate
-from agent.vault.sealed import chain
-from agent.vault.sealed.item_rows import opened_item
-from agent.vault.sealed.seal import Key
-from agent.vault.sealed.state import read_state
+from agent.vault import chain
+from agent.vault.chain import read_state
+from agent.vault.making import Rotated, rotate
+from agent.vault.seal import Key
+from agent.vault.secrets import Secret
+from agent.vault.slots import read_slots
+from agent.vault.store import opened_item
 from tests.vault.worlds import (
     PASSPHRASE,
     TYPED,
@@ -123,7 +123,7 @@ def test_once_it_is_written_the_code_is_returned(
             def fail(*_given: object) -> None:
                 raise VaultError("the disk failed while the vault was in use", "check the disk")
 
-            failing.setattr(f"agent.vault.sealed.store.{step}", fail)
+            failing.setattr(f"agent.vault.store.{step}", fail)
             new = rotate(store, PASSPHRASE, stream("new"))
         assert store.doubtful
         with pytest.raises(VaultError, match="must be opened again"):

@@ -11,7 +11,7 @@ from agent.decision.decide import decide
 from agent.decision.request import Request
 from agent.decision.terms import Limits, Terms
 from agent.model.model import Model
-from agent.vault.entry import Disclosure
+from agent.vault.disclosure_index import Disclosure
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile
 from tests.decision.made import NAMES, PERSONS, made_model

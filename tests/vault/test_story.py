@@ -5,7 +5,7 @@ from itertools import groupby
 
 from hypothesis import given
 
-from agent.vault.entry import Forgetting, Record
+from agent.vault.disclosure_index import Forgetting, Record
 from agent.vault.ledger import Ledger
 from policy.hosts import site_of
 from tests.vault.histories import histories

@@ -15,11 +15,10 @@ from agent.errors import (
     WrongSecretError,
 )
 from agent.paths import HOME, paths
-from agent.vault.keys.secrets import Secret
-from agent.vault.location import Location
-from agent.vault.outside import keys
-from agent.vault.sealed.witness import MISSING
+from agent.vault.backup import keys
+from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, create, unlock
+from agent.vault.vault_files import MISSING, Location
 from tests.vault.histories import NOW, disclosed, forgotten
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, store_of, stream
 

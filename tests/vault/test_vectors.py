@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ReticentError
-from agent.vault.keys.secrets import Secret
-from agent.vault.knowledge import held
-from agent.vault.ledger import Ledger
+from agent.vault.ledger import Ledger, held
+from agent.vault.secrets import Secret
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import Grouping
 from tests.vault.make_vectors import vectors

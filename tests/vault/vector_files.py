@@ -8,12 +8,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from agent.vault.keys.secrets import Kind
-from agent.vault.location import Location
-from agent.vault.sealed.connection import make_private
-from agent.vault.sealed.database import APPLICATION_ID, TABLES
-from agent.vault.sealed.framing import FORMAT
-from agent.vault.sealed.witness import Witness
+from agent.vault.connection import make_private
+from agent.vault.database import APPLICATION_ID, TABLES
+from agent.vault.seal import FORMAT
+from agent.vault.secrets import Kind
+from agent.vault.vault_files import Location, Witness
 
 FOLDER = Path(__file__).parent / "vectors"
 COLUMNS = {"meta": 2, "slot": 3, "state": 3, "item": 3, "entry": 4}

@@ -10,16 +10,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from agent.vault.keys.derivation import Derivation
-from agent.vault.keys.opening import opened
-from agent.vault.keys.secrets import Secret
-from agent.vault.keys.slot_rows import read_slots, read_vault_id
-from agent.vault.location import Location
+from agent.vault.database import Database
 from agent.vault.making import make_vault
-from agent.vault.sealed.database import Database
-from agent.vault.sealed.framing import Chance
-from agent.vault.sealed.seal import Key, Seals
-from agent.vault.sealed.store import Store
+from agent.vault.seal import Chance, Derivation, Key, Seals
+from agent.vault.secrets import Secret
+from agent.vault.slots import opened, read_slots, read_vault_id
+from agent.vault.store import Store
+from agent.vault.vault_files import Location
 
 FAST = Derivation(8, 1, 1)  # read, but never made outside tests
 PASSPHRASE = "correct horse"  # noqa: S105  (of vaults that hold nothing)
@@ -31,7 +28,7 @@ SECOND = """
 import sys
 from pathlib import Path
 from agent.errors import BusyVaultError
-from agent.vault.sealed.database import Database
+from agent.vault.database import Database
 try:
     Database.open(Path(sys.argv[1])).close()
 except BusyVaultError as error:

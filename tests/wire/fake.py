@@ -25,9 +25,9 @@ import msgspec
 
 from agent.errors import ReticentError
 from agent.wire.base import Fault
+from agent.wire.client import MEDIA_TYPE
 from agent.wire.faults import fault_of, http_status
 from agent.wire.routes import CONTROL, ROUTES, Door, Parameter, Route
-from agent.wire.stream import MEDIA_TYPE
 
 Handler = Callable[..., Any]
 

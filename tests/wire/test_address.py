@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.wire.address import LONGEST, check_address
+from agent.wire.client import LONGEST, check_address
 
 
 @given(st.text("aé/", max_size=LONGEST + 10))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent.errors import LockedError, UsageError
 from agent.wire.base import MOST_BYTES, UNATTENDED, Done
 from agent.wire.client import Client
-from agent.wire.keeping import Forget, Profile, ProfileChange
+from agent.wire.records import Forget, Profile, ProfileChange
 from agent.wire.routes import ROUTES
 from agent.wire.state import Event, Locked
 from tests.wire.fake import FakeDaemon, short_folder

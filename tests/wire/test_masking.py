@@ -6,11 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agent.wire.asking import Answer
 from agent.wire.base import Message
 from agent.wire.client import Client
-from agent.wire.keeping import Entry, Held, Profile, ProfileChange
-from agent.wire.relaying import RelayAnswer
+from agent.wire.decide import Answer, RelayAnswer
+from agent.wire.records import Entry, Held, Profile, ProfileChange
 from agent.wire.state import Unlock
 
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)

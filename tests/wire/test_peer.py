@@ -3,7 +3,7 @@
 import os
 import socket
 
-from agent.wire.peer import NOBODY, peer_uid
+from agent.wire.client import NOBODY, peer_uid
 
 
 def test_who_is_at_the_other_end() -> None:

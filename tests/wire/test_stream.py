@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agent.errors import DaemonError
 from agent.wire.base import MOST_BYTES
-from agent.wire.stream import messages
+from agent.wire.client import messages
 
 ENDS = st.sampled_from([b"\n", b"\r\n"])
 NOISE = st.lists(st.sampled_from([b": alive", b"event: lock", b"id: 7", b"retry", b"datum: x"]))

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.wire.routes import ROUTES
-from agent.wire.target import DOTS, target_of
+from agent.wire.routes import DOTS, ROUTES, target_of
 
 ROUTE = {route.name: route for route in ROUTES}
 

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from agent.wire.asking import Code
+from agent.wire.decide import Code
 from agent.wire.words import WHY_NOTHING
 
 

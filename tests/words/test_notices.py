@@ -5,10 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from agent.wire.keeping import Changed, Held, Stale, ValueChange
-from agent.wire.overview import Handled, Inferred
-from agent.wire.policing import Edited, Win
-from agent.wire.reviews import Override, Review, Ruled, Verdict
+from agent.wire.policy import Edited, Override, Review, Ruled, Verdict, Win
+from agent.wire.records import Changed, Handled, Held, Inferred, Stale, ValueChange
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 from agent.words import notices
 

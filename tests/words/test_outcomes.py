@@ -6,8 +6,8 @@ from typing import get_args
 import pytest
 
 from agent.decision.decision import Reason
-from agent.wire.asking import Code
-from agent.wire.reviews import Disclose
+from agent.wire.decide import Code
+from agent.wire.policy import Disclose
 from agent.words.outcomes import (
     BROWSER,
     BY_RULE,

@@ -17,7 +17,7 @@ from agent.daemon.browsers.places import BROWSERS, Browser, System, manifest_pat
 from agent.errors import UsageError, reason
 from agent.files import PRIVATE_FOLDER, check_way, private_folder, read_bytes, replace_bytes
 from agent.paths import Paths
-from agent.wire.address import check_address
+from agent.wire.client import check_address
 
 State = Literal["absent", "installed", "differing", "foreign"]
 

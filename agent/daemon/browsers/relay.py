@@ -2,7 +2,7 @@
 
 A browser starts it by its path with `python -I -S`, so it imports nothing of ours, and of the
 standard library next to nothing: a user feels its start. It parses lengths and nothing else. Each
-frame is the body of one POST to /v1/relay (agent/wire/relaying.py), on a connection of its own, so
+frame is the body of one POST to /v1/relay (agent/wire/decide.py), on a connection of its own, so
 that an answer which comes too late has nowhere to go; each has one answer, in their order. What
 the relay cannot have answered it answers itself, with the messages below.
 Source: Chrome's and Mozilla's documents on native messaging: 32 bits in native order, then JSON.

@@ -17,9 +17,9 @@ from agent.daemon.process.opening import Opening, in_thread
 from agent.daemon.rates import Asker
 from agent.decision.curve import advanced
 from agent.errors import VaultError
-from agent.wire.asking import Answer, Ask, Clicked, Explained
 from agent.wire.base import Done
-from agent.wire.weighing import CurveAsk, TradeOffs, Weighed, WhatIf
+from agent.wire.decide import Answer, Ask, Clicked, Explained
+from agent.wire.what_if import CurveAsk, TradeOffs, Weighed, WhatIf
 
 T = TypeVar("T")
 

@@ -8,8 +8,16 @@ from agent.daemon.holdings import change, entries, forget, holding, opened
 from agent.daemon.recipients import recipients
 from agent.daemon.requested import requested
 from agent.wire.base import Done
-from agent.wire.keeping import Changed, Entry, Forget, Held, Profile, ProfileChange
-from agent.wire.overview import Handled, Recipient
+from agent.wire.records import (
+    Changed,
+    Entry,
+    Forget,
+    Handled,
+    Held,
+    Profile,
+    ProfileChange,
+    Recipient,
+)
 from agent.wire.state import Place
 
 

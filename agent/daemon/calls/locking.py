@@ -10,7 +10,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.calls.base import Base
 from agent.daemon.process.opening import Opening, from_keyring, in_thread, keyring_accounts
 from agent.daemon.status import status_of
-from agent.vault.keys.secrets import Secret
+from agent.vault.secrets import Secret
 from agent.vault.vault import Vault
 from agent.wire.state import Locked, Status, Unlock
 

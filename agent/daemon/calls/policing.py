@@ -5,9 +5,9 @@ from agent.daemon.policing.attributes import attributes
 from agent.daemon.policing.calibrated import calibration
 from agent.daemon.policing.edited import edited, outcome
 from agent.daemon.policing.ruled import ruled
-from agent.wire.calibrating import Calibrate, Calibrated
-from agent.wire.policing import AttributeStatus, Edited, PolicyEdit, RulesStatus
+from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, RulesStatus
 from agent.wire.state import PolicyStatus
+from agent.wire.what_if import Calibrate, Calibrated
 
 
 class Policing(Base):

@@ -7,9 +7,9 @@ from agent.daemon.desk.sites import own_search
 from agent.daemon.holdings import opened
 from agent.daemon.policing.ruled import place_of
 from agent.errors import UsageError
-from agent.wire.asking import Allow, Allowed, Offer, Refuse
 from agent.wire.base import Done
-from agent.wire.reviews import Override, Review, Ruled, Undone, Verdict
+from agent.wire.decide import Allow, Allowed, Offer, Refuse
+from agent.wire.policy import Override, Review, Ruled, Undone, Verdict
 from policy.hosts import host_of, site_of
 from policy.positions import lines_of
 

@@ -14,8 +14,8 @@ import agent
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.daemon.process.screen import watcher
 from agent.paths import HOME, RUNTIME
-from agent.vault.keys import keyrings
-from agent.vault.sealed.trouble import OPENSSL
+from agent.vault import secrets
+from agent.vault.seal import OPENSSL
 
 OLDEST = (3, 11)  # of Python, as pyproject.toml asks for
 LITTLE, LEAST = 100 << 20, 5 << 20  # bytes that are free
@@ -100,9 +100,9 @@ def screen(here: Machine) -> Iterator[Finding]:
 def keyring(here: Machine) -> Iterator[Finding]:
     """Yield whether the desktop's keyring can hold a key; it is never needed."""
     del here
-    if not keyrings.installed():
+    if not secrets.installed():
         yield ok("keyring", "the extra is not installed, and not needed")
-    elif (name := keyrings.backend()) is None:
+    elif (name := secrets.backend()) is None:
         fix = "start the desktop's keyring, or unlock with the passphrase"
         yield warn("keyring", "the extra is installed, but this session has no keyring", fix)
     else:

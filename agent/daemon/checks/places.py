@@ -10,7 +10,7 @@ from pathlib import Path
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.errors import UnsafeError, UsageError, reason
 from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER, check_way
-from agent.wire.address import check_address
+from agent.wire.client import check_address
 
 AT_MOST = 10  # findings about single files: the rest is of the same kind
 ELSEWHERE = "mend that, or choose another by RETICENT_HOME"

@@ -12,8 +12,8 @@ from agent.daemon.service.installed import look, reachable
 from agent.daemon.service.units import files
 from agent.daemon.status import AHEAD, MISFIT, MODEL, NO_POLICY, POLICY
 from agent.errors import ReticentError, UsageError
-from agent.vault.keys.slot_rows import ALTERED
-from agent.vault.sealed.witness import MISSING, UNWRITTEN
+from agent.vault.slots import ALTERED
+from agent.vault.vault_files import MISSING, UNWRITTEN
 from agent.wire.client import Client
 from agent.wire.state import Status
 

@@ -6,13 +6,19 @@ from collections.abc import Iterator
 from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
 from agent.errors import BusyVaultError, VaultError
 from agent.files import left_unfinished
-from agent.vault.keys.slot_rows import SlotInfo
-from agent.vault.leftovers import Notice, check_free, read_notice, replaced, set_aside
-from agent.vault.location import Location
-from agent.vault.outside import look
-from agent.vault.sealed.framing import FORMAT
-from agent.vault.sealed.trouble import RESTORE
-from agent.vault.sealed.witness import read_witness
+from agent.vault.backup import look
+from agent.vault.connection import RESTORE
+from agent.vault.seal import FORMAT
+from agent.vault.slots import SlotInfo
+from agent.vault.vault_files import (
+    Location,
+    Notice,
+    check_free,
+    read_notice,
+    read_witness,
+    replaced,
+    set_aside,
+)
 
 
 def vault(here: Machine) -> Iterator[Finding]:

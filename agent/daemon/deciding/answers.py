@@ -9,7 +9,7 @@ from agent.decision.decision import Decision
 from agent.decision.words import headline
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
-from agent.wire.asking import Answer, Because, Code, Summary
+from agent.wire.decide import Answer, Because, Code, Summary
 
 
 def nothing(code: Code) -> Answer:

@@ -13,11 +13,10 @@ from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.errors import ModelError, UsageError
 from agent.model.model import Model
-from agent.vault.entry import Disclosure
-from agent.vault.facts import Pool, site_of
-from agent.vault.knowledge import NOTHING, knowledge_in
+from agent.vault.disclosure_index import Disclosure, Pool, site_of
+from agent.vault.ledger import NOTHING, knowledge_in
 from agent.vault.vault import Vault
-from agent.wire.asking import Ask, Code
+from agent.wire.decide import Ask, Code
 from policy.match import Ruling
 from policy.search import in_clear
 

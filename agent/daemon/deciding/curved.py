@@ -10,8 +10,8 @@ from agent.daemon.deciding.explained import WHY
 from agent.decision.curve import Curve, Step, curve_steps
 from agent.decision.request import Knowledge
 from agent.errors import LockedError, UsageError
-from agent.wire.asking import Ask
-from agent.wire.weighing import CurveAsk, Point, TradeOffs
+from agent.wire.decide import Ask
+from agent.wire.what_if import CurveAsk, Point, TradeOffs
 from policy.hosts import ANYBODY
 
 

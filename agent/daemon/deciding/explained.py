@@ -10,7 +10,7 @@ from agent.daemon.deciding.header import LARGEST
 from agent.decision.decision import Candidate, Decision
 from agent.decision.explain import because, explain
 from agent.decision.words import headline
-from agent.wire.asking import Ask, Code, Explained, Line, Reason
+from agent.wire.decide import Ask, Code, Explained, Line, Reason
 
 NO_ROOM = "no room in the header"
 WHY = {

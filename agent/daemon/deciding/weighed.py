@@ -28,9 +28,9 @@ from agent.decision.weigh_words import difference
 from agent.decision.words import headline
 from agent.errors import LockedError, UsageError
 from agent.model.model import Model
-from agent.vault.entry import Disclosure
-from agent.wire.asking import Ask, Code, Line, Reason
-from agent.wire.weighing import Row, Weighed, Weight, WhatIf
+from agent.vault.disclosure_index import Disclosure
+from agent.wire.decide import Ask, Code, Line, Reason
+from agent.wire.what_if import Row, Weighed, Weight, WhatIf
 
 NOTHING = Weight(names=[], utility_bits=0, cost_bits=0, identifiability=0, people_left=0)
 

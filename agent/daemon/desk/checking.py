@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 
 from agent.errors import RefusedError, UsageError
-from agent.wire.reviews import Override, Review, Verdict
+from agent.wire.policy import Override, Review, Verdict
 from policy.match import Ruling
 from policy.verdicts import GUARDED, may
 

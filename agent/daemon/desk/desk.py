@@ -15,7 +15,7 @@ from agent.daemon.desk.verdicts import Said, Words, basis_of, say, unasked, writ
 from agent.daemon.desk.waiting import cleared, expired, removed, settled
 from agent.daemon.desk.written import Wish, write
 from agent.errors import LockedError, UsageError
-from agent.wire.reviews import Override, Review, Ruled, Verdict
+from agent.wire.policy import Override, Review, Ruled, Verdict
 from policy.hosts import host_of, site_of
 from policy.match import Rulebook, Ruling
 from policy.rules import Rule

@@ -24,8 +24,8 @@ from agent.daemon.desk.waiting import (
 )
 from agent.decision.decision import Decision
 from agent.decision.terms import Terms
-from agent.wire.asking import Ask
-from agent.wire.reviews import Review
+from agent.wire.decide import Ask
+from agent.wire.policy import Review
 from agent.wire.state import Site
 from policy.careful import careful
 from policy.groups import Pools

@@ -4,7 +4,7 @@ from typing import Protocol
 
 
 class Items(Protocol):
-    """Sealed records of the vault, as `agent.vault.items` has them."""
+    """Sealed records of the vault, as `agent.vault.store.Items` has them."""
 
     def get(self, name: str) -> bytes | None:
         """Return a record, None where there is none."""

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any, NamedTuple, get_args
 
 from agent.errors import UsageError
-from agent.wire.reviews import Decided, Disclose
+from agent.wire.policy import Decided, Disclose
 from policy.checked import parsed
 from policy.edit import Entry
 from policy.groups import SIGN, Groups, Pools, is_group

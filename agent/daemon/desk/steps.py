@@ -9,7 +9,7 @@ from agent.daemon.desk.offers import Approved
 from agent.daemon.desk.verdicts import Words, taken_back
 from agent.daemon.desk.waiting import Waiting, put_back
 from agent.decision.phrases import listed
-from agent.wire.reviews import Disclose, Ruled
+from agent.wire.policy import Disclose, Ruled
 
 TOLD = "What left meanwhile stays told."
 CALLED = {"approve": "Approved", "deny": "Denied"}

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from agent.daemon.desk.ours import DISCLOSE, RULED
 from agent.decision.decision import Decision
 from agent.decision.terms import Terms
-from agent.wire.reviews import Disclose
+from agent.wire.policy import Disclose
 from policy.match import Ruling, Verdict
 from policy.rules import Layer, Rule
 from policy.verdicts import may

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace as changed
 
 from agent.errors import UsageError
-from agent.wire.reviews import Review
+from agent.wire.policy import Review
 
 EXPIRES = timedelta(hours=24)
 HOUR = timedelta(hours=1)

@@ -19,7 +19,7 @@ from agent.daemon.desk.ours import DISCLOSE, Lasting, ours, pool_of, recipient_o
 from agent.daemon.desk.refusals import alone
 from agent.daemon.desk.remarks import commented
 from agent.errors import UsageError
-from agent.wire.reviews import Decided, Disclose
+from agent.wire.policy import Decided, Disclose
 from policy.audit import called
 from policy.edit import free_name, with_attribute, with_rule, without_rule
 from policy.groups import Pools

@@ -9,7 +9,7 @@ from agent.daemon.policing.chosen import model_for
 from agent.daemon.policing.ruled import place_of
 from agent.daemon.pools import hosts_of
 from agent.model.attributes import Attribute
-from agent.wire.policing import AttributeStatus
+from agent.wire.policy import AttributeStatus
 from policy.groups import SIGN
 from policy.hosts import ANYBODY
 from policy.positions import Key, lines_of

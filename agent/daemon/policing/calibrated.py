@@ -14,7 +14,7 @@ from agent.daemon.policing.rewriting import rewrite
 from agent.decision.answers import answers_of
 from agent.decision.calibration import METRIC, Calibration, calibrated
 from agent.errors import UsageError
-from agent.wire.calibrating import Calibrate, Calibrated, Pair
+from agent.wire.what_if import Calibrate, Calibrated, Pair
 from policy.edit import Value, with_attribute, with_setting
 from policy.hosts import ANYBODY
 from policy.rules import Policy

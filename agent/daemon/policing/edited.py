@@ -9,8 +9,8 @@ from agent.daemon.agent import Agent
 from agent.daemon.policing.chosen import names_for
 from agent.daemon.policing.rewriting import Change, rewrite
 from agent.errors import PolicyError, UsageError
-from agent.wire.policing import Edited, PolicyEdit
-from agent.wire.policing import Win as Said
+from agent.wire.policy import Edited, PolicyEdit
+from agent.wire.policy import Win as Said
 from policy.load import preset
 from policy.positions import Key, line_of, lines_of
 from policy.read import read

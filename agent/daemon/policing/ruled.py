@@ -5,8 +5,8 @@ from datetime import date, datetime
 
 from agent.daemon.agent import Agent
 from agent.errors import Problem
-from agent.wire.policing import Problem as Said
-from agent.wire.policing import RulesStatus, RuleStatus, SettingStatus
+from agent.wire.policy import Problem as Said
+from agent.wire.policy import RulesStatus, RuleStatus, SettingStatus
 from policy.audit import Remark, audit
 from policy.edit import toml
 from policy.hosts import ANYBODY

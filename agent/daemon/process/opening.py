@@ -5,11 +5,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from agent.errors import VaultError
-from agent.vault.keys import keyrings
-from agent.vault.keys.secrets import Secret
-from agent.vault.location import Location
-from agent.vault.outside import accounts
-from agent.vault.vault import Vault, unlock
+from agent.vault import secrets
+from agent.vault.secrets import Secret
+from agent.vault.vault import Vault, accounts_of, unlock
+from agent.vault.vault_files import Location
 
 Opening = Callable[[Location, Secret], Awaitable[Vault]]
 
@@ -29,7 +28,7 @@ async def in_thread(place: Location, secret: Secret) -> Vault:
 
 async def keyring_accounts(place: Location) -> list[str]:
     """Return whose passwords in the keyring open a vault that is not open. Raises VaultError."""
-    return await asyncio.to_thread(accounts, place.vault)
+    return await asyncio.to_thread(accounts_of, place.vault)
 
 
 async def from_keyring(names: Sequence[str]) -> Secret:
@@ -38,12 +37,12 @@ async def from_keyring(names: Sequence[str]) -> Secret:
     It may ask the user something: it is waited for beside all else, for so long only, and by nobody
     once the daemon ends.
     """
-    asked = asyncio.wrap_future(keyrings.fetching(names))
+    asked = asyncio.wrap_future(secrets.fetching(names))
     try:
-        async with asyncio.timeout(keyrings.SECONDS):
+        async with asyncio.timeout(secrets.SECONDS):
             found = await asked
     except TimeoutError:
-        raise keyrings.silent() from None
+        raise secrets.silent() from None
     return Secret("keyring", kept=found)
 
 

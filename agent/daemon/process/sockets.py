@@ -13,8 +13,7 @@ from agent.daemon.serving.connections import Capped
 from agent.errors import DaemonError, reason
 from agent.files import PRIVATE
 from agent.paths import Paths
-from agent.wire.address import check_address
-from agent.wire.peer import peer_uid
+from agent.wire.client import check_address, peer_uid
 from agent.wire.routes import CONTROL, QUERY, Door
 
 BACKLOG = 1024  # connections that may wait to be taken

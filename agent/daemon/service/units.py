@@ -13,7 +13,7 @@ from typing import Literal
 
 from agent.errors import UsageError
 from agent.paths import HOME, paths
-from agent.wire.address import check_address
+from agent.wire.client import check_address
 
 Manager = Literal["systemd", "launchd"]
 

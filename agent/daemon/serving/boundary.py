@@ -8,8 +8,8 @@ from agent.daemon.process.log import LOG, kind_and_place
 from agent.daemon.serving.reading import too_large
 from agent.daemon.serving.web import Handler, web
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError
-from agent.wire.asking import Answer
 from agent.wire.base import JSON_TYPE, Fault
+from agent.wire.decide import Answer
 from agent.wire.faults import fault_of, http_status
 
 DECIDE = "decide"

@@ -6,8 +6,7 @@ from msgspec.structs import replace
 
 from agent.daemon.rates import Asker
 from agent.errors import RefusedError
-from agent.wire.asking import Ask, Clicked, Offer, Refuse
-from agent.wire.relaying import RelayedDecide
+from agent.wire.decide import Ask, Clicked, Offer, Refuse, RelayedDecide
 from agent.wire.routes import CONTROL, Door
 from agent.wire.state import Locked
 from policy.hosts import host_of, site_of

@@ -6,8 +6,7 @@ import msgspec
 
 from agent.daemon.serving.boundary import ENVELOPE, reply
 from agent.daemon.serving.web import Handler, web
-from agent.wire.asking import Ask, Clicked, Offer, Refuse
-from agent.wire.relaying import RelayAnswer, Relayed
+from agent.wire.decide import Ask, Clicked, Offer, Refuse, RelayAnswer, Relayed
 from agent.wire.routes import QUERY, ROUTES, Route
 
 RELAY = "relay"

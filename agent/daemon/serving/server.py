@@ -15,9 +15,8 @@ from agent.daemon.serving.relayed import INSIDE, RELAY, enveloped, unwrapped
 from agent.daemon.serving.streamed import stream
 from agent.daemon.serving.web import Handler, web
 from agent.errors import VaultError
-from agent.wire.asking import UNDECIDED
 from agent.wire.base import MOST_BYTES, UNATTENDED, Done
-from agent.wire.relaying import Relayed
+from agent.wire.decide import UNDECIDED, Relayed
 from agent.wire.routes import ROUTES, Door, Route
 
 PATIENCE = 10.0  # seconds for a body to arrive

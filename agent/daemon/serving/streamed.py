@@ -6,8 +6,8 @@ import msgspec
 
 from agent.daemon.events import Bus, EndedError, Reader
 from agent.daemon.serving.web import web
+from agent.wire.client import MEDIA_TYPE
 from agent.wire.state import Event
-from agent.wire.stream import MEDIA_TYPE
 
 HEARTBEAT = 5.0  # seconds of silence after which a comment is sent: who has left is noticed so
 PATIENCE = 10.0  # seconds that a reader may leave what was sent unread

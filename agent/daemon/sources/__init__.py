@@ -15,7 +15,7 @@ from agent.daemon.sources.clock import workday, working_hours
 from agent.daemon.sources.history import History, history_of
 from agent.errors import VaultError
 from agent.model.attributes import Attribute
-from agent.wire.asking import Ask, Clicked
+from agent.wire.decide import Ask, Clicked
 
 RECORD = "history"
 ANSWERS = frozenset({"yes", "no"})

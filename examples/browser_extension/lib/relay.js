@@ -1,7 +1,7 @@
 /**
  * The line to the daemon: a program that the browser starts, and that hands messages on.
  *
- * It answers each message once, and in their order (agent/wire/relaying.py), so an answer belongs
+ * It answers each message once, and in their order (agent/wire/decide.py), so an answer belongs
  * to the oldest that waits. What comes too late has nowhere to go: the line is dropped with all
  * that waits on it, and the next call opens another.
  */

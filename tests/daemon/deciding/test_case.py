@@ -4,7 +4,7 @@ import pytest
 
 from agent.daemon.deciding.case import case_before, case_of
 from agent.daemon.handle import handle
-from agent.vault.entry import Disclosure
+from agent.vault.disclosure_index import Disclosure
 from tests.daemon.doubles import MONDAY
 from tests.daemon.people import MODEL, OPEN, SECOND, SHOP, living
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from agent.errors import LockedError, UsageError
-from agent.wire.asking import Ask
-from agent.wire.keeping import ProfileChange
-from agent.wire.reviews import Verdict
-from agent.wire.weighing import CurveAsk, TradeOffs, WhatIf
+from agent.wire.decide import Ask
+from agent.wire.policy import Verdict
+from agent.wire.records import ProfileChange
+from agent.wire.what_if import CurveAsk, TradeOffs, WhatIf
 from policy.hosts import ANYBODY
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import SHOP

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from agent.daemon.agent import Agent
 from agent.daemon.deciding.explained import explained
 from agent.daemon.handle import handle
-from agent.vault.entry import Disclosure
-from agent.wire.asking import Ask
-from agent.wire.weighing import WhatIf
+from agent.vault.disclosure_index import Disclosure
+from agent.wire.decide import Ask
+from agent.wire.what_if import WhatIf
 from policy.hosts import site_of
 from tests.daemon.doubles import MONDAY, Heard, MemoryVault
 from tests.daemon.people import MODEL, ROWS, SECOND, living, values_of

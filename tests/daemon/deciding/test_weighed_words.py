@@ -11,10 +11,10 @@ from agent.daemon.agent import Agent
 from agent.daemon.deciding.explained import explained
 from agent.daemon.handle import handle
 from agent.errors import LockedError, UsageError
-from agent.wire.asking import Ask
-from agent.wire.reviews import Verdict
+from agent.wire.decide import Ask
+from agent.wire.policy import Verdict
 from agent.wire.routes import CONTROL, ROUTES
-from agent.wire.weighing import Weighed, WhatIf
+from agent.wire.what_if import Weighed, WhatIf
 from tests.daemon.doubles import MONDAY, FixedRules, OneModel, agent_of
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import MODEL, OPEN, SECOND, SHOP, living

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.desk.verdicts import OPENNESS, Said, basis_of, overlaid
-from agent.wire.reviews import Disclose
+from agent.wire.policy import Disclose
 from tests.daemon.desk.test_override import value_of
 from tests.daemon.desk.test_verdicts import POLICIES, ruled
 from tests.decision.made import NAMES

@@ -14,7 +14,7 @@ from agent.decision.decide import decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.errors import UsageError
-from agent.wire.reviews import Disclose, Override
+from agent.wire.policy import Disclose, Override
 from policy.match import Ruling
 from tests.daemon.desk.test_verdicts import MODEL, POLICIES, ruled
 from tests.daemon.office import TEXT, Office, open_office

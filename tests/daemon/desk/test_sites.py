@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent.daemon.desk.offers import SEARCHES, Approved, Offers
 from agent.daemon.desk.sites import MOST, Sites
 from agent.errors import UsageError
-from agent.wire.relaying import BIGGEST, RelayAnswer
+from agent.wire.decide import BIGGEST, RelayAnswer
 from agent.wire.state import Locked
 from policy.load import preset
 from policy.match import Rulebook

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import ReticentError, UsageError, VaultError
-from agent.wire.reviews import Disclose, Lasting, Override, Verdict
+from agent.wire.policy import Disclose, Lasting, Override, Verdict
 from tests.daemon.office import TEXT, Memory, Office, open_office
 from tests.decision.made import NAMES
 

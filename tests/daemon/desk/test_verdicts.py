@@ -14,7 +14,7 @@ from agent.decision.decision import Decision
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.decision.under import terms_under
-from agent.wire.reviews import Decided
+from agent.wire.policy import Decided
 from policy.load import preset
 from policy.match import Rulebook, Ruling
 from policy.read import read

@@ -18,7 +18,7 @@ from agent.daemon.desk.waiting import (
     settled,
 )
 from agent.errors import UsageError
-from agent.wire.reviews import Review
+from agent.wire.policy import Review
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 Kind = Literal["ask", "offer"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent.daemon.desk.ours import ours
 from agent.daemon.desk.written import Wish, changed, outcome
 from agent.errors import UsageError
-from agent.wire.reviews import Decided
+from agent.wire.policy import Decided
 from policy.groups import Pools
 from policy.hosts import host_of
 from policy.match import Rulebook

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.desk.written import Wish, outcome
-from agent.wire.reviews import Disclose
+from agent.wire.policy import Disclose
 from policy.match import Rulebook
 from tests.daemon.policies import BOOKS, START, after, policy_of
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agent.daemon.handle import handle
 from agent.daemon.live import fired
 from agent.daemon.live.fired import Fired
-from agent.wire.asking import Ask
+from agent.wire.decide import Ask
 from policy.load import preset
 from policy.match import Rulebook, Ruling
 from policy.read import read

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.policing.attributes import NO_POLICY, attributes
 from agent.errors import ModelError, UsageError
-from agent.wire.policing import AttributeStatus, PolicyEdit
+from agent.wire.policy import AttributeStatus, PolicyEdit
 from policy.hosts import ANYBODY
 from policy.match import Rulebook
 from policy.verdicts import GUARDED

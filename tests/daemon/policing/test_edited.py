@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.policing.edited import edited, outcome, rewritten
 from agent.errors import PolicyError, UsageError
-from agent.wire.policing import PolicyEdit
+from agent.wire.policy import PolicyEdit
 from policy.edit import Entry, with_rule
 from policy.emptied import says_nothing
 from policy.load import load

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from agent.daemon.policing.ruled import ruled
-from agent.wire.asking import Ask
-from agent.wire.policing import PolicyEdit, RuleStatus
+from agent.wire.decide import Ask
+from agent.wire.policy import PolicyEdit, RuleStatus
 from policy.audit import audit
 from policy.hosts import ANYBODY
 from policy.match import Rulebook

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent.daemon.process.autolock import NAP, Autolock, Time, clocks
 from agent.daemon.rates import Asker
 from agent.errors import VaultError
-from agent.wire.asking import UNDECIDED, Answer, Code
+from agent.wire.decide import UNDECIDED, Answer, Code
 from agent.wire.routes import CONTROL, QUERY
 from policy.daemon import LONGEST_MINUTES
 from tests.daemon.fakes import ASK, behind

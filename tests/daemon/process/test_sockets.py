@@ -14,7 +14,7 @@ from agent.daemon.process import sockets
 from agent.daemon.process.sockets import OwnSocket, alone, doors
 from agent.errors import DaemonError, UsageError
 from agent.paths import HOME, Paths, paths
-from agent.wire.peer import NOBODY
+from agent.wire.client import NOBODY
 from agent.wire.routes import CONTROL, QUERY
 from tests.daemon.fakes import serving, short_home
 

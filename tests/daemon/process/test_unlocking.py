@@ -17,9 +17,9 @@ from agent.daemon.desk.desk import Desk
 from agent.daemon.live.shelf import Shelf
 from agent.daemon.process import opening
 from agent.errors import LockedError, VaultError, WrongSecretError
-from agent.vault.keys.secrets import Secret
-from agent.vault.location import Location
+from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
+from agent.vault.vault_files import Location
 from agent.wire.state import Status
 from tests.daemon.home import OPEN, WRONG, Home
 from tests.daemon.people import SHOP

@@ -9,8 +9,8 @@ import keyring
 import pytest
 
 from agent.errors import VaultError
-from agent.vault.keys import keyrings
-from agent.vault.keys.secrets import Secret
+from agent.vault import secrets
+from agent.vault.secrets import Secret
 from agent.vault.vault import unlock
 from agent.wire.state import Status, Unlock
 from tests.cli.vaults import Memory
@@ -84,7 +84,7 @@ def test_a_keyring_that_does_not_answer_holds_up_nothing(
 
     async def scenario() -> None:
         ended = await waiting(home, ring)
-        monkeypatch.setattr(keyrings, "SECONDS", 0)
+        monkeypatch.setattr(secrets, "SECONDS", 0)
         with pytest.raises(VaultError, match="did not answer"):
             await home.calls.unlock(RING)
         ended.cancel()

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from agent.daemon.serving.listen import admission_of, admitted, bound
 from agent.daemon.serving.pages import check_page
 from agent.errors import RefusedError, UsageError
-from agent.wire.asking import Ask
-from agent.wire.reviews import Verdict
+from agent.wire.decide import Ask
+from agent.wire.policy import Verdict
 from agent.wire.routes import QUERY, ROUTES
 from agent.wire.state import Locked, Site
 from tests.daemon.fakes import ASK, Running, Said, serving

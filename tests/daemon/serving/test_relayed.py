@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.serving.relayed import INSIDE, unwrapped
 from agent.errors import LockedError, UsageError, VaultError
-from agent.wire.relaying import Relayed, RelayedDecide
+from agent.wire.decide import Relayed, RelayedDecide
 from agent.wire.routes import CONTROL, QUERY, ROUTES
 from tests.daemon.fakes import ASK, Running, Said, behind
 from tests.wire.messages import messages_of

@@ -16,10 +16,9 @@ from hypothesis import given
 from agent.daemon.events import ENDING, MOST_READERS, ROOM, TOO_SLOW
 from agent.daemon.serving import streamed
 from agent.daemon.serving.streamed import as_lines
-from agent.wire.client import Client
+from agent.wire.client import Client, messages
 from agent.wire.routes import CONTROL
 from agent.wire.state import Event
-from agent.wire.stream import messages
 from tests.daemon.fakes import PROMPT, Running, behind
 from tests.wire.messages import messages_of
 

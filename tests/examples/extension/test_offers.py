@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.wire.asking import Offer
+from agent.wire.decide import Offer
 from tests.examples.extension.modules import Modules
 
 USUAL = ("q", "query", "search", "s", "p", "text", "term", "keywords", "k", "wd")

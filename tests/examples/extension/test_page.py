@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from agent.decision.decision import Reason
-from agent.wire.asking import Answer, Because, Code, Summary
+from agent.wire.decide import Answer, Because, Code, Summary
 from agent.words.outcomes import REASONS
 from tests.examples.extension.modules import Modules
 
@@ -53,9 +53,7 @@ def test_what_was_sent_and_why(modules: Modules) -> None:
         {"name": "age", "value": "very young", "why": WORTH_IT},
         {"name": "interested in Python", "value": "yes", "why": REASONS["always"]},
     ]
-    assert shown["unspecified"] == [
-        {"name": "gender", "value": "not specified", "why": WORTH_IT}
-    ]
+    assert shown["unspecified"] == [{"name": "gender", "value": "not specified", "why": WORTH_IT}]
     assert shown["facts"] == [
         "To a.example, 1,234 people still look like you.",
         "1 more fact waits for your approval.",

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from agent.tui.screens.policy.items import LAST, OVER, REMARK, WRONG, Item, headline, items_of
 from agent.tui.screens.policy.screen import drawn
-from agent.wire.policing import Problem, RulesStatus, RuleStatus, SettingStatus
+from agent.wire.policy import Problem, RulesStatus, RuleStatus, SettingStatus
 from tests.cli.policing import BOOKS, BROKEN, NONE, OLD, RULES, SHADOWED, STRICT
 from tests.cli.policing import WRONG as MISTAKE
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from agent.tui.listing import Listing
 from agent.tui.outside import Outside
 from agent.tui.screens.policy.items import LEGEND, Item
-from agent.wire.asking import Ask
+from agent.wire.decide import Ask
 from agent.wire.routes import QUERY
 from tests.daemon.whole_daemon import Live
 from tests.tui.running import Running

@@ -26,8 +26,8 @@ from agent.tui.screens.profile.words import (
     listed,
     stale_said,
 )
-from agent.wire.keeping import Changed, Stale, ValueChange
-from agent.wire.policing import AttributeStatus, Edited, Win
+from agent.wire.policy import AttributeStatus, Edited, Win
+from agent.wire.records import Changed, Stale, ValueChange
 from tests.tui.profile.world import attribute
 
 NAMES = ("region", "country", "city", "age", "year")

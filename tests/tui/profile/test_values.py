@@ -9,8 +9,8 @@ from agent.tui.asked import Choice, Confirm
 from agent.tui.screens.profile.page import ProfilePage
 from agent.tui.screens.profile.picking import MANY, Filtered, picking
 from agent.tui.unlock import Unlocking
-from agent.wire.asking import Ask
-from agent.wire.keeping import Profile, ProfileChange
+from agent.wire.decide import Ask
+from agent.wire.records import Profile, ProfileChange
 from agent.wire.routes import QUERY
 from tests.daemon.whole_daemon import OPEN, Live
 from tests.tui.double import Double

@@ -7,8 +7,8 @@ from textual.widgets import DataTable, Static
 
 from agent.tui.asked import Choice
 from agent.tui.screens.profile.page import ProfilePage
-from agent.wire.keeping import Profile
-from agent.wire.policing import AttributeStatus
+from agent.wire.policy import AttributeStatus
+from agent.wire.records import Profile
 from tests.daemon.whole_daemon import Live
 from tests.tui.running import Running
 

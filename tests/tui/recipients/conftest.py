@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.wire.asking import Ask
+from agent.wire.decide import Ask
 from agent.wire.routes import QUERY
 from tests.daemon.whole_daemon import Live, living
 from tests.tui.recipients.world import ASKED, GUARDED

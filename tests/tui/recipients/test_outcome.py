@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from agent.tui.screens.recipients.outcome import blocked, means, unblocked
-from agent.wire.asking import Allowed
+from agent.wire.decide import Allowed
 
 
 def test_what_still_blocks_is_named() -> None:

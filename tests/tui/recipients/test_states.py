@@ -9,7 +9,7 @@ from agent.errors import UsageError
 from agent.tui.screens.recipients.detail import Detail
 from agent.tui.screens.recipients.screen import Recipients
 from agent.tui.unlock import Unlocking
-from agent.wire.asking import Allowed
+from agent.wire.decide import Allowed
 from tests.tui.recipients.values import SHOP, weighed
 from tests.tui.recipients.world import Told, flat, opened, told
 from tests.tui.running import LARGE, running

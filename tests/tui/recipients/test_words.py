@@ -22,7 +22,7 @@ from agent.tui.screens.recipients.words import (
     remarks,
     stretched,
 )
-from agent.wire.overview import Inferred
+from agent.wire.records import Inferred
 from tests.tui.recipients.values import (
     COUNTS,
     HELD,

@@ -5,9 +5,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.wire.keeping import Held
-from agent.wire.overview import Moment, Recipient
-from agent.wire.weighing import Row, Weighed, Weight
+from agent.wire.records import Held, Moment, Recipient
+from agent.wire.what_if import Row, Weighed, Weight
 
 START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 COUNTS = st.lists(st.integers(0, 20_000), min_size=1, max_size=60)

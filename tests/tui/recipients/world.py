@@ -7,8 +7,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from agent.tui.screens.recipients.screen import Recipients
-from agent.wire.asking import Allowed
 from agent.wire.base import Done
+from agent.wire.decide import Allowed
 from tests.daemon.whole_daemon import BALANCED
 from tests.tui.double import Double
 from tests.tui.recipients.values import HELD, SHOP, row, weighed

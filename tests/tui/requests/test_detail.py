@@ -4,7 +4,7 @@ import pytest
 
 from agent.tui.asked import Choice
 from agent.tui.screens.requests.weights import Shown
-from agent.wire.overview import Handled
+from agent.wire.records import Handled
 from tests.tui.requests.world import World, on, opened, page, row, told, words
 from tests.tui.running import LARGE, SMALL, USUAL, Running
 from tests.tui.running import run as going

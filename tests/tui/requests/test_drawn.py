@@ -20,9 +20,9 @@ from agent.tui.screens.requests.drawn import (
     when,
 )
 from agent.tui.screens.requests.items import Item, Title
-from agent.wire.asking import Code
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review
+from agent.wire.decide import Code
+from agent.wire.policy import Review
+from agent.wire.records import Handled
 from agent.wire.words import WHY_NOTHING
 from tests.tui.requests.values import AT, handled, review
 

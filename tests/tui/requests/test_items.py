@@ -16,8 +16,8 @@ from agent.tui.screens.requests.items import (
     merged,
     with_it,
 )
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review
+from agent.wire.policy import Review
+from agent.wire.records import Handled
 from tests.tui.requests.values import AT, handled, review
 
 KINDS = st.sampled_from(["disclosed", "nothing", "forgotten"])

@@ -6,8 +6,8 @@ import pytest
 from textual.widgets import Input
 
 from agent.tui.screens.requests.items import Title
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review
+from agent.wire.policy import Review
+from agent.wire.records import Handled
 from tests.tui.requests.world import World, at, on, opened, page, told, weighed, words
 from tests.tui.running import LARGE, SMALL, USUAL
 from tests.tui.running import run as going

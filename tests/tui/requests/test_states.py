@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from agent.errors import UsageError
-from agent.wire.keeping import Entry
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review, Ruled
+from agent.wire.policy import Review, Ruled
+from agent.wire.records import Entry, Handled
 from agent.wire.state import Event
-from agent.wire.weighing import Weighed, WhatIf
+from agent.wire.what_if import Weighed, WhatIf
 from tests.tui.double import OPEN
 from tests.tui.requests.values import AT, handled, review, row, weighed, weight
 from tests.tui.requests.world import page, told, words

@@ -18,7 +18,7 @@ from agent.tui.screens.requests.verdicts import (
     tells,
     verdict,
 )
-from agent.wire.reviews import Ruled
+from agent.wire.policy import Ruled
 from tests.tui.requests.values import handled, review
 
 NAMES = st.frozensets(st.sampled_from("abcdef"))

@@ -25,7 +25,7 @@ from agent.tui.screens.requests.weights import (
     scale_of,
     why,
 )
-from agent.wire.asking import Line
+from agent.wire.decide import Line
 from tests.tui.requests.values import handled, review, row, weighed
 
 BITS = st.one_of(st.none(), st.floats(-2, 5))

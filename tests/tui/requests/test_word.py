@@ -4,7 +4,7 @@ import pytest
 from textual.widgets import OptionList
 
 from agent.tui.asked import Choice
-from agent.wire.reviews import Review
+from agent.wire.policy import Review
 from tests.tui.requests.world import World, at, on, opened, page, row, told, words
 from tests.tui.running import run as going
 

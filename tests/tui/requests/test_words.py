@@ -15,9 +15,9 @@ from agent.tui.screens.requests.words import (
     listed,
     proof,
 )
-from agent.wire.asking import Line
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review
+from agent.wire.decide import Line
+from agent.wire.policy import Review
+from agent.wire.records import Handled
 from tests.tui.requests.values import AT, handled, review, row, weighed, weight
 
 

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from agent.wire.asking import Line
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review
-from agent.wire.weighing import Row, Weighed, Weight
+from agent.wire.decide import Line
+from agent.wire.policy import Review
+from agent.wire.records import Handled
+from agent.wire.what_if import Row, Weighed, Weight
 
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 

@@ -5,9 +5,9 @@ from contextlib import AbstractAsyncContextManager
 
 from agent.tui.screens.requests import Requests
 from agent.tui.screens.requests.items import key_of
-from agent.wire.asking import Answer, Ask, Offer
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review
+from agent.wire.decide import Answer, Ask, Offer
+from agent.wire.policy import Review
+from agent.wire.records import Handled
 from agent.wire.routes import QUERY
 from tests.daemon.whole_daemon import Live
 from tests.tui.running import USUAL, Running, running

@@ -8,7 +8,7 @@ from agent.errors import LockedError, UsageError
 from agent.tui.help import Help
 from agent.tui.screens.tradeoff.screen import TradeOff
 from agent.tui.unlock import Unlocking
-from agent.wire.policing import Edited, Win
+from agent.wire.policy import Edited, Win
 from tests.tui.running import run as going
 from tests.tui.running import running
 from tests.tui.tradeoff.values import CURVE

@@ -16,8 +16,8 @@ from agent.tui.screens.tradeoff.words import (
     selected,
     written,
 )
-from agent.wire.policing import Edited, Win
-from agent.wire.weighing import CurveAsk
+from agent.wire.policy import Edited, Win
+from agent.wire.what_if import CurveAsk
 from tests.tui.tradeoff.values import CURVE, TITLES, point
 
 LAMBDAS = st.floats(0, 65_536, allow_nan=False)

@@ -1,6 +1,6 @@
 """A curve of four sets, as the daemon would answer with it."""
 
-from agent.wire.weighing import Point, TradeOffs
+from agent.wire.what_if import Point, TradeOffs
 
 
 def point(least: float, most: float, *names: str, helps: float = 0.1, dear: float = 0.01) -> Point:

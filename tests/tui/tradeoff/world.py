@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from agent.wire.policing import Edited, PolicyEdit
-from agent.wire.weighing import CurveAsk, TradeOffs
+from agent.wire.policy import Edited, PolicyEdit
+from agent.wire.what_if import CurveAsk, TradeOffs
 from tests.tui.double import Double
 from tests.tui.running import Running
 from tests.tui.tradeoff.values import CURVE

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import VaultError
-from agent.vault.keys.derivation import (
+from agent.vault.seal import (
     CALIBRATED_KIB,
     FLOOR,
     MAX_ITERATIONS,
@@ -83,7 +83,7 @@ def test_unbearable_work_is_refused_before_it_is_begun(
 ) -> None:
     """Nothing is ever passed on to Argon2id."""
     begun: Iterator[object] = iter(())
-    monkeypatch.setattr("agent.vault.keys.derivation.Argon2id", lambda **_: next(begun))
+    monkeypatch.setattr("agent.vault.seal.Argon2id", lambda **_: next(begun))
     with pytest.raises(VaultError, match="more work or memory"):
         derive(b"x", SALT, replace(FLOOR, **changes))
 
@@ -103,7 +103,7 @@ def test_memory_that_is_not_there_is_one_sentence(monkeypatch: pytest.MonkeyPatc
     def exhausted(**_: object) -> object:
         raise MemoryError
 
-    monkeypatch.setattr("agent.vault.keys.derivation.Argon2id", exhausted)
+    monkeypatch.setattr("agent.vault.seal.Argon2id", exhausted)
     with pytest.raises(VaultError, match="memory"):
         derive(b"x", SALT, FASTEST)
 

@@ -12,11 +12,11 @@ import keyring.errors
 import pytest
 
 from agent.errors import VaultError, WrongSecretError
-from agent.vault.keys import keyrings
-from agent.vault.keys.secrets import Secret
-from agent.vault.keys.slot_rows import SlotInfo
-from agent.vault.location import Location
+from agent.vault import secrets
+from agent.vault.secrets import Secret
+from agent.vault.slots import SlotInfo
 from agent.vault.vault import Vault, create, make, unlock
+from agent.vault.vault_files import Location
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
 
 RING = Secret("keyring")
@@ -87,7 +87,7 @@ def test_the_keyring_opens_the_vault(ring: Ring, at: Location, vault: Vault) -> 
     """Until its slot is removed, and with it what the keyring keeps."""
     number = vault.add_keyring()
     assert vault.keys()[-1] == SlotInfo(number, "keyring")
-    assert [service for service, _ in ring.kept] == [keyrings.SERVICE]
+    assert [service for service, _ in ring.kept] == [secrets.SERVICE]
     vault.close()
     with unlock(at, RING) as again:
         assert again.notes == ()
@@ -207,10 +207,10 @@ def test_a_keyring_that_waits_is_not_waited_for(
     unlock(at, RING).close()
     assert seen == [True]
     monkeypatch.undo()
-    monkeypatch.setattr(keyrings, "SECONDS", 0)
+    monkeypatch.setattr(secrets, "SECONDS", 0)
     with pytest.raises(VaultError, match="did not answer within 0 seconds"):
         unlock(at, RING)
-    assert not keyrings.forget("00")
+    assert not secrets.forget("00")
     unlock(at, TYPED).close()
 
 
@@ -253,7 +253,7 @@ def test_without_the_extra_everything_else_works(
     monkeypatch.setitem(sys.modules, "keyring", None)
     with pytest.raises(VaultError, match="extra `keyring` is not installed"):
         vault.add_keyring()
-    assert not keyrings.forget("00")
+    assert not secrets.forget("00")
     vault.rotate(PASSPHRASE)
     vault.close()
     unlock(at, TYPED).close()
@@ -261,12 +261,12 @@ def test_without_the_extra_everything_else_works(
 
 def test_which_keyring_this_session_has(monkeypatch: pytest.MonkeyPatch, ring: Ring) -> None:
     """Its name; none where the library found nothing that could keep a key, or is not there."""
-    assert keyrings.backend() == ring.name
+    assert secrets.backend() == ring.name
     for kind in (keyring.backends.fail.Keyring, keyring.backends.null.Keyring):
         keyring.set_keyring(kind())
-        assert (keyrings.installed(), keyrings.backend()) == (True, None)
-    monkeypatch.setattr(keyrings, "find_spec", lambda _name: None)
-    assert (keyrings.installed(), keyrings.backend()) == (False, None)
+        assert (secrets.installed(), secrets.backend()) == (True, None)
+    monkeypatch.setattr(secrets, "find_spec", lambda _name: None)
+    assert (secrets.installed(), secrets.backend()) == (False, None)
 
 
 def test_a_vault_that_is_not_to_be_leaves_no_key(at: Location, ring: Ring) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import WrongSecretError
-from agent.vault.keys.recovery import CODE_BYTES, parsed, written
+from agent.vault.secrets import CODE_BYTES, parsed, written
 
 CODES = st.binary(min_size=CODE_BYTES, max_size=CODE_BYTES)
 DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

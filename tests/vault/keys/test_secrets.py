@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.vault.keys.secrets import MAX_BYTES, Secret, normalised
+from agent.vault.secrets import MAX_BYTES, Secret, normalised
 
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60)
 

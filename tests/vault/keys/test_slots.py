@@ -9,22 +9,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError, VaultError, WrongSecretError
-from agent.vault.keys.derivation import Derivation
-from agent.vault.keys.opening import opened, openings
-from agent.vault.keys.secrets import Secret
-from agent.vault.keys.slot_making import SlotMaker
-from agent.vault.keys.slot_rows import (
+from agent.vault.seal import Derivation, Key
+from agent.vault.secrets import Secret
+from agent.vault.slots import (
     MAX_SLOTS,
+    PassphraseSlot,
+    Place,
     SlotInfo,
+    SlotMaker,
     SlotRow,
+    decoded,
+    encoded,
     free_id,
     keys_of,
     new_row,
+    opened,
+    openings,
+    slot_key,
     slots_digest,
+    unwrapped,
     without,
 )
-from agent.vault.keys.slots import PassphraseSlot, Place, decoded, encoded, slot_key, unwrapped
-from agent.vault.sealed.seal import Key
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
 
 ID = b"v" * 16

@@ -6,8 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.vault.sealed.framing import context, frame, named, unnamed
-from agent.vault.sealed.seal import OVERHEAD, Key, Sealer, Seals, UnsealedError
+from agent.vault.seal import (
+    OVERHEAD,
+    Key,
+    Sealer,
+    Seals,
+    UnsealedError,
+    context,
+    frame,
+    named,
+    unnamed,
+)
 
 KEY = Key(bytes(range(32)))
 FIELDS = st.lists(st.binary(max_size=6) | st.text(max_size=4) | st.integers(0, 2**64 - 1))

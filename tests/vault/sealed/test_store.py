@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from agent.errors import DamagedVaultError, UsageError, VaultError
-from agent.vault.keys.slot_rows import read_vault_id
-from agent.vault.rotation import rotate
-from agent.vault.sealed import chain, item_rows
-from agent.vault.sealed.database import Database
-from agent.vault.sealed.seal import Seals
-from agent.vault.sealed.store import Store
+from agent.vault import chain
+from agent.vault.database import Database
+from agent.vault.making import rotate
+from agent.vault.seal import Seals
+from agent.vault.slots import read_vault_id
+from agent.vault.store import MAX_ITEM_BYTES, Store
 from tests.vault.worlds import PASSPHRASE, TYPED, contents, key_of, made, rows_of, store_of, stream
 
 SITES = st.sampled_from(["one.example", "two.example", "ü.example"])
@@ -193,11 +193,11 @@ def test_sizes_have_limits(tmp_path: Path) -> None:
     at, key, _ = made(tmp_path)
     with store_of(at, key) as store:
         store.append_entry("s" * chain.MAX_NAME, bytes(chain.MAX_PAYLOAD), durable=False)
-        store.put("n" * chain.MAX_NAME, bytes(item_rows.MAX_PAYLOAD))
+        store.put("n" * chain.MAX_NAME, bytes(MAX_ITEM_BYTES))
         for site, payload in (("s", bytes(chain.MAX_PAYLOAD + 1)), ("", b""), ("s" * 1025, b"")):
             with pytest.raises(UsageError):
                 store.append_entry(site, payload, durable=False)
-        for name, payload in (("n", bytes(item_rows.MAX_PAYLOAD + 1)), ("", b""), ("é" * 513, b"")):
+        for name, payload in (("n", bytes(MAX_ITEM_BYTES + 1)), ("", b""), ("é" * 513, b"")):
             with pytest.raises(UsageError):
                 store.put(name, payload)
         before = contents(store)
@@ -208,7 +208,7 @@ def test_sizes_have_limits(tmp_path: Path) -> None:
 
 def test_too_many_items_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are there can still be replaced."""
-    monkeypatch.setattr("agent.vault.sealed.store.MAX_ITEMS", 2)
+    monkeypatch.setattr("agent.vault.store.MAX_ITEMS", 2)
     at, key, _ = made(tmp_path)
     with store_of(at, key) as store:
         store.put("a", b"1")

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
-from agent.vault.sealed.connection import make_private, translated
-from agent.vault.sealed.database import Database
-from agent.vault.sealed.store import Store
-from agent.vault.sealed.trouble import trouble
+from agent.vault.connection import make_private, translated, trouble
+from agent.vault.database import Database
+from agent.vault.store import Store
 from tests.vault.worlds import altered, contents, made, second, store_of
 
 

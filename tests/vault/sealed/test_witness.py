@@ -10,10 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import RolledBackError
-from agent.vault.location import Location
-from agent.vault.rotation import rotate
-from agent.vault.sealed.store import Store
-from agent.vault.sealed.witness import MISSING, UNWRITTEN, Witness, read_witness, write_witness
+from agent.vault.making import rotate
+from agent.vault.store import Store
+from agent.vault.vault_files import (
+    MISSING,
+    UNWRITTEN,
+    Location,
+    Witness,
+    read_witness,
+    write_witness,
+)
 from tests.vault.worlds import PASSPHRASE, made, store_of, stream
 
 COUNTS = st.integers(0, 2**63 - 1)

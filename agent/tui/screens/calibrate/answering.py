@@ -15,8 +15,8 @@ from agent.tui.screens.calibrate.questions import (
     of_level,
     ordered,
 )
-from agent.wire.calibrating import Answers
-from agent.wire.policing import AttributeStatus
+from agent.wire.policy import AttributeStatus
+from agent.wire.what_if import Answers
 
 Said = Mapping[tuple[Kind, str], int]
 USUAL_LEVELS = 3  # that are used, as far as nobody knows yet

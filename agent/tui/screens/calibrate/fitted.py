@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from agent.tui.numbers import bits, more
 from agent.tui.plain import fitted as cut
-from agent.wire.calibrating import Calibrated, Pair
+from agent.wire.what_if import Calibrated, Pair
 
 WANTED, LINE, BOTH, BEYOND = "●", "│", "◉", "›"
 NAME, NUMBER = 14, 8  # columns

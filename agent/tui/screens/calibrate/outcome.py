@@ -12,7 +12,7 @@ from textual.widgets import Static
 from agent.tui.screens.calibrate.fitted import headline, next_step, picture, prices, remarks
 from agent.tui.screens.calibrate.questions import LEVELS
 from agent.tui.screens.calibrate.scale import LEAVE
-from agent.wire.calibrating import Calibrated
+from agent.wire.what_if import Calibrated
 
 WIDEST = 100  # columns of the picture
 HELP = (

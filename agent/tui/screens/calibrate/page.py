@@ -18,9 +18,9 @@ from agent.tui.page import Page
 from agent.tui.screens.calibrate.answering import Answering
 from agent.tui.screens.calibrate.outcome import Outcome
 from agent.tui.screens.calibrate.scale import Scale
-from agent.wire.calibrating import Calibrate, Calibrated
-from agent.wire.policing import AttributeStatus
+from agent.wire.policy import AttributeStatus
 from agent.wire.state import EventKind
+from agent.wire.what_if import Calibrate, Calibrated
 
 LEAD = (
     "What is being known worth to you? A few questions of about two minutes find your own prices. "

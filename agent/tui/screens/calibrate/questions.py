@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from agent.tui.screens.profile.rows import families
-from agent.wire.calibrating import Improvement
-from agent.wire.policing import AttributeStatus
+from agent.wire.policy import AttributeStatus
+from agent.wire.what_if import Improvement
 
 Kind = Literal["sensitivity", "one_of", "improvement"]
 FIRST = 10  # attributes that are asked about unless more are wanted

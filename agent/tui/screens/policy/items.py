@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agent.tui.listing import Kind, Part
 from agent.tui.screens.requests.drawn import when
-from agent.wire.policing import Problem, RulesStatus, RuleStatus
+from agent.wire.policy import Problem, RulesStatus, RuleStatus
 from agent.wire.words import write_policy
 
 LAST, REMARK, OVER, WRONG = "*", "!", "×", "✗"

@@ -17,7 +17,7 @@ from agent.tui.page import Page
 from agent.tui.plain import fitted, plain
 from agent.tui.said import Said
 from agent.tui.screens.policy.items import LEGEND, Item, headline, items_of
-from agent.wire.policing import RulesStatus
+from agent.wire.policy import RulesStatus
 from agent.wire.state import EventKind
 
 TOOLTIP = (

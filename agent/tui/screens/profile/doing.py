@@ -8,8 +8,8 @@ from agent.tui.asked import Choice, Confirm
 from agent.tui.screens.profile.picking import picking
 from agent.tui.screens.profile.rows import RULED, Row
 from agent.tui.screens.profile.words import MEANS, edit_said, stale_said
-from agent.wire.keeping import Changed, Profile, ProfileChange
-from agent.wire.policing import AttributeStatus, Edited, PolicyEdit, Value
+from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
+from agent.wire.records import Changed, Profile, ProfileChange
 
 if TYPE_CHECKING:
     from agent.tui.app import Review

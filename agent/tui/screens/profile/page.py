@@ -19,9 +19,8 @@ from agent.tui.screens.profile.listing import Attributes
 from agent.tui.screens.profile.rows import Row, made, matching
 from agent.tui.screens.profile.slider import STEPS, cheaper, dearer
 from agent.tui.screens.profile.words import detail, foot
-from agent.wire.keeping import Profile
-from agent.wire.overview import Recipient
-from agent.wire.policing import AttributeStatus
+from agent.wire.policy import AttributeStatus
+from agent.wire.records import Profile, Recipient
 from agent.wire.state import EventKind
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from agent.tui.screens.profile.slider import drawn
-from agent.wire.policing import AttributeStatus
+from agent.wire.policy import AttributeStatus
 
 HIDDEN = "•••"
 NOT_SET = "not set"

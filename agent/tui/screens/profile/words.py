@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from agent.tui.screens.profile.rows import NOT_SET, Row, rule_said, value_said
-from agent.wire.keeping import Changed
-from agent.wire.policing import Edited, Win
+from agent.wire.policy import Edited, Win
+from agent.wire.records import Changed
 
 MEANS = {
     "never": "never leaves",

@@ -17,9 +17,9 @@ from agent.tui.page import Page
 from agent.tui.screens.recipients.detail import Detail, Told
 from agent.tui.screens.recipients.drawn import LOOK, heads
 from agent.tui.screens.recipients.words import matches
-from agent.wire.overview import Recipient
+from agent.wire.records import Recipient
 from agent.wire.state import EventKind
-from agent.wire.weighing import Weighed, WhatIf
+from agent.wire.what_if import Weighed, WhatIf
 
 PAUSE = 0.08  # seconds that the cursor rests before the detail follows it
 TOOLTIP = (

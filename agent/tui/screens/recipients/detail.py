@@ -22,9 +22,8 @@ from agent.tui.screens.recipients.words import (
     known,
     remarks,
 )
-from agent.wire.keeping import Held
-from agent.wire.overview import Recipient
-from agent.wire.weighing import Weighed
+from agent.wire.records import Held, Recipient
+from agent.wire.what_if import Weighed
 
 TOOLTIP = (
     "What this recipient knows about you, and how many people look like that to it. Helps: bits "

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agent.tui.bars import bars
 from agent.tui.listing import Kind, Line, Look, Part
 from agent.tui.plain import fitted
-from agent.wire.overview import Recipient
+from agent.wire.records import Recipient
 
 HEIGHT = 2  # lines of each
 PEOPLE, REQUESTS = 26, 10  # columns

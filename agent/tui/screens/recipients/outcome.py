@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from agent.wire.asking import Allowed
 from agent.wire.base import Done
+from agent.wire.decide import Allowed
 
 
 def means(pool: str) -> str:

@@ -11,10 +11,9 @@ from agent.tui.actions.action import keys
 from agent.tui.asked import Confirm
 from agent.tui.screens.recipients.board import Board
 from agent.tui.screens.recipients.outcome import blocked, forgotten, means, unblocked
-from agent.wire.asking import Allow, Refuse
 from agent.wire.base import Done
-from agent.wire.keeping import Forget
-from agent.wire.overview import Recipient
+from agent.wire.decide import Allow, Refuse
+from agent.wire.records import Forget, Recipient
 
 
 class Recipients(Board):

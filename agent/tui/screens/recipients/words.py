@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from agent.tui.bars import columns
 from agent.tui.numbers import bits, more, people
-from agent.wire.keeping import Held
-from agent.wire.overview import Inferred, Moment, Recipient
-from agent.wire.weighing import Row, Weighed
+from agent.wire.records import Held, Inferred, Moment, Recipient
+from agent.wire.what_if import Row, Weighed
 
 HIDDEN = "•••"
 CHART, HIGH = 40, 5  # columns and lines of the bars

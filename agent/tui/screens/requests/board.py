@@ -29,9 +29,8 @@ from agent.tui.screens.requests.items import (
     merged,
 )
 from agent.wire.base import MOST_ENTRIES
-from agent.wire.keeping import Entry
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review
+from agent.wire.policy import Review
+from agent.wire.records import Entry, Handled
 from agent.wire.state import EventKind
 
 LATEST = 200  # requests that are asked for once all are known

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review
-from agent.wire.weighing import Weighed, WhatIf
+from agent.wire.policy import Review
+from agent.wire.records import Handled
+from agent.wire.what_if import Weighed, WhatIf
 
 
 @dataclass(frozen=True, slots=True)

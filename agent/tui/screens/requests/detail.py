@@ -13,8 +13,8 @@ from agent.tui.plain import plain_lines
 from agent.tui.screens.requests import weights, words
 from agent.tui.screens.requests.change import Change, Trial, begun
 from agent.tui.screens.requests.weights import Shown, Shows
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review
+from agent.wire.policy import Review
+from agent.wire.records import Handled
 
 TOOLTIP = (
     "Each attribute with what it helps the recipient serve you, and what it costs you, in "

@@ -8,8 +8,8 @@ from agent.tui.listing import Kind, Line, Look, Part
 from agent.tui.numbers import bits, more, people
 from agent.tui.plain import fitted
 from agent.tui.screens.requests.items import Item, Title, key_of
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review
+from agent.wire.policy import Review
+from agent.wire.records import Handled
 from agent.wire.words import WHY_NOTHING
 
 ROOMY = 74  # columns, from which on an item has one line

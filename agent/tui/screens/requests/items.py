@@ -4,8 +4,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review
+from agent.wire.policy import Review
+from agent.wire.records import Handled
 
 Only = Literal["all", "waiting", "disclosed", "nothing"]
 ONLY: tuple[Only, ...] = ("all", "waiting", "disclosed", "nothing")

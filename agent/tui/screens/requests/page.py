@@ -28,7 +28,7 @@ from agent.tui.screens.requests.verdicts import (
     verdict,
 )
 from agent.tui.screens.requests.words import change, listed, whom
-from agent.wire.reviews import Review, Ruled
+from agent.wire.policy import Review, Ruled
 
 T = TypeVar("T")
 NO_REVIEW = ("nothing waits here", "space tries an attribute, then a or o makes that hold")

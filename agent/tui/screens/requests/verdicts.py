@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from agent.tui.screens.requests.change import Trial
 from agent.tui.screens.requests.words import listed
-from agent.wire.reviews import (
+from agent.wire.policy import (
     About,
     Decided,
     Disclose,

@@ -10,9 +10,9 @@ from agent.tui.listing import Kind, Line, Look, Part
 from agent.tui.numbers import bits, more, people
 from agent.tui.plain import fitted, plain
 from agent.tui.screens.requests.change import Trial
-from agent.wire.asking import Line as Said
-from agent.wire.overview import Handled
-from agent.wire.weighing import Row, Weighed
+from agent.wire.decide import Line as Said
+from agent.wire.records import Handled
+from agent.wire.what_if import Row, Weighed
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 FULL, CUT = "█", "»"

@@ -8,9 +8,9 @@ from agent.tui.screens.requests.change import Change, Trial
 from agent.tui.screens.requests.drawn import when
 from agent.tui.screens.requests.items import Wanted
 from agent.tui.screens.requests.weights import BEST, PROVEN
-from agent.wire.overview import Handled
-from agent.wire.reviews import Review
-from agent.wire.weighing import Weighed, Weight
+from agent.wire.policy import Review
+from agent.wire.records import Handled
+from agent.wire.what_if import Weighed, Weight
 from agent.wire.words import WHY_NOTHING
 
 EXACT = "Of the sets that your rules allow none is better."

@@ -18,9 +18,9 @@ from agent.tui.page import Page
 from agent.tui.plain import plain
 from agent.tui.screens.tradeoff.plot import LEGEND, Plot
 from agent.tui.screens.tradeoff.words import about, facts, selected
-from agent.wire.policing import AttributeStatus
+from agent.wire.policy import AttributeStatus
 from agent.wire.state import EventKind, Status
-from agent.wire.weighing import CurveAsk, TradeOffs
+from agent.wire.what_if import CurveAsk, TradeOffs
 
 LABELS = 11  # columns of the names before what is said
 COMPUTING = "computing …"

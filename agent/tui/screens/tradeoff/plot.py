@@ -7,7 +7,7 @@ from textual.widget import Widget
 
 from agent.tui.screens.tradeoff.drawing import MARGIN, Spot, area_of, drawn
 from agent.tui.screens.tradeoff.words import cost, digits_of
-from agent.wire.weighing import TradeOffs
+from agent.wire.what_if import TradeOffs
 
 SELECTED, NOW, KNEE, SET, BEATEN = "●", "N", "K", "○", "·"
 STYLES = {

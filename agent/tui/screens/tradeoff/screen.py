@@ -10,8 +10,8 @@ from agent.tui.actions.action import keys
 from agent.tui.asked import Asked, Choice
 from agent.tui.screens.tradeoff.board import Board
 from agent.tui.screens.tradeoff.words import number, selected, written
-from agent.wire.policing import Edited, PolicyEdit
-from agent.wire.weighing import CurveAsk
+from agent.wire.policy import Edited, PolicyEdit
+from agent.wire.what_if import CurveAsk
 
 
 class TradeOff(Board):

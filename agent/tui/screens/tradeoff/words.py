@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from math import sqrt
 
 from agent.tui.numbers import bits, more, people
-from agent.wire.policing import Edited, Win
-from agent.wire.weighing import CurveAsk, Point, TradeOffs
+from agent.wire.policy import Edited, Win
+from agent.wire.what_if import CurveAsk, Point, TradeOffs
 
 PROVEN = {
     "enumerated": "No better set exists.",

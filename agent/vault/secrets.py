@@ -1,29 +1,118 @@
-"""The keyring of the system, where somebody wants the vault's key in it (extra `keyring`).
-
-It is other people's code: it may ask the user something and wait for ever, and raise anything. So
-it is asked in a thread that nobody has to wait for, and what it raises is one error of ours.
-"""
+"""What opens a vault: a passphrase, a recovery code, or the keyring of the system."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ctypes
+import resource
+import sys
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
 from importlib.util import find_spec
 from threading import Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from agent.errors import VaultError
+from agent.errors import UsageError, VaultError, WrongSecretError
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+
+_SET_DUMPABLE = 4  # PR_SET_DUMPABLE of linux/prctl.h
+Kind = Literal["passphrase", "recovery", "keyring"]
+MAX_BYTES = 1024
+CODE_BYTES = 20
+_DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_VALUES = {digit: value for value, digit in enumerate(_DIGITS)} | {"O": 0, "I": 1, "L": 1}
+_LENGTH, _GROUP, _CHECK_BITS = 36, 6, 20
 SERVICE = "reticent"
 SECRET_BYTES = 32
 SECONDS = 30.0  # for somebody to answer what the keyring asks
-
 _HINT = "unlock with the passphrase, or start and unlock the keyring of the system"
 _REFUSED = "the keyring did not take the key"
 _SILENT = "the keyring did not give the key"
+
+
+def forbid_dumps() -> None:
+    """Let no core file be made of this process, for good; to be called before a secret is read.
+
+    On Linux no other process of the same user can read its memory either, but root's. Sources:
+    setrlimit(2), PR_SET_DUMPABLE(2const); core(5): a limit alone does not stop a core that is
+    piped to a program.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # a C library that cannot be asked
+            system = ctypes.CDLL(None)
+            system.prctl(_SET_DUMPABLE, *[ctypes.c_ulong(0)] * 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A passphrase or recovery code as it was typed; for the keyring there is no text.
+
+    ``kept``: what the keyring has, by account; None where it was not asked yet.
+    """
+
+    kind: Kind
+    text: str | None = None
+    kept: Mapping[str, bytes] | None = None
+
+    def __repr__(self) -> str:
+        return f"Secret(kind={self.kind!r})"
+
+
+def normalised(passphrase: str) -> bytes:
+    """Return a passphrase as bytes, the same however it was typed (RFC 8265, OpaqueString).
+
+    Raises UsageError if it is empty, too long or no text.
+    """
+    spaced = "".join(" " if unicodedata.category(c) == "Zs" else c for c in passphrase)
+    try:
+        data = unicodedata.normalize("NFC", spaced).encode()
+    except UnicodeEncodeError:  # which holds the passphrase
+        hint = "type it on a terminal in UTF-8"
+        raise UsageError("this passphrase is not text", hint) from None
+    if not data:
+        raise UsageError("the passphrase is empty", "choose one; several words are easy to keep")
+    if len(data) > MAX_BYTES:
+        raise UsageError("the passphrase is too long", f"use at most {MAX_BYTES} bytes")
+    return data
+
+
+def written(code: bytes) -> str:
+    """Return the bytes of a code as text in groups, with its checksum."""
+    number = (int.from_bytes(code, "big") << _CHECK_BITS) | _checksum(code)
+    digits = "".join(_DIGITS[(number >> 5 * place) & 31] for place in reversed(range(_LENGTH)))
+    return "-".join(digits[at : at + _GROUP] for at in range(0, _LENGTH, _GROUP))
+
+
+def parsed(text: str) -> bytes:
+    """Return the bytes of a code as somebody typed it; WrongSecretError if it cannot be one."""
+    digits = [digit for digit in text.upper() if digit != "-" and not digit.isspace()]
+    if unknown := sorted({digit for digit in digits if digit not in _VALUES}):
+        what = f"a recovery code has no {unknown[0]!r}"
+        raise WrongSecretError(what, "copy it from the paper again; U is never in it")
+    if len(digits) != _LENGTH:
+        what = f"this recovery code has {len(digits)} digits instead of {_LENGTH}"
+        raise WrongSecretError(what, "copy it from the paper again, six groups of six")
+    number = 0
+    for digit in digits:
+        number = number << 5 | _VALUES[digit]
+    code = (number >> _CHECK_BITS).to_bytes(CODE_BYTES, "big")
+    if number & (1 << _CHECK_BITS) - 1 != _checksum(code):
+        what = "this recovery code is mistyped: its last four digits do not fit the others"
+        raise WrongSecretError(what, "compare it with the paper, group by group")
+    return code
+
+
+def _checksum(code: bytes) -> int:
+    """Return the bits that a mistake changes."""
+    return int.from_bytes(sha256(b"reticent recovery code 1" + code).digest()[:3], "big") >> 4
+
 
 _Found = TypeVar("_Found")
 

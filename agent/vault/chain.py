@@ -1,25 +1,34 @@
-"""Entries as sealed rows, each linked to the one before (FORMAT.md, "Rows")."""
+"""The sealed state of a vault, and its entries as sealed rows, each linked to the one before."""
 
 import json
-from collections.abc import Iterator, Sequence
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from heapq import merge
 from struct import Struct, error
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from agent.errors import RolledBackError
-from agent.vault.sealed.database import MAX_INTEGER, Database, Statement
-from agent.vault.sealed.framing import named, unnamed
-from agent.vault.sealed.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError
-from agent.vault.sealed.state import State, first_link
-from agent.vault.sealed.trouble import damaged
-from agent.vault.sealed.witness import OLD_COPY, Witness
+from agent.vault.connection import damaged
+from agent.vault.database import MAX_INTEGER, Database, Statement
+from agent.vault.seal import (
+    FORMAT,
+    LOOKUP_BYTES,
+    OVERHEAD,
+    Seals,
+    UnsealedError,
+    frame,
+    named,
+    unnamed,
+)
+from agent.vault.vault_files import OLD_COPY, Witness
 
+_LAYOUT = struct.Struct(">QQ32s32s32s")
 MAX_PAYLOAD = 2**16
 MAX_NAME = 1024
 LINK_BYTES = 32
-
 SITES_AT_ONCE = 10_000  # in one query: SQLite takes no text without a bound
-
 _FIXED = Struct(">QQII")
 _BATCH = 64  # rows in memory at a time
 _MAX_SEALED = OVERHEAD + LINK_BYTES + 2 + MAX_NAME + MAX_PAYLOAD
@@ -31,6 +40,81 @@ _OF_SITES = (
     f"{_COLUMNS} WHERE number > ? AND number < ?"  # noqa: S608  (constants)
     f" AND hex(site) IN (SELECT value FROM json_each(?)) ORDER BY number DESC LIMIT {_BATCH}"
 )
+
+
+_Id = TypeVar("_Id", bytes, int)
+
+
+_Stamp = TypeVar("_Stamp", bytes, int)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Counts, the head of the chain, and digests of all items and all slots."""
+
+    generation: int
+    rotations: int
+    entries: int
+    head: bytes
+    items: bytes
+    slots: bytes
+
+    def after(self, **changes: int | bytes) -> Self:
+        """Return the state that the next transaction leaves."""
+        # mypy holds each field to the type of all changes together
+        return replace(self, generation=self.generation + 1, **changes)  # type: ignore[arg-type]
+
+    def witness(self, vault_id: bytes) -> Witness:
+        """Return what to keep apart from the vault."""
+        return Witness(
+            FORMAT,
+            vault_id.hex(),
+            self.generation,
+            self.rotations,
+            self.entries,
+            self.head.hex(),
+        )
+
+
+def first_link(seals: Seals) -> bytes:
+    """Return what stands before the first entry."""
+    return seals.digest("chain")
+
+
+def digest_of(rows: Mapping[_Id, _Stamp]) -> bytes:
+    """Return the digest of items (id: generation) or slots (id: digest)."""
+    fields: list[bytes | int] = []
+    for key in sorted(rows):
+        fields.append(key)
+        fields.append(rows[key])
+    return sha256(frame(*fields)).digest()
+
+
+def written_state(state: State, seals: Seals) -> Statement:
+    """Return the statement that puts a state in place."""
+    fields = (state.rotations, state.entries, state.head, state.items, state.slots)
+    sealed = seals.seal(_LAYOUT.pack(*fields), "state", state.generation)
+    return "INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (state.generation, sealed)
+
+
+def state_row(database: Database) -> tuple[int, bytes]:
+    """Return the generation of a vault and its state, sealed; DamagedVaultError if it has none."""
+    rows = database.rows("SELECT id, generation, sealed FROM state LIMIT 2")
+    match rows:
+        case [(1, int(generation), bytes(sealed))] if 0 < generation <= MAX_INTEGER:
+            return generation, sealed
+        case _:
+            raise damaged("it has not the one row that says what it is", database.path)
+
+
+def read_state(database: Database, seals: Seals) -> State:
+    """Return the state of a vault; DamagedVaultError if it is not what was sealed."""
+    generation, sealed = state_row(database)
+    try:
+        payload = seals.open(sealed, "state", generation)
+        return State(generation, *_LAYOUT.unpack(payload))
+    except (UnsealedError, struct.error) as error:
+        raise damaged("what it says of itself was altered", database.path) from error
 
 
 class Hash(Protocol):

@@ -1,34 +1,104 @@
-"""Sealed rows in one file: the chain of entries, and named items (FORMAT.md, "Rows")."""
+"""The rows of an open vault: the chain of entries, and named items (FORMAT.md, "Rows")."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent.errors import UsageError, VaultError
-from agent.vault.keys.slot_rows import ALTERED, read_slots, slots_digest
-from agent.vault.sealed import chain
-from agent.vault.sealed.item_rows import (
-    MAX_ITEMS,
-    check_item,
-    opened_item,
-    put_item,
-    read_items,
-    removed_item,
-    sealed_item,
-)
-from agent.vault.sealed.state import State, digest_of, first_link, read_state, written_state
-from agent.vault.sealed.trouble import damaged, refuses
-from agent.vault.sealed.witness import MISSING, UNWRITTEN, check_age, read_witness, write_witness
+from agent.vault import chain
+from agent.vault.chain import MAX_NAME, State, digest_of, first_link, read_state, written_state
+from agent.vault.connection import damaged, refuses
+from agent.vault.database import Database, Statement
+from agent.vault.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError, named, unnamed
+from agent.vault.slots import ALTERED, read_slots, slots_digest
+from agent.vault.vault_files import MISSING, UNWRITTEN, check_age, read_witness, write_witness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from agent.vault.keys.slot_rows import SlotRow
-    from agent.vault.sealed.database import Database, Statement
-    from agent.vault.sealed.item_rows import Item
-    from agent.vault.sealed.seal import Seals
-    from agent.vault.sealed.witness import Witness
+    from agent.vault.slots import SlotRow
+    from agent.vault.vault_files import Witness
+
+
+MAX_ITEM_BYTES = 2**20
+MAX_ITEMS = 2**16
+_MAX_SEALED = OVERHEAD + 2 + MAX_NAME + MAX_ITEM_BYTES
+_ONE = (
+    f"SELECT generation, iif(length(sealed) <= {_MAX_SEALED}, sealed, NULL)"  # noqa: S608  (a constant)
+    " FROM item WHERE id = ?"
+)
+_IDS = (
+    f"SELECT iif(length(id) = {LOOKUP_BYTES}, id, NULL)"  # noqa: S608  (constants)
+    f" FROM item LIMIT {MAX_ITEMS + 1}"
+)
+_PREFIX = "other/"
+
+
+class Item(NamedTuple):
+    """An item as it lies in the file."""
+
+    id: bytes
+    generation: int
+    sealed: bytes
+
+
+def item_id(seals: Seals, name: str) -> bytes:
+    """Return what stands for the name of an item in the file."""
+    return seals.lookup("item", name)
+
+
+def sealed_item(seals: Seals, name: str, payload: bytes, generation: int) -> Item:
+    """Return the row of an item."""
+    found_by = item_id(seals, name)
+    sealed = seals.seal(named(name, payload), "item", found_by, generation)
+    return Item(found_by, generation, sealed)
+
+
+def opened_item(seals: Seals, item: Item) -> tuple[str, bytes]:
+    """Return name and payload of an item; DamagedVaultError if it is not what was sealed there."""
+    try:
+        name, payload = unnamed(seals.open(item.sealed, "item", item.id, item.generation))
+    except (UnsealedError, ValueError) as error:
+        raise damaged("an item was altered") from error
+    if item_id(seals, name) != item.id:
+        raise damaged("an item has another name")
+    return name, payload
+
+
+def put_item(item: Item) -> Statement:
+    """Return the statement that puts an item in place."""
+    return "INSERT OR REPLACE INTO item VALUES (?, ?, ?)", item
+
+
+def removed_item(item: Item) -> Statement:
+    """Return the statement that removes an item."""
+    return "DELETE FROM item WHERE id = ?", (item.id,)
+
+
+def read_items(database: Database, seals: Seals) -> dict[str, Item]:
+    """Return every item by its name. Raises DamagedVaultError."""
+    ids = [found_by for (found_by,) in database.rows(_IDS)]
+    if len(ids) > MAX_ITEMS or not all(isinstance(found_by, bytes) for found_by in ids):
+        raise damaged("its items are not those of a vault", database.path)
+    items = (_item(database, found_by) for found_by in ids)
+    return {opened_item(seals, item)[0]: item for item in items}
+
+
+def _item(database: Database, found_by: bytes) -> Item:
+    """Return an item as it is in the file; DamagedVaultError if it is none."""
+    match database.rows(_ONE, found_by):
+        case [(int(generation), bytes(sealed))] if generation > 0:
+            return Item(found_by, generation, sealed)
+        case _:
+            raise damaged("an item is missing, or is none", database.path)
+
+
+def check_item(name: str, payload: bytes) -> None:
+    """Raise UsageError if an item is larger than a vault takes."""
+    if not 0 < len(name.encode()) <= MAX_NAME or len(payload) > MAX_ITEM_BYTES:
+        what = "an item for the vault has no name, or too much in it"
+        raise UsageError(what, f"keep at most {MAX_ITEM_BYTES} bytes in one item")
 
 
 class Store:
@@ -258,3 +328,31 @@ class Store:
 def _digest(items: dict[str, Item]) -> bytes:
     """Return what the state says of items."""
     return digest_of({item.id: item.generation for item in items.values()})
+
+
+class Items:
+    """Records by name, apart from what the vault itself keeps."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def get(self, name: str) -> bytes | None:
+        """Return a record, or None. Raises DamagedVaultError."""
+        return self._store.get(_PREFIX + name)
+
+    def names(self, prefix: str) -> list[str]:
+        """Return the names of all records that begin with a prefix, sorted."""
+        start = _PREFIX + prefix
+        found = (name for name in self._store.names() if name.startswith(start))
+        return [name.removeprefix(_PREFIX) for name in found]
+
+    def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
+        """Keep a record of at most 1 MiB, in place of what was there; VaultError if it fails.
+
+        ``durable``: it survives a power cut; else the end of the process only.
+        """
+        self._store.put(_PREFIX + name, payload, durable=durable)
+
+    def delete(self, name: str) -> None:
+        """Remove a record, if there is one. Raises VaultError."""
+        self._store.delete(_PREFIX + name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import (
     AbstractContextManager,
     ExitStack,
@@ -17,26 +17,23 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Self
 
-from agent.errors import (
-    BusyVaultError,
-    DamagedVaultError,
-    VaultError,
-    VaultVersionError,
-)
+from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
 from agent.files import name_new
-from agent.vault.leftovers import free_names
-from agent.vault.sealed.connection import (
+from agent.vault.connection import (
+    Watch,
     check_file,
     close_to_others,
     connect,
+    damaged,
     make_private,
     open_here,
+    refused,
+    still,
     translated,
     whole_copy,
 )
-from agent.vault.sealed.framing import FORMAT
-from agent.vault.sealed.trouble import damaged, refused
-from agent.vault.sealed.watch import Watch
+from agent.vault.seal import FORMAT
+from agent.vault.vault_files import free_names
 
 APPLICATION_ID = 0x52544356
 MAX_INTEGER = 2**63 - 1  # of SQLite
@@ -50,9 +47,7 @@ TABLES = (
     f"CREATE TABLE item(id BLOB PRIMARY KEY, {_SEALED}) WITHOUT ROWID",
     f"CREATE TABLE entry(number INTEGER PRIMARY KEY, site BLOB NOT NULL, {_SEALED})",
 )
-
 Statement = tuple[str, tuple[Any, ...]]
-
 # A hostile file must not run code by its schema, nor make us read past its cells; what is deleted
 # leaves no trace in the file.
 _HARDENED = (
@@ -300,3 +295,21 @@ def make_database(path: Path, statements: Iterable[Statement], page_bytes: int =
                 connection.execute(query, values)
             connection.execute("COMMIT")
         on_failure.pop_all()
+
+
+@contextmanager
+def looked_at(path: Path, check: Callable[[Path], None] = lambda _copy: None) -> Iterator[Database]:
+    """Yield a copy of the database of a vault that nobody has open; of that nothing changes.
+
+    ``check``: of the copy, before it is opened. Raises BusyVaultError, DamagedVaultError,
+    VaultVersionError, or VaultError if there is none.
+    """
+    with still(path) as copy:
+        try:
+            check(copy)
+            database = Database.open(copy)
+        except VaultError as error:
+            raise type(error)(error.what, error.hint, str(path)) from error
+        database.path = path
+        with closing(database):
+            yield database

@@ -1,0 +1,378 @@
+"""A connection to the file of a vault: SQLite's errors, and a watch on its files."""
+
+import fcntl
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO, NamedTuple
+
+from agent.errors import (
+    BusyVaultError,
+    DamagedVaultError,
+    ReplacedVaultError,
+    UsageError,
+    VaultError,
+    reason,
+)
+from agent.files import PRIVATE, create_private, name_new, settle, unfinished
+from agent.files import beside as part_beside
+from agent.vault.vault_files import JOURNAL, LOG
+
+RESTORE = "bring a backup back with `reticent restore FILE`"
+_PRIMARY = 0xFF  # the kind of an error; the bits above tell details
+_UNOPENED = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+_REFUSALS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, *_BUSY}
+_MAGIC = b"\x37\x7f\x06"  # how a log begins
+_BEFORE_PAGE = 24  # bytes in a log
+MAX_VALUE_BYTES = 2**21  # the largest payload is half of that
+READERS = 510, 0x40000002  # bytes that whoever reads a database locks, from there on (SQLite)
+
+
+def trouble(error: sqlite3.Error, path: Path) -> VaultError:
+    """Return our error for one of SQLite's."""
+    code = _kind(error)
+    if code in _BUSY:
+        return busy(path)
+    if code == sqlite3.SQLITE_FULL:
+        hint = "free some space and try again; nothing of this was written"
+        return VaultError("the disk is full", hint, str(path))
+    if code == sqlite3.SQLITE_READONLY:
+        hint = "make file, folder and disk writable for you"
+        return VaultError("the vault cannot be written: it is read-only", hint, str(path))
+    if code in _UNOPENED:
+        hint = "check that file and folder are yours and can be written to"
+        return VaultError("the vault cannot be opened", hint, str(path))
+    if code == sqlite3.SQLITE_IOERR:
+        hint = "check the disk and the space on it, then unlock again"
+        return VaultError("the disk failed while the vault was in use", hint, str(path))
+    return damaged("it is no sound database", path)
+
+
+def busy(path: Path) -> BusyVaultError:
+    """Return the error for a vault that somebody else has open."""
+    hint = "stop the other one, for instance with `reticent lock`"
+    return BusyVaultError("the vault is open in another process", hint, str(path))
+
+
+def refuses(error: VaultError) -> bool:
+    """Say whether SQLite would not write: no room, read-only, busy. All else may have half-done."""
+    return isinstance(error.__cause__, sqlite3.Error) and _kind(error.__cause__) in _REFUSALS
+
+
+def damaged(what: str, path: Path | None = None) -> DamagedVaultError:
+    """Return the error for a vault in which something is not as it was written."""
+    place = None if path is None else str(path)
+    return DamagedVaultError(f"the vault is damaged: {what}", RESTORE, place)
+
+
+def refused(error: OSError, path: Path) -> VaultError:
+    """Return our error for one of the system's."""
+    hint = "check that file and folder are yours, can be written to and have space"
+    return VaultError(reason(error), hint, str(path))
+
+
+def _kind(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY
+
+
+class Stamp(NamedTuple):
+    """What tells whether a file is the one it was, and as it was."""
+
+    device: int
+    inode: int
+    size: int
+    written_ns: int
+
+
+class Files(NamedTuple):
+    """The files behind the two names, None where there is none."""
+
+    file: Stamp | None
+    log: Stamp | None
+
+
+class Watch:
+    """The two files of an open database, as it left them.
+
+    To look at their names costs two calls of the system. A log that is cut at the very moment at
+    which it is written to has the right size again: so what stood at its end is read again, too.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Take the files as they are."""
+        self.place = Path(os.path.realpath(path))
+        self.log = self.place.with_name(self.place.name + LOG)
+        self._names = str(path.absolute()), str(self.log)
+        self._descriptor: int | None = None  # of the log
+        self._end: bytes | None = None  # of the log; None where frames may lie behind it
+        self._frame = 0
+        self.left = self.found()
+
+    def begin(self, page_bytes: int) -> None:
+        """Take the files as they are now that there is a log. Raises OSError."""
+        self._frame = _BEFORE_PAGE + page_bytes
+        self._descriptor = os.open(self._names[1], os.O_RDONLY | os.O_CLOEXEC)
+        self._take(self.found())
+
+    def end(self) -> None:
+        """Watch no more."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def found(self) -> Files:
+        """Return what lies under the two names now."""
+        return Files(*map(stamp, self._names))
+
+    @property
+    def intact(self) -> bool:
+        """Whether everything is as it was left."""
+        return self.found() == self.left
+
+    def check(self) -> None:
+        """Raise ReplacedVaultError where something is not as it was left."""
+        if not self.intact:
+            raise self._error()
+
+    def settled(self) -> None:
+        """Take both files after this process has moved the log into the file, or tried to."""
+        found = self.found()
+        if same(found.file, self.left.file) and same(found.log, self.left.log):
+            self._take(found)
+
+    def rolled_back(self) -> None:
+        """Take the log after a transaction that was undone, of which something may be in it."""
+        found = self.found()
+        if found.file == self.left.file and same(found.log, self.left.log):
+            self._take(found)
+
+    def committed(self) -> None:
+        """Take the log after a transaction, by which it alone has grown.
+
+        Raises ReplacedVaultError where something else has changed.
+        """
+        found = self.found()
+        grown = self._has_grown(found.log)
+        if grown:
+            self.left = Files(self.left.file, found.log)
+        if not grown or found.file != self.left.file:
+            raise self._error()
+
+    def retired(self) -> None:
+        """Take what is there now that there is no log any more."""
+        self.left = self.found()
+
+    def difference(self) -> str:
+        """Say what became of files that are not as they were left."""
+        found = self.found()
+        if found.file is None:
+            what = "the vault was removed or moved away"
+        elif not same(found.file, self.left.file):
+            what = "another file was put in the place of the vault"
+        elif found.file != self.left.file:
+            what = "another program has written into the vault"
+        else:
+            what = "the log of the vault was removed, replaced or written to"
+        return f"{what} while it was open"
+
+    @property
+    def identity(self) -> tuple[int, ...]:
+        """Which file is open, by device and inode."""
+        return () if self.left.file is None else self.left.file[:2]
+
+    @property
+    def log_bytes(self) -> int:
+        """How long the log was when it was left."""
+        return 0 if self.left.log is None else self.left.log.size
+
+    def is_ours(self, path: Path) -> bool:
+        """Say whether a name leads to the file that is open."""
+        return same(stamp(str(path)), self.left.file)
+
+    def log_is_ours(self) -> bool:
+        """Say whether the log is the one that was left, and nobody has written to it since."""
+        return self.left.log is not None and self.found().log == self.left.log
+
+    def _has_grown(self, log: Stamp | None) -> bool:
+        """Say whether this is the log that was left, with more at its end at most."""
+        before = self.left.log
+        if log is None or before is None or log[:2] != before[:2] or log.size < before.size:
+            return False
+        if self._descriptor is not None and self._end is not None:
+            begin = before.size - len(self._end)
+            data = os.pread(self._descriptor, log.size - begin, begin)
+            if not data.startswith(self._end or _MAGIC):
+                return False
+            self._end = data[-self._frame :]
+        return True
+
+    def _take(self, found: Files) -> None:
+        self.left = found
+        self._end = b"" if found.log is not None and not found.log.size else None
+
+    def _error(self) -> ReplacedVaultError:
+        hint = "run `reticent status`: it says where everything was set aside"
+        return ReplacedVaultError(self.difference(), hint, self._names[0])
+
+
+def stamp(name: str) -> Stamp | None:
+    """Return what a name leads to, None where it leads nowhere."""
+    try:
+        found = os.stat(name)  # noqa: PTH116  (twice as fast, and done four times a commit)
+    except OSError:
+        return None
+    return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def same(one: Stamp | None, other: Stamp | None) -> bool:
+    """Say whether these are one file, whatever is in it."""
+    return one is not None and other is not None and one[:2] == other[:2]
+
+
+# Files that a database is open on in this process, by device and inode.
+open_here: set[tuple[int, ...]] = set()
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file that only its owner can read; VaultError if there is one."""
+    try:
+        create_private(b"", path)
+    except UsageError as error:
+        raise VaultError(error.what, error.hint, error.where) from error
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Return a connection to a file that exists."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=0,
+        isolation_level=None,
+        check_same_thread=False,  # a vault may be unlocked beside the loop that then uses it
+    )
+    connection.text_factory = bytes
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    return connection
+
+
+def check_file(path: Path) -> os.stat_result:
+    """Return which file this is; VaultError if there is none."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise VaultError("this is not a file", "name the file of a vault", str(path))
+    except FileNotFoundError as error:
+        raise VaultError("there is no vault", "make one with `reticent init`", str(path)) from error
+    except OSError as error:
+        raise refused(error, path) from error
+    return status
+
+
+def close_to_others(path: Path) -> None:
+    """Let only its owner read a file. Raises VaultError."""
+    try:
+        if stat.S_IMODE(path.stat().st_mode) != PRIVATE:
+            path.chmod(PRIVATE)
+    except OSError as error:
+        raise refused(error, path) from error
+
+
+@contextmanager
+def still(path: Path, beside: Path | None = None) -> Iterator[Path]:
+    """Yield a copy of a vault and its log, to look at: of the vault itself nothing changes.
+
+    It is taken while nobody can write. ``beside``: what it is an unfinished part of; else it lies
+    where the system has what is temporary. Raises BusyVaultError where somebody has the vault open,
+    VaultError where there is none or it cannot be read.
+    """
+    found = check_file(path)
+    # To open and close it here would give up the locks on it.
+    if (found.st_dev, found.st_ino) in open_here:
+        raise busy(path)
+    prefix, parent = (
+        ("reticent-", None) if beside is None else (unfinished(beside).name, beside.parent)
+    )
+    try:
+        folder = TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise refused(error, Path(error.filename or path)) from error
+    with folder as name:
+        to = Path(name) / path.name
+        copy_files(path, to)
+        yield to
+
+
+def copy_files(path: Path, to: Path) -> None:
+    """Copy a database and what SQLite left beside it into files of the owner's only.
+
+    Raises BusyVaultError where somebody has it open, VaultError where it cannot be copied.
+    """
+    real = Path(os.path.realpath(path))  # beside that SQLite keeps the log
+    try:
+        with path.open("rb") as file:
+            _hold(file, path)
+            for suffix in (LOG, JOURNAL):
+                source, target = (each.with_name(each.name + suffix) for each in (real, to))
+                if source.is_file():
+                    make_private(target)
+                    shutil.copyfile(source, target)
+            make_private(to)
+            with to.open("wb") as copy:
+                shutil.copyfileobj(file, copy)
+    except OSError as error:
+        raise refused(error, path) from error
+
+
+def _hold(file: BinaryIO, path: Path) -> None:
+    """Hold others off from writing to a database until its file is closed; BusyVaultError."""
+    try:
+        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, *READERS)
+    except (BlockingIOError, PermissionError) as error:
+        raise busy(path) from error
+
+
+@contextmanager
+def whole_copy(to: Path) -> Iterator[sqlite3.Connection]:
+    """Yield an empty database that becomes a file, on the disk, once it is filled.
+
+    Raises VaultError if there is such a file or it cannot be written; then it leaves none.
+    """
+    if os.path.lexists(to):
+        raise _exists(to)
+    try:
+        with part_beside(b"", to) as part, translated(to):
+            with closing(connect(part)) as target:
+                target.execute("PRAGMA synchronous=OFF")  # it is worth nothing before it is whole
+                yield target
+                target.execute("PRAGMA journal_mode=DELETE")
+            settle(part)
+            name_new(part, to)
+        settle(to.parent)
+    except FileExistsError as error:
+        raise _exists(to) from error
+    except OSError as error:
+        raise refused(error, to) from error
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Raise what SQLite raises as a VaultError."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise trouble(error, path) from error
+    except UnicodeDecodeError as error:  # of a damaged name in what SQLite says
+        raise damaged("it is no sound database", path) from error
+    except MemoryError as error:
+        raise damaged("it asks for more memory than there is", path) from error
+
+
+def _exists(path: Path) -> VaultError:
+    """Return the error where a file is in the way."""
+    return VaultError("there is such a file already", "choose another name", str(path))

@@ -1,1 +1,0 @@
-"""What opens the vault: key slots, and the secrets that open these."""

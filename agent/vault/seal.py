@@ -1,0 +1,246 @@
+"""Keys, what they seal, and the bytes that a seal is bound to (FORMAT.md, "Notation")."""
+
+import hmac
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.ciphers.aead import AESGCMSIV
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from agent.errors import VaultError
+
+APP = "reticent vault"
+FORMAT = 1
+Chance = Callable[[int], bytes]  # as many random bytes as it is told: os.urandom, or a test's
+_LENGTH = struct.Struct(">H")
+KEY_BYTES = 32
+NONCE_BYTES = 12
+TAG_BYTES = 16
+OVERHEAD = NONCE_BYTES + TAG_BYTES
+LOOKUP_BYTES = 16
+KEPT = 4096  # names
+OPENSSL = "install `cryptography` from its wheel, which brings OpenSSL 3.2 or newer"
+MAX_MEMORY_KIB = 2**20
+MAX_ITERATIONS = 16
+MAX_LANES = 16
+MAX_WORK = 2**22  # KiB written in all: some seconds, and a file has up to eight slots
+KIB_PER_LANE = 8  # RFC 9106 knows no less
+TARGET_SECONDS = 0.5
+CALIBRATED_KIB = 2**19  # a slot made here must open on a smaller machine too
+_NO_MEMORY = "this machine has not enough free memory for the key derivation"
+
+
+Field = bytes | str | int
+
+
+def frame(*fields: Field) -> bytes:
+    """Return fields with their lengths; an integer is 8 bytes, a text is UTF-8."""
+    parts: list[bytes] = []
+    for field in fields:
+        part = _field_bytes(field)
+        parts += (struct.pack(">I", len(part)), part)
+    return b"".join(parts)
+
+
+def context(vault_id: bytes, label: str, *fields: Field) -> bytes:
+    """Return what a payload of a vault is bound to: the format, the vault, the place in it."""
+    return frame(APP, FORMAT, vault_id, label, *fields)
+
+
+def named(name: str, payload: bytes) -> bytes:
+    """Return a payload behind its name, of which the length is told in 2 bytes."""
+    text = name.encode()
+    return _LENGTH.pack(len(text)) + text + payload
+
+
+def unnamed(data: bytes) -> tuple[str, bytes]:
+    """Return name and payload; ValueError if there is no name."""
+    begin = _LENGTH.size
+    end = begin + int.from_bytes(data[:begin], "big")
+    if not begin < end <= len(data):
+        raise ValueError
+    return data[begin:end].decode(), data[end:]
+
+
+def _field_bytes(field: Field) -> bytes:
+    """Return one field as bytes."""
+    if isinstance(field, int):
+        return struct.pack(">Q", field)
+    return field.encode() if isinstance(field, str) else field
+
+
+class UnsealedError(Exception):
+    """Bytes were not sealed with this key for this place; its catcher knows what that means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """32 secret bytes."""
+
+    data: bytes
+
+    def __repr__(self) -> str:
+        return "Key(…)"
+
+    def subkey(self, salt: bytes, info: str) -> "Key":
+        """Return the key of one purpose (RFC 5869)."""
+        return Key(expanded(self.data, salt, info))
+
+
+class Sealer:
+    """Seals payloads under one key, each with a fresh nonce."""
+
+    __slots__ = ("_chance", "_cipher")
+
+    def __init__(self, key: Key, chance: Chance) -> None:
+        self._chance = chance
+        try:
+            self._cipher = AESGCMSIV(key.data)
+        except UnsupportedAlgorithm as error:
+            raise VaultError("the system's OpenSSL has no AES-GCM-SIV", OPENSSL) from error
+
+    def seal(self, payload: bytes, bound: bytes) -> bytes:
+        """Return a payload sealed, to be opened with the same ``bound`` context only."""
+        nonce = self._chance(NONCE_BYTES)
+        return nonce + self._cipher.encrypt(nonce, payload, bound)
+
+    def open(self, sealed: bytes, bound: bytes) -> bytes:
+        """Return the payload; UnsealedError if it was altered or sealed for another place."""
+        if len(sealed) < OVERHEAD:
+            raise UnsealedError
+        try:
+            return self._cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], bound)
+        except InvalidTag as error:
+            raise UnsealedError from error
+
+
+class Seals:
+    """What an open vault seals its rows with, and finds them by."""
+
+    __slots__ = ("_labels", "_lookup", "_names", "_sealer", "vault_id")
+
+    def __init__(self, key: Key, vault_id: bytes, chance: Chance) -> None:
+        self.vault_id = vault_id
+        self._labels: dict[str, bytes] = {}  # the same few contexts begin every row
+        self._names: dict[tuple[str, str], bytes] = {}  # OpenSSL needs 40 µs to find its HMAC
+        self._sealer = Sealer(key.subkey(vault_id, "reticent vault 1 seal"), chance)
+        self._lookup = key.subkey(vault_id, "reticent vault 1 lookup")
+
+    def lookup(self, table: str, name: str) -> bytes:
+        """Return what stands for a name in the file."""
+        found = self._names.get((table, name))
+        if found is None:
+            if len(self._names) >= KEPT:
+                self._names.clear()
+            whole = hmac.digest(self._lookup.data, frame(table, name), "sha256")
+            found = self._names[table, name] = whole[:LOOKUP_BYTES]
+        return found
+
+    def seal(self, payload: bytes, label: str, *fields: bytes | int) -> bytes:
+        """Return a payload sealed for one place of this vault."""
+        return self._sealer.seal(payload, self._context(label, fields))
+
+    def open(self, sealed: bytes, label: str, *fields: bytes | int) -> bytes:
+        """Return the payload of one place of this vault; UnsealedError if it is not from there."""
+        return self._sealer.open(sealed, self._context(label, fields))
+
+    def digest(self, label: str, *fields: bytes | int) -> bytes:
+        """Return SHA-256 of fields, bound to this vault."""
+        return sha256(self._context(label, fields)).digest()
+
+    def _context(self, label: str, fields: tuple[bytes | int, ...]) -> bytes:
+        """Return a context of this vault."""
+        begin = self._labels.get(label)
+        if begin is None:
+            begin = self._labels[label] = context(self.vault_id, label)
+        return begin + frame(*fields)
+
+
+def expanded(secret: bytes, salt: bytes, info: str) -> bytes:
+    """Return 32 bytes made from a secret that needs no slowness (RFC 5869)."""
+    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=salt, info=info.encode()).derive(secret)
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """How much work a guess of the passphrase costs; ``memory_kib`` in units of 1,024 bytes."""
+
+    memory_kib: int = 2**16
+    iterations: int = 3
+    lanes: int = 4
+
+    @property
+    def bearable(self) -> bool:
+        """Whether it may be computed: a hostile file must not exhaust this machine."""
+        return (
+            1 <= self.iterations <= MAX_ITERATIONS
+            and 1 <= self.lanes <= MAX_LANES
+            and KIB_PER_LANE * self.lanes <= self.memory_kib <= MAX_MEMORY_KIB
+            and self.memory_kib * self.iterations <= MAX_WORK
+        )
+
+
+FLOOR = Derivation()
+
+
+def derive(passphrase: bytes, salt: bytes, derivation: Derivation) -> bytes:
+    """Return the 32 bytes of a passphrase.
+
+    Raises VaultError if the parameters are out of range (before any work), the memory is not
+    there, or the system's OpenSSL has no Argon2id.
+    """
+    if not derivation.bearable:
+        what = "the key slot asks for more work or memory than any that reticent makes"
+        raise VaultError(what, "do not use this file; `reticent restore FILE` brings a backup back")
+    try:
+        return Argon2id(
+            salt=salt,
+            length=KEY_BYTES,
+            iterations=derivation.iterations,
+            lanes=derivation.lanes,
+            memory_cost=derivation.memory_kib,
+        ).derive(passphrase)
+    except MemoryError as error:
+        raise VaultError(_NO_MEMORY, "close other programs and try again") from error
+    except UnsupportedAlgorithm as error:
+        raise VaultError("the system's OpenSSL has no Argon2id", OPENSSL) from error
+
+
+def calibrate(
+    clock: Callable[[], float], work: Callable[[Derivation], object] | None = None
+) -> Derivation:
+    """Return the parameters for a new slot: about half a second here, and never below the floor.
+
+    ``clock``: seconds, as time.perf_counter; ``work``: does one derivation. Memory is doubled as
+    long as that is nearer to the target. Raises VaultError if not even the floor can be computed.
+    """
+    work = work or _trial
+    chosen = FLOOR
+    taken = _seconds(clock, work, chosen)
+    while chosen.memory_kib < CALIBRATED_KIB and 1.5 * taken < TARGET_SECONDS:
+        larger = replace(chosen, memory_kib=2 * chosen.memory_kib)
+        try:
+            taken = _seconds(clock, work, larger)
+        except VaultError:
+            return chosen
+        chosen = larger
+    return chosen
+
+
+def _trial(derivation: Derivation) -> None:
+    """Derive a key of nothing."""
+    derive(b"trial", bytes(16), derivation)
+
+
+def _seconds(
+    clock: Callable[[], float], work: Callable[[Derivation], object], derivation: Derivation
+) -> float:
+    """Return how long one derivation takes."""
+    begin = clock()
+    work(derivation)
+    return clock() - begin

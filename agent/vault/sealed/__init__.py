@@ -1,1 +1,0 @@
-"""Sealed rows in one SQLite file (../FORMAT.md)."""
