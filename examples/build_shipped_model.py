@@ -10,8 +10,7 @@ from pathlib import Path
 
 from agent.build.build import build_model
 from agent.build.options import BuildOptions
-from agent.model.file import write
-from agent.model.shipped import shipped_model
+from agent.model.file import shipped_model, write
 
 DATA = Path(__file__).parent / "data" / "so2017"
 TITLES = {

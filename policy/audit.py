@@ -1,24 +1,114 @@
 """Which rules of a policy file do nothing: they never match, or others always win. Pure.
 
-Nothing is said that is not so; that nothing is said of a rule proves nothing.
+Every remark is true; a rule without one need not be of use.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
 from agent.errors import UsageError
-from policy.careful import closest, keeps, near
-from policy.cover import everywhere, names_meet, specific
-from policy.emptied import NOTHING, says_nothing
-from policy.fields import dotted, shown
-from policy.names import NamePattern
-from policy.positions import Key, line_of, lines_of
-from policy.rules import DEFAULT_RULE, Layer, Path, Policy, Rule
-from policy.search import Search
-from policy.shadow import Shadows
+from policy.match import Search
+from policy.overlap import LESS, MORE, SAME, everywhere, names_meet, specific
+from policy.read import EMPTY_POLICY, closest, is_empty_policy, keeps, near
+from policy.rules import DEFAULT_RULE, EXACT, Groups, Layer, NamePattern, Path, Policy, Rule
+from policy.sections import dotted, shown
+from policy.settings import SETTINGS, stricter
+from policy.toml_edit import Key, line_of, lines_of
 
+_NOTHING_KEY = "nothing"
+MOST_LOOKS = 50_000  # comparisons: about half a second
 MEANT = "did you mean"
+
+
+class Shadows:
+    """The rules of a policy that hold on one day, made ready to find what shadows each."""
+
+    def __init__(self, rules: Sequence[Rule], groups: Groups) -> None:
+        """Take the rules that have not expired, in their order."""
+        self._groups = groups
+        self._looks = 0
+        self._place = {rule: place for place, rule in enumerate(rules)}
+        self._blocks = [rule for rule in rules if rule.blocks]
+        self._by_text: dict[str, list[Rule]] = {}
+        self._setting: dict[str, list[Rule]] = {key: [] for key in SETTINGS}
+        for rule in rules:
+            for key in rule.settings:
+                self._setting[key].append(rule)
+            for text in {*_texts(rule), *(each.text for each in rule.attributes)}:
+                self._by_text.setdefault(text, []).append(rule)
+
+    def over(self, rule: Rule) -> dict[str, tuple[Rule, bool]]:
+        """Return the settings that never decide, each with the rule that does, and if it repeats.
+
+        Taking all of these settings out of a policy changes no value of any request. Of rules
+        without end, not all are compared: nothing is found then.
+        """
+        found: dict[str, tuple[Rule, bool]] = {}
+        for other in self._near(rule):
+            self._looks += 1
+            if self._looks > MOST_LOOKS:
+                return {}
+            grade = specific(other, rule, self._groups)
+            for key in rule.settings.keys() & other.settings.keys() - found.keys():
+                if grade is not None and self._beats(other, rule, key, grade):
+                    same = grade < MORE and other.settings[key] == rule.settings[key]
+                    found[key] = other, same
+        return {key: found[key] for key in rule.settings if key in found}
+
+    def _near(self, rule: Rule) -> Iterator[Rule]:
+        """Yield the rules that may be as specific wherever this one holds, or block all of it.
+
+        Such a rule names the same domains, the same attributes where these are no patterns, and
+        words of the same letters.
+        """
+        exact = [each.text for each in rule.attributes if each.rank == EXACT]
+        texts = [*exact, *_texts(rule)]
+        near: Collection[Rule] = self._place
+        if rule.blocks:
+            near = self._blocks
+        elif texts:
+            near = min((self._by_text[text] for text in texts), key=len)
+        return (each for each in near if each is not rule)
+
+    def _beats(self, other: Rule, rule: Rule, key: str, grade: int) -> bool:
+        """Say whether another rule, which holds wherever this does, leaves a setting no effect."""
+        if key == _NOTHING_KEY and rule.blocks:
+            back = specific(rule, other, self._groups)
+            return back is None or self._place[other] < self._place[rule]
+        if grade == LESS or other.layer is Layer.DEFAULTS:  # to write one down is no mistake
+            return False
+        value, own = other.settings[key], rule.settings[key]
+        if other.layer is Layer.PRESET:
+            return grade == SAME and value == own and self._repeats(rule, other, key)
+        if grade == MORE or stricter(SETTINGS[key], value, own):
+            return True
+        twins = specific(rule, other, self._groups) == SAME
+        return value == own and (not twins or self._place[other] < self._place[rule])
+
+    def _repeats(self, rule: Rule, preset: Rule, key: str) -> bool:
+        """Say whether a rule of the file has no effect beside one of the preset with its value.
+
+        It may, where a third rule meets both: those of the file win over those of a preset.
+        """
+        if specific(rule, preset, self._groups) != SAME:
+            return False
+        third = [each for each in self._setting[key] if each not in (rule, preset)]
+        self._looks += len(third)
+        return all(self._aside(each, rule, key) for each in third)
+
+    def _aside(self, third: Rule, rule: Rule, key: str) -> bool:
+        """Say whether it is all the same to a third rule of which layer a rule is."""
+        if third.layer is Layer.PRESET:
+            open_ = stricter(SETTINGS[key], rule.settings[key], third.settings[key])
+            return not (third.attributes and open_)
+        return third.layer is Layer.DEFAULTS or not names_meet(third, rule)
+
+
+def _texts(rule: Rule) -> list[str]:
+    """Return the domains of a rule, and the letters of its words."""
+    letters = [each.text.replace("*", "").replace(" ", "") for each in rule.queries]
+    return [*(each.text for each in rule.recipients), *letters]
 
 
 class Remark(NamedTuple):
@@ -40,11 +130,11 @@ def audit(policy: Policy, names: Sequence[str] | None, today: date) -> tuple[Rem
 
     ``names``: the attributes of the model, None to leave out what depends on it. Without all that
     is remarked on, every request has the same outcome, on this day and after it, but for
-    what is nearly named (`policy.careful`).
+    what is nearly named (`policy.read`).
     """
-    if says_nothing(policy.text):
-        what = f"{NOTHING.what}, so the daemon does not use it"
-        return (Remark(NOTHING.line, "", what, NOTHING.hint, DEFAULT_RULE),)
+    if is_empty_policy(policy.text):
+        what = f"{EMPTY_POLICY.what}, so the daemon does not use it"
+        return (Remark(EMPTY_POLICY.line, "", what, EMPTY_POLICY.hint, DEFAULT_RULE),)
     auditor = _Auditor(policy, names, today)
     remarks = [each for rule in policy.rules for each in auditor.remarks(rule)]
     return tuple(sorted(remarks, key=lambda each: (each.line, each.key, each.what)))
@@ -65,7 +155,7 @@ def misspelt(policy: Policy, names: Sequence[str]) -> tuple[Remark, ...]:
 def called(rule: Rule, lines: Mapping[Key, int], key: str = "") -> str:
     """Return what to call a rule, with the line of a setting in it if it is of the file.
 
-    ``lines``: of that file, as `policy.positions.lines_of` returns them.
+    ``lines``: of that file, as `policy.toml_edit.lines_of` returns them.
     """
     if rule.layer is not Layer.FILE:
         return rule.name

@@ -1,23 +1,31 @@
-"""From the text of a policy file to a policy, or to all that is wrong with it. Pure."""
+"""From a policy file to a policy, or to all that is wrong with it."""
 
+import os
 import re
+import stat
 import tomllib
-from collections.abc import Callable, Sequence
-from typing import Any
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from agent.errors import PolicyError, Problem
-from policy import fields
-from policy.conflicts import note_conflicts
-from policy.fields import Findings
-from policy.groups import read_groups
-from policy.rules import DEFAULT_RULE, Layer, Policy, Rule
+from agent.errors import PolicyError, Problem, UsageError, nearest, reason
+from policy import sections
+from policy.overlap import note_conflicts
+from policy.rules import DEFAULT_RULE, Layer, NamePattern, Policy, Rule, frozen
 from policy.sections import (
     PARTS,
+    Findings,
     Reading,
     read_attributes,
     read_daemon,
+    read_groups,
     read_queries,
     read_rules,
+    shown,
 )
 from policy.settings import SETTINGS
 
@@ -26,7 +34,6 @@ LARGEST = 1 << 19  # characters
 MOST_RULES = 2000  # entries of [attributes] among them, and different attributes in all
 MOST_PARTS = 64  # of a dotted key: tomllib compares each with all before it
 PRESETS = ("balanced", "generous", "strict")
-
 Preset = Callable[[str], tuple[Rule, ...]]
 WAYS_OUT = {  # by what tomllib says
     "invalid value": 'write text in "quotes", and true or false in small letters',
@@ -47,7 +54,10 @@ _TOKEN = re.compile(  # each branch takes all that it has looked at, so that tim
     r"|[^\"'#A-Za-z0-9_-]++",
     re.DOTALL,
 )
-_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+EMPTY_POLICY = Problem(1, "", "the file says nothing", 'write preset = "balanced" into it')
+_NEVER = frozen({"disclose": "never"})
+Check = Callable[[Path, os.stat_result], None]
 
 
 def read(text: str, source: str, preset: Preset | None) -> Policy:
@@ -90,9 +100,9 @@ def _document(text: str, source: str) -> dict[str, Any]:
     except RecursionError:
         problem = Problem(1, "", "something is nested too deeply", "no part of a policy nests so")
     except ValueError as error:  # also a number with thousands of digits
-        place = _PLACE.search(str(error))
+        place = _TOML_PLACE.search(str(error))
         line = int(place[1]) if place and place[1] else text.count("\n") + 1 if place else 1
-        what = _PLACE.sub("", str(error)).lower()
+        what = _TOML_PLACE.sub("", str(error)).lower()
         problem = Problem(line, "", f"this is not TOML: {what}", _way_out(what))
     raise PolicyError(source, [problem])
 
@@ -104,7 +114,7 @@ def _way_out(what: str) -> str:
 
 def _rules(reading: Reading, known: dict[str, Any]) -> list[Rule]:
     top = {key: value for key, value in known.items() if key in SETTINGS}
-    settings = fields.settings(reading.found, (), top)
+    settings = sections.read_settings(reading.found, (), top)
     rules = [reading.rule("the top of the file", (), settings)] if top else []
     rules += read_attributes(reading, _table(reading.found, known, "attributes"))
     rules += read_queries(reading, _table(reading.found, known, "queries"))
@@ -125,13 +135,13 @@ def _comparable(found: Findings, rules: Sequence[Rule]) -> bool:
 
 
 def _table(found: Findings, document: dict[str, Any], key: str) -> dict[str, Any]:
-    return dict(fields.table(found, (key,), document.get(key, {})))
+    return dict(sections.read_table(found, (key,), document.get(key, {})))
 
 
 def _check_format(found: Findings, known: dict[str, Any]) -> None:
     given = known.get("format", FORMAT)
     if given != FORMAT or isinstance(given, (bool, float)):
-        what = f"format {fields.shown(given)} is not one that this version reads"
+        what = f"format {sections.shown(given)} is not one that this version reads"
         found.add(("format",), what, f"write format = {FORMAT}, or use a newer version of reticent")
 
 
@@ -148,7 +158,7 @@ def _started_from(
     elif isinstance(name, str):
         found.unknown(("preset",), "preset", name, [*PRESETS])
     else:
-        what = f"{fields.shown(name)} is no preset"
+        what = f"{sections.shown(name)} is no preset"
         found.add(("preset",), what, f"write one of {', '.join(PRESETS)} in quotes")
     return ()
 
@@ -156,9 +166,132 @@ def _started_from(
 def _trusted(found: Findings, known: dict[str, Any]) -> tuple[str, ...]:
     if "trusted_keys" not in known:
         return ()
-    keys = fields.texts(found, ("trusted_keys",), known["trusted_keys"])
+    keys = sections.read_texts(found, ("trusted_keys",), known["trusted_keys"])
     for key in keys:
         if not _KEY.fullmatch(key):
             hint = "`reticent model verify` prints it: ed25519: and 64 hexadecimal digits"
-            found.add(("trusted_keys",), f"{fields.shown(key)} is no public key", hint)
+            found.add(("trusted_keys",), f"{sections.shown(key)} is no public key", hint)
     return tuple(keys)
+
+
+def is_empty_policy(text: str) -> bool:
+    """Say whether no key of a policy has a value, but ``format``; ``text``: of a valid one.
+
+    By the letter it would open everything, and it is what is left of any file that is emptied
+    before it is written.
+    """
+    said = {key: value for key, value in tomllib.loads(text).items() if value not in ({}, [])}
+    return not said.keys() - {"format"}
+
+
+def with_typo_guard(policy: Policy, names: Sequence[str]) -> Policy:
+    """Return a policy with a rule more for each attribute that it nearly names, to keep it.
+
+    ``names``: the attributes of the model that decides.
+    Source: policy/FORMAT.md, "Attributes".
+    """
+    more = tuple(kept for rule in policy.rules for kept in _keeping(rule, policy, names))
+    return replace(policy, rules=(*policy.rules, *more)) if more else policy
+
+
+def keeps(rule: Rule, policy: Policy) -> bool:
+    """Say whether what a rule of the file nearly names does not leave until that is mended.
+
+    Not where the rule would only have opened something, nor where the file serves several models:
+    then a name may be that of another.
+    """
+    if rule.layer is not Layer.FILE or not all(_whole(each) for each in policy.rules):
+        return False
+    own = rule.settings
+    stricter = own.get("disclose") in {"never", "ask"}
+    return stricter or any(float(own.get(key, 0)) > 0 for key in ("sensitivity", "guard"))
+
+
+def near(pattern: NamePattern, names: Sequence[str]) -> str | None:
+    """Return the attribute that a name was probably meant to be, if it is the name of none."""
+    if "*" in pattern.text or pattern.text in names:
+        return None
+    return closest(pattern.text, tuple(names))
+
+
+closest = lru_cache(1 << 13)(nearest)  # which takes a tenth of a millisecond, for each rule
+
+
+def _keeping(rule: Rule, policy: Policy, names: Sequence[str]) -> Iterator[Rule]:
+    """Yield the rules that keep what a rule nearly names, where and for whom it would."""
+    for pattern in rule.attributes:
+        meant = near(pattern, names)
+        if meant is not None and keeps(rule, policy):
+            name = f"{shown(pattern.text)}, which nearly names {meant}"
+            yield replace(rule, name=name, settings=_NEVER, attributes=(NamePattern.parse(meant),))
+
+
+def _whole(rule: Rule) -> bool:
+    """Say whether a rule chooses no model, or does so for every request."""
+    return "model" not in rule.settings or rule.lasting
+
+
+class Opened(NamedTuple):
+    """The text of a policy file, with the status of the very file that it was read from."""
+
+    text: str
+    status: os.stat_result
+    mark: bytes  # of the encoding, before the text
+
+
+def load(path: Path, check: Check | None = None) -> Policy:
+    """Return the policy in a file; UsageError as `opened`, PolicyError if it is wrong."""
+    return read(opened(path, check).text, str(path), preset)
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a policy file; UsageError as `opened`."""
+    return opened(path).text
+
+
+def opened(path: Path, check: Check | None = None) -> Opened:
+    """Read a policy file; UsageError if it is no regular file, cannot be read, or is not text.
+
+    It waits for nobody and reads no more than a policy may have. ``check``: raises what speaks
+    against the file that was opened, before it is read.
+    """
+    try:
+        # Without O_NONBLOCK, opening a pipe waits for somebody to write to it.
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        descriptor = os.open(path, flags)
+        try:
+            with open(descriptor, "rb", closefd=False) as file:
+                status = os.fstat(descriptor)
+                _check(path, status)
+                if check is not None:
+                    check(path, status)
+                data = file.read(4 * LARGEST + 1)
+        finally:
+            os.close(descriptor)
+        mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
+        return Opened(data.removeprefix(mark).decode(), status, mark)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {reason(error)}", "name a policy file") from None
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        hint = "save the file as UTF-8"
+        raise UsageError(f"{path} is not UTF-8 text, line {line}", hint) from None
+
+
+def _check(path: Path, status: os.stat_result) -> None:
+    """Raise UsageError if what was opened is not to be read as a policy."""
+    if not stat.S_ISREG(status.st_mode):
+        what = f"{path} cannot be read: it is not a regular file"
+        raise UsageError(what, "name a policy file")
+
+
+@cache
+def preset(name: str) -> tuple[Rule, ...]:
+    """Return the rules of a shipped preset."""
+    rules = read(preset_text(name), f"preset {name}", None).rules
+    return tuple(rule for rule in rules if rule.layer is Layer.PRESET)
+
+
+def preset_text(name: str) -> str:
+    """Return a shipped preset as it is written."""
+    return files("policy").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")

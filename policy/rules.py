@@ -1,5 +1,7 @@
-"""A policy as a value: rules, each with what it matches and what it sets."""
+"""A policy as a value: rules, the patterns that they match by, and groups of recipients."""
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -7,15 +9,187 @@ from enum import IntEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from policy.daemon import DaemonSettings
-from policy.hosts import HostPattern
-from policy.names import NamePattern
-from policy.settings import DEFAULTS, Value
-from policy.words import Words
+from agent.errors import UsageError
+from policy.hosts import LOCAL, HostPattern, site_of, suffixes
+from policy.settings import DEFAULTS, DaemonSettings, Value
 
+EXACT = 1 << 20  # more specific than any pattern
+_FORM = re.compile(r"[a-z*][a-z0-9_*]*")
+MOST_CHARACTERS = 200
+# Any more of a word. A mark that no normal text has (NFKC makes it U+0300), so only itself.
+_REST = "\u0340"
+# Scripts without spaces: Thai, Lao, Burmese, Khmer, kana, bopomofo, Han.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3021-\u312f\u31a0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_SPOKEN = {ord(each): " " for each in "_-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"}
 Path = tuple[str | int, ...]
 ANY = 0  # the rank of a part that a rule leaves out
 GROUP = 1  # the rank of a group: below that of any domain
+Groups = Mapping[str, tuple[HostPattern, ...]]
+SIGN = "@"  # before the name of a group, where a host may stand as well
+
+
+@dataclass(frozen=True, slots=True)
+class NamePattern:
+    """The name of an attribute, or a pattern in which ``*`` stands for any characters or none."""
+
+    text: str
+    _pieces: tuple[str, ...] = field(repr=False, compare=False)
+
+    @classmethod
+    def parse(cls, text: str) -> "NamePattern":
+        """Return the pattern; UsageError where no attribute can have such a name."""
+        if not _FORM.fullmatch(text):
+            hint = "a name has small letters, digits and _; * stands for any of them"
+            raise UsageError(f"{text!r} is no name of an attribute", hint)
+        return cls(text, tuple(text.split("*")))
+
+    @property
+    def rank(self) -> int:
+        """How specific it is: the more characters it fixes the more, and a name above all."""
+        return len(self.text.replace("*", "")) + 1 if "*" in self.text else EXACT
+
+    def matches(self, name: str) -> bool:
+        """Say whether it is this attribute's name, or stands for it. Linear in the name."""
+        first, *middle = self._pieces
+        if not middle:
+            return name == first
+        last = middle.pop()
+        at, end = len(first), len(name) - len(last)
+        if at > end or not (name.startswith(first) and name.endswith(last)):
+            return False
+        for piece in middle:
+            found = name.find(piece, at, end)
+            if found < 0:
+                return False
+            at = found + len(piece)
+        return True
+
+
+_SPOKEN |= dict.fromkeys((0x034F, *range(0xFE00, 0xFE10)), "")  # joiners, variants: unseen
+
+
+_SPOKEN |= {ord(each): "'" for each in "\u2018\u2019\u02bc\u2032`"}
+
+
+def normal(text: str) -> str:
+    """Return a text as it is compared: NFKC, case folded, white space collapsed and stripped.
+
+    Control characters count as white space; invisible format characters (category Cf) are
+    dropped. It is what a model does to queries, so that both see the same words. Idempotent.
+    Source: UAX 15; Unicode 3.13, caseless matching.
+    """
+    if text.isascii():
+        folded = text.casefold()
+    else:
+        visible = "".join(each for each in text if unicodedata.category(each) != "Cf")
+        # Folding can leave what NFKC would compose, and NFKC what folding would change.
+        for _ in range(2):
+            visible = unicodedata.normalize("NFKC", visible).casefold()
+        folded = unicodedata.normalize("NFKC", visible)
+    if not folded.isprintable():
+        spaced = (" " if unicodedata.category(each) == "Cc" else each for each in folded)
+        folded = "".join(spaced)
+    return " ".join(folded.split())
+
+
+def spoken(text: str) -> str:
+    """Return the words of a text: normal, with ``_`` and hyphens as spaces, ``'`` for apostrophes.
+
+    Whatever is written in more than one way must not slip past a block. Idempotent.
+    """
+    plain = normal(text).translate(_SPOKEN).replace("i\u0307", "i")  # what a dotted I folds to
+    return " ".join(plain.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words that stand side by side in a query, whole; ``*`` ends a word that may go on.
+
+    A word is a run of letters, digits and the marks on them; in scripts without spaces
+    every letter is one. Punctuation stands in the query as in the pattern, and is whole
+    anywhere: ``c`` and ``c++`` are both found in "c++11", ``.net`` in "asp.net".
+    """
+
+    text: str
+    _pieces: tuple[str, ...] = field(repr=False, compare=False)
+
+    @classmethod
+    def parse(cls, text: str) -> "Words":
+        """Return the pattern; UsageError where no query could match, or ``*`` ends no word."""
+        words = spoken(text)
+        if len(words) > MOST_CHARACTERS:
+            what = f"a query of a policy has more than {MOST_CHARACTERS} characters"
+            raise UsageError(what, "write fewer words, or several patterns")
+        if not any(each.isalnum() for each in words):
+            raise UsageError(f"{words!r} has no letter and no digit", "write words of a query")
+        if not _ends_words(words):
+            hint = "write * only for the rest of a word, as in pregnan*"
+            raise UsageError(f"{words!r} has * where it is the rest of no word", hint)
+        return cls(words, tuple(words.split("*")))
+
+    @property
+    def rank(self) -> int:
+        """How specific it is: its characters that are neither ``*`` nor white space."""
+        return len(self.text) - self.text.count("*") - self.text.count(" ")
+
+    @property
+    def sample(self) -> str:
+        """A query that just the patterns match which match whatever this does."""
+        return self.text.replace("*", _REST)
+
+    def matches(self, query: str) -> bool:
+        """Say whether a query, as `spoken` returns it, has the words."""
+        head = self._pieces[0]
+        at = query.find(head)
+        while at >= 0:
+            if not _joined(query, at) and self._stand(query, at + len(head)):
+                return True
+            at = query.find(head, at + 1)
+        return False
+
+    def covers(self, other: "Words") -> bool:
+        """Say whether this surely matches whatever the other matches; False may be doubt."""
+        return self.matches(other.sample)
+
+    def _stand(self, query: str, at: int) -> bool:
+        """Say whether from `at`, where the first piece ends, the others follow to a word's end.
+
+        Each begins where a word ends, so there is one place to look, and time is linear.
+        """
+        for piece in self._pieces[1:]:
+            while _joined(query, at):
+                at += 1
+            if not query.startswith(piece, at):
+                return False
+            at += len(piece)
+        return not _joined(query, at)
+
+
+def _ends_words(words: str) -> bool:
+    """Say whether every ``*`` stands where a word ends."""
+    around = zip(f" {words}", words, f"{words[1:]} ", strict=False)
+    return all(_is_word(one) and not _is_word(two) for one, star, two in around if star == "*")
+
+
+def _joined(text: str, at: int) -> bool:
+    """Say whether the characters before and at a place are of one word."""
+    if not 0 < at < len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    if not (_is_word(before) and _is_word(after)):
+        return False
+    return _is_mark(after) or not (_UNSPACED.match(before) or _UNSPACED.match(after))
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or _is_mark(character)
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character)[0] == "M"
 
 
 class Layer(IntEnum):
@@ -117,3 +291,33 @@ DEFAULT_RULE = Rule("the defaults", DEFAULTS, Layer.DEFAULTS, "reticent")
 def frozen(settings: Mapping[str, Value]) -> Mapping[str, Value]:
     """Return settings that nobody can change."""
     return MappingProxyType(dict(settings))
+
+
+class Pools:
+    """Who pools with whom, made ready to be asked often."""
+
+    def __init__(self, groups: Groups) -> None:
+        """Take the groups, which have no recipient in common."""
+        self._members: dict[str, list[tuple[HostPattern, str]]] = {}
+        for name, members in groups.items():
+            for member in members:
+                self._members.setdefault(member.key, []).append((member, name))
+
+    def of(self, host: str) -> str:
+        """Return who remembers what a host is told: ``@`` and its group, or its domain."""
+        site = site_of(host)
+        group = self.group(site) if self._members else None
+        return site if group is None else SIGN + group
+
+    def group(self, host: str) -> str | None:
+        """Return the group that a host belongs to, whoever registered it."""
+        for domain in suffixes(host):
+            for member, name in self._members.get(domain, ()):
+                if member.matches(host):
+                    return name
+        return None
+
+
+def is_group(recipient: str) -> bool:
+    """Say whether a policy takes this for the name of a group: nothing in it is of a host."""
+    return not {*recipient} & {*".:*"} and recipient.strip().lower() != LOCAL

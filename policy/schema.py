@@ -10,11 +10,9 @@ from typing import Any
 
 import msgspec
 
-from policy.daemon import DAEMON
-from policy.fields import MOST_LISTED
 from policy.read import FORMAT, PRESETS
-from policy.sections import LONGEST_NAME
-from policy.settings import SETTINGS, Setting
+from policy.sections import LONGEST_NAME, MOST_LISTED
+from policy.settings import DAEMON, SETTINGS, Setting
 
 Schema = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Every setting of the policy language, in one table (FORMAT.md, "Settings")."""
+"""Every setting of the policy language, in one table (FORMAT.md, "Settings", "The daemon")."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,9 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta
 
-Value = str | int | float | bool
 About = Literal["attribute", "request", "recipient", "daemon"]
-
 Disclose = Literal["always", "auto", "ask", "never"]
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
 Mode = Literal["dynamic", "standing", "planned"]
@@ -18,7 +16,6 @@ Algorithm = Literal["lls", "ls", "greedy", "exact", "exhaustive"]
 Protect = Literal["everyone", "me"]
 Unknown = Literal["standing", "nothing"]
 Memory = Literal["forgets", "remembers"]
-
 FINITE = float_info.max
 FromZero = Annotated[float, Meta(ge=0, le=FINITE)]
 Whole = Annotated[int, Meta(ge=0, le=10**9)]
@@ -31,6 +28,15 @@ SEALED = (  # how an address begins that nobody reads on its way: https, or this
 )
 _ADDRESS = rf"^{SEALED}[^\s{{}}]+\{{query\}}[^\s{{}}]*\Z"
 Address = Annotated[str, Meta(pattern=_ADDRESS, max_length=2000)]
+NAMED = (Disclose, Metric, Mode, Algorithm, Protect, Unknown, Memory)
+FROM_ZERO = "a number from 0"
+WHOLE_FROM_0 = "a whole number from 0"
+WHOLE_FROM_1 = "a whole number from 1"
+LONGEST_MINUTES = 480  # that a vault stays open after the last command, whatever is ruled
+Minutes = Annotated[float, Meta(ge=0, le=LONGEST_MINUTES)]
+
+
+Value = str | int | float | bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +69,6 @@ class Setting:
         return tuple(strictest[: (len(strictest) + 1) // 2])
 
 
-NAMED = (Disclose, Metric, Mode, Algorithm, Protect, Unknown, Memory)
-
-
 def _larger(value: float) -> float:
     return value
 
@@ -78,10 +81,6 @@ def _place(names: object) -> Callable[[str], float]:
     """Return the order of names that are listed from the most open to the strictest."""
     return {name: float(place) for place, name in enumerate(get_args(names))}.__getitem__
 
-
-FROM_ZERO = "a number from 0"
-WHOLE_FROM_0 = "a whole number from 0"
-WHOLE_FROM_1 = "a whole number from 1"
 
 _TABLE = (
     Setting(
@@ -227,7 +226,10 @@ _TABLE = (
     ),
 )
 
+
 SETTINGS: Mapping[str, Setting] = MappingProxyType({each.key: each for each in _TABLE})
+
+
 DEFAULTS: Mapping[str, Value] = MappingProxyType(
     {each.key: each.default for each in _TABLE if each.default is not None}
 )
@@ -236,3 +238,52 @@ DEFAULTS: Mapping[str, Value] = MappingProxyType(
 def stricter(setting: Setting, one: Value, other: Value) -> bool:
     """Say whether one value is stricter than the other; never where values have no order."""
     return setting.rank is not None and setting.rank(one) > setting.rank(other)
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonSettings:
+    """What `[daemon]` says, or else the defaults.
+
+    ``lock_after_minutes``: without a command or a search of the user's, 0 for as long as it may
+    be, `LONGEST_MINUTES` after the last command; ``prompts_per_hour``: how
+    many reviews may be shown by themselves; ``clicks``: whether browsers may tell which results
+    are visited.
+    """
+
+    lock_after_minutes: float = 15.0
+    prompts_per_hour: int = 6
+    clicks: bool = False
+
+
+_DAEMON_DEFAULTS = DaemonSettings()
+
+
+_DAEMON_TABLE = (
+    Setting(
+        "lock_after_minutes",
+        Minutes,
+        f"a number from 0 to {LONGEST_MINUTES}",
+        "daemon",
+        "Minutes without a command or a search of yours until the vault locks; 0 as 480.",
+        default=_DAEMON_DEFAULTS.lock_after_minutes,
+    ),
+    Setting(
+        "prompts_per_hour",
+        Whole,
+        WHOLE_FROM_0,
+        "daemon",
+        "How often in an hour you are asked by itself; the rest is listed.",
+        default=_DAEMON_DEFAULTS.prompts_per_hour,
+    ),
+    Setting(
+        "clicks",
+        bool,
+        "true or false",
+        "daemon",
+        "Whether browsers may tell which results you visit.",
+        default=_DAEMON_DEFAULTS.clicks,
+    ),
+)
+
+
+DAEMON: Mapping[str, Setting] = MappingProxyType({each.key: each for each in _DAEMON_TABLE})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from unicodedata import category
 
 from agent.errors import UsageError
-from agent.model.checks import MAX_SHRINKAGE, MIN_SHRINKAGE
+from agent.model.metadata import MAX_SHRINKAGE, MIN_SHRINKAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,7 +9,7 @@ from agent.cli.daemon_client import door
 from agent.cli.options import QUERY, check_asked, check_host, flat, json_option, names, record
 from agent.cli.printing import Column, facts, note, paragraph, printable, strong, table
 from agent.decision.explain import NO_QUERY
-from agent.decision.phrases import apart, bits, listed, people
+from agent.decision.words import apart, bits, listed, people
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, VaultError, nearest
 from agent.paths import Paths, paths
 from agent.wire.client import Client

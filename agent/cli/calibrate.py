@@ -14,13 +14,11 @@ from agent.cli.policy import model_option, own_policy
 from agent.cli.printing import Column, counted, paragraph, printable, strong, table, told
 from agent.cli.prompts import agree
 from agent.daemon.policing.calibrated import into_policy, message
-from agent.decision.answers import QUESTIONS, Answers, answers_of
-from agent.decision.calibration import Calibration, calibrated
+from agent.decision.calibration import QUESTIONS, Answers, Calibration, answers_of, calibrated
 from agent.errors import UsageError
 from agent.files import read_bytes
-from agent.model.file import read
+from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.shipped import shipped_model
 from agent.wire.what_if import Calibrated, Pair
 
 LARGEST = 1 << 20  # bytes

@@ -12,15 +12,14 @@ from agent.cli.ask import Tried, explanation_page, why
 from agent.cli.options import ASKED, QUERY, check_asked, json_option, record
 from agent.cli.printing import Column, facts, paragraph, strong, table
 from agent.cli.terms import DecideOptions, knowledge_of, own_asked, term_options, terms_asked
-from agent.decision.curve import Curve, Step, curve_of
+from agent.decision.decide import Candidate, Decision, Figures
 from agent.decision.decide import decide as decide_request
-from agent.decision.decision import Candidate, Decision, Figures
 from agent.decision.explain import because, explain
-from agent.decision.phrases import LARGE, bits, listed, people
 from agent.decision.request import Request
-from agent.decision.words import SILENT
+from agent.decision.tradeoff_curve import Curve, Step, curve_of
+from agent.decision.words import LARGE, SILENT, bits, listed, people
 from agent.errors import UsageError
-from policy.match import Verdict
+from policy.precedence import Verdict
 
 ROWS = 12
 BAR = 8  # columns of the bar of the set that brings most

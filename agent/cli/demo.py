@@ -7,15 +7,12 @@ import click
 
 from agent.cli.options import json_option, record
 from agent.cli.printing import Column, facts, paragraph, strong, table
-from agent.decision.decide import decide
-from agent.decision.decision import Decision
-from agent.decision.phrases import bits, people
+from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
-from agent.decision.words import at_least, net, resent
-from agent.model.file import read
+from agent.decision.words import at_least, bits, net, people, resent
+from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.shipped import shipped_model
 
 NAME = "Mara"
 PROFILE = {

@@ -20,16 +20,15 @@ from agent.daemon.live.shelf import Shelf
 from agent.errors import ModelError, UsageError, VaultError, nearest
 from agent.files import create_private, private_folder, read_bytes
 from agent.model.attributes import UNSPECIFIED, Attribute
-from agent.model.file import read
+from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.shipped import shipped_model
 from agent.paths import Paths, paths
 from agent.vault import secrets
 from agent.vault.profile import LARGEST, read_profile
 from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
 from agent.vault.vault_files import Location, check_free
-from policy.load import preset_text
+from policy.read import preset_text
 
 PRESETS = ("generous", "balanced", "strict")
 PRESET = "balanced"

@@ -19,7 +19,7 @@ from agent.lab.paper.published import SAMPLES
 from agent.lab.paper.published import Options as PaperOptions
 from agent.lab.questions.survey import TRADE_OFF
 from agent.lab.synth.marginals import MIN_USERS, PEOPLE, QUERIES, SOURCE, TEXTS
-from agent.model.shipped import shipped_model
+from agent.model.file import shipped_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,8 +11,7 @@ from agent.cli.groups import Commands
 from agent.cli.model_build import build, model_record, model_text
 from agent.cli.options import PATH, json_option, record
 from agent.cli.printing import Column, paragraph, printable, table
-from agent.model.file import read
-from agent.model.shipped import shipped_model
+from agent.model.file import read, shipped_model
 from agent.paths import paths
 from agent.wire.base import Done
 from agent.wire.state import ModelStatus, Place
@@ -91,7 +90,7 @@ def _runs() -> bool:
 def _keys() -> tuple[str, ...]:
     """Return the keys of the makers that the policy trusts; PolicyError if that cannot be said."""
     from agent.files import check_ours
-    from policy.load import load
+    from policy.read import load
 
     place = paths().policy
     return load(place, check_ours).trusted_keys if os.path.lexists(place) else ()

@@ -11,7 +11,7 @@ from agent.build.options import BuildOptions, Half
 from agent.cli.interrupt import Progress, extra, uninterrupted
 from agent.cli.options import PATH, OneOf, json_option, record, shrinkage
 from agent.cli.printing import Column, facts, paragraph, printable, strong, table
-from agent.decision.phrases import bits
+from agent.decision.words import bits
 from agent.errors import UsageError
 from agent.lab.questions.defaults import AS_ANSWERED, with_default_sensitivities, within_outcomes
 from agent.model.attributes import Attribute

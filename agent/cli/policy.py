@@ -19,18 +19,16 @@ from agent.cli.policy_pages import (
     shown_text,
 )
 from agent.cli.printing import Column, counted, moment, note, paragraph, printable, strong, table
-from agent.decision.phrases import bits
+from agent.decision.words import bits
 from agent.errors import PolicyError, Problem, UsageError
 from agent.files import check_ours
-from agent.model.file import read
-from agent.model.shipped import shipped_model
+from agent.model.file import read, shipped_model
 from agent.paths import paths
 from agent.wire.policy import AttributeStatus, RulesStatus, RuleStatus
 from agent.wire.policy import Problem as RuleProblem
 from policy.audit import Remark, audit, misspelt
-from policy.careful import careful
-from policy.load import load
 from policy.match import Rulebook
+from policy.read import load, with_typo_guard
 from policy.rules import Layer, Policy
 
 WRONG = PolicyError.exit_code
@@ -81,7 +79,7 @@ def noted(policy: Policy, names: Sequence[str]) -> Policy:
     """Return the policy that keeps what is nearly named; what is misspelt is said on the way."""
     for each in misspelt(policy, names):
         note(f"{policy.source}:{each.line}: {each.what} ({each.hint})")
-    return careful(policy, names)
+    return with_typo_guard(policy, names)
 
 
 def names_of(model: Path | None) -> tuple[str, ...]:

@@ -26,12 +26,21 @@ from agent.errors import PolicyError, UsageError
 from agent.wire.base import Done
 from agent.wire.decide import Allow, Allowed, Refuse
 from agent.wire.policy import Disclose, Override, Ruled
-from policy.load import load
+from policy.read import load
 from policy.rules import Policy, Rule
-from policy.scope import Scope, check_day, places, scope
-from policy.setting import known, value_of, with_settings, without_settings
+from policy.scope import (
+    Scope,
+    Win,
+    check_day,
+    known,
+    places,
+    scope,
+    value_of,
+    wins,
+    with_settings,
+    without_settings,
+)
 from policy.settings import Value
-from policy.wins import Win, wins
 
 C = TypeVar("C", bound=Callable[..., object])
 VALUES: tuple[Disclose, ...] = ("never", "ask", "auto", "always")

@@ -7,16 +7,12 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from agent.cli.printing import Column, facts, paragraph, printable, strong, table
-from policy.daemon import DaemonSettings
-from policy.groups import SIGN
 from policy.hosts import ANYBODY
-from policy.match import Rulebook, Ruling, Verdicts
-from policy.positions import line_of, lines_of
-from policy.rules import Layer, Policy, Rule
-from policy.settings import SETTINGS, Value
-from policy.verdicts import GUARDED, Verdict, may
-from policy.why import Loss, Place, losses, reach_of
-from policy.words import spoken
+from policy.match import Rulebook, Ruling
+from policy.precedence import GUARDED, Loss, Place, Verdict, Verdicts, losses, may, reach_of
+from policy.rules import SIGN, Layer, Policy, Rule, spoken
+from policy.settings import SETTINGS, DaemonSettings, Value
+from policy.toml_edit import line_of, lines_of
 
 SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
 DECIDED = (

@@ -17,15 +17,23 @@ from agent.cli.options import PATH, json_option, record
 from agent.cli.policy import noted, read_policy
 from agent.cli.printing import GAP, INDENT, WIDTH, Column, facts, paragraph, strong, table
 from agent.cli.terms import expect_shipped, read_values
-from agent.decision.compared import Compared, Counts, Outcome, Shares, Summary, summary_of
-from agent.decision.past import Past, Worlds, worlds_of
-from agent.decision.phrases import bits, people
-from agent.decision.replay import replay
+from agent.decision.replay import (
+    Compared,
+    Counts,
+    Outcome,
+    Past,
+    Shares,
+    Summary,
+    Worlds,
+    replay,
+    summary_of,
+    worlds_of,
+)
+from agent.decision.words import bits, people
 from agent.errors import UsageError, nearest
 from agent.files import read_bytes
-from agent.model.file import read
+from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.shipped import shipped_model
 from agent.model.signature import trusted
 from policy.hosts import host_of
 from policy.match import Rulebook

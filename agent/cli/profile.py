@@ -14,13 +14,11 @@ from agent.cli.init import REST, ask_value
 from agent.cli.options import PATH, at_terminal, json_option, record, yes_option
 from agent.cli.printing import Column, counted, paragraph, printable, strong, table
 from agent.cli.prompts import agree
-from agent.decision.phrases import listed
+from agent.decision.words import listed
 from agent.errors import UsageError
 from agent.files import create_private, read_bytes
-from agent.model.file import SUFFIX, read
-from agent.model.model import Model
-from agent.model.persons import person_codes, unknown_person
-from agent.model.shipped import shipped_model
+from agent.model.file import SUFFIX, read, shipped_model
+from agent.model.model import Model, person_codes, unknown_person
 from agent.paths import paths
 from agent.vault.profile import LARGEST, profile_toml, read_profile
 from agent.wire.client import Client

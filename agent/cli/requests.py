@@ -21,7 +21,7 @@ from agent.cli.printing import (
     why_nothing,
 )
 from agent.cli.prompts import agree
-from agent.decision.phrases import bits, listed
+from agent.decision.words import bits, listed
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
 from agent.wire.records import Entry, Forget, Handled, Held, Inferred, Recipient

@@ -11,7 +11,7 @@ from msgspec.structs import replace as changed
 from agent.cli.daemon_client import door
 from agent.cli.options import json_option, names, record
 from agent.cli.printing import counted, facts, moment, paragraph, printable, strong
-from agent.decision.phrases import bits, listed, people
+from agent.decision.words import bits, listed, people
 from agent.errors import UsageError
 from agent.wire.base import MOST_DAYS
 from agent.wire.client import Client

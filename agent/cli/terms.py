@@ -13,20 +13,18 @@ from click.core import ParameterSource
 from agent.cli.options import PATH, OneOf, flat, names, once, pair, today, weighted
 from agent.cli.policy import noted, read_policy
 from agent.decision.request import Knowledge
-from agent.decision.terms import Limits, Terms
-from agent.decision.under import terms_under
+from agent.decision.terms import Limits, Terms, terms_under
 from agent.errors import UsageError
 from agent.files import read_bytes
-from agent.model.file import read
-from agent.model.model import Model
-from agent.model.persons import person_codes
-from agent.model.shipped import shipped_model
+from agent.model.file import read, shipped_model
+from agent.model.model import Model, person_codes
 from agent.model.signature import trusted
 from agent.tradeoff.anonymity_set import METRICS, Metric
 from agent.tradeoff.search import ALGORITHMS, Algorithm
 from agent.vault import profile as toml
 from policy.hosts import ANYBODY
-from policy.match import Rulebook, Verdicts
+from policy.match import Rulebook
+from policy.precedence import Verdicts
 from policy.rules import Policy
 
 METRIC_K = 100  # the k of the metric k-anonymity where --k does not say another

@@ -15,7 +15,7 @@ from agent.cli.daemon_client import door
 from agent.cli.printing import counted, moment, printable, why_nothing
 from agent.cli.reviews import brought, what_waits
 from agent.cli.status import headline, model_line
-from agent.decision.phrases import bits, listed, people
+from agent.decision.words import bits, listed, people
 from agent.errors import DaemonError, LockedError
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.base import MOST_ENTRIES
@@ -110,7 +110,11 @@ def of_state(event: Event, status: Status) -> Said:
         return Said("lock", event.at, headline(status), {"locked": status.locked})
     if event.kind == "policy":
         policy = status.policy
-        problems = {"in_use": policy.in_use, "rules": policy.rules, "problems": policy.problems}
+        problems = {
+            "in_use": policy.in_use,
+            "rules": policy.rules,
+            "problems": policy.problems,
+        }
         return Said("policy", event.at, _policy(status), problems)
     models = [msgspec.to_builtins(each) for each in status.models]
     lines = "; ".join(map(model_line, status.models)) or "there is none"

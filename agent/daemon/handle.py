@@ -15,10 +15,9 @@ from agent.daemon.deciding.answers import (
 from agent.daemon.deciding.case import Case, NothingError, case_of, decided_briefly
 from agent.daemon.deciding.fitting import largest_values
 from agent.daemon.rates import Asker
-from agent.decision.alike import people_left
-from agent.decision.decision import Decision
-from agent.decision.request import Knowledge
-from agent.model.persons import person_codes
+from agent.decision.decide import Decision
+from agent.decision.request import Knowledge, people_left
+from agent.model.model import person_codes
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Answer, Ask
 

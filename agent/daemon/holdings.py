@@ -7,8 +7,8 @@ from functools import partial
 from agent.daemon.agent import Agent
 from agent.daemon.desk.steps import TOLD
 from agent.daemon.pools import agreeing, counted_by, guarded, known_in
-from agent.decision.inferred import Inference, inferred
-from agent.decision.phrases import listed
+from agent.decision.request import Inference, inferred
+from agent.decision.words import listed
 from agent.errors import LockedError
 from agent.model.model import Model
 from agent.vault.disclosure_index import Forgetting, Numbered
@@ -17,8 +17,8 @@ from agent.vault.profile import Values, differing, planned
 from agent.vault.vault import Vault
 from agent.wire.base import LATEST_ENTRIES
 from agent.wire.records import Changed, Entry, Held, Inferred, ProfileChange, Stale, ValueChange
-from policy.groups import SIGN
 from policy.hosts import host_of
+from policy.rules import SIGN
 
 MOST_NAMED = 6  # attributes, in a sentence
 

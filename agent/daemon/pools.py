@@ -5,13 +5,12 @@ from datetime import datetime
 
 from agent.daemon.agent import Agent
 from agent.daemon.policing.chosen import model_for
-from agent.decision.alike import people_left
-from agent.decision.request import Knowledge
+from agent.decision.request import Knowledge, people_left
 from agent.errors import ModelError, UsageError
 from agent.model.model import Model
 from agent.vault.disclosure_index import Pool
 from agent.vault.ledger import knowledge_in
-from policy.groups import SIGN
+from policy.rules import SIGN
 
 
 def hosts_of(agent: Agent, pool: str) -> list[str]:

@@ -9,7 +9,7 @@ from agent.daemon.agent import Agent
 from agent.model.model import Model
 from agent.vault.vault_files import read_notice
 from agent.wire.state import ModelStatus, PolicyStatus, Status
-from policy.daemon import DaemonSettings
+from policy.settings import DaemonSettings
 
 # How notes begin. Of the first three, `doctor` looks at the files itself.
 NO_POLICY, POLICY, MODEL = "there is no policy in use", "policy: ", "model "

@@ -3,11 +3,10 @@
 from collections import defaultdict
 from typing import NamedTuple
 
-from agent.decision.decision import Candidate, Decision, Guarded
-from agent.decision.phrases import bits, listed, people
-from agent.decision.words import fitting, guessing, headline, proven, settled
-from policy.fields import shown
-from policy.match import Verdict
+from agent.decision.decide import Candidate, Decision, Guarded
+from agent.decision.words import bits, fitting, guessing, headline, listed, people, proven, settled
+from policy.precedence import Verdict
+from policy.sections import shown
 
 NO_QUERY = "none of the queries that the model knows"
 FEW = 12  # attributes that are named one by one

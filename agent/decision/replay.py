@@ -1,28 +1,219 @@
 """Requests of the past under another policy: a parallel world beside the actual one. Pure."""
 
+from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache
 from itertools import chain
+from math import fsum
 from typing import NamedTuple
 
-from agent.decision.alike import people_left
-from agent.decision.compared import Compared, Outcome, Shares, mean
-from agent.decision.decide import decide_briefly
-from agent.decision.decision import Decision
-from agent.decision.knowledge import LATEST, Told, knowledge_of
-from agent.decision.past import Codes, Past, Worlds
-from agent.decision.request import Knowledge, Request
-from agent.decision.terms import Terms
-from agent.decision.under import terms_under
+import numpy as np
+
+from agent.decision.decide import Decision, decide_briefly
+from agent.decision.request import LATEST, Knowledge, Request, Told, knowledge_of, people_left
+from agent.decision.terms import Terms, terms_under
 from agent.model.model import Model
 from agent.tradeoff.sets import union
-from policy.careful import careful
-from policy.groups import Pools
+from agent.tradeoff.tables import UNSPECIFIED
 from policy.hosts import site_of
 from policy.match import Rulebook
-from policy.rules import Policy
+from policy.read import with_typo_guard
+from policy.rules import Policy, Pools
+
+MOST_PEOPLE = 20  # who stand for a person of whom values are not known
+Codes = Mapping[str, int]
+Said = Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]
+Shares = tuple[tuple[str, float], ...]  # attribute, in which share of the worlds, above 0 to 1
+Counts = tuple[tuple[str, int], ...]  # attribute, in how many requests; the most frequent first
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """One request that was made, and what it carried.
+
+    ``at``: when, with a time zone; ``recipient``: a host or an address; ``asked``: the names the
+    recipient could use, None where it did not say; ``disclosed``: (name, code) pairs.
+    """
+
+    at: datetime
+    recipient: str
+    query: str
+    asked: frozenset[str] | None
+    disclosed: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Worlds:
+    """All that is known of a person's values, and people to take the others from.
+
+    ``said``: by name, the places in the history where it was disclosed, ascending, and the codes;
+    ``profile``: the person's own codes, where a missing name is not set, or None; ``rows``:
+    for each world the codes of its person, by person attribute; ``alike``: whether those people
+    agree with all that is known.
+    """
+
+    said: Said
+    profile: Codes | None
+    rows: tuple[Codes, ...]
+    alike: bool
+
+    def known(self, place: int, name: str) -> int | None:
+        """Return the code that an attribute had at one request, None where nothing says so.
+
+        It is what this request carried; else the profile's; else what the nearest request before
+        carried, or if there is none the nearest after.
+        """
+        places, codes = self.said.get(name, ((), ()))
+        until = bisect_right(places, place)
+        if until and places[until - 1] == place:
+            return codes[until - 1]
+        if self.profile is not None:
+            return self.profile.get(name, UNSPECIFIED)
+        return codes[max(until - 1, 0)] if codes else None
+
+    def available(self, past: Past, model: Model) -> frozenset[str] | None:
+        """Return which attributes had a value at a request: None, for all, without a profile.
+
+        Those that the profile or the request itself had, and what is set for each request.
+        """
+        if self.profile is None:
+            return None
+        carried = {name for name, code in past.disclosed if code != UNSPECIFIED}
+        of_requests = {each.name for each in model.attributes[model.persons :]}
+        return frozenset(carried | of_requests | self.profile.keys())
+
+
+def worlds_of(history: Sequence[Past], model: Model, profile: Codes | None = None) -> Worlds:
+    """Return the worlds in which to replay a history: one, where there is a profile.
+
+    Else one for each of up to MOST_PEOPLE people, evenly spaced among the model's who agree with
+    the latest values in the history; among all of them where nobody does.
+    """
+    held: dict[str, list[tuple[int, int]]] = {}
+    for place, past in enumerate(history):
+        for name, code in past.disclosed:
+            held.setdefault(name, []).append((place, code))
+    said: Said = {name: _columns(pairs) for name, pairs in held.items()}
+    if profile is not None:
+        return Worlds(said, profile, ({},), alike=True)
+    rows, alike = _people(said, model)
+    return Worlds(said, None, rows, alike)
+
+
+def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return tuple(place for place, _ in pairs), tuple(code for _, code in pairs)
+
+
+def _people(said: Said, model: Model) -> tuple[tuple[Codes, ...], bool]:
+    """Return the codes of people like the one who said this, and whether there are any."""
+    population = model.population
+    names = [attribute.name for attribute in model.attributes[: model.persons]]
+    agree = np.ones(population.people, dtype=bool)
+    for index, name in enumerate(names):
+        if name in said:
+            agree &= population.columns[index] == said[name][1][-1]
+    alike = bool(agree.any())
+    rows = np.flatnonzero(agree) if alike else np.arange(population.people)
+    count = min(len(rows), MOST_PEOPLE)
+    chosen = rows[[place * len(rows) // count for place in range(count)]]
+    people = (dict(zip(names, population.codes[row].tolist(), strict=True)) for row in chosen)
+    return tuple(people), alike
+
+
+class Compared(NamedTuple):
+    """A figure as it was, and as it would be: a mean over worlds."""
+
+    was: float
+    would_be: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One request of the past under the policy that is tried.
+
+    ``host``: its recipient; ``pool``: who remembers what that is told; ``matched_query``: the
+    known query that was meant, None where there is none; ``bits``: the utility of what it carried;
+    ``people_left``: who agree with all that the pool was ever told by then; ``would_ask``: what
+    would have waited for the user, and so does not count as disclosed; ``expected``: whether a
+    value had to be taken from people of the model.
+    """
+
+    past: Past
+    host: str
+    pool: str
+    matched_query: str | None
+    bits: Compared
+    people_left: Compared
+    newly_disclosed: Shares
+    newly_withheld: Shares
+    would_ask: Shares
+    expected: bool
+
+    @property
+    def changed(self) -> bool:
+        """Whether it would have carried something else, in any world."""
+        return bool(self.newly_disclosed or self.newly_withheld)
+
+
+class PoolEnd(NamedTuple):
+    """A pool of recipients in the end: how many requests it had, and who agrees with its facts."""
+
+    pool: str
+    requests: int
+    people_left: Compared
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A whole history under the policy that is tried.
+
+    ``bits``: means over the requests, None without one; ``asking``: requests with something that
+    would have waited for the user; ``pools``: in the order in which they were first told.
+    """
+
+    requests: int
+    changed: int
+    asking: int
+    bits: Compared | None
+    pools: tuple[PoolEnd, ...]
+    newly_disclosed: Counts
+    newly_withheld: Counts
+    expected: bool
+
+
+def summary_of(outcomes: Sequence[Outcome]) -> Summary:
+    """Return what the outcomes, in their order, come to."""
+    ends = {each.pool: each.people_left for each in outcomes}
+    requests = Counter(each.pool for each in outcomes)
+    return Summary(
+        requests=len(outcomes),
+        changed=sum(each.changed for each in outcomes),
+        asking=sum(bool(each.would_ask) for each in outcomes),
+        bits=_mean_bits(outcomes) if outcomes else None,
+        pools=tuple(PoolEnd(pool, requests[pool], left) for pool, left in ends.items()),
+        newly_disclosed=_counted(each.newly_disclosed for each in outcomes),
+        newly_withheld=_counted(each.newly_withheld for each in outcomes),
+        expected=any(each.expected for each in outcomes),
+    )
+
+
+def mean(numbers: Sequence[float]) -> float:
+    """Return the mean, which of equal numbers is exactly that number."""
+    first = numbers[0]
+    return first + fsum(number - first for number in numbers) / len(numbers)
+
+
+def _mean_bits(outcomes: Sequence[Outcome]) -> Compared:
+    was, would_be = zip(*(each.bits for each in outcomes), strict=True)
+    return Compared(mean(was), mean(would_be))
+
+
+def _counted(shares: Iterable[Shares]) -> Counts:
+    counts = Counter(name for each in shares for name, _ in each)
+    return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def replay(
@@ -36,14 +227,14 @@ def replay(
     a search that the model is too large for.
     """
     names = [attribute.name for attribute in model.attributes]
-    rulebook = Rulebook(careful(policy, names), names)
+    rulebook = Rulebook(with_typo_guard(policy, names), names)
     pools = cache(Pools(policy.groups).of)
     actual, parallel = _Memory(pools), [_Memory(pools) for _ in worlds.rows]
     persons = names[: model.persons]
     for place, past in enumerate(history):
         ruling = rulebook.match(past.recipient, past.query, past.at.date())
         terms = replace(terms_under(ruling, model), available=worlds.available(past, model))
-        case = _Case(place, past, ruling.host, terms, persons)
+        case = _PastRequest(place, past, ruling.host, terms, persons)
         told = {name: code for name, code in past.disclosed if name in persons}
         left = people_left(actual.tell(case, told), model)
         answers = [*_answers(case, parallel, worlds, model)]
@@ -60,7 +251,7 @@ def bits_of(query: str, names: Iterable[str], model: Model) -> float:
     return 0.0 if meant is None else model.utility(meant).value(mask)
 
 
-class _Case(NamedTuple):
+class _PastRequest(NamedTuple):
     """One request of the past, ready to be decided anew; ``persons``: the person attributes."""
 
     place: int
@@ -91,19 +282,19 @@ class _Memory:
         self._events: dict[str, list[Told]] = {}
         self._heard: dict[str, dict[str, deque[int]]] = {}  # by pool and site
 
-    def knowledge(self, case: _Case) -> Knowledge:
+    def knowledge(self, case: _PastRequest) -> Knowledge:
         """Return what the recipient of a request holds before it."""
         pool = self._pools(case.host)
         held = knowledge_of(self._events.get(pool, ()), pool, self._pools, case.past.at)
         heard = Counter(chain.from_iterable(self._heard.get(pool, {}).values()))
         return replace(held, heard=tuple(sorted(heard.items())))
 
-    def hear(self, case: _Case, query: int) -> None:
+    def hear(self, case: _PastRequest, query: int) -> None:
         """Note that something was sent with a query of the model."""
         sites = self._heard.setdefault(self._pools(case.host), {})
         sites.setdefault(site_of(case.host), deque(maxlen=LATEST)).append(query)
 
-    def tell(self, case: _Case, codes: Codes) -> Knowledge:
+    def tell(self, case: _PastRequest, codes: Codes) -> Knowledge:
         """Tell the recipient values of the person, and return what it holds from then on."""
         held = self.knowledge(case)
         known = dict(held.codes)
@@ -115,7 +306,7 @@ class _Memory:
 
 
 def _answers(
-    case: _Case, parallel: Sequence[_Memory], worlds: Worlds, model: Model
+    case: _PastRequest, parallel: Sequence[_Memory], worlds: Worlds, model: Model
 ) -> Iterator[_Answer]:
     """Yield what the request carries in each world."""
     known = {name: worlds.known(case.place, name) for name in case.persons}
@@ -131,7 +322,7 @@ def _answers(
         yield _Answer(decision, people_left(told.tell(case, sent), model), expected)
 
 
-def _decided(case: _Case, held: Knowledge, own: Codes, model: Model) -> Decision:
+def _decided(case: _PastRequest, held: Knowledge, own: Codes, model: Model) -> Decision:
     """Return the decision, which sees the person's values only where the terms protect them."""
     past = case.past
     request = Request(past.query, past.recipient, past.asked)
@@ -140,7 +331,7 @@ def _decided(case: _Case, held: Knowledge, own: Codes, model: Model) -> Decision
 
 
 def _outcome(
-    case: _Case, pool: str, left: int, answers: Sequence[_Answer], model: Model
+    case: _PastRequest, pool: str, left: int, answers: Sequence[_Answer], model: Model
 ) -> Outcome:
     """Return one request in the actual world beside the others; ``left``: people, as it was."""
     was = frozenset(name for name, _ in case.past.disclosed)

@@ -1,20 +1,43 @@
-"""The terms on which one person discloses something to one recipient."""
+"""The terms on which a person discloses something to a recipient, and those a policy sets."""
 
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from agent.errors import UsageError
+from agent.model.model import Model
 from agent.tradeoff.anonymity_set import METRICS, Metric
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm
 from policy.match import Ruling
 from policy.settings import Memory, Mode, Protect, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 Weights = tuple[tuple[str, float], ...]
 FINITE = "a finite number from 0"
 PROTECT = get_args(Protect)
 WHOLE = "a whole number from 1"
 SHARE = "from 0 to below 1"
+TERMS = {
+    "lambda": "trade_off",
+    "cost": "metric",
+    "cost_k": "metric_k",
+    "mode": "mode",
+    "algorithm": "algorithm",
+    "nothing": "nothing",
+    "unknown_queries": "unknown_queries",
+    "memory": "memory",
+}
+LIMITS = {
+    "k": "k",
+    "violations": "max_violations",
+    "risk": "max_risk",
+    "attributes_per_request": "per_request",
+    "new_facts_per_week": "new_per_week",
+    "protect": "protect",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,3 +128,36 @@ def _weighs(number: float) -> bool:
 def _require(holds: bool, what: str, given: object, demand: str) -> None:  # noqa: FBT001  (the condition)
     if not holds:
         raise UsageError(f"{what} cannot be {given}", f"{what} is {demand}")
+
+
+def terms_under(ruling: Ruling, model: Model) -> Terms:
+    """Return the terms that a policy sets for one request.
+
+    A guard on a request attribute only keeps it from leaving: a guard's cost is about people.
+    """
+    set_, persons = ruling.settings, {each.name for each in model.attributes[: model.persons]}
+    values: Mapping[str, Any] = {key: verdict.value for key, verdict in set_.items()}
+    weights = _numbers(ruling, "guard")
+    guarded = {name: weight for name, weight in weights.items() if weight > 0}
+    return Terms(
+        excluded=_named(ruling, "never") | (guarded.keys() - persons),
+        ask=_named(ruling, "ask"),
+        always=_named(ruling, "always"),
+        limits=Limits(**{LIMITS[key]: values[key] for key in values.keys() & LIMITS.keys()}),
+        sensitivity=tuple(_numbers(ruling, "sensitivity").items()),
+        guards=tuple((name, weight) for name, weight in guarded.items() if name in persons),
+        ruling=ruling,
+        **{TERMS[key]: values[key] for key in values.keys() & TERMS.keys()},
+    )
+
+
+def _named(ruling: Ruling, disclose: str) -> frozenset[str]:
+    return frozenset(
+        name for name, ruled in ruling.attributes.items() if ruled["disclose"].value == disclose
+    )
+
+
+def _numbers(ruling: Ruling, key: str) -> dict[str, float]:
+    return {
+        name: float(ruled[key].value) for name, ruled in ruling.attributes.items() if key in ruled
+    }

@@ -1,16 +1,18 @@
 """A decision in sentences: what leaves, what it means, and what is proven."""
 
+from collections.abc import Sequence
 from math import floor
 
-from agent.decision.decision import Candidate, Decision, Evidence, Figures
-from agent.decision.phrases import bits, listed, people
+from agent.decision.decide import Candidate, Decision, Evidence, Figures
 from agent.decision.terms import Terms
+from agent.decision.what_if import Weighing
 from agent.tradeoff.anonymity_set import Metric
 
+LARGE = 1e6  # bits; from here on decimals say nothing
+DECIMALS, MOST_DECIMALS = 3, 6
 LIKELY = "if gains shrink as the set grows, which is not proven"
 LOOSE = "such bounds are loose: small shares are normal"
 BEFOREHAND = "for the average query and a recipient that knows nothing"
-
 SILENT = {
     "recognised": "only one person fits what the recipient knows, and more would confirm it",
     "outside the model": (
@@ -18,6 +20,39 @@ SILENT = {
     ),
     "past a limit already": "what the recipient knows is past a limit that you set",
 }
+UNHEARD = "nothing says what it brings"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them: a, b and c."""
+    if len(names) < 2:  # noqa: PLR2004  (no two to join)
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def bits(number: float | None, *, signed: bool = False, decimals: int = DECIMALS) -> str:
+    """Return a number of bits with three decimals or three digits, a dash where there is none."""
+    if number is None:
+        return "-"
+    if abs(number) >= LARGE:
+        return f"{number:+.3g}" if signed else f"{number:.3g}"
+    rounded = round(number, decimals) + 0.0  # no negative zero
+    return f"{rounded:+.{decimals}f}" if signed and rounded else f"{rounded:.{decimals}f}"
+
+
+def apart(one: float | None, other: float | None) -> int:
+    """Return how many decimals two numbers need to be told apart, within what is worth it."""
+    for decimals in range(DECIMALS, MOST_DECIMALS):
+        if bits(one, decimals=decimals) != bits(other, decimals=decimals):
+            return decimals
+    return DECIMALS if one == other else MOST_DECIMALS
+
+
+def people(number: float) -> str:
+    """Return how many people, an expected number with a decimal where it is small."""
+    if number >= 10 or number == int(number):  # noqa: PLR2004  (a decimal says nothing there)
+        return f"{round(number):,}"
+    return f"{number:.1f}"
 
 
 def headline(decision: Decision) -> str:
@@ -165,3 +200,51 @@ def _why_unproven(decision: Decision) -> str:
     if decision.evidence.violations:
         return "on the way a gain grew with the set, where a bound needs it to shrink"
     return "none was computed"
+
+
+def difference(decision: Decision, weighing: Weighing, *, past: bool) -> str:
+    """Return what another set would change; ``past``: about one that was disclosed already.
+
+    Where nothing is changed it says what leaves, or left.
+    """
+    chosen, weighed = weighing.chosen, weighing.weighed
+    added = [name for name in weighed.names if name not in chosen.names]
+    dropped = [name for name in chosen.names if name not in weighed.names]
+    if not added and not dropped:
+        return _carried(weighing) if past else headline(decision)
+    parts = [f"with {listed(added)}"] if added else []
+    parts += [f"without {listed(dropped)}"] if dropped else []
+    change = ", and ".join(parts)
+    limit = f"; that breaks the limit {weighed.breaks}" if weighed.breaks else ""
+    return f"{change.capitalize()}: {_more(weighing)}, and {_left(weighing)}{limit}."
+
+
+def _carried(weighing: Weighing) -> str:
+    """Return what was disclosed, and what it means by the model and the rules of today."""
+    chosen = weighing.chosen
+    if not chosen.names:
+        return "It carried nothing that the model has."
+    gain = f"{bits(chosen.figures.utility)} bits better served" if weighing.informed else UNHEARD
+    today = f"by today's rules {gain}, and {_alike(chosen.figures)}"
+    return f"It carried {listed(chosen.names)}: {today}."
+
+
+def _more(weighing: Weighing) -> str:
+    if not weighing.informed:
+        return UNHEARD
+    more = weighing.weighed.figures.utility - weighing.chosen.figures.utility
+    return f"{bits(more, signed=True)} bits"
+
+
+def _left(weighing: Weighing) -> str:
+    """Return who looks alike with the change, beside who would without it."""
+    chosen, weighed = weighing.chosen.figures, weighing.weighed.figures
+    before, after = people(chosen.people_left), people(weighed.people_left)
+    return _alike(weighed) + (", as before" if before == after else f", in place of {before}")
+
+
+def _alike(figures: Figures) -> str:
+    left, before = people(figures.people_left), people(figures.people)
+    return (
+        f"{f'all {before}' if left == before else f'about {left} of {before}'} people look like you"
+    )

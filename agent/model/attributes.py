@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.errors import UsageError
+from agent.errors import DamagedModelError, UsageError
 
 Scope = Literal["person", "request"]
 
@@ -58,3 +58,9 @@ class Attribute:
             (self.sensitivity >= 0, "has a sensitivity below 0"),
         )
         return next((problem for holds, problem in checks if not holds), None)
+
+
+def damaged(what: str) -> DamagedModelError:
+    """Return the error for a file that does not hold what it should, in printable text."""
+    what = "".join(each if each.isprintable() else "\ufffd" for each in what)
+    return DamagedModelError(what, "get the file again from where it came, or build it anew")

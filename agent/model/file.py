@@ -1,19 +1,301 @@
-"""Reading and writing a model: what of this room touches the disk."""
+"""A model as a file: its digest, its tensors and what must hold for them (FORMAT.md)."""
 
 from __future__ import annotations
 
+import hashlib
+import re
+from importlib.resources import files
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agent.errors import BuildError, ModelError
+import numpy as np
+import safetensors
+from safetensors.numpy import save
+
+from agent.errors import BuildError, DamagedModelError, ModelError, VersionError
 from agent.files import PRIVATE, read_bytes, replace_bytes
-from agent.model.encoding import decode, encode
+from agent.model.attributes import damaged
+from agent.model.metadata import (
+    BLANK,
+    FORMAT,
+    check_attributes,
+    check_queries,
+    check_texts,
+    from_header,
+    to_text,
+)
+from agent.model.model import Model
+from agent.model.tables import COST_METRICS, Tables, read_only
 
 if TYPE_CHECKING:
-    from agent.model.model import Model
+    from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from agent.model.attributes import Attribute
+    from agent.model.model import Query
+
+    Tensors = Mapping[str, NDArray[Any]]
+
+
+_LENGTH = 8  # bytes that hold the length of the header
+_START = _LENGTH + len(rb'{"__metadata__":{"reticent":"{\"digest\":\"')
+_END = _START + len(BLANK)
+_OPENING = re.compile(
+    rb'\{"__metadata__":\{"reticent":"\{\\"digest\\":\\"([0-9a-f]{64})\\",\\"format\\":(\d{1,9}),'
+)
+_CODE, _UINT, _FLOAT = ("U8",), ("U8", "U16", "U32"), ("F64",)
+_LITTLE_ENDIAN = {"U8": "<u1", "U16": "<u2", "U32": "<u4", "F64": "<f8"}
+FIGURES = {"attributes.costs", "attributes.utilities", "pairs.costs", "pairs.utilities"}
+MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9  # beyond, a sum of them loses the small ones or overflows
+_BLOCK = 64  # rows whose codes are compared at once
+NAME = "so2017.safetensors"
 MAX_BYTES = 2**30
 SUFFIX = ".safetensors"
+
+
+def verified(data: bytes) -> str:
+    """Return the digest of a model file after testing that it is the file's own.
+
+    Raises DamagedModelError if it is not, or if this is no model file or cut short; VersionError
+    if the format is another one.
+    """
+    opening = _OPENING.match(data, _LENGTH)
+    if opening is None:
+        raise _not_a_model(data)
+    if int(opening[2]) != FORMAT:
+        what = f"the model has format {int(opening[2])}, and this version reads format {FORMAT}"
+        raise VersionError(what, "install the reticent that matches it, or build it anew")
+    if _LENGTH + _header_length(data) > len(data):
+        raise damaged("the model is cut short within its header")
+    digest = opening[1].decode()
+    if digest != _digest(data):
+        raise damaged("the model does not match its digest: it was altered or cut short")
+    return digest
+
+
+def header(data: bytes) -> bytes:
+    """Return the JSON header of a model file that was verified."""
+    return data[_LENGTH : _LENGTH + _header_length(data)]
+
+
+def stamped(data: bytes) -> bytes:
+    """Return a model file, in which the digest is BLANK, with its digest."""
+    return data[:_START] + _digest(data).encode() + data[_END:]
+
+
+def _digest(data: bytes) -> str:
+    """Return the SHA-256 of a model file with BLANK in place of its digest, in hexadecimal."""
+    sha = hashlib.sha256(data[:_START])
+    sha.update(BLANK.encode())
+    sha.update(memoryview(data)[_END:])
+    return sha.hexdigest()
+
+
+def _header_length(data: bytes) -> int:
+    return int.from_bytes(data[:_LENGTH], "little")
+
+
+def _not_a_model(data: bytes) -> ModelError:
+    """Return the error for a file that does not open like a model."""
+    if len(data) < _END:
+        return damaged(f"the file is cut short: it has {len(data)} bytes, too few for a model")
+    return DamagedModelError(
+        "the file is not a model of reticent, or its first bytes are damaged",
+        "a model is built with `reticent model build`",
+    )
+
+
+class _Form(NamedTuple):
+    """The types that a tensor may have, and its shape."""
+
+    types: tuple[str, ...]
+    shape: tuple[int, ...]
+
+
+def pack(tables: Tables) -> dict[str, NDArray[Any]]:
+    """Return every tensor by name: contiguous, integers in the smallest type that holds them."""
+    return {name: _narrow(tensor) for name, tensor in tables.tensors().items()}
+
+
+def unpack(
+    data: bytes, attributes: Sequence[Attribute], queries: Sequence[Query]
+) -> dict[str, NDArray[Any]]:
+    """Return the tensors in a model file by name, read-only, of the right types and shapes.
+
+    Raises DamagedModelError if one is missing, unknown, or not of its type or shape.
+    """
+    try:
+        entries = dict(safetensors.deserialize(data))  # type: ignore[no-untyped-call]  # of the library
+    except safetensors.SafetensorError as error:
+        raise damaged(f"the model is not a safetensors file: {error}") from error
+    people = [*entries.get("population.codes", {"shape": []})["shape"], 0][0]
+    forms = _forms(attributes, queries, max(people, 1))
+    optional = _optional(len(attributes), len(queries), max(people, 1))
+    forms |= {name: form for name, form in optional.items() if name in entries}
+    for name in sorted(entries.keys() ^ forms.keys()):
+        raise damaged(f"tensor {name!r} is {'missing' if name in forms else 'unknown'}")
+    return {name: _array(name, entries[name], form) for name, form in forms.items()}
+
+
+def _array(name: str, entry: dict[str, Any], form: _Form) -> NDArray[Any]:
+    """Return a tensor as an array, if it is of the right form."""
+    if entry["dtype"] not in form.types or tuple(entry["shape"]) != form.shape:
+        expected = f"{' or '.join(form.types)} of shape {list(form.shape)}"
+        found = f"{entry['dtype']} of shape {entry['shape']}"
+        raise damaged(f"tensor {name!r} is {found} instead of {expected}")
+    flat = np.frombuffer(entry["data"], dtype=_LITTLE_ENDIAN[entry["dtype"]])
+    return read_only(flat.reshape(form.shape))
+
+
+def _forms(
+    attributes: Sequence[Attribute], queries: Sequence[Query], people: int
+) -> dict[str, _Form]:
+    """Return the form of every tensor that must be there."""
+    persons = sum(each.scope == "person" for each in attributes)
+    requests = [len(each.values) for each in attributes[persons:]]
+    rows, users = sum(query.rows for query in queries), sum(query.users for query in queries)
+    count = len(attributes)
+    return {
+        "attributes.costs": _Form(_FLOAT, (len(COST_METRICS), count)),
+        "attributes.utilities": _Form(_FLOAT, (len(queries), count)),
+        "population.codes": _Form(_CODE, (people, persons)),
+        "population.request_counts": _Form(_UINT, (people, sum(requests))),
+        "queries.weights": _Form(_FLOAT, (len(queries),)),
+        "rows.intent": _Form(_UINT, (rows,)),
+        "rows.request": _Form(_CODE, (rows, len(requests))),
+        "rows.user": _Form(_UINT, (rows,)),
+        "users.person": _Form(_CODE, (users, persons)),
+    }
+
+
+def _optional(count: int, queries: int, people: int) -> dict[str, _Form]:
+    """Return the form of every tensor that may be missing."""
+    pairs = count * (count - 1) // 2
+    return {
+        "pairs.costs": _Form(_FLOAT, (len(COST_METRICS), pairs)),
+        "pairs.utilities": _Form(_FLOAT, (queries, pairs)),
+        "population.weights": _Form(_FLOAT, (people,)),
+    }
+
+
+def _narrow(tensor: NDArray[Any]) -> NDArray[Any]:
+    """Return a tensor as float64 or in the smallest unsigned type; contiguous, in C order.
+
+    Raises ValueError for a number below 0 among integers.
+    """
+    # safetensors copies memory from the first number on, whatever the strides are.
+    if tensor.dtype.kind == "f":
+        return np.ascontiguousarray(tensor, dtype=np.float64)
+    if tensor.min(initial=0) < 0:
+        raise ValueError("a code or count is below 0")
+    smallest = np.min_scalar_type(int(tensor.max(initial=0)))
+    return np.ascontiguousarray(tensor, dtype=smallest)
+
+
+def check_ranges(
+    tensors: Tensors, attributes: Sequence[Attribute], queries: Sequence[Query]
+) -> None:
+    """Refuse tensors, by name and already of the right shape, with a number that cannot be."""
+    persons = [attribute for attribute in attributes if attribute.scope == "person"]
+    _check_codes(tensors, "population.codes", persons)
+    _check_codes(tensors, "users.person", persons)
+    _check_codes(tensors, "rows.request", attributes[len(persons) :])
+    _check_counts(tensors, attributes[len(persons) :])
+    _check_members(tensors, "rows.user", queries, [query.users for query in queries])
+    _check_members(tensors, "rows.intent", queries, [len(query.intents) for query in queries])
+    for name in tensors.keys() & FIGURES:
+        if not np.isfinite(tensors[name]).all():
+            raise damaged(f"tensor {name!r} has a number that is not finite")
+    for name in ("queries.weights", "population.weights"):
+        weights = tensors.get(name, np.ones(1))
+        # Written so that NaN, of which every comparison is false, is refused too.
+        if not ((weights >= MIN_WEIGHT) & (weights <= MAX_WEIGHT)).all():
+            raise damaged(f"tensor {name!r} has a weight outside {MIN_WEIGHT:g} to {MAX_WEIGHT:g}")
+
+
+def _check_codes(tensors: Tensors, name: str, attributes: Sequence[Attribute]) -> None:
+    """Refuse a code that is no value of its attribute."""
+    for attribute, highest in zip(attributes, _column_maxima(tensors[name]), strict=True):
+        if highest >= len(attribute.values):
+            raise damaged(f"tensor {name!r} has code {highest} of attribute {attribute.name!r}")
+
+
+def _check_counts(tensors: Tensors, attributes: Sequence[Attribute]) -> None:
+    """Refuse a request attribute that no row of anybody had: it would have no distribution."""
+    start = 0
+    for attribute in attributes:
+        end = start + len(attribute.values)
+        if not tensors["population.request_counts"][:, start:end].any():
+            raise damaged(f"tensor 'population.request_counts' has no row for {attribute.name!r}")
+        start = end
+
+
+def _check_members(
+    tensors: Tensors, name: str, queries: Sequence[Query], sizes: Sequence[int]
+) -> None:
+    """Refuse a row with a user or an intent that its query does not have."""
+    starts = list(accumulate((query.rows for query in queries[:-1]), initial=0))
+    maxima = np.maximum.reduceat(tensors[name], starts)
+    for query, highest, size in zip(queries, maxima, sizes, strict=True):
+        if highest >= size:
+            raise damaged(f"tensor {name!r} has {highest} where query {query.text!r} has {size}")
+
+
+def _column_maxima(codes: NDArray[np.uint8]) -> list[int]:
+    """Return the largest code of each column.
+
+    Rows are taken in blocks: a maximum along many short rows takes 20 times as long.
+    """
+    rows, columns = codes.shape
+    whole = rows - rows % _BLOCK
+    blocks = codes[:whole].reshape(whole // _BLOCK, _BLOCK * columns).max(axis=0, initial=0)
+    rest = codes[whole:].max(axis=0, initial=0)
+    highest = np.maximum(blocks.reshape(_BLOCK, columns).max(axis=0), rest)
+    return [int(code) for code in highest]
+
+
+def encode(model: Model) -> bytes:
+    """Return the bytes of a model's file; the same model gives the same bytes.
+
+    Raises ValueError if the metadata does not fit the format. Whether the parts fit together is
+    found by `decode`.
+    """
+    return stamped(save(pack(model.tables), {"reticent": to_text(model)}))
+
+
+def decode(data: bytes) -> Model:
+    """Return the model in the bytes of a file.
+
+    Raises DamagedModelError or VersionError, in the order of "Opening" in FORMAT.md.
+    """
+    digest = verified(data)
+    metadata = from_header(header(data))
+    attributes, queries = metadata.attribute_values(), metadata.query_values()
+    check_texts(metadata)
+    check_attributes(attributes)
+    check_queries(queries, metadata.estimator)
+    tensors = unpack(data, attributes, queries)
+    check_ranges(tensors, attributes, queries)
+    request_cards = [len(each.values) for each in attributes if each.scope == "request"]
+    return Model(
+        id=metadata.id,
+        source=metadata.source,
+        licence=metadata.licence,
+        estimator=metadata.estimator,
+        attributes=attributes,
+        queries=queries,
+        tables=Tables.of_tensors(tensors, request_cards),
+        options=metadata.options,
+        validation=metadata.validation,
+        digest=digest,
+    )
+
+
+def shipped_model() -> Path:
+    """Return the path of the shipped model, built from the 2017 developer survey."""
+    return Path(str(files("agent.model") / "shipped" / NAME))
 
 
 def read(path: Path) -> Model:

@@ -1,22 +1,46 @@
-"""Which known query a text means: the one whose text it is, however that is written, or none."""
+"""Which known query a text means: the one with that text, however it is written, or none."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
-
-from agent.model.memory import Recent
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
+
+K = TypeVar("K", bound="Hashable")
+V = TypeVar("V")
 KEPT = 256  # texts
-
 _KEPT_MARKS = frozenset("#%&*@")  # C# is not C; + and $ are no punctuation to Unicode
 _LEADING_DOT = re.compile(r"(?<![^\W_])\.(?=[^\W_])")  # .NET is not net
 _ES = re.compile(r"(?:ss|x|zz|ch|sh)es")
 _NO_PLURAL = re.compile(r".*(?:[sui]|ic)s|news|windows|pandas|rails|goods|customs")
+
+
+class Recent(Generic[K, V]):
+    """Results by key, of which the most recently used are kept."""
+
+    def __init__(self, size: int) -> None:
+        """Keep at most ``size`` results."""
+        self._size = size
+        self._results: OrderedDict[K, V] = OrderedDict()
+
+    def get(self, key: K, make: Callable[[], V]) -> V:
+        """Return the result for ``key``, made now if it is not at hand."""
+        if key in self._results:
+            self._results.move_to_end(key)
+            return self._results[key]
+        result = self._results[key] = make()
+        if len(self._results) > self._size:
+            self._results.popitem(last=False)
+        return result
+
+    def clear(self) -> None:
+        """Forget all results."""
+        self._results.clear()
 
 
 def normalise(text: str) -> str:

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.errors import UsageError
-from agent.model.lookup import QueryIndex
-from agent.model.memory import Recent
+from agent.model.lookup import QueryIndex, Recent
 from agent.model.tables import COST_METRICS, Singles
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping
+    from collections.abc import Callable, Hashable, Iterable
 
     from agent.model.attributes import Attribute
     from agent.model.tables import Tables
     from agent.tradeoff.tables import Population, QueryRows
 
-T = TypeVar("T")
-Figure = bool | int | float | str | tuple[float, ...] | None
 
+T = TypeVar("T")
 UTILITIES_KEPT = 32  # a prepared query of the shipped model takes about 2 MB
 CROWDS_KEPT = 16
 RESULTS_KEPT = 1024
+
+
+Figure = bool | int | float | str | tuple[float, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +171,36 @@ class Model:
     def _mean_utility(self) -> MeanUtility:
         utilities = [self.utility(query) for query in range(len(self.queries))]
         return MeanUtility(utilities, self.tables.query_weights)
+
+
+def person_codes(model: Model) -> Mapping[str, Mapping[str, int]]:
+    """Return the codes by value, by the name of each person attribute."""
+    return model.remember(person_codes, lambda: _codes(model))
+
+
+def checked(name: str, value: object, model: Model) -> str:
+    """Return the value of a person attribute; UsageError where the model has no such."""
+    if name not in person_codes(model):
+        raise unknown_person(name, [model])
+    attribute = model.attributes[model.index(name)]
+    if not isinstance(value, str):
+        hint = f'write it in quotes, as in {name} = "{attribute.values[-1]}"'
+        raise UsageError(f"the value of {name} is not text", hint)
+    attribute.code(value)
+    return value
+
+
+def unknown_person(name: str, models: Sequence[Model]) -> UsageError:
+    """Return the error for a name that is no attribute of the person in any of these models."""
+    if any(name == each.name for model in models for each in model.attributes):
+        hint = "leave it out: a profile has only what stays the same"
+        return UsageError(f"{name} is set anew for every request", hint)
+    names = {each for model in models for each in person_codes(model)}
+    return UsageError.unknown("attribute", name, names)
+
+
+def _codes(model: Model) -> Mapping[str, Mapping[str, int]]:
+    return {
+        each.name: {value: code for code, value in enumerate(each.values)}
+        for each in model.attributes[: model.persons]
+    }

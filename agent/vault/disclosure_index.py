@@ -12,8 +12,8 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.decision.knowledge import WEEK
-from agent.model.memory import Recent
+from agent.decision.request import WEEK
+from agent.model.lookup import Recent
 from agent.vault.connection import damaged
 from policy import hosts
 
@@ -195,7 +195,7 @@ class Written(NamedTuple):
 
 
 class Pool:
-    """What one pool of recipients holds, as `agent.decision.knowledge.knowledge_of` says."""
+    """What one pool of recipients holds, as `agent.decision.request.knowledge_of` says."""
 
     def __init__(self) -> None:
         """Hold nothing."""

@@ -17,8 +17,7 @@ from msgspec import Meta, Struct
 
 from agent.decision.request import Knowledge
 from agent.errors import UsageError, VaultError
-from agent.model.model import Model
-from agent.model.persons import person_codes
+from agent.model.model import Model, person_codes
 from agent.vault import chain
 from agent.vault.connection import damaged
 from agent.vault.disclosure_index import (

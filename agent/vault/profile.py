@@ -8,8 +8,7 @@ import msgspec
 
 from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED
-from agent.model.model import Model
-from agent.model.persons import checked, person_codes, unknown_person
+from agent.model.model import Model, checked, person_codes, unknown_person
 from agent.vault.connection import damaged
 
 ITEM = "profile"

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from agent.decision.knowledge import LATEST
-from agent.model.memory import Recent
+from agent.decision.request import LATEST
+from agent.model.lookup import Recent
 from agent.vault.disclosure_index import EPOCH, VIEWS, Forgetting, PoolOf, Record, site_of
 
 FORGOT = -1  # in place of a query

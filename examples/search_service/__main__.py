@@ -18,8 +18,7 @@ from aiohttp import web
 
 from agent.errors import ReticentError, UsageError, reason
 from agent.files import PRIVATE
-from agent.model.file import read
-from agent.model.shipped import shipped_model
+from agent.model.file import read, shipped_model
 from examples.search_service.journal import Journal
 from examples.search_service.service import Service, application
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agent.errors import UsageError
-from agent.model.memory import Recent
+from agent.model.lookup import Recent
 from agent.model.tables import read_only
 from agent.tradeoff.grouping import EVERY, row_columns
 from agent.tradeoff.sets import EMPTY, members, singleton, union

@@ -12,8 +12,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from agent.model.file import read
-from agent.model.shipped import shipped_model
+from agent.model.file import read, shipped_model
 from agent.paths import Paths
 from agent.wire.decide import Ask
 from agent.wire.routes import CONTROL, QUERY

@@ -8,9 +8,8 @@ import numpy as np
 from agent.decision.decide import decide, decide_briefly
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
-from agent.model.file import read
+from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.shipped import shipped_model
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import EPSILON, maximise
 from tests.bench.lazy import everything

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from agent.model.file import read
+from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.shipped import shipped_model
 from agent.tradeoff.local_search import eager_pass, lazy_pass
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.search import ALGORITHMS, greedy_order, maximise

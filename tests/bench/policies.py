@@ -9,10 +9,9 @@ from itertools import product
 import numpy as np
 
 from agent.model.file import read as read_model
-from agent.model.shipped import shipped_model
-from policy.load import preset
+from agent.model.file import shipped_model
 from policy.match import Rulebook
-from policy.read import read
+from policy.read import preset, read
 from policy.rules import Policy
 from tests.bench.timing import at, timed
 

@@ -12,7 +12,7 @@ from agent.build.build import model_of
 from agent.build.options import BuildOptions
 from agent.build.shrinkage import SHRINKAGES
 from agent.errors import UsageError
-from agent.model.encoding import decode, encode
+from agent.model.file import decode, encode
 from agent.model.model import Model
 from agent.model.tables import COST_METRICS
 from agent.tradeoff.anonymity_set import AnonymitySet

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.build.build import model_of
-from agent.model.encoding import encode
+from agent.model.file import encode
 from agent.model.model import Model
 from tests.build.worlds import QUIET, World, options, source, worlds
 

@@ -6,9 +6,8 @@ import pytest
 from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions, TableFiles
 from agent.build.read import open_tables
-from agent.model.file import read
+from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.shipped import shipped_model
 from tests.build.worlds import QUIET
 from tests.house.tree import ROOT
 

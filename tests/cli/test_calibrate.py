@@ -12,7 +12,7 @@ from agent.cli.calibrate import LARGEST
 from agent.model.file import write
 from agent.model.model import Model
 from agent.paths import paths
-from policy.load import load
+from policy.read import load
 from tests.cli.conftest import Ran, Run
 from tests.cli.examples import PEOPLE, cli_model
 from tests.cli.policies import RIGHT

@@ -6,10 +6,10 @@ import pytest
 from click import unstyle
 
 from agent.cli.decide import ROWS, curve_text, thinned
-from agent.decision.curve import Curve, Step
-from agent.decision.decision import Figures
+from agent.decision.decide import Figures
 from agent.decision.request import Request
 from agent.decision.terms import Terms
+from agent.decision.tradeoff_curve import Curve, Step
 from tests.cli.conftest import Run
 from tests.cli.examples import PEOPLE
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.decision.decide import decide
-from agent.decision.decision import Decision
+from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.model.model import Model

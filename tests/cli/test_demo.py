@@ -21,13 +21,11 @@ from agent.cli.demo import (
     told,
     values_held,
 )
-from agent.decision.decide import decide
-from agent.decision.decision import Decision
+from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
-from agent.model.file import read
+from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.shipped import shipped_model
 from tests.cli.conftest import Run
 from tests.cli.examples import cli_model
 from tests.house.tree import ROOT

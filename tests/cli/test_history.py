@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from agent.cli.policy_try import read_history
 from agent.errors import UsageError
-from agent.model.file import read
+from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.shipped import shipped_model
 from tests.cli.conftest import Try
 from tests.cli.examples import cli_model
 from tests.cli.history_lines import EXAMPLES, line

@@ -16,7 +16,7 @@ from agent.paths import paths
 from agent.vault.backup import keys
 from agent.vault.secrets import Secret
 from agent.vault.vault import unlock
-from policy.load import load
+from policy.read import load
 from policy.rules import Policy
 from tests.cli.conftest import Ran, Run
 from tests.cli.vaults import PASSPHRASE, Memory, here, made, opened

@@ -9,9 +9,8 @@ import pytest
 
 from agent.build.options import BuildOptions
 from agent.cli.interrupt import Interrupted, Progress
-from agent.model.file import read
+from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.shipped import shipped_model
 from tests.cli.conftest import Run, builds
 from tests.cli.examples import ATTRIBUTES, PEOPLE, cli_model
 from tests.house.tree import ROOT

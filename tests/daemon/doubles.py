@@ -23,8 +23,7 @@ from agent.vault.vault import Vault
 from agent.vault.vault_files import Location
 from agent.wire.decide import Ask
 from agent.wire.state import Event, EventKind
-from policy.load import preset
-from policy.read import read
+from policy.read import preset, read
 from tests.vault.doubles import MemoryStore
 
 NOWHERE = Path("/nowhere")

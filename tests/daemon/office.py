@@ -7,16 +7,14 @@ from typing import Any
 
 from agent.daemon.desk.desk import Desk
 from agent.daemon.sources import RECORD
-from agent.decision.decide import decide
-from agent.decision.decision import Decision
+from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
-from agent.decision.terms import Terms
-from agent.decision.under import terms_under
+from agent.decision.terms import Terms, terms_under
 from agent.errors import VaultError
 from agent.wire.decide import Ask
 from agent.wire.policy import Review, Verdict
-from policy.load import load
 from policy.match import Rulebook, Ruling
+from policy.read import load
 from policy.rules import Policy
 from tests.decision.made import NAMES, made_model
 

@@ -3,8 +3,7 @@
 from datetime import date
 
 from agent.daemon.desk.written import Wish, changed
-from policy.load import preset
-from policy.read import read
+from policy.read import preset, read
 from policy.rules import Policy
 
 START = date(2026, 3, 2)

@@ -15,8 +15,8 @@ from agent.daemon.checks import places
 from agent.daemon.checks.finding import Machine, State
 from agent.daemon.doctor import CHECKS, examine
 from agent.files import create_private
+from agent.model.file import shipped_model
 from agent.model.file import write as write_model
-from agent.model.shipped import shipped_model
 from agent.paths import paths
 from tests.cli.examples import cli_model
 from tests.daemon.cases import NOW, healthy, named, only, states

@@ -14,9 +14,8 @@ from agent.daemon.deciding.explained import explained
 from agent.daemon.handle import handle
 from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED
-from agent.model.file import read
+from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.shipped import shipped_model
 from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask
 from agent.wire.policy import Verdict

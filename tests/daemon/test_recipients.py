@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.recipients import MOST, thinned
-from agent.decision.alike import people_left
-from agent.decision.knowledge import Forgotten, Told, knowledge_of
+from agent.decision.request import Forgotten, Told, knowledge_of, people_left
 from agent.errors import LockedError
 from agent.vault.disclosure_index import Forgetting
 from agent.wire.decide import Ask

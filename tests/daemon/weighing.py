@@ -4,7 +4,7 @@ from datetime import datetime
 
 from agent.daemon.agent import Agent
 from agent.daemon.deciding import weighed as daemon
-from agent.decision.curve import taken
+from agent.decision.tradeoff_curve import taken
 from agent.wire.what_if import Weighed, WhatIf
 
 

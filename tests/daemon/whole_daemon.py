@@ -16,8 +16,7 @@ from typing import Self
 
 from agent.cli.demo import PROFILE
 from agent.errors import DaemonError
-from agent.model.file import read
-from agent.model.shipped import shipped_model
+from agent.model.file import read, shipped_model
 from agent.paths import HOME, Paths
 from agent.vault.vault import create
 from agent.vault.vault_files import Location

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from agent.decision.decide import decide
-from agent.decision.decision import Decision
-from agent.decision.planned import pooled_uses
+from agent.decision.choice import pooled_uses
+from agent.decision.context import Context, context_of
+from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
-from agent.decision.settings import Case, case_of
 from agent.decision.terms import Limits, Terms
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import METRICS
@@ -46,9 +45,9 @@ class World(NamedTuple):
         limits = replace(self.terms.limits, **changes)
         return self.under(limits=limits)
 
-    def case(self) -> Case:
+    def case(self) -> Context:
         """Return the case as it is decided."""
-        return case_of(self.request, self.terms, self.known, self.model, self.own)
+        return context_of(self.request, self.terms, self.known, self.model, self.own)
 
     def objective(self) -> DisclosureObjective:
         """Return the objective that the set is chosen by, with its limits."""

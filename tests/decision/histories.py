@@ -6,19 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from agent.decision.compared import Outcome
 from agent.decision.decide import decide
-from agent.decision.knowledge import Told, knowledge_of
-from agent.decision.past import Codes, Past, worlds_of
-from agent.decision.replay import replay
-from agent.decision.request import Request
-from agent.decision.under import terms_under
+from agent.decision.replay import Codes, Outcome, Past, replay, worlds_of
+from agent.decision.request import Request, Told, knowledge_of
+from agent.decision.terms import terms_under
 from agent.model.model import Model
-from policy.groups import Pools
-from policy.load import preset
 from policy.match import Rulebook
-from policy.read import read
-from policy.rules import Policy
+from policy.read import preset, read
+from policy.rules import Policy, Pools
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)

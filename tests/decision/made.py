@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.decision.planned import FEWEST
+from agent.decision.choice import FEWEST
 from agent.model.attributes import Attribute, Scope
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.answers import IMPROVEMENTS, SCALE, Answers, answers_of
-from agent.decision.calibration import Calibration, calibrated
+from agent.decision.calibration import (
+    IMPROVEMENTS,
+    SCALE,
+    Answers,
+    Calibration,
+    answers_of,
+    calibrated,
+)
 from agent.errors import UsageError
 from agent.model.model import Model
 from tests.decision.made import NAMES, made_model

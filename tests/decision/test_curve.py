@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.decision.curve import Curve, advanced, curve_of, curve_steps
-from agent.decision.decision import Figures
+from agent.decision.decide import Figures
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
+from agent.decision.tradeoff_curve import Curve, advanced, curve_of, curve_steps
 from agent.errors import UsageError
 from tests.decision.drawn import QUERIES, World, model_of, worlds
 

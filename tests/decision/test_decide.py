@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.decide import decide, decide_briefly
-from agent.decision.decision import Decision
+from agent.decision.decide import Decision, decide, decide_briefly
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
@@ -213,7 +212,7 @@ def test_a_limit_that_does_not_hold_is_said() -> None:
 
 def test_too_many_combinations_are_not_summed(monkeypatch: pytest.MonkeyPatch) -> None:
     """An attribute that makes too many combinations of request values stays out, unpriced."""
-    for room in ("agent.decision.reasons", "agent.tradeoff.objective"):
+    for room in ("agent.decision.decide", "agent.tradeoff.objective"):
         monkeypatch.setattr(f"{room}.COMBINATIONS", 1)
     terms = Terms(trade_off=0.0)
     decision = decide(Request("python today"), terms, Knowledge(), made_model(0))

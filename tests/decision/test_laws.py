@@ -7,7 +7,7 @@ anything else, and with another lambda or limit another of it, which may cost mo
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agent.decision.decision import Decision
+from agent.decision.decide import Decision
 from tests.decision.drawn import World, worlds
 from tests.decision.made import NAMES
 

@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.past import MOST_PEOPLE, Codes, Past, worlds_of
+from agent.decision.replay import MOST_PEOPLE, Codes, Past, worlds_of
 from agent.model.model import Model
 from tests.decision.histories import MODELS, QUERIES, START, models, people, told
 from tests.decision.made import CARDS, NAMES, PERSONS

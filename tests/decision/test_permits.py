@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.decision.decide import decide
-from agent.decision.decision import Decision
+from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from tests.decision.drawn import World, codes, worlds

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.decide import decide
-from agent.decision.decision import Candidate, Decision
+from agent.decision.choice import LEAST, PRIOR
+from agent.decision.choice import planned as planned_for
+from agent.decision.context import context_of, relevant
+from agent.decision.decide import Candidate, Decision, decide
 from agent.decision.explain import explain
-from agent.decision.planned import LEAST, PRIOR
-from agent.decision.planned import planned as planned_for
 from agent.decision.request import Knowledge, Request
-from agent.decision.settings import case_of, relevant
 from agent.decision.terms import Limits, Terms
 from agent.decision.words import headline, proven, settled
 from agent.errors import UsageError
@@ -75,7 +74,7 @@ def test_a_plan_is_for_what_was_asked(world: World, times: int) -> None:
     other = len(world.model.queries) - 1
     seldom, often = (
         planned_for(
-            case_of(world.request, terms, replace(world.known, heard=((0, each),)), world.model),
+            context_of(world.request, terms, replace(world.known, heard=((0, each),)), world.model),
             other,
             world.model,
             0,

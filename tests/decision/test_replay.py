@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.compared import mean, summary_of
-from agent.decision.past import Codes, Past, worlds_of
-from agent.decision.replay import replay
+from agent.decision.replay import Codes, Past, mean, replay, summary_of, worlds_of
 from agent.model.model import Model
 from tests.decision.histories import (
     HOSTS,

@@ -10,14 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.decision.decide import decide
-from agent.decision.knowledge import Forgotten, Told, knowledge_of
-from agent.decision.request import Request
-from agent.decision.under import terms_under
+from agent.decision.request import Forgotten, Request, Told, knowledge_of
+from agent.decision.terms import terms_under
 from agent.model.model import Model
 from policy.hosts import site_of
-from policy.load import preset
 from policy.match import Rulebook, Ruling
-from policy.read import read
+from policy.read import preset, read
 from tests.decision.made import NAMES
 from tests.decision.transcripts import (
     HOSTS,

@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.terms import Limits, Terms
-from agent.decision.under import LIMITS, TERMS, terms_under
-from policy.load import preset
+from agent.decision.terms import LIMITS, TERMS, Limits, Terms, terms_under
 from policy.match import Rulebook, Ruling
-from policy.read import read
+from policy.read import preset, read
 from policy.settings import SETTINGS, Value
 from tests.decision.made import NAMES, made_model
 from tests.policy.strategies import TODAY, documents, rendered, requests

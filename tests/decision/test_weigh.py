@@ -4,14 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.decision.curve import taken
-from agent.decision.decide import decide
-from agent.decision.decision import Decision
-from agent.decision.reasons import KEYS
+from agent.decision.context import Own
+from agent.decision.decide import KEYS, Decision, decide
 from agent.decision.request import Knowledge, Request
-from agent.decision.settings import Own
 from agent.decision.terms import Limits, Terms
-from agent.decision.weigh import Change, Weighing, weigh_steps
+from agent.decision.tradeoff_curve import taken
+from agent.decision.what_if import Change, Weighing, weigh_steps
 from agent.errors import UsageError
 from agent.model.model import Model
 from tests.decision.drawn import QUERIES, World, model_of, worlds
@@ -219,7 +217,7 @@ def test_a_name_that_is_none_is_refused() -> None:
 def test_too_many_combinations_cannot_be_weighed() -> None:
     """As a set; beside another the attribute says what little can be said."""
     with pytest.MonkeyPatch.context() as few:
-        few.setattr("agent.decision.weigh.COMBINATIONS", 1)
+        few.setattr("agent.decision.what_if.COMBINATIONS", 1)
         some = weighed_there(model_of(3), Terms(), Change(base=frozenset({"age"})))
         last = some.additions[-1]
         assert (last.name, last.gain_bits, last.cost_bits) == ("hours", None, None)

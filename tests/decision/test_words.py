@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from agent.decision.decide import decide
-from agent.decision.decision import Decision, Evidence, Figures, Status
+from agent.decision.context import Status
+from agent.decision.decide import Decision, Evidence, Figures, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.decision.words import fitting, guessing, headline, proven, settled

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load, save
 
 from agent.model.attributes import Attribute
-from agent.model.digest import header, stamped
+from agent.model.file import header, stamped
 from agent.model.model import Model, Query
 from agent.model.tables import Singles, gather
 from agent.tradeoff.tables import Population, QueryRows

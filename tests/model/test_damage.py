@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from agent.errors import DamagedModelError, ModelError, VersionError
-from agent.model.digest import header, stamped
-from agent.model.encoding import decode, encode
+from agent.model.file import decode, encode, header, stamped
 from agent.model.model import Model
 from tests.model.examples import Tensors, respoken, retensored, small_model
 

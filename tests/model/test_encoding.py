@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from safetensors.numpy import load
 
-from agent.model.encoding import decode, encode
+from agent.model.file import decode, encode
 from agent.model.model import Model
 from tests.model.examples import small_model
 from tests.strategies import models

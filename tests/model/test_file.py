@@ -11,7 +11,7 @@ from hypothesis import given
 
 from agent.errors import BuildError, DamagedModelError, UsageError
 from agent.model import file
-from agent.model.encoding import encode
+from agent.model.file import encode
 from agent.model.model import Model
 from tests.model.examples import small_model
 from tests.strategies import models

@@ -4,13 +4,11 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from agent.model import attributes, checks, file, ranges, signature
+from agent.model import attributes, file, metadata, signature
 from agent.model.attributes import Attribute
-from agent.model.digest import BLANK, FORMAT
-from agent.model.encoding import encode
-from agent.model.metadata import Metadata
+from agent.model.file import encode, shipped_model
+from agent.model.metadata import BLANK, FORMAT, Metadata
 from agent.model.model import Query
-from agent.model.shipped import shipped_model
 from tests.model.examples import small_model
 
 PAGE = Path(file.__file__).with_name("FORMAT.md").read_text(encoding="utf-8")
@@ -52,12 +50,10 @@ def test_the_page_states_the_limits() -> None:
     """Every number in it that is a constant in the code."""
     for limit in (
         f"1 to {attributes.MAX_VALUES} different texts",
-        f"{checks.MIN_SHRINKAGE:.0e} to {checks.MAX_SHRINKAGE:.0e}".replace("e-0", "e-").replace(
-            "e+0", "e"
-        ),
-        f"{ranges.MIN_WEIGHT:.0e} to {ranges.MAX_WEIGHT:.0e}".replace("e-0", "e-").replace(
-            "e+0", "e"
-        ),
+        f"{metadata.MIN_SHRINKAGE:.0e} to {metadata.MAX_SHRINKAGE:.0e}".replace(
+            "e-0", "e-"
+        ).replace("e+0", "e"),
+        f"{file.MIN_WEIGHT:.0e} to {file.MAX_WEIGHT:.0e}".replace("e-0", "e-").replace("e+0", "e"),
         f"at most {file.MAX_BYTES >> 30} GiB",
         f"at most {signature.MAX_SIGNATURE_BYTES >> 10} KiB",
     ):

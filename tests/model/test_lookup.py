@@ -7,9 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.model.file import read
+from agent.model.file import read, shipped_model
 from agent.model.lookup import QueryIndex, normalise, separated, singular
-from agent.model.shipped import shipped_model
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")

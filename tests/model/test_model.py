@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.model.memory import Recent
+from agent.model.lookup import Recent
 from agent.model.model import CROWDS_KEPT, Model, Query
 from agent.model.tables import gather
 from tests.model.examples import small_model

@@ -6,11 +6,9 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from agent.errors import PolicyError
-from policy.load import preset
-from policy.read import read
+from policy.read import preset, read
 from policy.rules import Policy
-from policy.scope import Scope, scope
-from policy.setting import with_settings
+from policy.scope import Scope, scope, with_settings
 from policy.settings import SETTINGS, Value
 from tests.policy.strategies import (
     DOMAINS,

@@ -11,13 +11,10 @@ from hypothesis import strategies as st
 
 from agent.errors import PolicyError
 from policy.audit import Remark, audit
-from policy.cover import specific
-from policy.emptied import NOTHING
-from policy.groups import Groups
-from policy.load import preset
 from policy.match import Rulebook, Ruling
-from policy.read import read
-from policy.rules import Policy, Rule, frozen
+from policy.overlap import specific
+from policy.read import EMPTY_POLICY, preset, read
+from policy.rules import Groups, Policy, Rule, frozen
 from policy.settings import SETTINGS
 from tests.policy.strategies import (
     NAMES,
@@ -31,7 +28,7 @@ from tests.policy.strategies import (
 
 REQUESTS = st.lists(requests(), min_size=4, max_size=12)
 SELECTORS = ("recipient", "attribute", "query")
-ABOUT_NO_SETTING = ("no attribute of the model", NOTHING.what)
+ABOUT_NO_SETTING = ("no attribute of the model", EMPTY_POLICY.what)
 
 
 def policy_of(text: str) -> Policy:
@@ -286,7 +283,7 @@ def test_rules_are_compared_with_those_that_may_shadow_them(
         looks.append(one)
         return specific(one, other, groups)
 
-    monkeypatch.setattr("policy.shadow.specific", counted)
+    monkeypatch.setattr("policy.audit.specific", counted)
     text = "[attributes]\n" + "".join(f'a{each} = "ask"\n' for each in range(400))
     for each in range(400):
         text += f'[[rule]]\nrecipient = "a{each}.example"\ndisclose = "never"\n'

@@ -4,12 +4,10 @@ import pytest
 from hypothesis import given
 
 from policy.audit import misspelt
-from policy.careful import careful
-from policy.load import preset
 from policy.match import Rulebook
-from policy.read import read
+from policy.precedence import may
+from policy.read import preset, read, with_typo_guard
 from policy.rules import Policy
-from policy.verdicts import may
 from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
 
 CLOSED = {"never", "guarded"}
@@ -24,7 +22,7 @@ def policy_of(text: str) -> Policy:
 
 def ruled(text: str, host: str = "a.example") -> dict[str, str]:
     """Return what may happen to each attribute of a model under a policy."""
-    book = Rulebook(careful(policy_of(text), MODEL), MODEL)
+    book = Rulebook(with_typo_guard(policy_of(text), MODEL), MODEL)
     found = book.match(host, "", TODAY).attributes
     return {name: may(found[name]) for name in MODEL}
 
@@ -33,7 +31,7 @@ def ruled(text: str, host: str = "a.example") -> dict[str, str]:
 def test_it_only_ever_closes(document: Document, asked: Asked) -> None:
     """Whatever else a policy says: of requests nothing changes, and no attribute opens."""
     policy = policy_of(rendered(document))
-    kept = careful(policy, NAMES)
+    kept = with_typo_guard(policy, NAMES)
     before, after = (Rulebook(each, NAMES).match(*asked) for each in (policy, kept))
     assert before.settings == after.settings
     for name in NAMES:
@@ -90,7 +88,7 @@ def test_what_is_more_specific_wins_as_ever() -> None:
 
 def test_the_reason_names_the_slip() -> None:
     """With the place of the rule that has it."""
-    book = Rulebook(careful(policy_of("[attributes]\nslary = 'never'"), MODEL), MODEL)
+    book = Rulebook(with_typo_guard(policy_of("[attributes]\nslary = 'never'"), MODEL), MODEL)
     rule = book.match("a.example", "", TODAY).attributes["salary"]["disclose"].rule
     assert (rule.name, rule.path) == (
         "'slary', which nearly names salary",

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import PolicyError, Problem
-from policy.load import preset
-from policy.read import read
+from policy.read import preset, read
 from tests.policy import naive
 from tests.policy.naive import Claim, Entry
 from tests.policy.strategies import TODAY, Document, rendered

@@ -13,12 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import PolicyError, Problem, UsageError
-from policy.load import load, preset
 from policy.match import Rulebook
-from policy.read import read
-from policy.rules import Layer, Policy, Rule
+from policy.read import load, preset, read
+from policy.rules import Layer, Policy, Rule, spoken
 from policy.settings import SETTINGS
-from policy.words import spoken
 from tests.policy.strategies import NAMES, TODAY, documents, rendered
 
 Change = Callable[[Random, str], str]

@@ -8,11 +8,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from policy.checked import same
 from policy.edit import (
     Entry,
     Settings,
     Value,
+    same,
     with_attribute,
     with_keys,
     with_rule,
@@ -20,8 +20,7 @@ from policy.edit import (
     without,
     without_rule,
 )
-from policy.positions import Key
-from policy.statements import statements
+from policy.toml_edit import Key, statements
 from tests.policy.written import LISTS, NAMES, NUMBERS, SETTINGS, STRINGS, VALUES, Written, policies
 
 KEYS = st.sampled_from(["preset", "lambda", "k", "search", "é ü"])

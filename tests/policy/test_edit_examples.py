@@ -10,15 +10,16 @@ from typing import Any
 import pytest
 
 from agent.errors import UsageError
-from policy.checked import edited, same
 from policy.edit import (
+    edited,
+    same,
     with_attribute,
     with_rule,
     with_setting,
     without,
     without_rule,
 )
-from policy.statements import comments
+from policy.toml_edit import comments
 from tests.house.tree import ROOT
 
 FORMAT = (ROOT / "policy/FORMAT.md").read_text()

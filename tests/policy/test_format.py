@@ -8,12 +8,10 @@ from dataclasses import asdict
 import pytest
 
 from agent.errors import PolicyError
-from policy.daemon import DAEMON
-from policy.load import preset
 from policy.match import Rulebook
-from policy.read import PRESETS, read
+from policy.read import PRESETS, preset, read
 from policy.sections import ATTRIBUTE_KEYS, PARTS, RULE_KEYS
-from policy.settings import DEFAULTS, SETTINGS
+from policy.settings import DAEMON, DEFAULTS, SETTINGS
 from tests.house.tree import ROOT
 from tests.policy.strategies import NAMES, TODAY
 

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy.fields import Findings
-from policy.groups import Groups, Pools, read_groups
 from policy.hosts import site_of
+from policy.rules import Groups, Pools
+from policy.sections import Findings, read_groups
 from tests.policy.hosts import HOSTS
 
 MEMBERS = st.sampled_from(

@@ -12,8 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from policy.hosts import host_of, site_of, suffixes
-from policy.labels import mapped
+from policy.hosts import host_of, mapped, site_of, suffixes
 from tests.policy.hosts import ADDRESSES, DOMAINS, HOSTS, PIECES
 
 

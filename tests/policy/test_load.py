@@ -8,8 +8,7 @@ from threading import Thread
 import pytest
 
 from agent.errors import UsageError
-from policy.load import load, opened
-from policy.read import LARGEST
+from policy.read import LARGEST, load, opened
 
 
 def _pipe(path: Path) -> None:

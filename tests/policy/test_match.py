@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy.load import preset
-from policy.match import Rulebook, Ruling, Verdict
-from policy.read import read
+from policy.match import Rulebook, Ruling
+from policy.precedence import Verdict
+from policy.read import preset, read
 from policy.settings import SETTINGS
 from tests.policy import naive
 from tests.policy.naive import PER_ATTRIBUTE, claims, decided

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from policy.names import EXACT, NamePattern
+from policy.rules import EXACT, NamePattern
 
 PATTERNS = st.from_regex(r"[ab*][ab*]{0,8}", fullmatch=True)
 NAMES = st.text("ab", min_size=1, max_size=10)

@@ -6,11 +6,10 @@ from time import process_time
 import pytest
 
 from agent.errors import PolicyError, Problem
-from policy.fields import MOST_FOUND
-from policy.load import preset, preset_text
 from policy.match import Rulebook
-from policy.read import LARGEST, MOST_PARTS, MOST_RULES, PRESETS, read
+from policy.read import LARGEST, MOST_PARTS, MOST_RULES, PRESETS, preset, preset_text, read
 from policy.rules import Layer, Policy
+from policy.sections import MOST_FOUND
 from policy.settings import DEFAULTS, SETTINGS
 from tests.policy import naive
 from tests.policy.strategies import NAMES, TODAY

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from agent.errors import PolicyError
-from policy.load import preset
-from policy.read import read
+from policy.read import preset, read
 from policy.schema import schema, text
 from policy.settings import DEFAULTS, SETTINGS
 from tests.house.tree import ROOT

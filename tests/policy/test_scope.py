@@ -8,11 +8,9 @@ from hypothesis import strategies as st
 
 from agent.errors import UsageError
 from policy.edit import free_name, with_rule
-from policy.groups import is_group
-from policy.load import preset
 from policy.match import Rulebook
-from policy.read import read
-from policy.rules import Policy
+from policy.read import preset, read
+from policy.rules import Policy, is_group
 from policy.scope import Scope, check_group, places, scope
 from tests.policy.changes import policies, scopes
 from tests.policy.strategies import DOMAINS, MEMBERS, NAMES, TODAY

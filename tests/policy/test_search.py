@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 
 from agent.errors import PolicyError, UsageError
 from policy.hosts import host_of
-from policy.load import preset
-from policy.match import Rulebook
-from policy.read import read
-from policy.search import LONGEST, Search, searches, usable
+from policy.match import LONGEST, Rulebook, Search, searches, usable
+from policy.read import preset, read
 from tests.policy.naive import claims, decided
 from tests.policy.strategies import DAYS, Asked, rendered
 

@@ -4,11 +4,9 @@ from typing import Any
 
 from hypothesis import assume, given
 
-from policy.load import preset
-from policy.read import read
+from policy.read import preset, read
 from policy.rules import Layer, Policy
-from policy.scope import Scope, places
-from policy.setting import with_settings, without_settings
+from policy.scope import Scope, places, with_settings, without_settings
 from policy.settings import Value
 from tests.policy.changes import changes
 

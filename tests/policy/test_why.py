@@ -2,12 +2,11 @@
 
 from hypothesis import given
 
-from policy.load import preset
 from policy.match import Rulebook
-from policy.read import read
+from policy.precedence import Place, losses, reach_of
+from policy.read import preset, read
+from policy.rules import spoken
 from policy.settings import SETTINGS, stricter
-from policy.why import Place, losses, reach_of
-from policy.words import spoken
 from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
 
 

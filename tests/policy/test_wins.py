@@ -4,9 +4,8 @@ from hypothesis import given
 
 from policy.match import Rulebook
 from policy.rules import Policy
-from policy.scope import Scope, places
+from policy.scope import Scope, places, wins
 from policy.settings import SETTINGS, Value
-from policy.wins import wins
 from tests.policy.changes import changes
 from tests.policy.strategies import NAMES, TODAY
 

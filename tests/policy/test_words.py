@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.errors import UsageError
 from agent.model.lookup import normalise
-from policy.words import Words, normal, spoken
+from policy.rules import Words, normal, spoken
 
 ASCII = st.text("ab1_ +-.*", max_size=10)
 MIXED = st.text("ab_ +*é\u0301\u093f\u094dहन漢字กิテ\u0340ß", max_size=10)

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from hypothesis import strategies as st
 
-from agent.decision.knowledge import Forgotten, Told
-from agent.decision.request import Knowledge
+from agent.decision.request import Forgotten, Knowledge, Told
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure, Forgetting, PoolOf, Record
 from agent.vault.ledger import Ledger, knowledge_in

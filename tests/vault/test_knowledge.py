@@ -1,4 +1,4 @@
-"""What recipients hold: the fold of agent.decision.knowledge, kept ready."""
+"""What recipients hold: the fold of agent.decision.request, kept ready."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.knowledge import knowledge_of
-from agent.decision.request import Knowledge
+from agent.decision.request import Knowledge, knowledge_of
 from agent.errors import UsageError
 from agent.vault.disclosure_index import Disclosure, Forgetting, Record
 from agent.vault.ledger import Ledger, held, holders, knowledge_in

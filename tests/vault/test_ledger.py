@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.knowledge import knowledge_of
+from agent.decision.request import knowledge_of
 from agent.errors import DamagedVaultError, UsageError, VaultError
 from agent.vault.disclosure_index import Disclosure, Facts, Forgetting, PoolOf, Record
 from agent.vault.ledger import Ledger, Reset

@@ -6,8 +6,7 @@ Titles of attributes and values are those of the shipped model.
 import json
 from collections.abc import Mapping
 
-from agent.model.file import read
-from agent.model.shipped import shipped_model
+from agent.model.file import read, shipped_model
 from agent.words.outcomes import BROWSER, BROWSER_STATES, REASONS, WHY_NOTHING
 from agent.words.titles import value_title
 from tests.house.tree import ROOT

@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from agent.decision.decision import Reason
+from agent.decision.context import Reason
 from agent.wire.decide import Code
 from agent.wire.policy import Disclose
 from agent.words.outcomes import (

@@ -1,7 +1,6 @@
 """The popup says what the other doors say."""
 
-from agent.model.file import read
-from agent.model.shipped import shipped_model
+from agent.model.file import read, shipped_model
 from agent.words.titles import value_title
 from tests.words.popup import PLACE, words
 

@@ -6,8 +6,7 @@ import pytest
 
 from agent.model.attributes import UNSPECIFIED as CODE_0
 from agent.model.attributes import Attribute
-from agent.model.file import read
-from agent.model.shipped import shipped_model
+from agent.model.file import read, shipped_model
 from agent.words.titles import UNSPECIFIED, fact, facts, in_order, titled, value_title
 
 SHIPPED = read(shipped_model()).attributes

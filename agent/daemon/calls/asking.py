@@ -15,7 +15,7 @@ from agent.daemon.deciding.weighed import weighed
 from agent.daemon.handle import handle
 from agent.daemon.process.opening import Opening, in_thread
 from agent.daemon.rates import Asker
-from agent.decision.curve import advanced
+from agent.decision.tradeoff_curve import advanced
 from agent.errors import VaultError
 from agent.wire.base import Done
 from agent.wire.decide import Answer, Ask, Clicked, Explained

@@ -11,7 +11,7 @@ from agent.wire.base import Done
 from agent.wire.decide import Allow, Allowed, Offer, Refuse
 from agent.wire.policy import Override, Review, Ruled, Undone, Verdict
 from policy.hosts import host_of, site_of
-from policy.positions import lines_of
+from policy.toml_edit import lines_of
 
 
 class Ruling(Base):

@@ -9,8 +9,7 @@ from agent.errors import PolicyError, ReticentError, UsageError
 from agent.files import check_ours
 from agent.wire.words import write_policy
 from policy.audit import audit, misspelt
-from policy.emptied import NOTHING, says_nothing
-from policy.load import load
+from policy.read import EMPTY_POLICY, is_empty_policy, load
 from policy.rules import Policy
 
 
@@ -31,8 +30,12 @@ def policy(here: Machine) -> Iterator[Finding]:
     except UsageError as error:
         yield bad("policy", str(error), error.hint)
         return
-    if says_nothing(rules.text):
-        yield bad("policy", f"{place}: {NOTHING.what}, so the daemon does not use it", NOTHING.hint)
+    if is_empty_policy(rules.text):
+        yield bad(
+            "policy",
+            f"{place}: {EMPTY_POLICY.what}, so the daemon does not use it",
+            EMPTY_POLICY.hint,
+        )
         return
     notes = [*_notes(here, rules)]
     yield from notes

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from agent.daemon.deciding.fitting import members
 from agent.daemon.deciding.header import joined
-from agent.decision.curve import Curve
-from agent.decision.decision import Decision
+from agent.decision.decide import Decision
+from agent.decision.tradeoff_curve import Curve
 from agent.decision.words import headline
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from agent.daemon.agent import Agent
 from agent.daemon.deciding.fitting import fitting, members
-from agent.decision.decide import decide, decide_briefly
-from agent.decision.decision import Decision
+from agent.decision.decide import Decision, decide, decide_briefly
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.errors import ModelError, UsageError
@@ -17,8 +16,7 @@ from agent.vault.disclosure_index import Disclosure, Pool, site_of
 from agent.vault.ledger import NOTHING, knowledge_in
 from agent.vault.vault import Vault
 from agent.wire.decide import Ask, Code
-from policy.match import Ruling
-from policy.search import in_clear
+from policy.match import Ruling, in_clear
 
 Decide = Callable[[Request, Terms, Knowledge, Model, Mapping[str, int] | None], Decision]
 

@@ -7,8 +7,8 @@ from agent.daemon.agent import Agent
 from agent.daemon.deciding.answers import code_of
 from agent.daemon.deciding.case import Case, NothingError, apart, averaged, case_of, own_of
 from agent.daemon.deciding.explained import WHY
-from agent.decision.curve import Curve, Step, curve_steps
 from agent.decision.request import Knowledge
+from agent.decision.tradeoff_curve import Curve, Step, curve_steps
 from agent.errors import LockedError, UsageError
 from agent.wire.decide import Ask
 from agent.wire.what_if import CurveAsk, Point, TradeOffs

@@ -7,7 +7,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.deciding.answers import code_of
 from agent.daemon.deciding.case import Case, NothingError, case_of, decided
 from agent.daemon.deciding.header import LARGEST
-from agent.decision.decision import Candidate, Decision
+from agent.decision.decide import Candidate, Decision
 from agent.decision.explain import because, explain
 from agent.decision.words import headline
 from agent.wire.decide import Ask, Code, Explained, Line, Reason

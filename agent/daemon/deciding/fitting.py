@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from agent.daemon.deciding.header import LARGEST, longest, members_of, most_bytes
-from agent.decision.decision import Decision
+from agent.decision.decide import Decision
 from agent.decision.terms import Terms
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model

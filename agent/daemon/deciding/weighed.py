@@ -21,11 +21,10 @@ from agent.daemon.deciding.case import (
 )
 from agent.daemon.deciding.explained import WHY, lines_of, reasons_of, too_long
 from agent.daemon.deciding.fitting import fits
-from agent.decision.decision import Decision
+from agent.decision.decide import Decision
 from agent.decision.explain import because
-from agent.decision.weigh import Addition, Change, WeighedSet, Weighing, weigh_steps
-from agent.decision.weigh_words import difference
-from agent.decision.words import headline
+from agent.decision.what_if import Addition, Change, WeighedSet, Weighing, weigh_steps
+from agent.decision.words import difference, headline
 from agent.errors import LockedError, UsageError
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from agent.errors import RefusedError, UsageError
 from agent.wire.policy import Override, Review, Verdict
 from policy.match import Ruling
-from policy.verdicts import GUARDED, may
+from policy.precedence import GUARDED, may
 
 
 def chosen(review: Review, verdict: Verdict) -> tuple[str, ...]:

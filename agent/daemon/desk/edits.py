@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from agent.daemon.policing.rewriting import Change, Check, rewrite
 from agent.errors import UsageError
-from policy.load import text_of
+from policy.read import text_of
 from policy.rules import Policy
 
 

@@ -22,15 +22,14 @@ from agent.daemon.desk.waiting import (
     offered_names,
     queued,
 )
-from agent.decision.decision import Decision
+from agent.decision.decide import Decision
 from agent.decision.terms import Terms
 from agent.wire.decide import Ask
 from agent.wire.policy import Review
 from agent.wire.state import Site
-from policy.careful import careful
-from policy.groups import Pools
 from policy.match import Rulebook, Ruling
-from policy.rules import Policy
+from policy.read import with_typo_guard
+from policy.rules import Policy, Pools
 
 MOST_UNDER = 4096  # of reviews that there are or were
 
@@ -172,7 +171,7 @@ class Intake:
     ) -> Review | None:
         """Queue what a recipient says it can use; returns the review if it is new.
 
-        ``search``: where it is searched, as `policy.search` writes it. Nothing is queued that was
+        ``search``: where it is searched, as `policy.match` writes it. Nothing is queued that was
         approved already, or of a recipient that gets nothing.
         """
         unique = [*dict.fromkeys(names)]
@@ -215,7 +214,7 @@ class Intake:
             under = self._under.get(review.id)
             names = tuple(review.names) if under is None else under.names
             if names not in books:
-                books[names] = Rulebook(careful(policy, names), names)
+                books[names] = Rulebook(with_typo_guard(policy, names), names)
             return books[names].match(review.recipient, review.query, now.date())
 
         def gone(review: Review) -> frozenset[str]:

@@ -18,7 +18,7 @@ SEARCHES = 8  # of one site
 class Approved(msgspec.Struct, frozen=True):
     """An approved offer: the names, and the last day on which it holds, None for no end.
 
-    ``searches``: where the site is searched, as `policy.search` writes it; older records have none.
+    ``searches``: where the site is searched, as `policy.match` writes it; older records have none.
     """
 
     names: tuple[str, ...]

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple, get_args
 
 from agent.errors import UsageError
 from agent.wire.policy import Decided, Disclose
-from policy.checked import parsed
-from policy.edit import Entry
-from policy.groups import SIGN, Groups, Pools, is_group
+from policy.edit import Entry, parsed
 from policy.hosts import HostPattern, site_of
+from policy.rules import SIGN, Groups, Pools, is_group
 
 DISCLOSE: Mapping[Decided, Disclose] = {"approve": "auto", "deny": "never"}
 CALLED: Mapping[Disclose | None, str] = {

@@ -10,11 +10,9 @@ from agent.daemon.desk.edits import Edit, edit
 from agent.daemon.desk.ours import is_called, ours, recipient_of
 from agent.daemon.desk.remarks import commented
 from agent.errors import UsageError
-from policy.checked import parsed
-from policy.edit import Entry, free_name, with_rule, without_rule
-from policy.groups import Pools, is_group
+from policy.edit import Entry, free_name, parsed, with_rule, without_rule
 from policy.hosts import site_of
-from policy.rules import Policy
+from policy.rules import Policy, Pools, is_group
 
 TITLE = "refused"
 MOST = 1000  # listed recipients: half of what a policy may hold, with the longest names

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from policy.statements import comments
+from policy.toml_edit import comments
 
 
 def commented(before: str, after: str) -> str:

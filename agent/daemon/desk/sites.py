@@ -7,8 +7,7 @@ from agent.daemon.desk.offers import Approved
 from agent.errors import UsageError
 from agent.wire.state import Site
 from policy.hosts import site_of, suffixes
-from policy.match import Rulebook
-from policy.search import WRITE, Search, searches, usable
+from policy.match import WRITE, Rulebook, Search, searches, usable
 
 MOST = 400  # of the longest addresses, so that a browser's relay takes the answer: 1 MiB
 Offered = tuple[Approved, ...]

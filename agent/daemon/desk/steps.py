@@ -8,7 +8,7 @@ from agent.daemon.desk.edits import Edit
 from agent.daemon.desk.offers import Approved
 from agent.daemon.desk.verdicts import Words, taken_back
 from agent.daemon.desk.waiting import Waiting, put_back
-from agent.decision.phrases import listed
+from agent.decision.words import listed
 from agent.wire.policy import Disclose, Ruled
 
 TOLD = "What left meanwhile stays told."

@@ -14,12 +14,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from agent.daemon.desk.ours import DISCLOSE, RULED
-from agent.decision.decision import Decision
+from agent.decision.decide import Decision
 from agent.decision.terms import Terms
 from agent.wire.policy import Disclose
-from policy.match import Ruling, Verdict
+from policy.match import Ruling
+from policy.precedence import Verdict, may
 from policy.rules import Layer, Rule
-from policy.verdicts import may
 
 KNOWN = "known to the recipient"
 SPOKEN = Rule("your own word", MappingProxyType({}), Layer.FILE, "")  # stands in no file

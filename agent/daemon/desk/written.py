@@ -22,10 +22,10 @@ from agent.errors import UsageError
 from agent.wire.policy import Decided, Disclose
 from policy.audit import called
 from policy.edit import free_name, with_attribute, with_rule, without_rule
-from policy.groups import Pools
-from policy.match import Rulebook, Verdict
-from policy.positions import lines_of
-from policy.rules import Layer, Policy, Rule
+from policy.match import Rulebook
+from policy.precedence import Verdict
+from policy.rules import Layer, Policy, Pools, Rule
+from policy.toml_edit import lines_of
 
 OPEN = frozenset({"auto", "always"})
 CLOSED = frozenset({"never"})

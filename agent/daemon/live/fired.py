@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from policy.match import Ruling, Verdicts
+from policy.match import Ruling
+from policy.precedence import Verdicts
 from policy.rules import Rule
 
 KEPT = 256  # combinations of rules that are not looked into yet

@@ -4,17 +4,15 @@ from collections.abc import Callable, Hashable, Sequence
 from datetime import date
 from functools import lru_cache
 
-from agent.decision.terms import Terms
-from agent.decision.under import terms_under
+from agent.decision.terms import Terms, terms_under
 from agent.errors import UsageError
-from agent.model.memory import Recent
+from agent.model.lookup import Recent
 from agent.model.model import Model
 from policy.audit import misspelt
-from policy.careful import careful
-from policy.groups import SIGN, Pools
 from policy.hosts import host_of
 from policy.match import Rulebook, Ruling
-from policy.rules import Policy
+from policy.read import with_typo_guard
+from policy.rules import SIGN, Policy, Pools
 
 KEPT = 4096  # recipients, and terms of one
 ASKED = 256  # requests
@@ -44,7 +42,7 @@ class InForce:
         book = self._books.get(key)
         if book is None and self.policy is not None:
             names = [attribute.name for attribute in model.attributes]
-            book = self._books[key] = Rulebook(careful(self.policy, names), names)
+            book = self._books[key] = Rulebook(with_typo_guard(self.policy, names), names)
         return book
 
     def model(self, recipient: str, query: str, today: date) -> str | None:

@@ -12,8 +12,7 @@ from agent.daemon.process.log import LOG
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError
 from agent.files import check_ours
 from agent.wire.state import PolicyStatus
-from policy.emptied import NOTHING, says_nothing
-from policy.load import load
+from policy.read import EMPTY_POLICY, is_empty_policy, load
 from policy.rules import Layer, Policy
 
 PATIENCE = 0.7  # seconds that a call waits for changed rules: less than a browser waits for us
@@ -168,8 +167,8 @@ class Rules:
                 self.in_force, self._loaded_at, self._problems = InForce(None), None, problems
             case UsageError():
                 self._problems = (Problem(0, "", found.what, found.hint),)
-            case Policy() if says_nothing(found.text):
-                self._problems = (NOTHING,)
+            case Policy() if is_empty_policy(found.text):
+                self._problems = (EMPTY_POLICY,)
             case Policy():
                 if again and before is not None and before.text == found.text:
                     return False  # it was read before it had settled

@@ -10,9 +10,8 @@ from tempfile import TemporaryDirectory
 from agent.daemon.live.stamps import Stamp, stamp_of
 from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError, UsageError, reason
 from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
-from agent.model.file import MAX_BYTES, SUFFIX
+from agent.model.file import MAX_BYTES, SUFFIX, shipped_model
 from agent.model.model import Model
-from agent.model.shipped import shipped_model
 from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
 from agent.wire.state import ModelStatus
 

@@ -10,10 +10,10 @@ from agent.daemon.policing.ruled import place_of
 from agent.daemon.pools import hosts_of
 from agent.model.attributes import Attribute
 from agent.wire.policy import AttributeStatus
-from policy.groups import SIGN
 from policy.hosts import ANYBODY
-from policy.positions import Key, lines_of
-from policy.verdicts import GUARDED, Verdicts, may
+from policy.precedence import GUARDED, Verdicts, may
+from policy.rules import SIGN
+from policy.toml_edit import Key, lines_of
 
 NO_POLICY = "there is no policy"
 

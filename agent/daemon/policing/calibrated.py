@@ -11,8 +11,7 @@ from msgspec.structs import asdict
 from agent.daemon.agent import Agent
 from agent.daemon.policing.chosen import model_for
 from agent.daemon.policing.rewriting import rewrite
-from agent.decision.answers import answers_of
-from agent.decision.calibration import METRIC, Calibration, calibrated
+from agent.decision.calibration import METRIC, Calibration, answers_of, calibrated
 from agent.errors import UsageError
 from agent.wire.what_if import Calibrate, Calibrated, Pair
 from policy.edit import Value, with_attribute, with_setting

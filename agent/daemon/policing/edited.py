@@ -11,14 +11,21 @@ from agent.daemon.policing.rewriting import Change, rewrite
 from agent.errors import PolicyError, UsageError
 from agent.wire.policy import Edited, PolicyEdit
 from agent.wire.policy import Win as Said
-from policy.load import preset
-from policy.positions import Key, line_of, lines_of
-from policy.read import read
+from policy.read import preset, read
 from policy.rules import Layer, Policy
-from policy.scope import Scope, check_day, scope
-from policy.setting import fitting, known, with_settings, without_settings
+from policy.scope import (
+    Scope,
+    Win,
+    check_day,
+    fitting,
+    known,
+    scope,
+    wins,
+    with_settings,
+    without_settings,
+)
 from policy.settings import Value
-from policy.wins import Win, wins
+from policy.toml_edit import Key, line_of, lines_of
 
 
 class Rewritten(NamedTuple):

@@ -7,9 +7,7 @@ from stat import S_IMODE
 
 from agent.errors import PolicyError, UsageError, reason
 from agent.files import beside, check_ours, clear_unfinished, settle
-from policy.emptied import NOTHING, says_nothing
-from policy.load import Opened, opened, preset, text_of
-from policy.read import read
+from policy.read import EMPTY_POLICY, Opened, is_empty_policy, opened, preset, read, text_of
 from policy.rules import Policy
 
 TRIES = 3
@@ -57,9 +55,9 @@ def _policy(text: str, path: Path) -> Policy:
     except PolicyError as error:
         what = f"the policy file has mistakes, so nothing was written: {error}"
         raise UsageError(what, "`reticent policy check` lists them") from None
-    if says_nothing(text):
+    if is_empty_policy(text):
         what = f"a policy that says nothing is not used, so nothing was written into {path}"
-        raise UsageError(what, NOTHING.hint)
+        raise UsageError(what, EMPTY_POLICY.hint)
     return policy
 
 

@@ -11,9 +11,9 @@ from policy.audit import Remark, audit
 from policy.edit import toml
 from policy.hosts import ANYBODY
 from policy.match import Rulebook
-from policy.positions import Key, line_of, lines_of
 from policy.rules import Layer, Path, Policy, Rule
 from policy.settings import SETTINGS
+from policy.toml_edit import Key, line_of, lines_of
 
 
 def ruled(now: datetime, agent: Agent) -> RulesStatus:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from agent.daemon.process.log import LOG, kind_and_place
 from agent.errors import ReticentError
 from agent.wire.routes import CONTROL, Door
-from policy.daemon import LONGEST_MINUTES
+from policy.settings import LONGEST_MINUTES
 
 EVERY = 5.0  # seconds between two looks; a call looks by itself before anything else
 UNCOUNTED = {"events", "unattended"}  # a program that stands open is not somebody who is there

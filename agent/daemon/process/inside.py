@@ -41,7 +41,7 @@ def assembled(paths: Paths, bus: Bus) -> Inside:
     """Return what there is on this machine, locked."""
     from agent.daemon.agent import assemble
     from agent.daemon.calls import Calls
-    from policy.daemon import DaemonSettings
+    from policy.settings import DaemonSettings
 
     agent = assemble(paths, bus, now())
     calls = Calls(agent, now)

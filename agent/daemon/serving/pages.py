@@ -10,7 +10,7 @@ from agent.wire.decide import Ask, Clicked, Offer, Refuse, RelayedDecide
 from agent.wire.routes import CONTROL, Door
 from agent.wire.state import Locked
 from policy.hosts import host_of, site_of
-from policy.search import in_clear
+from policy.match import in_clear
 
 EXTENSIONS = ("chrome-extension://", "moz-extension://")
 

@@ -11,13 +11,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.decision.decide import decide_briefly
-from agent.decision.decision import Decision
-from agent.decision.knowledge import Told, knowledge_of
-from agent.decision.request import Knowledge, Request
-from agent.decision.settings import relevant
-from agent.decision.terms import Terms
-from agent.decision.under import terms_under
+from agent.decision.context import relevant
+from agent.decision.decide import Decision, decide_briefly
+from agent.decision.request import Knowledge, Request, Told, knowledge_of
+from agent.decision.terms import Terms, terms_under
 from agent.errors import UsageError
 from agent.lab.attack.heldout import Person
 from agent.lab.attack.ways import Way
@@ -25,10 +22,8 @@ from agent.lab.paper.subject import groups_of
 from agent.model.model import Model
 from agent.tradeoff.sets import union
 from agent.tradeoff.tables import UNSPECIFIED
-from policy.careful import careful
-from policy.load import preset
 from policy.match import Rulebook
-from policy.read import read
+from policy.read import preset, read, with_typo_guard
 
 Clock = Callable[[], float]
 Seconds = NDArray[np.float64]
@@ -173,7 +168,7 @@ class Reticent:
         self._rules: Rulebook | None = None
         if way.preset is not None:
             rules = read(f'preset = "{way.preset}"', way.preset, preset)
-            self._rules = Rulebook(careful(rules, self._names), self._names)
+            self._rules = Rulebook(with_typo_guard(rules, self._names), self._names)
         self._terms: dict[tuple[str, int, date], tuple[int, Terms]] = {}
         self._numbers: dict[Terms, int] = {}
         self._decided: dict[Hashable, Chosen] = {}

@@ -15,8 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from agent.build.log.schema import BY_LABEL
-from agent.decision.answers import IMPROVEMENTS, Answers
-from agent.decision.calibration import Calibration, aligned
+from agent.decision.calibration import IMPROVEMENTS, Answers, Calibration, aligned
 from agent.errors import UsageError
 from agent.tradeoff.calibrate import LEVELS, NEVER
 
@@ -42,7 +41,7 @@ class Question:
     """One question, asked of several things.
 
     ``things``: what may be answered about; ``scale``: level is 1 (not very sensitive) to 5 (highly
-    sensitive), yes is yes or no, improvement one of `agent.decision.answers.IMPROVEMENTS`;
+    sensitive), yes is yes or no, improvement one of `agent.decision.calibration.IMPROVEMENTS`;
     ``place``: the section, and the figure of the answers.
     """
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from agent.daemon.desk.desk import Desk
 from agent.errors import RefusedError, ReticentError, UsageError
 from agent.wire.policy import Override, Verdict
-from policy.load import preset
-from policy.read import read
+from policy.read import preset, read
 from tests.daemon.office import TEXT, Office, open_office
 from tests.decision.made import NAMES
 

@@ -12,7 +12,7 @@ from agent.daemon.desk.written import Wish
 from agent.errors import UsageError
 from policy.match import Rulebook
 from policy.read import LARGEST
-from policy.statements import comments
+from policy.toml_edit import comments
 from tests.daemon.policies import PLAIN, START, after, policy_of
 
 HOSTS = ("a.example", "b.example", "c.test", "192.0.2.7", "shops")

@@ -15,10 +15,8 @@ from agent.daemon.desk.sites import MOST, Sites
 from agent.errors import UsageError
 from agent.wire.decide import BIGGEST, RelayAnswer
 from agent.wire.state import Locked
-from policy.load import preset
-from policy.match import Rulebook
-from policy.read import read
-from policy.search import LONGEST
+from policy.match import LONGEST, Rulebook
+from policy.read import preset, read
 from tests.daemon.office import START, Memory, Office
 
 RULED = "https://ruled.example/find?q={query}"

@@ -9,15 +9,12 @@ from hypothesis import strategies as st
 
 from agent.daemon.desk.ours import DISCLOSE
 from agent.daemon.desk.verdicts import Said, Words, denied_once, overlaid, say, used_up, without
-from agent.decision.decide import decide
-from agent.decision.decision import Decision
+from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
-from agent.decision.terms import Terms
-from agent.decision.under import terms_under
+from agent.decision.terms import Terms, terms_under
 from agent.wire.policy import Decided
-from policy.load import preset
 from policy.match import Rulebook, Ruling
-from policy.read import read
+from policy.read import preset, read
 from tests.decision.made import NAMES, made_model
 
 MODEL = made_model(1)

@@ -14,10 +14,10 @@ from agent.daemon.desk.ours import ours
 from agent.daemon.desk.written import Wish, changed, outcome
 from agent.errors import UsageError
 from agent.wire.policy import Decided
-from policy.groups import Pools
 from policy.hosts import host_of
 from policy.match import Rulebook
-from policy.statements import comments
+from policy.rules import Pools
+from policy.toml_edit import comments
 from tests.daemon.policies import BOOKS, PLAIN, START, after, policy_of
 
 DAY = timedelta(days=1)

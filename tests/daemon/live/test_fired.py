@@ -10,9 +10,8 @@ from agent.daemon.handle import handle
 from agent.daemon.live import fired
 from agent.daemon.live.fired import Fired
 from agent.wire.decide import Ask
-from policy.load import preset
 from policy.match import Rulebook, Ruling
-from policy.read import read
+from policy.read import preset, read
 from policy.rules import Policy, Rule
 from tests.daemon.doubles import MONDAY
 from tests.daemon.people import MODEL, living

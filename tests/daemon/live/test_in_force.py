@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.live.in_force import InForce
 from agent.errors import UsageError
-from policy.load import preset
-from policy.read import read
+from policy.read import preset, read
 from tests.daemon.doubles import MONDAY
 from tests.daemon.people import MODEL
 from tests.decision.made import NAMES, made_model

@@ -16,7 +16,7 @@ import agent.daemon.live.rules
 from agent.daemon.live.rules import Rules
 from agent.daemon.live.stamps import SETTLING, stamp_of
 from agent.daemon.process.log import LOG
-from policy.load import Check, load
+from policy.read import Check, load
 from policy.rules import Policy
 from tests.daemon.doubles import MONDAY
 

@@ -12,7 +12,7 @@ from agent.errors import ModelError, UsageError
 from agent.wire.policy import AttributeStatus, PolicyEdit
 from policy.hosts import ANYBODY
 from policy.match import Rulebook
-from policy.verdicts import GUARDED
+from policy.precedence import GUARDED
 from tests.daemon.doubles import MONDAY, FixedRules, agent_of
 from tests.daemon.home import Home
 from tests.daemon.people import MODEL

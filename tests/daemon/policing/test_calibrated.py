@@ -13,7 +13,7 @@ from agent.daemon.policing.calibrated import DIGITS, message
 from agent.decision.calibration import calibrated
 from agent.errors import UsageError
 from agent.wire.what_if import Answers, Calibrate, Calibrated, Improvement
-from policy.load import load
+from policy.read import load
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import MODEL, SHOP
 

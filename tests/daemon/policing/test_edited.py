@@ -13,9 +13,8 @@ from agent.daemon.policing.edited import edited, outcome, rewritten
 from agent.errors import PolicyError, UsageError
 from agent.wire.policy import PolicyEdit
 from policy.edit import Entry, with_rule
-from policy.emptied import says_nothing
-from policy.load import load
 from policy.match import Rulebook
+from policy.read import is_empty_policy, load
 from policy.rules import Layer, Policy
 from policy.scope import Scope, places
 from policy.settings import Value
@@ -50,7 +49,7 @@ def test_an_edit_and_its_undoing_give_the_same_text(
     """As the pure functions have it; where nothing of this was set for exactly these before."""
     before, where, values, after = change
     assume(not any({*values} & {*rule.settings} for rule in places(where, before)))
-    assume(not says_nothing(before.text))
+    assume(not is_empty_policy(before.text))
     path = tmp_path_factory.mktemp("edit") / "policy.toml"
     path.write_text(before.text)
     done = edited(edit_of(where, set=values), path, TODAY)

@@ -42,7 +42,10 @@ def test_all_but_the_change_stays(policy: Path, mode: int, mark: bytes) -> None:
 
 def test_what_a_killed_one_left_goes(policy: Path) -> None:
     """With the next change; nothing that is only called alike."""
-    left, other = policy.with_name(".policy.toml.0a1b2c3d.part"), policy.with_name(".policy.toml~")
+    left, other = (
+        policy.with_name(".policy.toml.0a1b2c3d.part"),
+        policy.with_name(".policy.toml~"),
+    )
     for path in (left, other):
         path.touch()
     rewrite(policy, add)

@@ -13,7 +13,7 @@ from agent.daemon.rates import Asker
 from agent.errors import VaultError
 from agent.wire.decide import UNDECIDED, Answer, Code
 from agent.wire.routes import CONTROL, QUERY
-from policy.daemon import LONGEST_MINUTES
+from policy.settings import LONGEST_MINUTES
 from tests.daemon.fakes import ASK, behind
 
 LONGEST = LONGEST_MINUTES * 60

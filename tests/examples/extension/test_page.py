@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from agent.decision.decision import Reason
+from agent.decision.context import Reason
 from agent.wire.decide import Answer, Because, Code, Summary
 from agent.words.outcomes import REASONS
 from tests.examples.extension.modules import Modules

@@ -5,9 +5,8 @@ from io import StringIO
 
 import pytest
 
-from agent.model.file import read
+from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.shipped import shipped_model
 from examples.search_service.attributes import asked_of
 from examples.search_service.engine import Engine
 from examples.search_service.journal import Journal

@@ -11,18 +11,15 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.decision.decide import decide
-from agent.decision.knowledge import Told, knowledge_of
-from agent.decision.request import Request
-from agent.decision.terms import Terms
-from agent.decision.under import terms_under
+from agent.decision.request import Request, Told, knowledge_of
+from agent.decision.terms import Terms, terms_under
 from agent.lab.attack.adversaries import Inferred, Reasoner, guarded, knowing, left, pooled
 from agent.lab.attack.heldout import Person, drawn
 from agent.lab.attack.simulation import FIRST, Reticent, Scene, Trace, requests_of
 from agent.lab.attack.ways import ANSWERED, PRESETS, SHIPPED, UNSET, Way
 from agent.model.model import Model
-from policy.load import preset
 from policy.match import Rulebook
-from policy.read import read
+from policy.read import preset, read
 from tests.decision.made import PERSONS, made_model
 from tests.lab.attack.made import model, names, others, still
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agent.decision.answers import IMPROVEMENTS
+from agent.decision.calibration import IMPROVEMENTS
 from agent.errors import UsageError
 from agent.lab.questions.survey import (
     AGE,

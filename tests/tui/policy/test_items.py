@@ -96,7 +96,11 @@ def test_a_rule_is_known_again_as_others_come(
     policy: RulesStatus, more: RuleStatus, at: int
 ) -> None:
     """Wherever another is put in; so the cursor stays on it."""
-    rules = [*policy.rules[:at], changed(more, name="of no other name"), *policy.rules[at:]]
+    rules = [
+        *policy.rules[:at],
+        changed(more, name="of no other name"),
+        *policy.rules[at:],
+    ]
     before = [each.key for each in items_of(policy, NOW) if not each.title]
     after = [each.key for each in items_of(changed(policy, rules=rules), NOW) if not each.title]
     after.remove((("rule", "of no other name"), 0))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from agent.decision.decision import Reason
+from agent.decision.context import Reason
 from agent.tui.screens.requests.change import Change, Trial
 from agent.tui.screens.requests.weights import (
     CUT,

@@ -1,23 +1,126 @@
-"""Rules that might meet, and of which neither wins although they cannot both hold."""
+"""Where rules overlap: one holds wherever another does, or two meet and neither wins."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from fnmatch import fnmatchcase
 from itertools import product
+from typing import TypeVar
 
 from agent.errors import UsageError
-from policy.fields import Findings, shown
-from policy.groups import Groups, Pools
-from policy.queries import Queries
-from policy.reached import Ranked, Reached, below
-from policy.rules import ANY, Reach, Rule
+from policy.hosts import HostPattern
+from policy.match import QueryIndex, Ranked, RecipientIndex, below
+from policy.rules import ANY, GROUP, Groups, NamePattern, Pools, Reach, Rule, Words
+from policy.sections import Findings, shown
 from policy.settings import SETTINGS
-from policy.words import Words
 
+LESS, SAME, MORE = -1, 0, 1  # how specific a rule is, at least, wherever the other holds
 UNORDERED = tuple(key for key, each in SETTINGS.items() if each.rank is None)
 ELSEWHERE = "*"  # a host that no rule names
 MOST_STEPS = 100_000  # of comparing: about half a second
-
 Found = Mapping[Rule, int]
+
+
+Pattern = TypeVar("Pattern")
+
+
+RankedPatterns = Sequence[
+    tuple[Pattern, int]
+]  # what a part of a rule lists, each with how specific it is
+
+
+def specific(one: Rule, other: Rule, groups: Groups) -> int | None:
+    """Return how specific a rule is wherever the other holds, at least; None if it may not hold.
+
+    LESS: in some part perhaps less; SAME: in every part as much; MORE: and surely more in one.
+    """
+    attributes = _part(_named(one), _named(other), names_cover)
+    queries = _part(_worded(one), _worded(other), Words.covers)
+    parts = (_reaching(one, other, groups), attributes, queries)
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or not _lasts(one, other):
+        return None
+    return LESS if LESS in known else max(known)
+
+
+def everywhere(rules: Sequence[Rule], other: Rule, groups: Groups) -> tuple[Rule, ...]:
+    """Return one of the rules for each query of another, which holds where that does; or none.
+
+    Both the rules and the other have queries, and no attributes matter.
+    """
+    there = [
+        rule for rule in rules if _lasts(rule, other) and _reaching(rule, other, groups) is not None
+    ]
+    found: dict[Rule, None] = {}
+    for words in other.queries:
+        covering = (rule for rule in there if any(each.covers(words) for each in rule.queries))
+        rule = next(covering, None)
+        if rule is None:
+            return ()
+        found[rule] = None
+    return tuple(found)
+
+
+def names_cover(one: NamePattern, other: NamePattern) -> bool:
+    """Say whether a pattern matches whatever the other matches."""
+    return fnmatchcase(other.text, one.text)  # a * of the other fits under a * only
+
+
+def names_meet(one: Rule, other: Rule) -> bool:
+    """Say whether two rules may be about the same attribute."""
+    if not (one.attributes and other.attributes):
+        return True
+    return any(_meet(own, its) for own in one.attributes for its in other.attributes)
+
+
+def _meet(one: NamePattern, other: NamePattern) -> bool:
+    if "*" in one.text and "*" in other.text:
+        return True
+    return one.matches(other.text) or other.matches(one.text)
+
+
+def _lasts(one: Rule, other: Rule) -> bool:
+    """Say whether a rule holds as long as the other."""
+    return one.expires is None or (other.expires is not None and one.expires >= other.expires)
+
+
+def _reaching(one: Rule, other: Rule, groups: Groups) -> int | None:
+    return _part(_recipients(one, groups), _recipients(other, groups), HostPattern.covers)
+
+
+def _recipients(rule: Rule, groups: Groups) -> RankedPatterns[HostPattern]:
+    """Return the recipients of a rule; a group is all of its members."""
+    members = [(each, GROUP) for name in rule.groups for each in groups[name]]
+    return [*((pattern, pattern.rank) for pattern in rule.recipients), *members]
+
+
+def _named(rule: Rule) -> RankedPatterns[NamePattern]:
+    return [(pattern, pattern.rank) for pattern in rule.attributes]
+
+
+def _worded(rule: Rule) -> RankedPatterns[Words]:
+    return [(words, words.rank) for words in rule.queries]
+
+
+def _part(
+    own: RankedPatterns[Pattern],
+    its: RankedPatterns[Pattern],
+    covers: Callable[[Pattern, Pattern], bool],
+) -> int | None:
+    """Return how specific a part is at least, wherever the other's matches; None if it may not."""
+    if not its:
+        if not own:
+            return SAME
+        whole = any(isinstance(each, NamePattern) and not each.text.strip("*") for each, _ in own)
+        return MORE if whole else None
+    if not own:
+        return LESS
+    least = MORE
+    for pattern, rank in its:
+        ranks = [its_rank for each, its_rank in own if covers(each, pattern)]
+        if not ranks:
+            return None
+        least = min(least, (max(ranks) > rank) - (max(ranks) < rank))
+    return least
 
 
 def note_conflicts(found: Findings, rules: Sequence[Rule], groups: Groups) -> None:
@@ -74,8 +177,8 @@ class _Meetings:
         self._spend = effort.spend
         self._places = {rule: place for place, rule in enumerate(setters)}
         self._anywhere = [(rule, ANY) for rule in setters if rule.anywhere]
-        self._reached = Reached(rule for rule in setters if not rule.anywhere)
-        self._queries = Queries(setters)
+        self._reached = RecipientIndex(rule for rule in setters if not rule.anywhere)
+        self._queries = QueryIndex(setters)
         self._patterns = sum(len(rule.queries) for rule in setters)
         self._asked: dict[Words, Found] = {}
         self.clashing: dict[Rule, Rule] = {}

@@ -1,18 +1,16 @@
 """What another set would bring and cost, beside the one that is decided. Pure.
 
-It says what a person may want to know before a word is said on an attribute; it decides nothing,
-and like the decision it looks at no value that was not disclosed (DESIGN.md 2.6).
+It tells a person what to expect before they decide about an attribute; it decides nothing, and
+like the decision it looks at no value that was not disclosed (DESIGN.md 2.6).
 """
 
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 
 from agent.decision.choice import objective_of
-from agent.decision.decide import figures_of
-from agent.decision.decision import Decision, Figures
-from agent.decision.reasons import limit_of
+from agent.decision.context import Context, Own, context_of
+from agent.decision.decide import Decision, Figures, figures_of, limit_of
 from agent.decision.request import Knowledge
-from agent.decision.settings import Case, Own, case_of
 from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.model import Model
@@ -77,7 +75,7 @@ class Weighing:
 class _Scales:
     """All that sets of one request are weighed with."""
 
-    case: Case
+    case: Context
     terms: Terms
     model: Model
     objective: DisclosureObjective
@@ -128,7 +126,7 @@ def weigh_steps(
     add, drop = _mask(change.add, model), _mask(change.drop, model)
     base = _mask(decision.disclosed if change.base is None else change.base, model)
     mask = (base | add) & ~drop
-    case = case_of(decision.request, decision.terms, knowledge, model, own)
+    case = context_of(decision.request, decision.terms, knowledge, model, own)
     scales = _scales(decision, case, model)
     for each in (base, mask):
         if case.crowd.combinations(each) > COMBINATIONS:
@@ -148,7 +146,7 @@ def _mask(names: Iterable[str], model: Model) -> int:
     return union(model.index(name) for name in sorted(names))
 
 
-def _scales(decision: Decision, case: Case, model: Model) -> _Scales:
+def _scales(decision: Decision, case: Context, model: Model) -> _Scales:
     """Return what to weigh with: by the query that was meant, or by all where it decides so."""
     terms, query = decision.terms, decision.query
     informed = query is not None or terms.unknown_queries == "standing"

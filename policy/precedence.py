@@ -1,20 +1,102 @@
-"""What is ruled by the rules that always hold, and by those that join them for one request."""
+"""Which rule decides a setting, and why the others lost (FORMAT.md, "Which rule decides"). Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from policy.names import NamePattern
-from policy.rules import ANY, Reach, Rule
-from policy.settings import SETTINGS
-from policy.verdicts import Claim, Standing, Verdict, Verdicts, joined, standing
+from policy.rules import ANY, GROUP, SIGN, NamePattern, Reach, Rule
+from policy.settings import SETTINGS, Value, stricter
 
+GUARDED = "guarded"
 PER_ATTRIBUTE = tuple(key for key, each in SETTINGS.items() if each.about == "attribute")
 WHOLE = tuple(key for key in SETTINGS if key not in PER_ATTRIBUTE)
 NOTHING = "nothing"
-
 Held = tuple[int, int, int]  # the place of a rule, and how specific it is in recipient and query
-Claims = dict[str, list[Claim]]
 Ranks = Mapping[Rule, Mapping[str, int]]  # the names that a rule is about, and how specifically
+Why = Literal["block", "more specific", "later layer", "stricter", "the same"]
+
+
+class Verdict(NamedTuple):
+    """A value, the rule that decided it, and the rules that lost to it."""
+
+    value: Value
+    rule: Rule
+    lost: tuple[Rule, ...] = ()
+
+
+Verdicts = Mapping[str, Verdict]
+
+
+class Claim(NamedTuple):
+    """A rule that holds, how specific it is here, what it sets, and how strict that is."""
+
+    rule: Rule
+    reach: Reach
+    value: Value
+    strictness: float
+
+
+class Standing(NamedTuple):
+    """What is decided among the rules that always hold, and which of these no other beats."""
+
+    verdict: Verdict
+    unbeaten: tuple[Claim, ...]
+
+
+def may(verdicts: Verdicts) -> str:
+    """Return what may happen to an attribute: how it is disclosed, or that it is guarded."""
+    guard = verdicts.get("guard")
+    if guard is not None and float(guard.value) > 0:
+        return GUARDED
+    return str(verdicts["disclose"].value)
+
+
+def standing(claims: Sequence[Claim]) -> Standing:
+    """Return what is decided by one claim or more."""
+    unbeaten = [*claims]
+    for other in claims:
+        unbeaten = [claim for claim in unbeaten if not _beats(other, claim)]
+    best = max(unbeaten, key=lambda claim: claim.strictness)  # the first of equals
+    lost = tuple(claim.rule for claim in claims if claim is not best)
+    return Standing(Verdict(best.value, best.rule, lost), tuple(unbeaten))
+
+
+def joined(before: Standing | None, claims: Sequence[Claim]) -> Verdict:
+    """Return what is decided when claims join those that always hold.
+
+    What these have beaten stays beaten: whatever beats the rule that beat it beats it as well.
+    """
+    if before is None:
+        return standing(claims).verdict
+    if len(claims) == len(before.unbeaten) == 1:  # as nearly always
+        (best, (own,)), (claim,) = before, claims
+        stricter = claim.strictness > own.strictness
+        if _beats(claim, own) or (stricter and not _beats(own, claim)):
+            return Verdict(claim.value, claim.rule, (best.rule, *best.lost))
+        return Verdict(best.value, best.rule, (*best.lost, claim.rule))
+    return _joined(before, claims)
+
+
+def _joined(before: Standing, claims: Sequence[Claim]) -> Verdict:
+    together = standing((*before.unbeaten, *claims)).verdict
+    present = {claim.rule for claim in before.unbeaten}
+    beaten = [rule for rule in (before.verdict.rule, *before.verdict.lost) if rule not in present]
+    return together._replace(lost=(*beaten, *together.lost))
+
+
+def _beats(one: Claim, other: Claim) -> bool:
+    """Say whether a claim wins whatever its value. What beats the winner beats the loser too.
+
+    In one file, if it is more specific; over a preset, if it is at least as specific.
+    """
+    layer, its_layer = one[0].layer, other[0].layer
+    if layer < its_layer:
+        return False
+    (recipient, attribute, query), (its_recipient, its_attribute, its_query) = one[1], other[1]
+    as_specific = recipient >= its_recipient and attribute >= its_attribute and query >= its_query
+    return as_specific and (layer > its_layer or one[1] != other[1])
+
+
+Claims = dict[str, list[Claim]]
 
 
 class _Kind(NamedTuple):
@@ -152,3 +234,65 @@ def _ranks(rules: Iterable[Rule], names: Sequence[str]) -> Ranks:
             for name in matching[pattern]:
                 ranks[name] = max(ranks.get(name, ANY), pattern.rank)
     return found
+
+
+class Place(NamedTuple):
+    """What rules are compared for: a host and its pool, a query, and an attribute if it is of one.
+
+    ``query``: as `policy.rules.spoken` returns it.
+    """
+
+    host: str
+    pool: str
+    query: str
+    attribute: str | None = None
+
+
+class Loss(NamedTuple):
+    """A rule that lost, its value, the rule that it lost to, and why."""
+
+    rule: Rule
+    value: Value
+    winner: Rule
+    why: Why
+
+
+def losses(key: str, verdict: Verdict, place: Place) -> tuple[Loss, ...]:
+    """Return why each rule lost that has the setting too, in the order of the verdict."""
+    return tuple(_loss(key, verdict, place, rule) for rule in verdict.lost)
+
+
+def reach_of(rule: Rule, place: Place) -> Reach | None:
+    """Return how specific a rule is at a place, None where it does not match; whatever the day."""
+    hosts = [each.rank for each in rule.recipients if each.matches(place.host)]
+    hosts += [GROUP for name in rule.groups if place.pool == SIGN + name]
+    name = place.attribute
+    names = [each.rank for each in rule.attributes if name is not None and each.matches(name)]
+    words = [each.rank for each in rule.queries if each.matches(place.query)]
+    found = (hosts, names, words)
+    listed = (rule.recipients or rule.groups, rule.attributes, rule.queries)
+    if any(part and not ranks for part, ranks in zip(listed, found, strict=True)):
+        return None
+    return Reach(*(max(ranks, default=ANY) for ranks in found))
+
+
+def _loss(key: str, verdict: Verdict, place: Place, rule: Rule) -> Loss:
+    value = rule.settings[key]
+    if key == "nothing" and verdict.rule.blocks:
+        return Loss(rule, value, verdict.rule, "the same" if rule.blocks else "block")
+    for winner in (verdict.rule, *verdict.lost):
+        why = _why_beaten(winner, rule, place)
+        if why is not None:
+            return Loss(rule, value, winner, why)
+    strict = stricter(SETTINGS[key], verdict.value, value)
+    return Loss(rule, value, verdict.rule, "stricter" if strict else "the same")
+
+
+def _why_beaten(one: Rule, other: Rule, place: Place) -> Why | None:
+    """Say why a rule wins whatever its value, None where it does not."""
+    own, its = reach_of(one, place), reach_of(other, place)
+    if own is None or its is None:
+        return None
+    if one.layer >= other.layer and own.within(its):
+        return "more specific"
+    return "later layer" if one.layer > other.layer and own == its else None

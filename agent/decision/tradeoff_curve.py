@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from agent.decision.choice import choice_of
-from agent.decision.decide import figures_of
-from agent.decision.decision import Figures, Status
+from agent.decision.context import Context, Own, Status, context_of
+from agent.decision.decide import Figures, figures_of
 from agent.decision.request import Knowledge, Request
-from agent.decision.settings import Case, Own, case_of
 from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.model import Model
@@ -72,7 +71,7 @@ def curve_steps(
     """
     query = model.match(request.query)
     _check(query, terms)
-    case = case_of(request, terms, knowledge, model, own)
+    case = context_of(request, terms, knowledge, model, own)
     figures: dict[float, Figures] = {}
     chosen: dict[float, tradeoff.Chosen] = {}
     for each in tradeoff.grid(terms.trade_off):
@@ -128,7 +127,7 @@ def _check(query: int | None, terms: Terms) -> None:
         raise UsageError("the model does not know this query", hint)
 
 
-def _at(case: Case, trade_off: float) -> Case:
+def _at(case: Context, trade_off: float) -> Context:
     return replace(case, settings=replace(case.settings, trade_off=trade_off))
 
 

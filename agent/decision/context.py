@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from agent.decision.decision import Reason, Status
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
@@ -13,11 +13,40 @@ from agent.tradeoff.objective import Settings
 from agent.tradeoff.sets import union
 from agent.tradeoff.tables import UNSPECIFIED
 
+Status = Literal[
+    "decided",
+    "unknown query",
+    "blocked",
+    "recognised",
+    "outside the model",
+    "past a limit already",
+]
+Reason = Literal[
+    "worth it",
+    "always",
+    "waits for you",
+    "in the standing set",
+    "not in the standing set",
+    "in the plan",
+    "planned for other requests",
+    "not in the plan",
+    "known to the recipient",
+    "costs more than it helps",
+    "would break a limit",
+    "not asked for",
+    "not allowed",
+    "not set",
+    "never",
+    "guarded",
+    "recognised",
+    "outside the model",
+    "too many combinations",
+]
 Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not set
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Context:
     """One request, ready to be decided: the people left, the demands, and who is out already.
 
     ``free``: the attributes to choose from, as a mask; ``forced``: those that always leave, in
@@ -45,9 +74,9 @@ def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
     )
 
 
-def case_of(
+def context_of(
     request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: Own | None = None
-) -> Case:
+) -> Context:
     """Return the case; UsageError where terms or knowledge name what the model has not."""
     crowd = model.crowd(_known(knowledge, terms, model))
     guards = tuple((_person(name, model), weight) for name, weight in terms.guards)
@@ -74,7 +103,7 @@ def case_of(
     status = _status(crowd, limits)
     free = open_ & ~always & ~asked
     heard = _heard(knowledge, terms, model)
-    return Case(crowd, settings, barred, status, free, forced, asked, heard)
+    return Context(crowd, settings, barred, status, free, forced, asked, heard)
 
 
 def _status(crowd: AnonymitySet, limits: Limits) -> Status:
