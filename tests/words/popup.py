@@ -21,7 +21,7 @@ def words() -> str:
     states = {key: {"text": text, "hint": hint} for key, (text, hint) in BROWSER_STATES.items()}
     tables: dict[str, Mapping[str, object]] = {
         "STATES": states,
-        "WHY_NOTHING": {**WHY_NOTHING, **BROWSER},
+        "WHY_NOTHING": dict[str, object]((*WHY_NOTHING.items(), *BROWSER.items())),
         "REASONS": REASONS,
         "TITLES": {each.name: each.title for each in attributes},
         "VALUES": {
