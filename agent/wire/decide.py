@@ -40,13 +40,20 @@ class Ask(Message, frozen=True, kw_only=True):
     asked: Names | None = None
 
 
-class Because(Message, frozen=True, kw_only=True):
-    """Why one attribute leaves, as in `Reason`; bits are null where it was no candidate."""
+class AttributeOutcome(Message, frozen=True, kw_only=True):
+    """What became of one attribute; bits are null where it was no candidate."""
 
     name: str
     reason: str
     gain_bits: float | None
     cost_bits: float | None
+
+    @property
+    def net_bits(self) -> float:
+        """What it brings less what it costs; minus infinity where it was no candidate."""
+        if self.gain_bits is None or self.cost_bits is None:
+            return float("-inf")
+        return self.gain_bits - self.cost_bits
 
 
 class Summary(Message, frozen=True, kw_only=True):
@@ -64,7 +71,7 @@ class Summary(Message, frozen=True, kw_only=True):
     utility_bits: float
     people_left: float
     waiting: int
-    because: list[Because] = field(default_factory=list)
+    because: list[AttributeOutcome] = field(default_factory=list)
     read_as: str | None = None
 
 
@@ -89,19 +96,15 @@ class Answer(Message, frozen=True, kw_only=True):
         return f"Answer(code={self.code!r}, attributes={masked(self.attributes)})"
 
 
-class Reason(Message, frozen=True, kw_only=True):
-    """One attribute beside the set that was chosen; bits are null where it was no candidate.
+class Reason(AttributeOutcome, frozen=True, kw_only=True):
+    """One attribute beside the set that was chosen.
 
     ``rule``: of the policy, ``limit``: that it would break, each where one is the reason.
     """
 
-    name: str
     disclosed: bool
-    reason: str
     rule: str | None
     limit: str | None = None
-    gain_bits: float | None
-    cost_bits: float | None
 
 
 class Line(Message, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, field
 
 from agent.wire.base import MOST_NAMES, Host, Message, Name, Names, Query
-from agent.wire.decide import Code, Line
+from agent.wire.decide import AttributeOutcome, Code, Line
 
 Number = Annotated[int, Meta(ge=1, le=10**15)]
 Improvement = Literal["25%", "50%", "100%", "4x", "never"]
@@ -44,7 +44,7 @@ class Weight(Message, frozen=True, kw_only=True):
     breaks: str | None = None
 
 
-class Row(Message, frozen=True, kw_only=True):
+class Row(AttributeOutcome, frozen=True, kw_only=True):
     """One attribute, beside the rest of the set that is weighed.
 
     ``inside``: it is in that set; ``held``: the recipient holds it already; ``disclose``: what the
@@ -52,12 +52,10 @@ class Row(Message, frozen=True, kw_only=True):
     rest, or would; ``people_left``: who are left with it; each null where that cannot be said.
     """
 
-    name: str
     title: str
     inside: bool
     held: bool
     disclose: str
-    reason: str
     rule: str | None = None
     limit: str | None = None
     gain_bits: float | None = None

@@ -19,7 +19,7 @@ from agent.wire.base import Done
 from agent.wire.decide import (
     Answer,
     Ask,
-    Because,
+    AttributeOutcome,
     RelayAnswer,
     Relayed,
     RelayedDecide,
@@ -39,7 +39,7 @@ LATE = 1.5  # seconds, longer than an extension waits for a decision
 
 def answered(ask: Ask) -> Answer:
     """Return an answer that carries one attribute."""
-    because = Because(name="h", reason="chosen", gain_bits=0.25, cost_bits=0.05)
+    because = AttributeOutcome(name="h", reason="chosen", gain_bits=0.25, cost_bits=0.05)
     summary = Summary(
         headline="shares 1 attribute",
         pool=ask.recipient,

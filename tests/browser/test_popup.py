@@ -5,7 +5,7 @@ import time
 import pytest
 from msgspec.structs import replace
 
-from agent.wire.decide import Answer, Ask, Because, RelayedOffer, RelayedRefuse
+from agent.wire.decide import Answer, Ask, AttributeOutcome, RelayedOffer, RelayedRefuse
 from tests.browser.driver import until
 from tests.browser.recipient import digest, right
 from tests.browser.standin import answered, locked
@@ -42,8 +42,8 @@ def chosen(ask: Ask) -> Answer:
     assert plain.summary is not None
     because = [
         *plain.summary.because,
-        Because(name="int_python", reason="chosen", gain_bits=0.125, cost_bits=0.01),
-        Because(name="gender", reason="chosen", gain_bits=0.5, cost_bits=0.02),
+        AttributeOutcome(name="int_python", reason="chosen", gain_bits=0.125, cost_bits=0.01),
+        AttributeOutcome(name="gender", reason="chosen", gain_bits=0.5, cost_bits=0.02),
     ]
     return replace(
         plain,

@@ -9,7 +9,7 @@ from agent.decision.tradeoff_curve import Curve
 from agent.decision.words import headline
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
-from agent.wire.decide import Answer, Because, Code, Summary
+from agent.wire.decide import Answer, AttributeOutcome, Code, Summary
 
 
 def nothing(code: Code) -> Answer:
@@ -36,11 +36,11 @@ def summary_of(decision: Decision, pool: str, model: Model, people_left: int) ->
     )
 
 
-def _because(decision: Decision) -> list[Because]:
+def _because(decision: Decision) -> list[AttributeOutcome]:
     """Return why each attribute leaves, in the order chosen: by the decision, and no value."""
     found = {each.name: each for each in decision.candidates}
     return [
-        Because(
+        AttributeOutcome(
             name=name,
             reason=found[name].reason,
             gain_bits=found[name].gain_bits,

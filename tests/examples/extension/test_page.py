@@ -9,14 +9,14 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from agent.decision.context import Reason
-from agent.wire.decide import Answer, Because, Code, Summary
+from agent.wire.decide import Answer, AttributeOutcome, Code, Summary
 from agent.words.outcomes import REASONS
 from tests.examples.extension.modules import Modules
 
 BECAUSE = [
-    Because(name="region", reason="worth it", gain_bits=0.2149, cost_bits=0.02),
-    Because(name="int_python", reason="always", gain_bits=None, cost_bits=None),
-    Because(name="gender", reason="worth it", gain_bits=1.0, cost_bits=0.25),
+    AttributeOutcome(name="region", reason="worth it", gain_bits=0.2149, cost_bits=0.02),
+    AttributeOutcome(name="int_python", reason="always", gain_bits=None, cost_bits=None),
+    AttributeOutcome(name="gender", reason="worth it", gain_bits=1.0, cost_bits=0.25),
 ]
 SUMMARY = Summary(
     headline="Disclose two facts: 99 people look like you.",
@@ -42,7 +42,7 @@ def page(modules: Modules, answer: Answer | None, state: str = "", fault: object
 def test_what_was_sent_and_why(modules: Modules) -> None:
     """What helps most comes first, what is ruled last, and what is not said apart."""
     sent = {"int_python": "yes", "age": "very_young", "region": "west_europe"}
-    more = Because(name="age", reason="worth it", gain_bits=0.1, cost_bits=0.02)
+    more = AttributeOutcome(name="age", reason="worth it", gain_bits=0.1, cost_bits=0.02)
     summary = replace(SUMMARY, because=[*BECAUSE, more])
     answer = Answer(code="answered", attributes=sent, unspecified=["gender"], summary=summary)
     shown = page(modules, answer)
@@ -84,7 +84,7 @@ def test_what_the_query_was_read_as(modules: Modules, known: str | None, said: s
 def test_what_helps_most_comes_first(modules: Modules, gains: list[float | None]) -> None:
     """Of what is not said as well, and what has no figure last; of equals, as they were chosen."""
     because = [
-        Because(name=f"n{number}", reason="worth it", gain_bits=gain, cost_bits=gain)
+        AttributeOutcome(name=f"n{number}", reason="worth it", gain_bits=gain, cost_bits=gain)
         for number, gain in enumerate(gains)
     ]
     names = [each.name for each in because]
@@ -122,7 +122,7 @@ def test_why_it_carried_nothing(modules: Modules, code: Code) -> None:
 def test_each_reason_why_something_leaves_is_in_words(modules: Modules, reason: str) -> None:
     """Of those that a decision gives."""
     assert reason in get_args(Reason)
-    because = [Because(name="region", reason=reason, gain_bits=None, cost_bits=None)]
+    because = [AttributeOutcome(name="region", reason=reason, gain_bits=None, cost_bits=None)]
     summary = replace(SUMMARY, people_left=1, waiting=0, because=because)
     shown = page(modules, Answer(code="answered", attributes={"region": "x"}, summary=summary))
     assert shown["sent"][0]["why"] == REASONS[reason]

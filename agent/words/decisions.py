@@ -1,0 +1,329 @@
+"""A decision in sentences: the verdict first, then what it means and what is proven."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import floor
+
+from agent.wire.decide import Code, Line, Reason
+from agent.wire.what_if import Weight
+from agent.words.figures import added_risk, alike, bits, counted, listed, people
+from agent.words.outcomes import REASONS, WHY_NOTHING, breaks
+from agent.words.titles import Titles, titled
+
+UNCOVERED = "none of the model's known queries"
+HOW_TO_COVER = "`reticent model info` lists the known queries of a model"
+FEW = 12  # attributes that are named one by one
+NAMED = 3  # queries that are named, of those that an attribute is planned for
+PLANNED = ("in the plan", "planned for other requests")
+KNOWN = "known to the recipient"
+PROVIDED = "provided each further fact helps less than the one before, which is not proven"
+LOOSE = "such bounds are loose, and small shares normal"
+BEFOREHAND = "for the average query and a recipient that knows nothing"
+UNHEARD = "nothing says how much it helps"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What the sentences need to know of a decision.
+
+    ``read_as``: the known query; ``pending``: what waits for approval, with ``pending_bits`` more
+    help and ``pending_left`` people; ``ask``, ``always``: attributes ruled so; ``level``,
+    ``added_level``: identifiability in the unit of ``metric``; ``bound``, ``certified``: as in
+    DESIGN.md 2.5; ``serves``: known queries that the plan has an attribute for; ``guessed``: by
+    guarded attribute, the bits told about it and the success of the best guess; ``rules``: the
+    settings behind the decision, by the rule that made them.
+    """
+
+    code: Code
+    mode: str
+    query: str
+    read_as: str | None
+    disclosed: Sequence[str]
+    pending: Sequence[str]
+    outcomes: Sequence[Reason]
+    titles: Titles = field(default_factory=dict)
+    ask: Collection[str]
+    always: Collection[str]
+    plans: bool
+    algorithm: str
+    metric: str
+    metric_k: int
+    trade_off: float
+    gain_bits: float
+    objective_bits: float
+    guard_bits: float
+    sensitivity_bits: float
+    level: float
+    added_level: float
+    people: int
+    people_left: float
+    pending_bits: float = 0.0
+    pending_left: float = 0.0
+    evaluations: int = 0
+    proof: str = "none"
+    bound: float | None = None
+    certified: float | None = None
+    violations: int = 0
+    node_limit_hit: bool = False
+    serves: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    guessed: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    rules: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def again(self) -> list[str]:
+        """What is sent although the recipient knows it, in the order chosen."""
+        known = {each.name for each in self.outcomes if each.reason == KNOWN}
+        return [name for name in self.disclosed if name in known]
+
+    @property
+    def searched(self) -> bool:
+        """Whether a set was looked for."""
+        return self.code not in ("unknown query", "blocked")
+
+
+def headline(decided: Decided) -> str:
+    """Return the verdict in one sentence: what is sent, and who still looks alike; or why not."""
+    if not decided.searched:
+        return f"Send nothing: {WHY_NOTHING[decided.code]}."
+    again = decided.again
+    new = [name for name in decided.disclosed if name not in again]
+    what = f"Send {_facts(new, decided) if new else 'nothing new' if again else 'nothing'}"
+    what += f", and {listed(titled(again, decided.titles))} again" if again else ""
+    if decided.code != "answered":
+        return f"{what}: {WHY_NOTHING[decided.code]}."
+    names = titled(decided.pending, decided.titles)
+    verb = "waits" if len(names) == 1 else "wait"
+    waiting = f"; {listed(names)} {verb} for your approval" if names else ""
+    if not decided.disclosed:
+        return f"{what}: {_why_nothing(decided)}{waiting}."
+    return f"{what}; {alike(decided.people_left, decided.people)}{waiting}."
+
+
+def lines(decided: Decided) -> list[Line]:
+    """Return the rest, each with a label: first what was read and what waits, figures last."""
+    pairs = [*_read(decided), *_helps(decided), *_pending(decided), *_planned(decided)]
+    pairs += [*_withheld(decided), *_figures(decided)]
+    pairs += [("because", f"{rule}: {', '.join(set_)}") for rule, set_ in decided.rules.items()]
+    return [Line(label=label, text=text) for label, text in pairs]
+
+
+def proven(decided: Decided) -> str:
+    """Return what is known of the set's quality, in words true to its proof.
+
+    A standing set was chosen for all queries: of it nothing is claimed for this request.
+    """
+    quality = _quality(decided)
+    if decided.mode == "standing":
+        if quality is None:
+            return f"nothing for this request: the set was chosen {BEFOREHAND}"
+        return f"{BEFOREHAND}: {quality}"
+    if decided.mode == "planned":
+        return "nothing: a plan grows fact by fact, and the best plan was not computed"
+    return f"no bound: {_why_unproven(decided)}" if quality is None else quality
+
+
+def at_least(share: float) -> str:
+    """Return a share of the optimum in whole per cent, never rounded up."""
+    return f"at least {floor(100 * share)} % as good as the best set"
+
+
+def difference(chosen: Weight, other: Weight, *, alike_before: float, informed: bool) -> str:
+    """Return what a set changes about the one that was chosen; nothing where they are equal."""
+    added = [name for name in other.names if name not in chosen.names]
+    dropped = [name for name in chosen.names if name not in other.names]
+    parts = [f"with {listed(added)}"] if added else []
+    parts += [f"without {listed(dropped)}"] if dropped else []
+    if not parts:
+        return ""
+    change = " and ".join(parts)
+    gain = bits(other.utility_bits - chosen.utility_bits, signed=True)
+    helps = f"{gain} bits better served" if informed else UNHEARD
+    before, after = people(chosen.people_left), people(other.people_left)
+    left = alike(other.people_left, alike_before)
+    left += ", as before" if before == after else f", instead of {before}"
+    broken = f"; this {breaks(other.breaks)}" if other.breaks else ""
+    return f"{change[0].upper()}{change[1:]}: {helps}; {left}{broken}."
+
+
+def carried(chosen: Weight, *, alike_before: float, informed: bool) -> str:
+    """Return what a request of the past carried, with the figures of today's model and rules."""
+    if not chosen.names:
+        return "It sent nothing that is in the model."
+    helps = f"{bits(chosen.utility_bits)} bits better served" if informed else UNHEARD
+    left = alike(chosen.people_left, alike_before)
+    return f"It sent {listed(chosen.names)}. By today's rules: {helps}; {left}."
+
+
+def _facts(names: Sequence[str], decided: Decided) -> str:
+    return f"{counted(len(names), 'fact')} ({listed(titled(names, decided.titles))})"
+
+
+def _why_nothing(decided: Decided) -> str:
+    tried = [
+        each
+        for each in decided.outcomes
+        if each.gain_bits is not None and each.name not in decided.ask
+    ]
+    if not tried and any(each.reason == "not set" for each in decided.outcomes):
+        return "you have set none of the facts that may be sent"
+    if not tried:
+        return (
+            "your rules allow nothing without asking" if decided.ask else "your rules allow nothing"
+        )
+    if decided.mode == "standing":
+        return "nothing in the set for every request may be sent now"
+    limits = [each.limit for each in tried if each.limit and each.net_bits > 0]
+    if limits:
+        which = listed(dict.fromkeys(limits))
+        return f"what would help enough would break the limit {which}"
+    if decided.mode == "planned":
+        return "nothing helps enough in the long run"
+    return "nothing helps more than it costs"
+
+
+def _read(decided: Decided) -> Iterator[tuple[str, str]]:
+    """Yield which known query the text was read as; where none, how to find one."""
+    if decided.read_as is not None:
+        yield "read as", repr(decided.read_as)
+    elif decided.query:
+        yield "read as", UNCOVERED
+        if decided.code != "blocked":
+            yield "hint", HOW_TO_COVER
+
+
+def _helps(decided: Decided) -> Iterator[tuple[str, str]]:
+    """Yield both sides of the bargain, each with its unit."""
+    if decided.code == "answered" and decided.disclosed:
+        mean = " on average" if decided.mode == "standing" else ""
+        yield "helps", f"{bits(decided.gain_bits)} bits better served{mean}"
+        yield "costs", added_risk(decided.added_level, decided.metric)
+
+
+def _pending(decided: Decided) -> Iterator[tuple[str, str]]:
+    """Yield what waits for approval, and what it would do."""
+    if decided.pending:
+        names = listed(titled(decided.pending, decided.titles))
+        more = f"{bits(decided.pending_bits, signed=True)} bits better served"
+        yield "waits for you", f"{names}: {more}, about {people(decided.pending_left)} people left"
+
+
+def _planned(decided: Decided) -> Iterator[tuple[str, str]]:
+    """Yield what the recipient is to be told in the long run, and for which queries."""
+    new = [each.name for each in decided.outcomes if each.reason in PLANNED]
+    parts = (f"{decided.titles.get(name, name)} for {_served(name, decided)}" for name in new)
+    if new:
+        yield "plan", "; ".join(parts)
+
+
+def _served(name: str, decided: Decided) -> str:
+    return listed(map(repr, decided.serves.get(name, ())), "future requests", most=NAMED)
+
+
+def _withheld(decided: Decided) -> Iterator[tuple[str, str]]:
+    """Yield, by reason, what stays although nothing was computed of it, or although forced."""
+    names: dict[str, list[str]] = defaultdict(list)
+    kept = []
+    for each in decided.outcomes:
+        title = decided.titles.get(each.name, each.name)
+        if each.gain_bits is None:
+            ruled = each.rule and each.reason in ("never", "guarded")
+            names[each.reason].append(f"{title} ({each.rule})" if ruled else title)
+        elif not each.disclosed and each.name in decided.always:
+            kept.append(title)
+    if kept:
+        yield "always", f"{_some(kept)}: would break a limit, so not sent"
+    for reason, who in names.items():
+        yield REASONS.get(reason, reason), _some(who)
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return a few names, or how many there are."""
+    return ", ".join(names) if len(names) <= FEW else counted(len(names), "attribute")
+
+
+def _figures(decided: Decided) -> Iterator[tuple[str, str]]:
+    if decided.searched:
+        yield "objective", _objective(decided)
+        yield "identifiability", guessing(decided)
+    yield "people", fitting(decided.people, decided.people_left)
+    if not decided.searched:
+        return
+    for name, (told, guess) in decided.guessed.items():
+        title = decided.titles.get(name, name)
+        known = f"{bits(told)} bits about it are told; the best guess is right for {guess:.0%}"
+        yield f"guard {title}", known
+    yield (
+        "search",
+        f"{decided.algorithm}, {counted(decided.evaluations, 'set')}; {settled(decided)}",
+    )
+    yield "proven", proven(decided)
+
+
+def _objective(decided: Decided) -> str:
+    """Return the objective as the sum that it is."""
+    risk = f"{decided.trade_off:g} x {decided.added_level:.5f} identifiability"
+    terms = [f"{bits(decided.gain_bits)} gained", risk]
+    terms += [f"{bits(decided.guard_bits)} guarded"] if decided.guessed else []
+    terms += [f"{bits(decided.sensitivity_bits)} sensitive"] if decided.sensitivity_bits else []
+    mean = ", for the average query" if decided.mode == "standing" else ""
+    return f"{bits(decided.objective_bits)} bits = {' - '.join(terms)}{mean}"
+
+
+def guessing(decided: Decided) -> str:
+    """Return how well the recipient is expected to single a person out, before and after."""
+    after, before = decided.level, decided.level - decided.added_level
+    match decided.metric:
+        case "maxprob":
+            return f"1 guess in {1 / after:,.0f} is right; before, 1 in {1 / before:,.0f}"
+        case "k-anonymity":
+            who = f"of the people blend in with fewer than {decided.metric_k}"
+            return f"{after:.1%} {who}; before, {before:.1%}"
+        case "entropy":
+            return f"{bits(after)} bits of who you are; before, {bits(before)}"
+    return f"{after:.5f}; before, {before:.5f}"
+
+
+def fitting(before: float, left: float) -> str:
+    """Return how many people of the model fit before and after, the latter in expectation."""
+    if not before:
+        return "nobody in the model fits what it knows"
+    if people(left) == people(before):
+        return f"{people(before)} of the model fit what it knows, and all of them the answer too"
+    return f"{people(before)} of the model fit what it knows, about {people(left)} the answer too"
+
+
+def settled(decided: Decided) -> str:
+    """Return what the search itself makes sure of."""
+    if decided.mode == "standing":
+        return "chosen once for all queries, before anything was known"
+    if decided.plans:
+        return "no single addition improves the plan"
+    if decided.algorithm == "exhaustive":
+        return "every set was tried"
+    move = "addition" if decided.algorithm == "greedy" else "addition or removal"
+    return f"no single {move}{' of the others' if decided.always else ''} improves it"
+
+
+def _quality(decided: Decided) -> str | None:
+    """Return what is proven, with its condition; None where nothing is."""
+    if decided.proof == "enumerated":
+        return "no better set is permitted"
+    if decided.proof == "none" or decided.bound is None or decided.certified is None:
+        return None
+    if decided.certified == 1:
+        return f"no better set exists, {PROVIDED}"
+    share = f"{at_least(decided.certified)} (bound {bits(decided.bound)} bits)"
+    return f"{share}, {PROVIDED}; {LOOSE}"
+
+
+def _why_unproven(decided: Decided) -> str:
+    if decided.node_limit_hit:
+        return "the search reached its node limit first"
+    if decided.metric in ("entropy", "k-anonymity"):
+        return f"the cost {decided.metric} has none"
+    if decided.guessed:
+        return "there is none with a guarded attribute"
+    if decided.violations:
+        return "a gain grew along the way, where a bound needs gains to shrink"
+    return "none was computed"

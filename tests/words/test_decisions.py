@@ -1,0 +1,292 @@
+"""The sentences about a decision say what it says, and no more."""
+
+from typing import Any
+
+import pytest
+
+from agent.wire.decide import Reason
+from agent.wire.what_if import Weight
+from agent.words.decisions import (
+    Decided,
+    at_least,
+    carried,
+    difference,
+    fitting,
+    guessing,
+    headline,
+    lines,
+    proven,
+    settled,
+)
+from agent.words.outcomes import WHY_NOTHING
+
+TITLES = {"region": "region of the world"}
+MEASURES = {
+    "maxprob": "1 guess in 20 is right; before, 1 in 60",
+    "k-anonymity": "5.0% of the people blend in with fewer than 100; before, 1.7%",
+    "entropy": "0.050 bits of who you are; before, 0.017",
+    "log-maxprob": "0.05000; before, 0.01667",
+}
+
+
+def reason(name: str = "region", **given: Any) -> Reason:  # noqa: ANN401  (of the message)
+    """Return an attribute that is worth it."""
+    usual: dict[str, Any] = {
+        "disclosed": True,
+        "reason": "worth it",
+        "rule": None,
+        "gain_bits": 0.5,
+        "cost_bits": 0.1,
+    }
+    return Reason(name=name, **{**usual, **given})
+
+
+def decided(**given: Any) -> Decided:  # noqa: ANN401  (of the value)
+    """Return a decision that sends the region."""
+    usual: dict[str, Any] = {
+        "code": "answered",
+        "mode": "dynamic",
+        "query": "weather",
+        "read_as": "weather",
+        "disclosed": ["region"],
+        "pending": [],
+        "outcomes": [reason()],
+        "titles": TITLES,
+        "ask": frozenset(),
+        "always": frozenset(),
+        "plans": False,
+        "algorithm": "lls",
+        "metric": "maxprob",
+        "metric_k": 100,
+        "trade_off": 5.12,
+        "gain_bits": 0.986,
+        "objective_bits": 0.816,
+        "guard_bits": 0.0,
+        "sensitivity_bits": 0.0,
+        "level": 1 / 20,
+        "added_level": 1 / 20 - 1 / 60,
+        "people": 60,
+        "people_left": 20.0,
+        "evaluations": 7,
+    }
+    return Decided(**{**usual, **given})
+
+
+def silent(**given: Any) -> Decided:  # noqa: ANN401  (of the value)
+    """Return a decision that sends nothing."""
+    return decided(**{"disclosed": [], "people_left": 60.0, **given})
+
+
+NO: dict[str, Any] = {"disclosed": False, "gain_bits": None, "cost_bits": None}
+KNOWN: dict[str, Any] = {"outcomes": [reason(reason="known to the recipient")], "people_left": 60.0}
+
+
+@pytest.mark.parametrize(
+    ("case", "sentence"),
+    [
+        (
+            decided(),
+            "Send 1 fact (region of the world); about 20 people still look like you.",
+        ),
+        (
+            decided(**KNOWN),
+            (
+                "Send nothing new, and region of the world again; all 60 people who looked like "
+                "you still do."
+            ),
+        ),
+        (
+            decided(pending=["hobby"]),
+            (
+                "Send 1 fact (region of the world); about 20 people still look like you; hobby "
+                "waits for your approval."
+            ),
+        ),
+        (silent(code="blocked"), f"Send nothing: {WHY_NOTHING['blocked']}."),
+        (silent(code="unknown query"), f"Send nothing: {WHY_NOTHING['unknown query']}."),
+        (
+            decided(code="recognised", **KNOWN),
+            f"Send nothing new, and region of the world again: {WHY_NOTHING['recognised']}.",
+        ),
+        (silent(outcomes=[]), "Send nothing: your rules allow nothing."),
+        (
+            silent(outcomes=[], ask={"region"}, pending=["a", "b"]),
+            (
+                "Send nothing: your rules allow nothing without asking; a and b wait for your "
+                "approval."
+            ),
+        ),
+        (
+            silent(outcomes=[reason(reason="not set", **NO)]),
+            "Send nothing: you have set none of the facts that may be sent.",
+        ),
+        (
+            silent(outcomes=[reason(reason="would break a limit", limit="k")]),
+            "Send nothing: what would help enough would break the limit k.",
+        ),
+        (silent(mode="planned"), "Send nothing: nothing helps enough in the long run."),
+        (
+            silent(mode="standing"),
+            "Send nothing: nothing in the set for every request may be sent now.",
+        ),
+        (silent(), "Send nothing: nothing helps more than it costs."),
+    ],
+)
+def test_the_verdict_comes_first(case: Decided, sentence: str) -> None:
+    """Each status and each reason for silence has its own."""
+    assert headline(case) == sentence
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        (decided(proof="enumerated", bound=1.0, certified=1.0), "no better set is permitted"),
+        (
+            decided(proof="if-submodular", bound=1.0, certified=1.0),
+            (
+                "no better set exists, provided each further fact helps less than the one before, "
+                "which is not proven"
+            ),
+        ),
+        (decided(), "no bound: none was computed"),
+        (decided(node_limit_hit=True), "no bound: the search reached its node limit first"),
+        (decided(metric="entropy"), "no bound: the cost entropy has none"),
+        (decided(guessed={"a": (0.1, 0.5)}), "no bound: there is none with a guarded attribute"),
+        (
+            decided(violations=1),
+            "no bound: a gain grew along the way, where a bound needs gains to shrink",
+        ),
+        (
+            decided(mode="planned", proof="enumerated", bound=1.0, certified=1.0),
+            "nothing: a plan grows fact by fact, and the best plan was not computed",
+        ),
+        (
+            decided(mode="standing"),
+            (
+                "nothing for this request: the set was chosen for the average query and a "
+                "recipient that knows nothing"
+            ),
+        ),
+    ],
+)
+def test_no_more_is_claimed_than_is_proven(case: Decided, said: str) -> None:
+    """Each proof with its condition; of a standing set nothing is claimed for one request."""
+    assert proven(case) == said
+
+
+def test_a_share_of_the_optimum_is_never_rounded_up() -> None:
+    """It is a lower bound."""
+    assert at_least(0.999) == "at least 99 % as good as the best set"
+    half = decided(proof="if-submodular", bound=1.632, certified=0.5)
+    assert proven(half).startswith("at least 50 % as good as the best set (bound 1.632 bits), ")
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        (decided(mode="standing"), "chosen once for all queries, before anything was known"),
+        (decided(plans=True), "no single addition improves the plan"),
+        (decided(algorithm="exhaustive"), "every set was tried"),
+        (decided(algorithm="greedy"), "no single addition improves it"),
+        (decided(always={"a"}), "no single addition or removal of the others improves it"),
+    ],
+)
+def test_what_the_search_makes_sure_of(case: Decided, said: str) -> None:
+    """It depends on the algorithm."""
+    assert settled(case) == said
+
+
+@pytest.mark.parametrize(("metric", "said"), MEASURES.items())
+def test_each_cost_has_a_phrase(metric: str, said: str) -> None:
+    """With its unit, before and after."""
+    assert guessing(decided(metric=metric)) == said
+
+
+def test_people_are_those_of_the_model() -> None:
+    """Before and after; the latter is an expectation."""
+    assert fitting(0, 0) == "nobody in the model fits what it knows"
+    assert fitting(60, 60).endswith("and all of them the answer too")
+    assert fitting(60, 20) == "60 of the model fit what it knows, about 20 the answer too"
+
+
+def test_the_rest_follows_in_lines() -> None:
+    """What was read and what waits first, the figures last."""
+    case = decided(
+        mode="planned",
+        plans=True,
+        pending=["hobby"],
+        pending_bits=0.25,
+        pending_left=5.5,
+        outcomes=[
+            reason(reason="in the plan"),
+            reason("age", reason="guarded", rule="me", **NO),
+            reason("b", disclosed=False),
+        ],
+        always={"b"},
+        serves={"region": ["w", "x", "y", "z"]},
+        guessed={"age": (0.25, 0.5)},
+        rules={"shops": ["lambda = 5"]},
+    )
+    found = {each.label: each.text for each in lines(case)}
+    assert [*found] == [
+        *("read as", "helps", "costs", "waits for you", "plan", "always"),
+        *("guarded, so never sent", "objective", "identifiability", "people", "guard age"),
+        *("search", "proven", "because"),
+    ]
+    assert found["costs"] == "3.33 % more chance that one guess finds you"
+    assert found["waits for you"] == "hobby: +0.250 bits better served, about 5.5 people left"
+    assert found["plan"] == "region of the world for 'w', 'x', 'y' and 1 more"
+    assert found["always"] == "b: would break a limit, so not sent"
+    assert found["guarded, so never sent"] == "age (me)"
+    assert found["objective"] == (
+        "0.816 bits = 0.986 gained - 5.12 x 0.03333 identifiability - 0.000 guarded"
+    )
+    assert found["because"] == "shops: lambda = 5"
+
+
+def test_a_request_that_was_not_read_has_a_hint() -> None:
+    """Unless a rule blocks it; without a query there is nothing to read."""
+    labels = [each.label for each in lines(silent(code="unknown query", read_as=None))]
+    assert labels == ["read as", "hint", "people"]
+    assert [each.label for each in lines(silent(code="blocked", read_as=None))][:1] == ["read as"]
+    assert "read as" not in {each.label for each in lines(silent(query="", read_as=None))}
+
+
+def weight(*names: str, left: float = 20.0, **given: Any) -> Weight:  # noqa: ANN401  (of the message)
+    """Return a set."""
+    return Weight(
+        names=[*names],
+        utility_bits=0.1 * len(names),
+        cost_bits=0.0,
+        identifiability=0.0,
+        people_left=left,
+        **given,
+    )
+
+
+def test_a_change_is_one_sentence() -> None:
+    """What it adds and drops, what that brings, and which limit it breaks."""
+    said = difference(
+        weight("a"), weight("b", "c", left=5.0, breaks="k"), alike_before=60, informed=True
+    )
+    assert said == (
+        "With b and c and without a: +0.100 bits better served; about 5 people still look like "
+        "you, instead of 20; this breaks the limit k: fewer people would look like you than you "
+        "allow."
+    )
+    same = difference(weight("a"), weight("a", "b"), alike_before=60, informed=False)
+    assert same.startswith("With b: nothing says how much it helps; ")
+    assert same.endswith(", as before.")
+    assert difference(weight("a"), weight("a"), alike_before=60, informed=True) == ""
+
+
+def test_a_request_of_the_past_has_the_figures_of_today() -> None:
+    """Where it sent anything that the model has."""
+    said = carried(weight("a"), alike_before=60, informed=True)
+    assert said == (
+        "It sent a. By today's rules: 0.100 bits better served; about 20 people still look like "
+        "you."
+    )
+    assert carried(weight(), alike_before=60, informed=True) == (
+        "It sent nothing that is in the model."
+    )
