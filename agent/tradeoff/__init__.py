@@ -6,15 +6,14 @@ always the same integer, whatever the path that led to it.
 
 Usable alone, with a utility and a cost of your own; nothing deeper needs to be imported:
 
-    class Coverage(Utility):
-        def value(self, mask): ...            # bits that the attributes in members(mask) bring
+    def covered(mask): ...                    # what the attributes in members(mask) bring
 
     people = Population(codes)                # or any function from a set to its cost
-    objective = Objective(Coverage(), people, attributes=10, trade_off=5.0)
+    objective = Objective(covered, people, attributes=10, trade_off=5.0)
     best = maximise(objective, "lls")         # a Result: mask, order, value, proof, bound
     points = curve(objective)                 # the best set as the trade-off varies
 
-A set function of another form subclasses SetFunction: ``candidates`` and ``value``.
+`examples/python/README.md` has more. The laboratory builds on the rest of these names.
 """
 
 from __future__ import annotations
@@ -22,24 +21,60 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agent.tradeoff.local_search import SetFunction
-    from agent.tradeoff.objective import Objective
-    from agent.tradeoff.search import Result, maximise
-    from agent.tradeoff.sets import members
-    from agent.tradeoff.tables import Population
-    from agent.tradeoff.tradeoff_curve import Point, curve
-    from agent.tradeoff.utility import Utility
+    from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Metric
+    from agent.tradeoff.bounds import cost_error, utility_error
+    from agent.tradeoff.check import Pair, Violations, random_pairs, submodularity, supermodularity
+    from agent.tradeoff.local_search import SetFunction, eager_pass, lazy_pass
+    from agent.tradeoff.objective import DisclosureObjective, Objective, Settings
+    from agent.tradeoff.search import Algorithm, Result, greedy_order, maximise
+    from agent.tradeoff.sets import members, singleton, union
+    from agent.tradeoff.tables import UNSPECIFIED, Population, QueryRows
+    from agent.tradeoff.tradeoff_curve import Point, curve, knee
+    from agent.tradeoff.utility import (
+        Estimator,
+        MeanUtility,
+        PlugIn,
+        QueryUtility,
+        Utility,
+        query_utility,
+    )
 
 __all__ = [
+    "COMBINATIONS",
+    "UNSPECIFIED",
+    "Algorithm",
+    "AnonymitySet",
+    "DisclosureObjective",
+    "Estimator",
+    "MeanUtility",
+    "Metric",
     "Objective",
+    "Pair",
+    "PlugIn",
     "Point",
     "Population",
+    "QueryRows",
+    "QueryUtility",
     "Result",
     "SetFunction",
+    "Settings",
     "Utility",
+    "Violations",
+    "cost_error",
     "curve",
+    "eager_pass",
+    "greedy_order",
+    "knee",
+    "lazy_pass",
     "maximise",
     "members",
+    "query_utility",
+    "random_pairs",
+    "singleton",
+    "submodularity",
+    "supermodularity",
+    "union",
+    "utility_error",
 ]
 
 if not TYPE_CHECKING:
@@ -49,7 +84,16 @@ if not TYPE_CHECKING:
         if name not in __all__:
             message = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(message)
-        from agent.tradeoff import objective, search, sets, tradeoff_curve, utility
+        from agent.tradeoff import (
+            anonymity_set,
+            bounds,
+            check,
+            objective,
+            search,
+            tables,
+            tradeoff_curve,
+            utility,
+        )
 
-        modules = (objective, search, sets, tradeoff_curve, utility)
+        modules = (anonymity_set, bounds, check, objective, search, tables, tradeoff_curve, utility)
         return next(vars(each)[name] for each in modules if name in vars(each))

@@ -10,6 +10,7 @@ from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.tables import Population
+from agent.tradeoff.utility import Function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -73,40 +74,42 @@ class Parts(NamedTuple):
 class Objective(SetFunction):
     """F(A) = U(A) - lambda C(A), for a utility and a cost of your own.
 
-    Sets are integers, whose bit i says that attribute i is in them; what is computed of a set is
-    remembered. The best set: `maximise`; the best at each lambda: `tradeoff_curve.curve`.
+    A set is an integer whose bit i says that attribute i is in it; every set is computed once.
+    `maximise` finds the best set, `curve` the best set at each lambda.
     """
 
     def __init__(
         self,
-        utility: Utility,
+        utility: Utility | Callable[[int], float],
         cost: Callable[[int], float] | Population,
         attributes: int,
         trade_off: float = 1.0,
         *,
+        most: int | None = None,
         submodular: bool = False,
     ) -> None:
         """Choose from ``attributes`` attributes.
 
-        ``utility``: U, in bits, 0 for the empty set; ``cost``: of a set, less what the empty set
-        costs, or the people of whom one is not to be recognised (``maxprob``); ``trade_off``:
-        lambda, bits per unit of cost; ``submodular``: whether F is known to be, so that a search
+        ``utility``: U in bits, 0 for the empty set; ``cost``: C up to a constant, or the people
+        among whom to hide (``maxprob``); ``trade_off``: lambda, bits per unit of cost; ``most``:
+        the most attributes in a set; ``submodular``: whether F is known to be, so that a search
         may prove bounds from it.
         """
         if isinstance(cost, Population):
             cards = (cost.codes.max(axis=0).astype(int) + 1).tolist()
             cost = partial(AnonymitySet(cost, cards).identifiability, metric="maxprob", k=1)
         self.candidates, self.trade_off = (1 << attributes) - 1, trade_off
-        self._utility, self._loss, self._submodular = utility, cost, submodular
+        self._utility = Function(utility) if callable(utility) else utility
+        self._loss, self._most, self._submodular = cost, most, submodular
         self._utilities: dict[int, float] = {0: 0.0}
         self._costs: dict[int, float] = {}
         self._ground = cost(0)
 
     def at(self, trade_off: float) -> Objective:
         """Return the same at another lambda; utilities computed are shared."""
-        count, submodular = self.candidates.bit_length(), self._submodular
-        other = Objective(self._utility, self._loss, count, trade_off, submodular=submodular)
-        other._utilities = self._utilities
+        most, submodular = self._most, self._submodular
+        other = Objective(self._utility, self._loss, 0, trade_off, most=most, submodular=submodular)
+        other.candidates, other._utilities = self.candidates, self._utilities
         return other
 
     @property
@@ -171,6 +174,14 @@ class Objective(SetFunction):
             self.sensitivity(mask),
             self.value(mask),
         )
+
+    def feasible(self, mask: int) -> bool:
+        """Say whether A has few enough attributes."""
+        return self._most is None or mask.bit_count() <= self._most
+
+    def hopeless(self, mask: int) -> bool:
+        """Say whether A, and so every set that contains it, has too many attributes."""
+        return not self.feasible(mask)
 
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""

@@ -12,7 +12,7 @@ from agent.tradeoff.grouping import Partitions, row_columns
 from agent.tradeoff.sets import singleton
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -59,6 +59,18 @@ class Utility(Protocol):
     def forget(self) -> None:
         """Drop remembered partitions; the answers stay the same."""
         return
+
+
+class Function(Utility):
+    """A plain function of a set as a utility that promises nothing more."""
+
+    def __init__(self, function: Callable[[int], float]) -> None:
+        """Take U, in bits, 0 for the empty set."""
+        self._function = function
+
+    def value(self, mask: int) -> float:
+        """Return U(A) in bits."""
+        return self._function(mask)
 
 
 class Scoring:

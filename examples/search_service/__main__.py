@@ -16,9 +16,8 @@ from pathlib import Path
 
 from aiohttp import web
 
+from agent import load_model
 from agent.errors import ReticentError, UsageError, reason
-from agent.files import PRIVATE
-from agent.model.file import read, shipped_model
 from examples.search_service.journal import Journal
 from examples.search_service.service import Service, application
 
@@ -80,12 +79,12 @@ def main(arguments: list[str]) -> int:
 
 
 def _run(asked: argparse.Namespace) -> None:
-    model = read(asked.model)
+    model = load_model(asked.model)
     if asked.log is None:
         asyncio.run(serve(Service.of(model, Journal()), asked.port))
         return
     try:
-        file = os.fdopen(os.open(asked.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE), "a")
+        file = os.fdopen(os.open(asked.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a")
     except OSError as error:
         what = f"cannot be written: {reason(error)}"
         raise UsageError(what, "choose another file with --log", str(asked.log)) from error
@@ -100,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--port", type=_port, default=PORT, help=f"by default {PORT}; 0 for any")
     parser.add_argument("--log", type=Path, help="file for a line of JSON per chosen result")
-    parser.add_argument("--model", type=Path, default=shipped_model(), help="by default so2017")
+    parser.add_argument("--model", type=Path, help="by default so2017")
     return parser
 
 

@@ -20,8 +20,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from agent.model.attributes import Attribute
-    from agent.model.model import Model
+    from agent import Attribute, Model
 
 ACCEPT, SHARED = "Accept-Shared-Attributes", "Shared-Attributes"
 HELPS = 0.01  # bits of utility on the average request that an attribute must bring alone

@@ -13,7 +13,7 @@ from examples.search_service.texts import Entry, Question, questions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from agent.model.model import Model
+    from agent import Model
 
 
 @dataclass(frozen=True, slots=True)

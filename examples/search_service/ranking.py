@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agent.errors import UsageError
-from agent.model.lookup import Recent
-from agent.model.tables import read_only
-from agent.tradeoff.grouping import EVERY, row_columns
-from agent.tradeoff.sets import EMPTY, members, singleton, union
-from agent.tradeoff.utility import query_utility
+from agent.tradeoff import members, query_utility, singleton, union
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from agent.model.model import Model
-    from agent.tradeoff.utility import Utility
+    from agent import Model
+    from agent.tradeoff import Utility
 
     Floats = NDArray[np.float64]
 
@@ -57,7 +53,7 @@ class Ranker:
         self._model = model
         self._places = {each.name: place for place, each in enumerate(model.attributes)}
         self._counts: dict[int, _Counts] = {}
-        self._helping: Recent[tuple[int, int], int] = Recent(SETS_KEPT)
+        self._best = lru_cache(SETS_KEPT)(self._best_subset)
 
     def rank(self, query: int, codes: Mapping[str, int]) -> Ranking:
         """Rank the intents of a query, by its index, for these codes of attributes, by name.
@@ -69,7 +65,8 @@ class Ranker:
         mask = self._chosen(query, union(given))
         probabilities = self._of(query).smoothed({place: given[place] for place in members(mask)})
         order = np.argsort(-probabilities, kind="stable").tolist()
-        return Ranking(tuple(order), read_only(probabilities), self._names(mask))
+        probabilities.setflags(write=False)
+        return Ranking(tuple(order), probabilities, self._names(mask))
 
     def helping(self, query: int, names: Sequence[str]) -> tuple[str, ...]:
         """Return those of the names with which a query is best ranked, in the model's order.
@@ -86,9 +83,20 @@ class Ranker:
         return self._of(query).utility.value(mask)
 
     def _chosen(self, query: int, given: int) -> int:
-        return self._helping.get(
-            (query, given), lambda: _best_subset(self._of(query).utility, given)
-        )
+        return self._best(query, given)
+
+    def _best_subset(self, query: int, given: int) -> int:
+        """Return the greedy subset of a set, or the set itself where it has more utility."""
+        utility, chosen, reached, left = self._of(query).utility, 0, 0.0, list(members(given))
+        while left:
+            utility.focus(chosen)
+            values = utility.extensions(chosen, left)
+            best = int(np.argmax(values))  # of equals the first
+            if values[best] <= reached:
+                break
+            reached = values[best]
+            chosen |= singleton(left.pop(best))
+        return given if utility.value(given) > utility.value(chosen) else chosen
 
     def _of(self, query: int) -> _Counts:
         if query not in self._counts:
@@ -113,7 +121,7 @@ class _Counts:
 
     def __init__(self, model: Model, query: int) -> None:
         self._rows = rows = model.rows(query)
-        self._columns = row_columns(rows, model.cards)
+        self._codes = np.concatenate([rows.person[rows.user], rows.request], axis=1)
         self._cards, self._pull = model.cards, model.queries[query].shrinkage or PULL
         self._prior = (self._count() + 0.5) / (len(rows.intent) + rows.intents / 2)
 
@@ -127,27 +135,13 @@ class _Counts:
         if not codes:
             return self._prior
         agree = np.logical_and.reduce(
-            [self._columns.column(place).codes == code for place, code in codes.items()]
+            [self._codes[:, place] == code for place, code in codes.items()]
         )
         counts = self._count(agree)
         smoothed: Floats = (counts + self._pull * self._prior) / (counts.sum() + self._pull)
         return smoothed
 
-    def _count(self, rows: NDArray[np.bool_] | slice = EVERY) -> Floats:
-        intents = self._rows.intent[rows]
+    def _count(self, agree: NDArray[np.bool_] | None = None) -> Floats:
+        intents = self._rows.intent if agree is None else self._rows.intent[agree]
         counts: Floats = np.bincount(intents, minlength=self._rows.intents).astype(np.float64)
         return counts
-
-
-def _best_subset(utility: Utility, given: int) -> int:
-    """Return the greedy subset of a set, or the set itself where it has more utility."""
-    chosen, reached, left = EMPTY, 0.0, list(members(given))
-    while left:
-        utility.focus(chosen)
-        values = utility.extensions(chosen, left)
-        best = int(np.argmax(values))  # of equals the first
-        if values[best] <= reached:
-            break
-        reached = values[best]
-        chosen |= singleton(left.pop(best))
-    return given if utility.value(given) > utility.value(chosen) else chosen

@@ -19,8 +19,7 @@ from examples.search_service.journal import Journal, Shown
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from agent.model.attributes import Attribute
-    from agent.model.model import Model
+    from agent import Attribute, Model
     from examples.search_service.attributes import Heard
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]

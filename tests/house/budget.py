@@ -48,18 +48,18 @@ BUDGETS = {
     "agent/tui": Size(3_300, 28),
     "agent/cli": Size(3_300, 30),
     "agent/lab": Size(3_500, 34),
-    "agent": Size(300, 4),  # __init__, errors, files, paths
+    "agent": Size(407, 4),  # __init__, errors, files, paths
 }
 WHOLE = Size(24_500, 220)
 TESTS = 42_000  # lines of all kinds, in the tests
 STANDING = {
-    "agent": Size(356, 4),
+    "agent": Size(407, 4),
     "agent/cli": Size(5_822, 31),
     "agent/daemon": Size(5_889, 100),
     "agent/decision": Size(1_629, 12),
-    "agent/lab": Size(3_807, 34),
+    "agent/lab": Size(3_809, 34),
     "agent/model": Size(876, 8),
-    "agent/tradeoff": Size(1_995, 15),
+    "agent/tradeoff": Size(2_052, 15),
     "agent/tui": Size(5_098, 76),
     "agent/vault": Size(3_064, 16),
     "agent/wire": Size(1_148, 12),

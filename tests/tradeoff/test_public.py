@@ -86,6 +86,17 @@ def test_the_curve_falls(given_: tuple[Coverage, int]) -> None:
         assert each.parts.objective == maximise(objective.at(each.least), "exhaustive").value
 
 
+def test_a_plain_function_and_a_budget_will_do() -> None:
+    """A function is a utility, and no set has more attributes than may be."""
+    worth = [3.0, 1.0, 2.0, 2.0]
+    objective = Objective(
+        lambda mask: sum(worth[each] for each in members(mask)), int.bit_count, 4, 0.5, most=2
+    )
+    for algorithm in ("lls", "ls", "greedy", "exact", "exhaustive"):
+        assert maximise(objective, algorithm).mask == 0b0101
+        assert maximise(objective.at(2.5), algorithm).mask == 0b0001
+
+
 def test_people_are_a_cost() -> None:
     """What a set tells apart among them, above what they are before: the expected peak."""
     codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [1, 1]], np.uint8)

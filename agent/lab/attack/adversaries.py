@@ -10,12 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agent import Model
 from agent.lab.attack.heldout import Person
 from agent.lab.attack.simulation import Question, Reticent, Scene, Trace, requests_of
-from agent.model.model import Model
+from agent.tradeoff import UNSPECIFIED, members, union
 from agent.tradeoff.grouping import plogp
-from agent.tradeoff.sets import members, union
-from agent.tradeoff.tables import UNSPECIFIED
 
 Codes = NDArray[np.unsignedinteger]
 Counts = NDArray[np.intp]

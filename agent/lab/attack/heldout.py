@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agent import Model
 from agent.lab import Progress
-from agent.model.model import Model
-from agent.tradeoff.sets import members
+from agent.tradeoff import members
 
 if TYPE_CHECKING:  # the extra `build`, which only `halves` and `halves_of_log` need
     from agent.build.observe import Observations

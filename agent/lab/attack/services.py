@@ -13,14 +13,12 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from agent import Model
 from agent.lab import Progress
 from agent.lab.attack.heldout import SILENT, Heard, Table, told
 from agent.lab.paper.subject import groups_of
-from agent.model.model import Model
+from agent.tradeoff import QueryRows, Utility, query_utility, singleton
 from agent.tradeoff.grouping import row_columns
-from agent.tradeoff.sets import singleton
-from agent.tradeoff.tables import QueryRows
-from agent.tradeoff.utility import Utility, query_utility
 
 Floats = NDArray[np.float64]
 

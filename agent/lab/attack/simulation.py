@@ -11,17 +11,16 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from agent import Decision, Knowledge, Model, Request, Terms
 from agent.decision.context import relevant
-from agent.decision.decide import Decision, decide_briefly
-from agent.decision.request import Knowledge, Request, Told, knowledge_of
-from agent.decision.terms import Terms, terms_under
+from agent.decision.decide import decide_briefly
+from agent.decision.request import Told, knowledge_of
+from agent.decision.terms import terms_under
 from agent.errors import UsageError
 from agent.lab.attack.heldout import Person
 from agent.lab.attack.ways import Way
 from agent.lab.paper.subject import groups_of
-from agent.model.model import Model
-from agent.tradeoff.sets import union
-from agent.tradeoff.tables import UNSPECIFIED
+from agent.tradeoff import UNSPECIFIED, union
 from policy.match import Rulebook
 from policy.read import preset, read, with_typo_guard
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agent import Model
 from agent.lab import Progress
 from agent.lab.attack import ways
 from agent.lab.attack.adversaries import Inferred, knowing, pooled
@@ -19,8 +20,7 @@ from agent.lab.attack.simulation import Scene, Trace
 from agent.lab.attack.ways import ANSWERED, Options, Way
 from agent.lab.attack.workers import Compared, Run, inferences, searches, traces, watched
 from agent.lab.paper.subject import groups_of
-from agent.model.model import Model
-from agent.tradeoff.sets import members, union
+from agent.tradeoff import members, union
 
 Codes = NDArray[np.unsignedinteger]
 Counts = NDArray[np.intp]

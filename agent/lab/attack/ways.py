@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agent.decision.terms import Limits, Terms
-from agent.tradeoff.search import Algorithm
+from agent import Limits, Terms
+from agent.tradeoff import Algorithm
 from policy.settings import Memory, Mode, Protect
 
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200)  # requests after which the adversary guesses

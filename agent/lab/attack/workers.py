@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agent import Model, load_model
 from agent.lab import Progress, spawned
 from agent.lab.attack.adversaries import Inferred, Reasoner
 from agent.lab.attack.heldout import Person
@@ -28,8 +29,7 @@ from agent.lab.attack.simulation import (
     walk,
 )
 from agent.lab.attack.ways import Way
-from agent.model.file import SUFFIX, read, write
-from agent.model.model import Model
+from agent.model.file import SUFFIX, write
 
 Task = tuple[Way, Sequence[Person]]
 Work = Callable[[Way, Model], Callable[[Person], Any]]
@@ -214,7 +214,7 @@ _crews: list[_Crew] = []  # of this process: one, once it has begun
 
 
 def _begin(path: Path, work: Work) -> None:
-    _crews.append(_Crew(read(path), work))
+    _crews.append(_Crew(load_model(path), work))
 
 
 def _work(task: Task) -> list[Any]:

@@ -8,18 +8,25 @@ from math import sqrt
 
 import numpy as np
 
+from agent import Model
 from agent.lab.charts import Chart, Claim, Finding, Panel, Series
 from agent.lab.paper.orders import METRICS, Along, along
 from agent.lab.paper.published import Options, claim, prose
 from agent.lab.paper.subject import Subject, cost_alone
-from agent.model.model import Model
-from agent.tradeoff.anonymity_set import Metric
-from agent.tradeoff.bounds import cost_error, utility_error
-from agent.tradeoff.check import Pair, Violations, random_pairs, submodularity, supermodularity
+from agent.tradeoff import (
+    Metric,
+    Pair,
+    PlugIn,
+    Violations,
+    cost_error,
+    eager_pass,
+    greedy_order,
+    random_pairs,
+    submodularity,
+    supermodularity,
+    utility_error,
+)
 from agent.tradeoff.grouping import Columns, Partitions
-from agent.tradeoff.local_search import eager_pass
-from agent.tradeoff.search import greedy_order
-from agent.tradeoff.utility import PlugIn
 
 LARGEST = 10  # attributes in a set: a disclosure has few
 COST_TRIPLES, UTILITY_TRIPLES = 2000, 60

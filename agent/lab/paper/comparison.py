@@ -13,10 +13,7 @@ from agent.lab.paper import published
 from agent.lab.paper.published import claim, prose
 from agent.lab.paper.subject import Places, Subject, fresh, groups_of
 from agent.lab.questions.survey import OUTCOMES
-from agent.tradeoff.local_search import eager_pass, lazy_pass
-from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.search import greedy_order, maximise
-from agent.tradeoff.sets import union
+from agent.tradeoff import DisclosureObjective, eager_pass, greedy_order, lazy_pass, maximise, union
 
 OPTIMISED = "optimised"
 SECOND = "search statistics"  # of the scores in 7.3

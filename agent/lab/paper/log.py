@@ -13,6 +13,7 @@ import ibis
 import numpy as np
 from numpy.typing import NDArray
 
+from agent import Model
 from agent.build.build import model_of
 from agent.build.log.read import Log, open_log
 from agent.build.log.source import source_of
@@ -24,11 +25,14 @@ from agent.lab.paper.published import SHRINKAGE
 from agent.lab.paper.subject import Material, Places
 from agent.lab.questions.defaults import with_default_sensitivities, within_outcomes
 from agent.model.file import SUFFIX, write
-from agent.model.model import Model
-from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.sets import singleton
-from agent.tradeoff.tables import Population, QueryRows
-from agent.tradeoff.utility import MeanUtility, query_utility
+from agent.tradeoff import (
+    AnonymitySet,
+    MeanUtility,
+    Population,
+    QueryRows,
+    query_utility,
+    singleton,
+)
 
 COLUMNS: Mapping[str, str] = {  # precision, as the survey asked of it, and the log's column
     "region": "region",

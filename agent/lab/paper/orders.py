@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import or_
 
+from agent import Model
 from agent.build.shrinkage import SHRINKAGES
 from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
 from agent.lab.paper import published
 from agent.lab.paper.published import claim, prose
 from agent.lab.paper.subject import Subject, cost_alone, names_of
-from agent.model.model import Model
-from agent.tradeoff.anonymity_set import Metric
-from agent.tradeoff.local_search import eager_pass
-from agent.tradeoff.search import greedy_order
+from agent.tradeoff import Metric, eager_pass, greedy_order
 
 Floats = tuple[float, ...]
 

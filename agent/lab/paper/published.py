@@ -12,9 +12,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from agent import Model
 from agent.lab.charts import Claim
 from agent.lab.questions.survey import TRADE_OFF
-from agent.model.model import Model
 
 ATTRIBUTES = 31
 K = 100  # 7.1, of k-anonymity

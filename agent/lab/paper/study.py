@@ -10,15 +10,13 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
+from agent import Model, load_model
 from agent.lab import Progress, spawned
 from agent.lab.charts import Finding
 from agent.lab.paper import assumptions, comparison, curve, orders, published
 from agent.lab.paper.published import Options, prose
 from agent.lab.paper.subject import Material, Subject, subject_of, with_chosen_prior
-from agent.model.file import read
-from agent.model.model import Model
-from agent.tradeoff.anonymity_set import COMBINATIONS
-from agent.tradeoff.utility import Estimator
+from agent.tradeoff import COMBINATIONS, Estimator
 
 ESTIMATORS: tuple[Estimator, ...] = ("plugin", "louo")  # the paper's first
 Part = Callable[[Subject, Options], object]
@@ -77,7 +75,7 @@ def _part(path: Path, task: Task, options: Options) -> object:
     if key not in _subjects:
         _subjects.clear()
         shrinkage = options.shrinkage if estimator == "plugin" else None
-        _subjects[key] = subject_of(read(path), estimator, shrinkage)
+        _subjects[key] = subject_of(load_model(path), estimator, shrinkage)
     return (PARTS | OWN_PARTS[estimator])[part](_subjects[key], options)
 
 
@@ -97,7 +95,7 @@ def study(material: Material, options: Options, processes: int, progress: Progre
     there are, but for the running times. ``progress``: told what was done last, and which share of
     the work that makes.
     """
-    model, places = read(material.path), material.places
+    model, places = load_model(material.path), material.places
     found: dict[Task, Any] = {}
     progress("computing the figures", 0.0)
     for task, value in computed(material.path, options, processes):

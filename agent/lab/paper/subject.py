@@ -9,14 +9,22 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agent import Model
 from agent.build.log.schema import BY_LABEL, DEMOGRAPHIC, TOPIC
 from agent.build.shrinkage import fit
 from agent.lab.questions.survey import OUTCOMES
-from agent.model.model import Model
-from agent.tradeoff.anonymity_set import AnonymitySet, Metric
-from agent.tradeoff.objective import DisclosureObjective, Settings
-from agent.tradeoff.sets import members, union
-from agent.tradeoff.utility import Estimator, MeanUtility, QueryUtility, query_utility
+from agent.tradeoff import (
+    AnonymitySet,
+    DisclosureObjective,
+    Estimator,
+    MeanUtility,
+    Metric,
+    QueryUtility,
+    Settings,
+    members,
+    query_utility,
+    union,
+)
 
 INTERESTS = ("int_", "dev_", "topic_")  # how names of topics begin, where they are not Table 1's
 

@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agent import Model
 from agent.build.log.schema import BY_LABEL
 from agent.errors import UsageError
 from agent.lab.questions import survey
 from agent.lab.questions.ratings import MAPPED, SOURCE, adults
 from agent.lab.questions.survey import ATTRIBUTES, OUTCOMES, Order, Outcome, Question
-from agent.model.model import Figure, Model
+from agent.model.model import Figure
 
 # What each level of the second survey wants, which did not ask: the paper's four improvements
 # (6.3), in order. Its text bears this out: 54.4 % share DMTL for twice the performance, and 53.7 %

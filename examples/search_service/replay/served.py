@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from agent.lab.attack.adversaries import left
-from agent.tradeoff.sets import members
-from agent.tradeoff.tables import UNSPECIFIED
+from agent.tradeoff import UNSPECIFIED, members
 from examples.search_service.ranking import Ranker
 from examples.search_service.replay.plain import PlainRanker
 
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from agent import Model
     from agent.lab.attack.heldout import Asked, Person
     from agent.lab.attack.simulation import Trace
-    from agent.model.model import Model
     from examples.search_service.replay.lines import Line
 
     Table = NDArray[np.unsignedinteger]
