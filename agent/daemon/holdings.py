@@ -12,7 +12,6 @@ from agent.decision.words import listed
 from agent.errors import LockedError
 from agent.model.model import Model
 from agent.vault.disclosure_index import Forgetting, Numbered
-from agent.vault.ledger import held, holders
 from agent.vault.profile import Values, differing, planned
 from agent.vault.vault import Vault
 from agent.wire.base import LATEST_ENTRIES
@@ -49,14 +48,14 @@ def holding(agent: Agent, recipient: str, now: datetime) -> Held:
     """Return what a recipient or group holds; UsageError where it is neither."""
     ledger, pool = opened(agent).ledger, agent.rules.in_force.pool(recipient)
     model = counted_by(agent, pool, now)
-    facts = held(ledger, pool, agent.rules.in_force.pool_of)
-    found = ledger.facts.pool(pool, agent.rules.in_force.pool_of)
+    found = ledger.disclosures.pool(pool, agent.rules.in_force.pool_of)
+    facts = sorted(found.held.items())
     known = known_in(found, model, now)
     told = inferred(guarded(agent, pool, model, now), known, model)
     return Held(
         pool=pool,
-        values={name: fact.value for name, fact in facts.items()},
-        since={name: fact.since for name, fact in facts.items()},
+        values={name: fact.value for name, fact in facts},
+        since={name: fact.since for name, fact in facts},
         recent=found.recent(now),
         model=model.id,
         people=len(model.population.codes),
@@ -93,7 +92,7 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
         back = partial(_put_back, agent, vault, before, frozenset(names), vault.ledger.count)
         agent.desk.changed(_said(names), back)
     told = {name: after.get(model, {}).get(name) for model, name in differs}
-    stale = holders(vault.ledger, told, pool_of)
+    stale = vault.ledger.disclosures.holders(told, pool_of)
     return Changed(
         done=not wanted.dry_run,
         changes=[
@@ -150,7 +149,7 @@ def _put_back(agent: Agent, vault: Vault, before: Values, names: frozenset[str],
     agent.desk.unset(_unset(after, before))
     agent.bus.publish("profile")
     told: dict[str, dict[str, None]] = {}
-    for site, facts in vault.ledger.facts.told_since(count):
+    for _, site, facts in vault.ledger.disclosures.news_after(count):
         new = dict.fromkeys(name for name, _ in facts if name in names)
         if new:
             told.setdefault(agent.rules.in_force.pool_of(site), {}).update(new)

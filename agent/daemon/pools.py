@@ -5,11 +5,10 @@ from datetime import datetime
 
 from agent.daemon.agent import Agent
 from agent.daemon.policing.chosen import model_for
-from agent.decision.request import Knowledge, people_left
+from agent.decision.request import Holdings, Knowledge, people_left
 from agent.errors import ModelError, UsageError
 from agent.model.model import Model
-from agent.vault.disclosure_index import Pool
-from agent.vault.ledger import knowledge_in
+from agent.vault.disclosure_index import knowledge_in
 from policy.rules import SIGN
 
 
@@ -29,7 +28,7 @@ def counted_by(agent: Agent, pool: str, now: datetime) -> Model:
         return agent.shelf.of(None, agent.rules.in_force.keys, now)
 
 
-def known_in(found: Pool, model: Model, now: datetime) -> Knowledge | None:
+def known_in(found: Holdings[str], model: Model, now: datetime) -> Knowledge | None:
     """Return what a pool holds; None where that has a value that the model does not have."""
     try:
         return knowledge_in(found, model, now)

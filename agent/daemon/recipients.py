@@ -8,7 +8,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.holdings import opened
 from agent.daemon.pools import agreeing, blocked, counted_by, known_in
 from agent.model.model import Model
-from agent.vault.disclosure_index import Facts, PoolOf
+from agent.vault.disclosure_index import DisclosureIndex, PoolOf
 from agent.vault.timeline import Step
 from agent.wire.records import Moment, Recipient
 
@@ -19,7 +19,7 @@ def recipients(agent: Agent, now: datetime) -> list[Recipient]:
     """Return everybody who was told anything, the one that was told last first; LockedError."""
     told: dict[str, list[Step]] = {}
     last: dict[str, int] = {}
-    for step in opened(agent).ledger.story.steps:
+    for step in opened(agent).ledger.timeline.steps:
         pool = agent.rules.in_force.pool_of(step.site)
         told.setdefault(pool, []).append(step)
         if step.people_left is not None:
@@ -42,7 +42,7 @@ def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
 
 def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> Recipient:
     """Return what there is to see of a pool; ``steps``: of the ledger, all that are about it."""
-    facts, pool_of = opened(agent).ledger.facts, agent.rules.in_force.pool_of
+    facts, pool_of = opened(agent).ledger.disclosures, agent.rules.in_force.pool_of
     model, found = counted_by(agent, pool, now), facts.pool(pool, pool_of)
     disclosed = [step for step in steps if step.people_left is not None]
     sites = sorted({step.site for step in disclosed})
@@ -60,7 +60,7 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
 
 
 def _history(
-    steps: Sequence[Step], pool: str, pool_of: PoolOf, facts: Facts, model: Model
+    steps: Sequence[Step], pool: str, pool_of: PoolOf, facts: DisclosureIndex, model: Model
 ) -> Iterator[Moment]:
     """Yield each time from which on another number of people agreed with what a pool held."""
     linked: set[str] = set()

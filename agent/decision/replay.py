@@ -1,19 +1,18 @@
 """Requests of the past under another policy: a parallel world beside the actual one. Pure."""
 
 from bisect import bisect_right
-from collections import Counter, deque
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from itertools import chain
 from math import fsum
 from typing import NamedTuple
 
 import numpy as np
 
 from agent.decision.decide import Decision, decide_briefly
-from agent.decision.request import LATEST, Knowledge, Request, Told, knowledge_of, people_left
+from agent.decision.request import Holdings, Knowledge, Request, people_left
 from agent.decision.terms import Terms, terms_under
 from agent.model.model import Model
 from agent.tradeoff.sets import union
@@ -275,34 +274,25 @@ class _Answer(NamedTuple):
 
 
 class _Memory:
-    """What recipients were told so far in one world, by pool."""
+    """What recipients hold so far in one world, by pool."""
 
     def __init__(self, pools: Callable[[str], str]) -> None:
         self._pools = pools
-        self._events: dict[str, list[Told]] = {}
-        self._heard: dict[str, dict[str, deque[int]]] = {}  # by pool and site
+        self._held: defaultdict[str, Holdings[int]] = defaultdict(Holdings)
 
     def knowledge(self, case: _PastRequest) -> Knowledge:
-        """Return what the recipient of a request holds before it."""
-        pool = self._pools(case.host)
-        held = knowledge_of(self._events.get(pool, ()), pool, self._pools, case.past.at)
-        heard = Counter(chain.from_iterable(self._heard.get(pool, {}).values()))
-        return replace(held, heard=tuple(sorted(heard.items())))
+        """Return what the recipient of a request holds at its time."""
+        return self._held[self._pools(case.host)].knowledge(case.past.at)
 
     def hear(self, case: _PastRequest, query: int) -> None:
         """Note that something was sent with a query of the model."""
-        sites = self._heard.setdefault(self._pools(case.host), {})
-        sites.setdefault(site_of(case.host), deque(maxlen=LATEST)).append(query)
+        self._held[self._pools(case.host)].ask(site_of(case.host), query)
 
     def tell(self, case: _PastRequest, codes: Codes) -> Knowledge:
         """Tell the recipient values of the person, and return what it holds from then on."""
-        held = self.knowledge(case)
-        known = dict(held.codes)
-        new = [pair for pair in sorted(codes.items()) if known.get(pair[0]) != pair[1]]
-        if new:  # what is known already changes no fold, and a long history repeats itself
-            event = Told(case.past.at, case.host, tuple(new))
-            self._events.setdefault(self._pools(case.host), []).append(event)
-        return held.learns(codes)
+        held = self._held[self._pools(case.host)]
+        held.tell(case.past.at, site_of(case.host), codes.items())
+        return held.knowledge(case.past.at)
 
 
 def _answers(

@@ -1,17 +1,21 @@
 """A request, and what its recipient knows: a fold over what it was sent. Pure."""
 
+from bisect import bisect_right, insort
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import Generic, NamedTuple, TypeVar
 
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import FEWEST
-from policy.hosts import site_of
 
 WEEK = timedelta(days=7)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = 200  # requests of a site that count as heard; those before say little of what comes
 Codes = tuple[tuple[str, int], ...]
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,60 +66,74 @@ class Knowledge:
         return replace(self, heard=tuple(sorted(times.items())))
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A host was told the codes of some person attributes; ``at`` has a time zone.
+class Fact(NamedTuple, Generic[Value]):
+    """A value that is held, and since when."""
 
-    ``query``: the query of the model that something was sent with, None for one that it lacks.
+    value: Value
+    since: datetime
+
+    def __repr__(self) -> str:
+        return f"Fact(***, since={self.since.isoformat()})"
+
+
+class Holdings(Generic[Value]):
+    """What one pool of recipients holds and was asked: the fold over what its sites were told.
+
+    The latest value of an attribute counts, of what was not forgotten since. The queries that
+    count are the LATEST of each site that it did not forget.
     """
 
-    at: datetime
-    host: str
-    codes: tuple[tuple[str, int], ...]
-    query: int | None = None
+    def __init__(self) -> None:
+        """Hold nothing."""
+        self._standing: dict[str, list[tuple[str, Fact[Value]]]] = {}  # by attribute, with the site
+        self._held: dict[str, Fact[Value]] = {}
+        self._learnt: list[timedelta] = []  # when each fact was new, ascending
+        self._asked: dict[str, deque[int | None]] = {}  # by site
 
+    @property
+    def held(self) -> Mapping[str, Fact[Value]]:
+        """The facts by attribute; a view, which later events change."""
+        return MappingProxyType(self._held)
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What the recipients with these registered sites were told until then, they link no more."""
+    def tell(self, at: datetime, site: str, facts: Iterable[tuple[str, Value]]) -> None:
+        """Tell one of its sites facts."""
+        for name, value in facts:
+            fact, standing = Fact(value, at), self._standing.setdefault(name, [])
+            if standing and (standing[-1][0], standing[-1][1].value) == (site, value):
+                continue  # repeating it changes nothing
+            standing.append((site, fact))
+            held = self._held.get(name)
+            if held is None or held.value != value:
+                self._held[name] = fact
+                insort(self._learnt, at - EPOCH)
 
-    at: datetime
-    sites: frozenset[str]
+    def ask(self, site: str, query: int | None) -> None:
+        """Send one of its sites something with a query, None for one that the model lacks."""
+        self._asked.setdefault(site, deque(maxlen=LATEST)).append(query)
 
+    def forget(self, sites: Collection[str]) -> None:
+        """Hold only what other sites were told, whoever pools with whom by now."""
+        self._held.clear()
+        for name, standing in self._standing.items():
+            standing[:] = [each for each in standing if each[0] not in sites]
+            for _, fact in standing:
+                if name not in self._held or self._held[name].value != fact.value:
+                    self._held[name] = fact
+        for site in self._asked.keys() & sites:
+            del self._asked[site]
 
-def knowledge_of(
-    events: Iterable[Told | Forgotten], pool: str, pool_of: Callable[[str], str], now: datetime
-) -> Knowledge:
-    """Return what a pool of recipients holds after these events, in the order they happened.
+    def recent(self, now: datetime) -> int:
+        """Return how many facts were new since seven days before a time, forgotten or not.
 
-    ``pool_of``: who remembers what a host is told. The latest value of an attribute counts, of
-    what its hosts were told and was not forgotten since. What was new to the pool since seven
-    days before ``now`` counts as recent, forgotten or not. Of each site it heard the queries of its
-    LATEST events that were not forgotten.
-    """
-    standing: list[Told] = []
-    codes: dict[str, int] = {}
-    recent = 0
-    for event in events:
-        if isinstance(event, Forgotten):  # of whom it is said, whoever pools with whom by now
-            standing = [each for each in standing if site_of(each.host) not in event.sites]
-            codes = {name: code for each in standing for name, code in each.codes}
-        elif pool_of(event.host) == pool:
-            new = [name for name, code in event.codes if codes.get(name) != code]
-            standing.append(event)
-            codes.update(event.codes)
-            if event.at > now - WEEK:  # also what a clock set back puts into the future
-                recent += len(new)
-    return Knowledge(tuple(sorted(codes.items())), recent, _heard(standing))
+        Those that a clock set back puts into the future count, too.
+        """
+        return len(self._learnt) - bisect_right(self._learnt, now - EPOCH - WEEK)
 
-
-def _heard(standing: list[Told]) -> tuple[tuple[int, int], ...]:
-    sites = {host: site_of(host) for host in {event.host for event in standing}}
-    latest: dict[str, deque[int | None]] = {}
-    for event in standing:
-        latest.setdefault(sites[event.host], deque(maxlen=LATEST)).append(event.query)
-    queries = (query for each in latest.values() for query in each if query is not None)
-    return tuple(sorted(Counter(queries).items()))
+    def knowledge(self: "Holdings[int]", now: datetime) -> Knowledge:
+        """Return what is held, where its values are codes of a model."""
+        queries = (query for each in self._asked.values() for query in each if query is not None)
+        codes = tuple(sorted((name, fact.value) for name, fact in self._held.items()))
+        return Knowledge(codes, self.recent(now), tuple(sorted(Counter(queries).items())))
 
 
 def people_left(knowledge: Knowledge, model: Model) -> int:

@@ -1,33 +1,47 @@
-"""The entries of the ledger, and who was told what by them."""
+"""The entries of the ledger, and an index of who was disclosed what by them."""
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from math import isfinite
+from operator import attrgetter
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.decision.request import WEEK
+from agent.decision.request import Holdings, Knowledge
+from agent.errors import UsageError
 from agent.model.lookup import Recent
+from agent.model.model import Model, person_codes
 from agent.vault.connection import damaged
 from policy import hosts
 
 MOST_SITES = 48  # in one entry, which has room for so many of the longest
-_ENCODER = msgspec.json.Encoder()
+VIEWS = 4  # groupings at hand: a policy's, and that before it was edited
+NOTHING: Mapping[str, int] = MappingProxyType({})
 PoolOf = Callable[[str], str]
 Pairs = tuple[tuple[str, str], ...]
-_Gone = frozenset[str]  # sites that were stated to forget
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-VIEWS = 4  # groupings at hand: a policy's, and that before it was edited
+site_of = lru_cache(maxsize=4096)(hosts.site_of)
 
 
-@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
-class Disclosure:
+class _Entry(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", kw_only=True):
+    """What all entries have; as JSON this is what is sealed (FORMAT.md)."""
+
+    at: Annotated[datetime, Meta(tz=True)]
+    host: str
+
+    def _check(self, *rules: tuple[object, str]) -> None:
+        if not self.host or self.at.utcoffset() is None:
+            raise ValueError("an entry has no host, or its time has no zone")
+        if problem := next((problem for holds, problem in rules if not holds), None):
+            raise ValueError(problem)
+
+
+class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     """What one request carried; appended before its answer leaves.
 
     ``at``: with a time zone; ``host``: canonical, as policy.hosts.host_of gives it; ``asked``: the
@@ -38,11 +52,9 @@ class Disclosure:
     Raises ValueError if one of these does not hold.
     """
 
-    at: datetime
-    host: str
     query: str
     asked: tuple[str, ...] | None
-    disclosed: tuple[tuple[str, str], ...]
+    disclosed: Pairs
     persons: tuple[str, ...]
     model: str
     digest: str
@@ -50,22 +62,18 @@ class Disclosure:
     people_left: int
 
     def __post_init__(self) -> None:
-        names = [name for name, _ in self.disclosed]
-        checks = (
-            (self.at.utcoffset() is not None, "a time has no zone"),
-            (self.host, "there is no host"),
+        names, persons = {name for name, _ in self.disclosed}, {*self.persons}
+        self._check(
             (all(name and value for name, value in self.disclosed), "a name or value is empty"),
-            (len(set(names)) == len(names), "a name is disclosed twice"),
-            (len(set(self.persons)) == len(self.persons), "a person attribute is named twice"),
-            (set(self.persons) <= set(names), "a person attribute is not disclosed"),
+            (len(names) == len(self.disclosed), "a name is disclosed twice"),
+            (len(persons) == len(self.persons), "a person attribute is named twice"),
+            (persons <= names, "a person attribute is not disclosed"),
             (isfinite(self.utility_bits), "the utility is not finite"),
             (self.people_left >= 0, "fewer than no people are left"),
         )
-        if problem := next((problem for holds, problem in checks if not holds), None):
-            raise ValueError(problem)
 
     @property
-    def facts(self) -> tuple[tuple[str, str], ...]:
+    def facts(self) -> Pairs:
         """The pairs that are knowledge: those of person attributes."""
         persons = set(self.persons)
         return tuple(pair for pair in self.disclosed if pair[0] in persons)
@@ -74,33 +82,29 @@ class Disclosure:
         return f"Disclosure(at={self.at.isoformat()}, {len(self.disclosed)} attributes)"
 
 
-@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
-class Forgetting:
+class Forgetting(_Entry, frozen=True, tag="forgotten", kw_only=True):
     """The user's statement that a recipient, and whoever it pooled with, can no longer link.
 
-    ``host``: whom the user named, or one of them; ``sites``: of all whom it is said, registered
-    sites (policy.hosts.site_of), ascending. What they were told until then is forgotten, whoever
-    pools with whom later. Raises ValueError where the time has no zone, there is no host, or the
-    sites are none, too many or not in order.
+    ``host``: whom the user named, or one of them; ``sites``: the registered sites that forget
+    (policy.hosts.site_of), ascending. What they were told until then is forgotten, whoever pools
+    with whom later. Raises ValueError where the time has no zone, there is no host, or the sites
+    are none, too many or not in order.
     """
 
-    at: datetime
-    host: str
     sites: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if self.at.utcoffset() is None or not self.host:
-            raise ValueError("a time has no zone, or there is no host")
-        if not 0 < len(self.sites) <= MOST_SITES or "" in self.sites:
-            raise ValueError("it is said of nobody, or of too many at once")
-        if self.sites != tuple(sorted({*self.sites})):
-            raise ValueError("its sites are not in order")
+        self._check(
+            (0 < len(self.sites) <= MOST_SITES and "" not in self.sites, "no sites, or too many"),
+            (self.sites == tuple(sorted({*self.sites})), "the sites are not in order"),
+        )
 
     def __repr__(self) -> str:
         return f"Forgetting(at={self.at.isoformat()}, {len(self.sites)} sites)"
 
 
 Record = Disclosure | Forgetting
+_DECODER = msgspec.json.Decoder(Record)
 
 
 class Numbered(NamedTuple):
@@ -112,78 +116,22 @@ class Numbered(NamedTuple):
 
 def encode(record: Record) -> bytes:
     """Return an entry as JSON."""
-    at = {"at": _written(record.at)}
-    if isinstance(record, Forgetting):
-        return _ENCODER.encode(_Forgotten(**_fields(record) | at))
-    return _ENCODER.encode(_Disclosed(**_fields(record) | at))
+    if (record.at.utcoffset() or timedelta()) % timedelta(minutes=1):  # RFC 3339 has no seconds
+        record = msgspec.structs.replace(record, at=record.at.astimezone(UTC))
+    return msgspec.json.encode(record)
 
 
 def decode(payload: bytes) -> Record:
-    """Return the entry that is written here; DamagedVaultError where none is."""
+    """Return the entry in a payload; DamagedVaultError if there is none."""
     try:
-        read = _DECODER.decode(payload)
-        kind = Disclosure if isinstance(read, _Disclosed) else Forgetting
-        return kind(**_fields(read))
+        record: Record = _DECODER.decode(payload)
     except (msgspec.MsgspecError, ValueError, RecursionError):  # which may quote what they read
         raise damaged("an entry of its ledger cannot be read") from None
+    return record
 
 
-class _Entry(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
-    at: Annotated[datetime, Meta(tz=True)]
-    host: str
-
-
-class _Forgotten(_Entry, frozen=True, tag="forgotten"):
-    sites: tuple[str, ...]
-
-
-class _Disclosed(_Entry, frozen=True, tag="disclosed"):
-    query: str
-    asked: tuple[str, ...] | None
-    disclosed: tuple[tuple[str, str], ...]
-    persons: tuple[str, ...]
-    model: str
-    digest: str
-    utility_bits: float
-    people_left: int
-
-
-_DECODER = msgspec.json.Decoder(_Disclosed | _Forgotten)
-
-
-def _fields(value: Record | _Entry) -> dict[str, Any]:
-    names = value.__struct_fields__ if isinstance(value, Struct) else value.__slots__
-    return {name: getattr(value, name) for name in names}
-
-
-def _written(at: datetime) -> datetime:
-    """Return the same instant with a zone that RFC 3339 can write: whole minutes."""
-    offset = at.utcoffset() or timedelta()
-    return at.astimezone(UTC) if offset % timedelta(minutes=1) else at
-
-
-site_of = lru_cache(maxsize=4096)(hosts.site_of)
-
-
-class Fact(NamedTuple):
-    """A value that is held, and since when."""
-
-    value: str
-    since: datetime
-
-    def __repr__(self) -> str:
-        return f"Fact(***, since={self.since.isoformat()})"
-
-
-class _Told(NamedTuple):
-    """A fact, and the site by way of which it was told."""
-
-    site: str
-    fact: Fact
-
-
-class Written(NamedTuple):
-    """A note by the number of its entry: of a site and what it was told, or of who forgot."""
+class Note(NamedTuple):
+    """What an entry changes: a site learnt facts at a time, or, without a time, sites forgot."""
 
     number: int
     at: datetime | None
@@ -191,49 +139,14 @@ class Written(NamedTuple):
     facts: Pairs
 
     def __repr__(self) -> str:
-        return "Written(…)"
+        return "Note(…)"
 
 
-class Pool:
-    """What one pool of recipients holds, as `agent.decision.request.knowledge_of` says."""
-
-    def __init__(self) -> None:
-        """Hold nothing."""
-        self._standing: dict[str, list[_Told]] = {}  # by attribute: what was not forgotten
-        self._held: dict[str, Fact] = {}
-        self._learnt: list[timedelta] = []  # when each fact was new, ascending
-
-    @property
-    def held(self) -> Mapping[str, Fact]:
-        """The facts by attribute; a view, which later entries change."""
-        return MappingProxyType(self._held)
-
-    def recent(self, now: datetime) -> int:
-        """Return how many facts were new since seven days before a time, forgotten or not."""
-        return len(self._learnt) - bisect_right(self._learnt, now - EPOCH - WEEK)
-
-    def tell(self, at: datetime, site: str, facts: Pairs) -> None:
-        """Be told facts, by way of one of its sites."""
-        for name, value in facts:
-            told = _Told(site, Fact(value, at))
-            self._standing.setdefault(name, []).append(told)
-            held = self._held.get(name)
-            if held is None or held.value != value:
-                self._held[name] = told.fact
-                insort(self._learnt, at - EPOCH)
-
-    def forget(self, sites: _Gone) -> None:
-        """Hold from now on what was told by way of other sites, or is told later."""
-        self._held.clear()
-        for name, told in self._standing.items():
-            told[:] = [each for each in told if each.site not in sites]
-            for _, fact in told:
-                if name not in self._held or self._held[name].value != fact.value:
-                    self._held[name] = fact
+_NUMBER = attrgetter("number")
 
 
-class Facts:
-    """The notes: what was told that may be new to some pool, whatever the policy's groups are.
+class DisclosureIndex:
+    """What was disclosed that may be new to some pool, whatever the policy's groups are.
 
     A fact is no news where its site was told the same before and was not stated to forget since,
     and no host at all was told another value of the attribute since: then whatever pool the site
@@ -242,94 +155,86 @@ class Facts:
 
     def __init__(self) -> None:
         """Know of no entry."""
-        self._notes: list[_Note | _Gone] = []
-        self._numbers: list[int] = []  # of the entry that each note is from
+        self._notes: list[Note] = []
         self._told: dict[str, dict[str, int]] = {}  # by site and attribute: its last note
-        self._latest: dict[str, _Latest] = {}
+        self._latest: dict[str, tuple[str, int]] = {}  # the value told last, and since which entry
         self._views: Recent[PoolOf, _View] = Recent(VIEWS)
 
     def news(self, record: Record) -> Pairs:
         """Return the facts in an entry that may be new to some pool; none where it forgets."""
         if isinstance(record, Forgetting):
             return ()
-        site = site_of(record.host)
-        return tuple(pair for pair in record.facts if self._is_news(site, *pair))
+        told = self._told.get(site_of(record.host), {})
+
+        def known(name: str, value: str) -> bool:
+            latest, since = self._latest.get(name, (None, 0))
+            return name in told and latest == value and told[name] >= since
+
+        return tuple(pair for pair in record.facts if not known(*pair))
 
     def add(self, number: int, record: Record, news: Pairs) -> None:
         """Take an entry, the next in the ledger; ``news``: what is in it now."""
         if isinstance(record, Forgetting):
-            self._forget(number, record.sites)
+            self.load([Note(number, None, record.sites, ())])
         elif news:
-            self._learn(number, _Note(record.at, site_of(record.host), news))
+            self.load([Note(number, record.at, (site_of(record.host),), news)])
 
-    def written(self, after: int, last: int) -> list[Written]:
-        """Return the notes of the entries after a number, up to the last, for `take`."""
-        begin, end = (bisect_right(self._numbers, each) for each in (after, last))
-        return [
-            Written(number, note.at, (note.site,), note.facts)
-            if isinstance(note, _Note)
-            else Written(number, None, tuple(sorted(note)), ())
-            for number, note in zip(self._numbers[begin:end], self._notes[begin:end], strict=True)
-        ]
+    def export(self, after: int, last: int) -> list[Note]:
+        """Return the notes of the entries after a number, up to the last, for `load`."""
+        begin, end = (bisect_right(self._notes, each, key=_NUMBER) for each in (after, last))
+        return self._notes[begin:end]
 
-    def take(self, notes: Iterable[Written]) -> None:
-        """Take notes of the entries that follow, as they were written."""
-        for number, at, sites, facts in notes:
-            if at is None:
-                self._forget(number, sites)
-            else:
-                self._learn(number, _Note(at, sites[0], facts))
+    def load(self, notes: Iterable[Note]) -> None:
+        """Take the notes of the entries that follow."""
+        for note in notes:
+            if note.at is None:
+                for site in note.sites:
+                    self._told.pop(site, None)
+            for name, value in note.facts:
+                self._told.setdefault(note.sites[0], {})[name] = note.number
+                if self._latest.get(name, (None, 0))[0] != value:
+                    self._latest[name] = value, note.number
+            self._notes.append(note)
 
-    def pool(self, pool: str, pool_of: PoolOf) -> Pool:
+    def pool(self, pool: str, pool_of: PoolOf) -> Holdings[str]:
         """Return what a pool holds; ``pool_of``: the pool of a host, the same for its whole site.
 
         The same function should be given again: what was found for it is at hand.
         """
-        return self._view(pool_of).pools.get(pool) or Pool()
+        return self._view(pool_of).pools.get(pool) or Holdings()
 
-    def pool_before(self, number: int, pool: str, pool_of: PoolOf) -> Pool:
+    def pool_before(self, number: int, pool: str, pool_of: PoolOf) -> Holdings[str]:
         """Return what a pool held before an entry of this number; folded anew each time."""
         view = _View(pool_of)
-        view.read(self._notes[: bisect_left(self._numbers, number)])
-        return view.pools.get(pool) or Pool()
+        view.read(self._notes[: bisect_left(self._notes, number, key=_NUMBER)])
+        return view.pools.get(pool) or Holdings()
 
-    def pools(self, pool_of: PoolOf) -> Iterator[tuple[str, Pool]]:
+    def pools(self, pool_of: PoolOf) -> Iterator[tuple[str, Holdings[str]]]:
         """Yield every pool that was ever told anything, in the order of its name."""
         yield from sorted(self._view(pool_of).pools.items(), key=lambda named: named[0])
 
-    def told_since(self, number: int) -> Iterator[tuple[str, Pairs]]:
-        """Yield the sites that were told what was new to them after an entry, and what."""
-        for note in self._notes[bisect_right(self._numbers, number) :]:
-            if isinstance(note, _Note):
-                yield note.site, note.facts
+    def holders(
+        self, values: Mapping[str, str | None], pool_of: PoolOf
+    ) -> Mapping[str, tuple[str, ...]]:
+        """Return by attribute the pools that hold another value than this; none where all agree.
 
-    def news_by_entry(self) -> dict[int, Pairs]:
-        """Return what was new to somebody, by the number of the entry."""
-        notes = zip(self._numbers, self._notes, strict=True)
-        return {number: note.facts for number, note in notes if isinstance(note, _Note)}
+        ``values``: as the profile has them from now on, None for what is not set any more, which a
+        pool goes on to hold. Any other new value it will be told like one that it knows already,
+        without being asked about: what is decided cannot depend on a value that was not disclosed,
+        nor on its change (DESIGN.md 2.6).
+        """
+        found: dict[str, list[str]] = {}
+        for pool, holdings in self.pools(pool_of):
+            for name in holdings.held.keys() & values.keys():
+                if holdings.held[name].value != values[name]:
+                    found.setdefault(name, []).append(pool)
+        return {name: tuple(found[name]) for name in sorted(found)}
 
-    def _forget(self, number: int, sites: tuple[str, ...]) -> None:
-        for site in sites:
-            self._told.pop(site, None)
-        self._note(number, frozenset(sites))
-
-    def _learn(self, number: int, note: "_Note") -> None:
-        self._told.setdefault(note.site, {}).update((name, number) for name, _ in note.facts)
-        for name, value in note.facts:
-            before = self._latest.get(name)
-            if before is None or before.value != value:
-                self._latest[name] = _Latest(value, number)
-        self._note(number, note)
-
-    def _note(self, number: int, note: "_Note | _Gone") -> None:
-        self._notes.append(note)
-        self._numbers.append(number)
-
-    def _is_news(self, site: str, name: str, value: str) -> bool:
-        told, latest = self._told.get(site, {}).get(name), self._latest.get(name)
-        if told is None or latest is None or latest.value != value:
-            return True
-        return told < latest.since
+    def news_after(self, number: int) -> Iterator[tuple[int, str, Pairs]]:
+        """Yield what was news after an entry: the number of its entry, the site, and the facts."""
+        for note in self._notes[bisect_right(self._notes, number, key=_NUMBER) :]:
+            if note.at is not None:
+                yield note.number, note.sites[0], note.facts
 
     def _view(self, pool_of: PoolOf) -> "_View":
         view = self._views.get(pool_of, lambda: _View(pool_of))
@@ -337,35 +242,49 @@ class Facts:
         return view
 
 
-class _Note(NamedTuple):
-    """Facts that a site was told."""
-
-    at: datetime
-    site: str
-    facts: Pairs
-
-
-class _Latest(NamedTuple):
-    """The value of an attribute that was told last, to anybody; ``since``: which entry."""
-
-    value: str
-    since: int
-
-
 class _View:
     """The pools under one grouping, as far as the notes were read."""
 
     def __init__(self, pool_of: PoolOf) -> None:
-        self.pools: dict[str, Pool] = {}
+        self.pools: dict[str, Holdings[str]] = {}
         self._pool_of = pool_of
         self._read = 0
 
-    def read(self, notes: list[_Note | _Gone]) -> None:
+    def read(self, notes: list[Note]) -> None:
         """Read the notes that are new."""
         for note in notes[self._read :]:
-            if isinstance(note, _Note):
-                self.pools.setdefault(self._pool_of(note.site), Pool()).tell(*note)
+            pools = {self._pool_of(site) for site in note.sites}
+            if note.at is None:
+                for name in self.pools.keys() & pools:
+                    self.pools[name].forget(note.sites)
             else:
-                for name in self.pools.keys() & {self._pool_of(site) for site in note}:
-                    self.pools[name].forget(note)
+                for name in pools:
+                    holdings = self.pools.setdefault(name, Holdings())
+                    holdings.tell(note.at, note.sites[0], note.facts)
         self._read = len(notes)
+
+
+def knowledge_in(
+    found: Holdings[str], model: Model, now: datetime, queries: Mapping[str, int] = NOTHING
+) -> Knowledge:
+    """Return what a pool holds, in the codes of a model.
+
+    ``queries``: the latest of the pool, and how often each came (`Timeline.queries`). What is no
+    person attribute of the model is left out of ``codes``, and counts in ``recent`` all the same;
+    a query that it does not know is left out. UsageError where the pool holds a value that is
+    absent from the model.
+    """
+    attributes, codes = person_codes(model), []
+    for name, fact in sorted(found.held.items()):
+        code = attributes[name].get(fact.value) if name in attributes else None
+        if code is not None:
+            codes.append((name, code))
+        elif name in attributes:
+            hint = "use a model that has it, or state with `reticent forget` that it is forgotten"
+            what = f"the recipient holds a value of {name} that is absent from the model"
+            raise UsageError(what, hint)
+    times = Counter[int]()
+    for text, count in queries.items():
+        query = model.match(text)
+        times.update({} if query is None else {query: count})
+    return Knowledge(tuple(codes), found.recent(now), tuple(sorted(times.items())))

@@ -1,70 +1,41 @@
 """The ledger: every disclosure in order, only ever appended to, and what follows from it."""
 
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from itertools import groupby, islice
 from operator import attrgetter
-from types import MappingProxyType
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.decision.request import Knowledge
 from agent.errors import UsageError, VaultError
-from agent.model.model import Model, person_codes
 from agent.vault import chain
 from agent.vault.connection import damaged
 from agent.vault.disclosure_index import (
     MOST_SITES,
     Disclosure,
-    Fact,
-    Facts,
+    DisclosureIndex,
     Forgetting,
+    Note,
     Numbered,
     Pairs,
-    Pool,
-    PoolOf,
     Record,
-    Written,
     decode,
     encode,
     site_of,
 )
 from agent.vault.store import MAX_ITEM_BYTES, Store
-from agent.vault.timeline import Heard, HeardPart, Story, StoryPart
+from agent.vault.timeline import QueriesPart, StepsPart, Timeline
 
 Rows = Iterable[tuple[int, bytes]]
 EVERY = 4096  # entries in a part
 PREFIX = "checkpoint/"
 LARGEST = 2**24  # bytes of a part that is not compressed: one of long entries is not kept
 _FORMAT = 1
-NOTHING: Mapping[str, int] = MappingProxyType({})
-
-
-class Entries(Protocol):
-    """Where the ledger is kept: the sealed store, or a double of it."""
-
-    @property
-    def count(self) -> int:
-        """How many entries there are."""
-
-    def check_entry(self, site: str, payload: bytes) -> None:
-        """Raise UsageError where an entry is larger than there may be one."""
-
-    def append_entry(self, site: str, payload: bytes, *, durable: bool) -> int:
-        """Add an entry and return its number; ``durable``: it is on the disk by then."""
-
-    def entries(self, after: int = 0) -> Rows:
-        """Yield the entries with a greater number, in order."""
-
-    def entries_of(self, sites: Iterable[str], after: int = 0) -> Rows:
-        """Yield those of some sites, the last one first."""
 
 
 class Reset(Struct, frozen=True, forbid_unknown_fields=True):
@@ -89,9 +60,9 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
     last: int
     latest: datetime | None
     sites: list[str]
-    facts: list[Written]
-    heard: HeardPart
-    story: StoryPart
+    facts: list[Note]
+    heard: QueriesPart
+    story: StepsPart
 
     def __repr__(self) -> str:
         return f"Part({self.first}..{self.last})"
@@ -102,7 +73,7 @@ class Ledger:
 
     def __init__(
         self,
-        entries: Entries,
+        entries: Store,
         rows: Rows | None = None,
         reset: Reset | None = None,
         parts: Iterable[Part] = (),
@@ -114,47 +85,25 @@ class Ledger:
         ``parts``: what follows from the first, which are then not among the rows.
         """
         self.appended: Callable[[], object] = lambda: None
+        self.latest: datetime | None = None  # the time of an entry; it is not earlier now
+        self.disclosures = DisclosureIndex()
+        self.timeline = Timeline()
         self._entries = entries
         self._reset = reset
-        self._latest: datetime | None = None
-        self._facts = Facts()
-        self._heard = Heard()
-        self._story = Story()
         self._sites: dict[str, int] = {}  # by which entry first
         for part in parts:
-            self._facts.take(part.facts)
-            self._heard.take(part.heard)
-            self._story.take(part.story)
+            self.disclosures.load(part.facts)
+            self.timeline.load(part.heard, part.story)
             self._sites |= dict.fromkeys(part.sites, part.last)
-            self._latest = part.latest
+            self.latest = part.latest
         for number, payload in entries.entries() if rows is None else rows:
             record = decode(payload)
-            self._take(number, record, self._facts.news(record))
+            self._take(number, record, self.disclosures.news(record))
 
     @property
     def count(self) -> int:
         """How many entries there are."""
         return self._entries.count
-
-    @property
-    def facts(self) -> Facts:
-        """What recipients were told, folded from all entries and renewed at each append."""
-        return self._facts
-
-    @property
-    def latest(self) -> datetime | None:
-        """The latest time of an entry, None where there is none: it is not earlier now."""
-        return self._latest
-
-    @property
-    def heard(self) -> Heard:
-        """What recipients were asked, renewed as well."""
-        return self._heard
-
-    @property
-    def story(self) -> Story:
-        """When that was, and how many people were left, renewed as well."""
-        return self._story
 
     def check(self, record: Record) -> None:
         """Raise UsageError where there is no room for an entry of this size."""
@@ -166,7 +115,7 @@ class Ledger:
         It is on the disk too where somebody may hold more for it, or was stated to forget. A power
         cut can so take only what repeats what was told before.
         """
-        news = self._facts.news(record)
+        news = self.disclosures.news(record)
         durable = isinstance(record, Forgetting) or bool(news)
         payload = encode(record)
         number = self._entries.append_entry(site_of(record.host), payload, durable=durable)
@@ -176,15 +125,12 @@ class Ledger:
 
     def part(self, after: int, last: int) -> Part:
         """Return what follows from some entries, to begin with another time."""
-        return Part(
-            first=after + 1,
-            last=last,
-            latest=self._latest,
-            sites=[site for site, number in self._sites.items() if after < number <= last],
-            facts=self._facts.written(after, last),
-            heard=self._heard.written(after, last),
-            story=self._story.written(after, last),
+        sites = [site for site, number in self._sites.items() if after < number <= last]
+        facts, (heard, story) = (
+            self.disclosures.export(after, last),
+            self.timeline.export(after, last),
         )
+        return Part(after + 1, last, self.latest, sites, facts, heard, story)
 
     def forget(self, at: datetime, sites: Callable[[str], bool], host: str | None = None) -> bool:
         """State that recipients can no longer link what they were told until now.
@@ -228,11 +174,11 @@ class Ledger:
         That is what was new to somebody, for which query, when and to which site: all that
         knowledge, plans and the overview follow from.
         """
-        news, queries = self._facts.news_by_entry(), self._heard.by_entry()
+        news = {number: facts for number, _, facts in self.disclosures.news_after(0)}
         found: dict[int, Record] = {}
-        for number, steps in groupby(self._story.steps, key=attrgetter("number")):
+        for number, steps in groupby(self.timeline.steps, key=attrgetter("number")):
             first, *others = steps
-            if first.people_left is None:
+            if first.query is None or first.people_left is None:
                 sites = (first.site, *(each.site for each in others))
                 found[number] = Forgetting(at=first.at, host=first.site, sites=sites)
                 continue
@@ -240,7 +186,7 @@ class Ledger:
             found[number] = Disclosure(
                 at=first.at,
                 host=first.site,
-                query=queries[number],
+                query=first.query,
                 asked=None,
                 disclosed=pairs,
                 persons=tuple(name for name, _ in pairs),
@@ -255,12 +201,10 @@ class Ledger:
         """Fold an entry into what follows from all of them; ``news``: of its facts."""
         reset = self._reset
         if reset is not None and number <= reset.entries and record.at > reset.at:
-            record = replace(record, at=reset.at)
-        if self._latest is None or record.at > self._latest:
-            self._latest = record.at
-        self._facts.add(number, record, news)
-        self._heard.add(number, record)
-        self._story.add(number, record)
+            record = msgspec.structs.replace(record, at=reset.at)
+        self.latest = record.at if self.latest is None else max(self.latest, record.at)
+        self.disclosures.add(number, record, news)
+        self.timeline.add(number, record)
         self._sites.setdefault(site_of(record.host), number)
 
     def _of(self, sites: Callable[[str], bool]) -> list[str]:
@@ -357,62 +301,3 @@ class Checkpoints:
             return False
         chain.digest_rows(self._store.database, self._rows, 0, before)
         return kept[-1] is not None and kept[-1].digest == self._rows.hexdigest()
-
-
-def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> Mapping[str, Fact]:
-    """Return the values that a pool of recipients holds, by attribute, and since when.
-
-    ``pool_of``: the pool of a host, the same for all hosts of a site (policy.hosts.site_of).
-    """
-    return dict(sorted(ledger.facts.pool(pool, pool_of).held.items()))
-
-
-def knowledge_in(
-    found: Pool, model: Model, now: datetime, heard: Mapping[str, int] = NOTHING
-) -> Knowledge:
-    """Return the facts of a pool in the codes of a model, as decision.knowledge.knowledge_of would.
-
-    ``heard``: the latest queries of the pool, and how often each came (`Ledger.heard`). What is no
-    person attribute of the model is left out of ``codes``, and counts in ``recent`` all the same;
-    a query that it does not know is left out. UsageError where the pool holds a value that the
-    model does not have.
-    """
-    attributes = person_codes(model)
-    pairs = [
-        (name, _code(name, fact.value, attributes[name]))
-        for name, fact in found.held.items()
-        if name in attributes
-    ]
-    times = Counter[int]()
-    for text, count in heard.items():
-        query = model.match(text)
-        times.update({} if query is None else {query: count})
-    return Knowledge(tuple(sorted(pairs)), found.recent(now), tuple(sorted(times.items())))
-
-
-def holders(
-    ledger: Ledger, values: Mapping[str, str | None], pool_of: PoolOf
-) -> Mapping[str, tuple[str, ...]]:
-    """Return by attribute the pools that hold another value than this; none where all agree.
-
-    ``values``: as the profile has them from now on, None for what is not set any more, which a pool
-    goes on to hold. Any other new value it will be told like one that it knows already, without
-    being asked about: what is decided cannot depend on a value that was not disclosed, nor on its
-    change (DESIGN.md 2.6).
-    """
-    found: dict[str, list[str]] = {}
-    for pool, holding in ledger.facts.pools(pool_of):
-        for name in holding.held.keys() & values.keys():
-            if holding.held[name].value != values[name]:
-                found.setdefault(name, []).append(pool)
-    return {name: tuple(found[name]) for name in sorted(found)}
-
-
-def _code(name: str, value: str, codes: Mapping[str, int]) -> int:
-    code = codes.get(value)
-    if code is None:
-        hint = "use a model that has it, or state with `reticent forget` that it is forgotten"
-        raise UsageError(
-            f"the recipient holds a value of {name} that the model does not have", hint
-        )
-    return code

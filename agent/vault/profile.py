@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Container, Mapping, Sequence
-from typing import NamedTuple, NoReturn, Protocol
+from typing import NamedTuple, NoReturn
 
 import msgspec
 
@@ -10,6 +10,7 @@ from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model, checked, person_codes, unknown_person
 from agent.vault.connection import damaged
+from agent.vault.store import Store
 
 ITEM = "profile"
 Values = dict[str, dict[str, str]]  # by the id of a model, then by attribute
@@ -21,20 +22,10 @@ knows what it says. Delete it once it has served its purpose.
 `reticent profile import` reads it, and so does `reticent decide --profile`."""
 
 
-class Records(Protocol):
-    """Where the profile is kept: the sealed store, or a double of it."""
-
-    def get(self, name: str) -> bytes | None:
-        """Return what is kept under a name."""
-
-    def put(self, name: str, payload: bytes) -> None:
-        """Keep something under a name, on the disk when it returns."""
-
-
 class Profile:
     """The user's values of person attributes; "unspecified" is one that may be set."""
 
-    def __init__(self, records: Records) -> None:
+    def __init__(self, records: Store) -> None:
         """Read the values; DamagedVaultError where they cannot be read."""
         self._records = records
         self._values = _read(records.get(ITEM))

@@ -304,7 +304,7 @@ def test_what_is_held_and_unset_is_not_sent_again_nor_taken_back() -> None:
     second = handle(SHOP, MONDAY + SECOND, agent)
     assert first.attributes.keys() & values.keys()
     assert not second.attributes.keys() & values.keys()
-    held = vault.ledger.facts.pool("shop.example", agent.rules.in_force.pool_of).held
+    held = vault.ledger.disclosures.pool("shop.example", agent.rules.in_force.pool_of).held
     assert held.keys() == dict(vault.disclosures[0].disclosed).keys() & values.keys()
     vault.profile.change(values, [], [MODEL])
     third = handle(SHOP, MONDAY + 2 * SECOND, agent)

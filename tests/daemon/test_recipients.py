@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.recipients import MOST, thinned
-from agent.decision.request import Forgotten, Told, knowledge_of, people_left
+from agent.decision.request import people_left
 from agent.errors import LockedError
 from agent.vault.disclosure_index import Forgetting
 from agent.wire.decide import Ask
@@ -16,6 +16,7 @@ from policy.hosts import site_of
 from tests.daemon.doubles import MONDAY, FixedRules
 from tests.daemon.happening import DEEDS, SOME, Deed, Life
 from tests.daemon.people import MODEL, SECOND, SHOP
+from tests.decision.events import Forgotten, Told, knowledge_of
 from tests.decision.transcripts import POLICIES
 from tests.vault.histories import disclosed
 

@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from agent.decision.decide import decide
 from agent.decision.replay import Codes, Outcome, Past, replay, worlds_of
-from agent.decision.request import Request, Told, knowledge_of
+from agent.decision.request import Request
 from agent.decision.terms import terms_under
 from agent.model.model import Model
 from policy.match import Rulebook
 from policy.read import preset, read
 from policy.rules import Policy, Pools
+from tests.decision.events import Told, knowledge_of
 from tests.decision.made import CARDS, NAMES, PERSONS, made_model
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)

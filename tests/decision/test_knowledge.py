@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.request import LATEST, WEEK, Forgotten, Knowledge, Told, knowledge_of
+from agent.decision.request import LATEST, WEEK, Knowledge
+from tests.decision.events import Forgotten, Told, knowledge_of
 
 NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)
 POOLS = {"a.test": "@ads", "www.b.test": "@ads", "shop.example": "shop.example"}

@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.decision.decide import decide
-from agent.decision.request import Forgotten, Request, Told, knowledge_of
+from agent.decision.request import Request
 from agent.decision.terms import terms_under
 from agent.model.model import Model
 from policy.hosts import site_of
 from policy.match import Rulebook, Ruling
 from policy.read import preset, read
+from tests.decision.events import Forgotten, Told, knowledge_of
 from tests.decision.made import NAMES
 from tests.decision.transcripts import (
     HOSTS,

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from agent.errors import UsageError, VaultError
+from agent.vault.store import Store
 
 MOST = 2**16  # bytes of an entry
 
 
-class MemoryStore:
+class MemoryStore(Store):
     """Entries and items in memory; it keeps account of what had to be on the disk.
 
     ``durable``: for each entry whether it had to be; ``full``: refuse every write from now on.

@@ -1,15 +1,16 @@
 """Generators of entries of the ledger, and the events that they stand for."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
+import msgspec
 from hypothesis import strategies as st
 
-from agent.decision.request import Forgotten, Knowledge, Told
+from agent.decision.request import Fact, Knowledge
 from agent.model.model import Model
-from agent.vault.disclosure_index import Disclosure, Forgetting, PoolOf, Record
-from agent.vault.ledger import Ledger, knowledge_in
+from agent.vault.disclosure_index import Disclosure, Forgetting, PoolOf, Record, knowledge_in
+from agent.vault.ledger import Ledger
+from tests.decision.events import Forgotten, Told
 
 NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)
 VALUES = {"age": ("unspecified", "young", "old"), "region": ("unspecified", "uk")}
@@ -32,8 +33,13 @@ TIMES = st.datetimes(timezones=st.timezones()).map(
 
 def knowledge(ledger: Ledger, pool: str, pool_of: PoolOf, model: Model, now: datetime) -> Knowledge:
     """Return what a pool holds by a ledger, in the codes of a model."""
-    heard = ledger.heard.by(pool, pool_of)
-    return knowledge_in(ledger.facts.pool(pool, pool_of), model, now, heard)
+    heard = ledger.timeline.queries(pool, pool_of)
+    return knowledge_in(ledger.disclosures.pool(pool, pool_of), model, now, heard)
+
+
+def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> dict[str, Fact[str]]:
+    """Return the values that a pool holds by a ledger, by attribute, and since when."""
+    return dict(ledger.disclosures.pool(pool, pool_of).held)
 
 
 class Grouping:
@@ -84,7 +90,7 @@ def _event(draw: st.DrawFn, at: datetime) -> Record:
         return forgotten(*draw(st.sets(st.sampled_from(SITES), min_size=1)), at=at)
     each = {name: st.sampled_from(values) for name, values in VALUES.items()}
     found = disclosed(at, host, **draw(st.fixed_dictionaries({}, optional=each)))
-    return replace(found, query=draw(st.sampled_from(QUERIES)))
+    return msgspec.structs.replace(found, query=draw(st.sampled_from(QUERIES)))
 
 
 @st.composite

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.errors import VaultError
-from agent.vault.disclosure_index import Facts, Record
+from agent.vault.disclosure_index import DisclosureIndex, Record
 from agent.vault.ledger import Ledger
 from agent.vault.seal import Derivation, Key
 from agent.vault.vault import Vault, create, unlock_with
@@ -104,14 +104,14 @@ def lost(vault: Vault, told: Told) -> list[str]:
     checks = {
         f"entries after {ledger.count}": ledger.count >= told.entry,
         "what an entry says": [each.record for each in ledger.read()] == expected,
-        "knowledge": holdings(ledger.facts) == holdings(again.facts),
+        "knowledge": holdings(ledger.disclosures) == holdings(again.disclosures),
         "an item": int(vault.items.get(MARK) or b"0") >= told.mark,
         "notes": not vault.notes,
     }
     return [name for name, holds in checks.items() if not holds]
 
 
-def holdings(facts: Facts) -> list[tuple[str, object, int]]:
+def holdings(facts: DisclosureIndex) -> list[tuple[str, object, int]]:
     """Return what every pool holds."""
     return [(name, dict(each.held), each.recent(NOW)) for name, each in facts.pools(POOL_OF)]
 

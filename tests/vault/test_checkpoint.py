@@ -46,15 +46,17 @@ def every(entries: int) -> Iterator[list[int]]:
 
 def follows(ledger: Ledger, hosts: tuple[str, ...] = HOSTS) -> list[object]:
     """Return all that can be asked of what follows from a ledger."""
-    found: list[object] = [[*ledger.story.steps], ledger.latest, ledger.count]
+    found: list[object] = [[*ledger.timeline.steps], ledger.latest, ledger.count]
     for pool_of in [Grouping(groups).of for groups in GROUPINGS]:
-        for name, pool in ledger.facts.pools(pool_of):
+        for name, pool in ledger.disclosures.pools(pool_of):
             found.append((name, dict(pool.held), [pool.recent(now) for now in MONTHS]))
         for name in sorted({pool_of(host) for host in hosts}):
-            found.append((name, ledger.heard.by(name, pool_of)))
-            found.append([ledger.heard.before(n, name, pool_of) for n in range(ledger.count)])
+            found.append((name, ledger.timeline.queries(name, pool_of)))
+            found.append(
+                [ledger.timeline.queries_before(n, name, pool_of) for n in range(ledger.count)]
+            )
     found.append(
-        [ledger.facts.news(disclosed(NOW, host, age="old", region="uk")) for host in hosts]
+        [ledger.disclosures.news(disclosed(NOW, host, age="old", region="uk")) for host in hosts]
     )
     found.append([each.record for each in ledger.read(sites=lambda _: True)])
     return found

@@ -107,7 +107,7 @@ def test_deep_nesting_is_refused() -> None:
 )
 def test_what_could_not_be_read_is_not_made(change: dict[str, Any]) -> None:
     """So no vault is written that cannot be opened."""
-    fields = {name: getattr(ENTRY, name) for name in ENTRY.__slots__}
+    fields = {name: getattr(ENTRY, name) for name in ENTRY.__struct_fields__}
     with pytest.raises(ValueError, match=r".") as caught:
         Disclosure(**fields | change)
     assert "uk" not in str(caught.value)
@@ -152,7 +152,7 @@ def test_the_largest_statement_has_room() -> None:
 
 def test_only_attributes_of_the_person_are_facts() -> None:
     """What is set anew for every request is no knowledge."""
-    fields = {name: getattr(ENTRY, name) for name in ENTRY.__slots__}
+    fields = {name: getattr(ENTRY, name) for name in ENTRY.__struct_fields__}
     assert ENTRY.facts == (("region", "uk"), ("age", "old"))
     assert Disclosure(**fields | {"persons": ("age",)}).facts == (("age", "old"),)
 

@@ -6,8 +6,9 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.vault.disclosure_index import MOST_SITES, Fact, Forgetting, Record
-from agent.vault.ledger import Ledger, held
+from agent.decision.request import Fact
+from agent.vault.disclosure_index import MOST_SITES, Forgetting, Record
+from agent.vault.ledger import Ledger
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import (
     GROUPINGS,
@@ -16,6 +17,7 @@ from tests.vault.histories import (
     VALUES,
     Grouping,
     disclosed,
+    held,
     histories,
     knowledge,
 )
@@ -24,7 +26,7 @@ from tests.vault.values import model_of
 ALONE = Grouping({})
 POOLS = [Grouping(groups) for groups in GROUPINGS]
 MODEL = model_of(persons=VALUES)
-Holding = Mapping[str, Fact]
+Holding = Mapping[str, Fact[str]]
 
 
 class Said(NamedTuple):

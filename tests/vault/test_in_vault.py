@@ -25,7 +25,7 @@ def held(ledger: Ledger) -> list[object]:
     return [
         (name, dict(pool.held), pool.recent(NOW))
         for groups in GROUPINGS
-        for name, pool in ledger.facts.pools(Grouping(groups).of)
+        for name, pool in ledger.disclosures.pools(Grouping(groups).of)
     ]
 
 

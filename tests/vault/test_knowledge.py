@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.request import Knowledge, knowledge_of
+from agent.decision.request import Knowledge
 from agent.errors import UsageError
-from agent.vault.disclosure_index import Disclosure, Forgetting, Record
-from agent.vault.ledger import Ledger, held, holders, knowledge_in
+from agent.vault.disclosure_index import Disclosure, Forgetting, Record, knowledge_in
+from agent.vault.ledger import Ledger
+from tests.decision.events import knowledge_of
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import (
     GROUPINGS,
@@ -22,6 +23,7 @@ from tests.vault.histories import (
     disclosed,
     events,
     forgotten,
+    held,
     histories,
     knowledge,
 )
@@ -75,11 +77,11 @@ def test_before_an_entry_it_is_the_fold_over_those_before(
     ledger, pools = ledger_of(history), Grouping(groups)
     number = data.draw(st.integers(1, len(history) + 1))
     for pool in {pools.of(host) for host in HOSTS}:
-        found = ledger.facts.pool_before(number, pool, pools.of)
-        heard = ledger.heard.before(number, pool, pools.of)
+        found = ledger.disclosures.pool_before(number, pool, pools.of)
+        heard = ledger.timeline.queries_before(number, pool, pools.of)
         expected = knowledge_of(events(history[: number - 1]), pool, pools.of, NOW)
         assert knowledge_in(found, MODEL, NOW, heard) == expected
-        assert ledger_of(history[: number - 1]).facts.pool(pool, pools.of).held == found.held
+        assert ledger_of(history[: number - 1]).disclosures.pool(pool, pools.of).held == found.held
 
 
 @given(histories(), GROUPS)
@@ -103,7 +105,7 @@ def test_who_holds_another_value_will_learn_the_new_one(
 ) -> None:
     """Every pool that holds the attribute, unless it holds just this value."""
     ledger, pools = ledger_of(history), Grouping(groups)
-    found = holders(ledger, values, pools.of)
+    found = ledger.disclosures.holders(values, pools.of)
     for pool in {pools.of(host) for host in HOSTS}:
         theirs = {name: fact.value for name, fact in held(ledger, pool, pools.of).items()}
         for name, value in values.items():
@@ -115,7 +117,9 @@ def test_holders_are_named_in_order() -> None:
     """Names of attributes and pools ascend; one that is not edited is not named."""
     hosts = ("d.example", "b.example", "www.a.example", "a.example")
     ledger = ledger_of([disclosed(NOW, each, region="uk", age="old") for each in hosts])
-    found = holders(ledger, {"region": "unspecified", "job": "x", "age": "old"}, Grouping({}).of)
+    found = ledger.disclosures.holders(
+        {"region": "unspecified", "job": "x", "age": "old"}, Grouping({}).of
+    )
     assert found == {"region": ("a.example", "b.example", "d.example")}
 
 
@@ -132,7 +136,7 @@ def test_a_value_that_the_model_lacks_is_said() -> None:
     ledger = ledger_of([disclosed(NOW, "a.example", region="uk")])
     model = model_of({"region": ("unspecified", "france")})
     with pytest.raises(
-        UsageError, match="a value of region that the model does not have"
+        UsageError, match="a value of region that is absent from the model"
     ) as caught:
         knowledge(ledger, "a.example", Grouping({}).of, model, NOW)
     assert "uk" not in str(caught.value) + caught.value.hint
@@ -147,7 +151,7 @@ def test_a_stranger_holds_nothing(history: list[Record]) -> None:
     ledger, pools = ledger_of(history), Grouping({})
     assert held(ledger, "stranger.example", pools.of) == {}
     assert knowledge(ledger, "stranger.example", pools.of, MODEL, NOW) == Knowledge()
-    assert "stranger.example" not in dict(ledger.facts.pools(pools.of))
+    assert "stranger.example" not in dict(ledger.disclosures.pools(pools.of))
 
 
 @given(histories())

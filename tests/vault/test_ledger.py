@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.request import knowledge_of
 from agent.errors import DamagedVaultError, UsageError, VaultError
-from agent.vault.disclosure_index import Disclosure, Facts, Forgetting, PoolOf, Record
+from agent.vault.disclosure_index import Disclosure, DisclosureIndex, Forgetting, PoolOf, Record
 from agent.vault.ledger import Ledger, Reset
 from policy.hosts import site_of
+from tests.decision.events import knowledge_of
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import (
     GROUPINGS,
@@ -36,7 +37,7 @@ def written(history: Sequence[Record]) -> tuple[Ledger, MemoryStore]:
     return ledger, store
 
 
-def state(facts: Facts, pool_of: PoolOf) -> dict[str, tuple[object, list[int]]]:
+def state(facts: DisclosureIndex, pool_of: PoolOf) -> dict[str, tuple[object, list[int]]]:
     """Return all that can be asked of facts under one grouping."""
     hours = [NOW.replace(month=month) for month in (2, 3, 4)]
     return {
@@ -45,7 +46,7 @@ def state(facts: Facts, pool_of: PoolOf) -> dict[str, tuple[object, list[int]]]:
     }
 
 
-def kept(facts: Facts) -> int:
+def kept(facts: DisclosureIndex) -> int:
     """Return how much is noted: whoever groups hosts anew is asked for each site of each note."""
     asked: list[str] = []
 
@@ -142,10 +143,10 @@ def test_repeating_is_lazy_and_learning_is_not() -> None:
 def test_what_is_no_fact_is_lazy() -> None:
     """A request attribute is sent anew each time, and nobody holds it."""
     entry = disclosed(NOW, "a.example", hours="yes")
-    fields = {name: getattr(entry, name) for name in entry.__slots__}
+    fields = {name: getattr(entry, name) for name in entry.__struct_fields__}
     ledger, store = written([Disclosure(**fields | {"persons": ()})])
     assert store.durable == [False]
-    assert list(ledger.facts.pools(Grouping({}).of)) == []
+    assert list(ledger.disclosures.pools(Grouping({}).of)) == []
 
 
 @given(histories(), st.sampled_from(GROUPINGS))
@@ -153,7 +154,7 @@ def test_memory_and_file_agree(history: list[Record], groups: dict[str, str]) ->
     """What is kept in memory is what would be read from the file."""
     pools = Grouping(groups)
     ledger, store = written(history)
-    assert state(ledger.facts, pools.of) == state(Ledger(store).facts, pools.of)
+    assert state(ledger.disclosures, pools.of) == state(Ledger(store).disclosures, pools.of)
 
 
 @given(histories(), st.lists(st.sampled_from(GROUPINGS), max_size=8))
@@ -163,22 +164,22 @@ def test_groups_may_change_at_any_time(history: list[Record], asked: list[dict[s
     ledger, store = written([])
     for record, groups in zip(history, asked, strict=False):
         ledger.append(record)
-        state(ledger.facts, pools[GROUPINGS.index(groups)].of)
+        state(ledger.disclosures, pools[GROUPINGS.index(groups)].of)
     for record in history[len(asked) :]:
         ledger.append(record)
     for each in pools:
-        assert state(ledger.facts, each.of) == state(Ledger(store).facts, each.of)
+        assert state(ledger.disclosures, each.of) == state(Ledger(store).disclosures, each.of)
 
 
 @given(histories())
 def test_what_is_kept_in_memory_is_what_was_learnt(history: list[Record]) -> None:
     """It does not grow with what repeats."""
     ledger, _ = written(history)
-    before = kept(ledger.facts)
+    before = kept(ledger.disclosures)
     for record in history[-1:] * 5:
         ledger.append(record)
     said = [len(each.sites) if isinstance(each, Forgetting) else 0 for each in history]
-    assert kept(ledger.facts) == before + 5 * sum(said[-1:])
+    assert kept(ledger.disclosures) == before + 5 * sum(said[-1:])
     assert before <= sum(max(1, each) for each in said)
 
 
@@ -187,12 +188,12 @@ def test_what_was_not_written_did_not_happen(history: list[Record], host: str) -
     """A full disk: the error comes through, and nobody is taken to hold more."""
     ledger, store = written(history)
     pools = Grouping({})
-    before = state(ledger.facts, pools.of)
+    before = state(ledger.disclosures, pools.of)
     store.full = True
     for record in (disclosed(NOW, host, age="old"), forgotten(host)):
         with pytest.raises(VaultError, match="the disk is full"):
             ledger.append(record)
-    assert state(ledger.facts, pools.of) == before
+    assert state(ledger.disclosures, pools.of) == before
     assert len(ledger.read()) == ledger.count == len(history)
 
 
@@ -213,7 +214,7 @@ def test_an_entry_that_cannot_be_read_is_damage() -> None:
 def test_a_fact_is_masked() -> None:
     """The value stays out of a log."""
     ledger, _ = written([disclosed(NOW, "a.example", region="uk")])
-    held = ledger.facts.pool("a.example", Grouping({}).of).held
+    held = ledger.disclosures.pool("a.example", Grouping({}).of).held
     assert held["region"].value == "uk"
     assert "uk" not in repr(held)
 
@@ -226,12 +227,12 @@ def test_what_was_later_than_a_reset_counts_as_of_then(
     at = NOW + timedelta(hours=hours)
     _, store = written([*before, *after])
     found = Ledger(store, reset=Reset(entries=len(before), at=at))
-    clipped = [*(replace(each, at=min(each.at, at)) for each in before), *after]
+    clipped = [*(msgspec.structs.replace(each, at=min(each.at, at)) for each in before), *after]
     expected, _ = written(clipped)
     for groups in GROUPINGS:
         pool_of = Grouping(groups).of
-        assert state(found.facts, pool_of) == state(expected.facts, pool_of)
-    assert [*found.story.steps] == [*expected.story.steps]
+        assert state(found.disclosures, pool_of) == state(expected.disclosures, pool_of)
+    assert [*found.timeline.steps] == [*expected.timeline.steps]
     assert found.latest == max((each.at for each in clipped), default=None)
     assert [each.record for each in found.read()] == [*before, *after]
 

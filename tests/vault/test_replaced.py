@@ -140,7 +140,7 @@ def survived(folder: Path, deed: Deed, seconds: float) -> tuple[int, int]:
         again = Ledger(MemoryStore())
         for record in expected:
             again.append(record)
-        assert holdings(vault.ledger.facts) == holdings(again.facts)
+        assert holdings(vault.ledger.disclosures) == holdings(again.disclosures)
         found = [each.record for each in vault.ledger.read()]
         differing = sum(one != other for one, other in zip(found, expected, strict=True))
         assert differing <= notice.lost
@@ -316,6 +316,6 @@ def test_what_memory_has_of_a_ledger_is_all_that_matters(records: list[Record]) 
     for record in ledger.remembered().values():
         again.append(record)
     assert again.count == ledger.count
-    assert holdings(again.facts) == holdings(ledger.facts)
-    assert [*again.story.steps] == [*ledger.story.steps]
+    assert holdings(again.disclosures) == holdings(ledger.disclosures)
+    assert [*again.timeline.steps] == [*ledger.timeline.steps]
     assert again.remembered() == ledger.remembered()

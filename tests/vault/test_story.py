@@ -16,8 +16,8 @@ from tests.vault.test_ledger import written
 def test_each_entry_is_a_step(history: Sequence[Record]) -> None:
     """With its time, whom it is about and how many were left; read anew, it is the same."""
     ledger, store = written(history)
-    steps = [*ledger.story.steps]
-    assert [*Ledger(store).story.steps] == steps
+    steps = [*ledger.timeline.steps]
+    assert [*Ledger(store).timeline.steps] == steps
     found = [[*group] for _, group in groupby(steps, key=lambda step: step.number)]
     for number, (group, record) in enumerate(zip(found, history, strict=True), 1):
         assert {(step.number, step.at) for step in group} == {(number, record.at)}

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ReticentError
-from agent.vault.ledger import Ledger, held
+from agent.vault.ledger import Ledger
 from agent.vault.secrets import Secret
 from tests.vault.doubles import MemoryStore
-from tests.vault.histories import Grouping
+from tests.vault.histories import Grouping, held
 from tests.vault.make_vectors import vectors
 from tests.vault.vector_files import FOLDER, Expected, build, read, text
 from tests.vault.worlds import contents, place, store_of

@@ -8,12 +8,11 @@ from typing import NamedTuple
 from agent.daemon.agent import Agent
 from agent.daemon.deciding.fitting import fitting, members
 from agent.decision.decide import Decision, decide, decide_briefly
-from agent.decision.request import Knowledge, Request
+from agent.decision.request import Holdings, Knowledge, Request
 from agent.decision.terms import Terms
 from agent.errors import ModelError, UsageError
 from agent.model.model import Model
-from agent.vault.disclosure_index import Disclosure, Pool, site_of
-from agent.vault.ledger import NOTHING, knowledge_in
+from agent.vault.disclosure_index import NOTHING, Disclosure, knowledge_in, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Ask, Code
 from policy.match import Ruling, in_clear
@@ -58,8 +57,8 @@ def case_of(ask: Ask, now: datetime, agent: Agent) -> Case:
     vault, model, ruling, terms = _ruled(ask.recipient, ask.query, now, agent)
     request = Request(ask.query, ruling.host, _asked(ask, ruling.host, model, now, agent))
     pool_of, ledger = agent.rules.in_force.pool_of, vault.ledger
-    heard = ledger.heard.by(ruling.pool, pool_of) if terms.mode == "planned" else NOTHING
-    known = _known(ledger.facts.pool(ruling.pool, pool_of), model, now, heard)
+    heard = ledger.timeline.queries(ruling.pool, pool_of) if terms.mode == "planned" else NOTHING
+    known = _known(ledger.disclosures.pool(ruling.pool, pool_of), model, now, heard)
     return Case(vault, model, ruling, request, terms, known)
 
 
@@ -73,8 +72,8 @@ def case_before(number: int, entry: Disclosure, now: datetime, agent: Agent) -> 
     asked = None if entry.asked is None else _usable(entry.asked, model)
     pool_of, ledger = agent.rules.in_force.pool_of, vault.ledger
     planned = terms.mode == "planned"
-    heard = ledger.heard.before(number, ruling.pool, pool_of) if planned else NOTHING
-    pool = ledger.facts.pool_before(number, ruling.pool, pool_of)
+    heard = ledger.timeline.queries_before(number, ruling.pool, pool_of) if planned else NOTHING
+    pool = ledger.disclosures.pool_before(number, ruling.pool, pool_of)
     request = Request(entry.query, ruling.host, asked)
     known = _known(pool, model, entry.at, heard)
     return Case(vault, model, ruling, request, terms, known)
@@ -156,7 +155,7 @@ def _available(vault: Vault, model: Model, agent: Agent) -> frozenset[str]:
     return vault.profile.names(model) | of_requests
 
 
-def _known(pool: Pool, model: Model, now: datetime, heard: Mapping[str, int]) -> Knowledge:
+def _known(pool: Holdings[str], model: Model, now: datetime, heard: Mapping[str, int]) -> Knowledge:
     try:
         return knowledge_in(pool, model, now, heard)
     except UsageError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -14,13 +15,14 @@ from numpy.typing import NDArray
 from agent import Decision, Knowledge, Model, Request, Terms
 from agent.decision.context import relevant
 from agent.decision.decide import decide_briefly
-from agent.decision.request import Told, knowledge_of
+from agent.decision.request import Holdings
 from agent.decision.terms import terms_under
 from agent.errors import UsageError
 from agent.lab.attack.heldout import Person
 from agent.lab.attack.ways import Way
 from agent.lab.paper.subject import groups_of
 from agent.tradeoff import UNSPECIFIED, union
+from policy.hosts import site_of
 from policy.match import Rulebook
 from policy.read import preset, read, with_typo_guard
 
@@ -42,7 +44,7 @@ class Memory:
     def __init__(self, names: Sequence[str], codes: Sequence[int], *, grouped: bool) -> None:
         """Take the person attributes and their codes; ``grouped``: whether all of them pool."""
         self._names, self._codes, self._grouped = names, codes, grouped
-        self._events: dict[str, list[Told]] = {}
+        self._holdings: defaultdict[str, Holdings[int]] = defaultdict(Holdings)  # by pool
         self._held: dict[str, int] = {}
 
     def held(self, host: str) -> int:
@@ -51,16 +53,15 @@ class Memory:
 
     def knowledge(self, host: str, now: datetime) -> Knowledge:
         """Return what the agent takes a host to hold."""
-        pool = self._pool(host)
-        return knowledge_of(self._events.get(pool, ()), pool, self._pool, now)
+        return self._holdings[self._pool(host)].knowledge(now)
 
     def tell(self, question: Question, order: Sequence[int], *, counted: bool) -> None:
         """Tell the recipient of a request these attributes of the model.
 
         Those of the request are not remembered. ``counted``: whether the agent counts what it was
-        asked; only then the events of the fold are as many as the requests.
+        asked.
         """
-        host, pool = question.host, self._pool(question.host)
+        host = question.host
         known = question.held.names
         lasting = [each for each in order if each < len(self._names)]
         new = sorted(
@@ -68,10 +69,10 @@ class Memory:
             for each in lasting
             if self._names[each] not in known
         )
-        if new or (counted and order):  # what is known already changes no fold but the counts
-            query = question.query if counted else None
-            told = Told(question.at, host, tuple(new), query)
-            self._events.setdefault(pool, []).append(told)
+        holdings = self._holdings[self._pool(host)]
+        holdings.tell(question.at, site_of(host), new)
+        if counted and order:
+            holdings.ask(site_of(host), question.query)
         self._held[host] = self.held(host) | union(lasting)
 
     def _pool(self, host: str) -> str:

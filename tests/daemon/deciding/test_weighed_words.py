@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from agent.daemon.agent import Agent
 from agent.daemon.deciding.explained import explained
@@ -139,7 +140,7 @@ def test_an_entry_by_another_model_is_weighed_by_that_of_now() -> None:
     handle(SHOP, MONDAY, agent)
     [entry] = vault.disclosures
     vault.ledger.append(
-        replace(entry, disclosed=(*entry.disclosed, ("shoe", "s1")), host="a.example")
+        structs.replace(entry, disclosed=(*entry.disclosed, ("shoe", "s1")), host="a.example")
     )
     assert model_lines(agent) == [[], []]
     rebuilt = replace(MODEL, digest="1" * 64)
@@ -164,7 +165,7 @@ def test_what_the_model_cannot_say_is_unfit() -> None:
     handle(SHOP, MONDAY, agent)
     [entry] = vault.disclosures
     name, _ = entry.facts[0]
-    odd = replace(entry, disclosed=((name, "odd"),), persons=(name,))
+    odd = structs.replace(entry, disclosed=((name, "odd"),), persons=(name,))
     for _ in range(2):
         vault.ledger.append(odd)
     assert weighed(WhatIf(entry=2), MONDAY, agent).code == "answered"

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.decision.decide import decide
-from agent.decision.request import Request, Told, knowledge_of
+from agent.decision.request import Request
 from agent.decision.terms import Terms, terms_under
 from agent.lab.attack.adversaries import Inferred, Reasoner, guarded, knowing, left, pooled
 from agent.lab.attack.heldout import Person, drawn
@@ -20,6 +20,7 @@ from agent.lab.attack.ways import ANSWERED, PRESETS, SHIPPED, UNSET, Way
 from agent.model.model import Model
 from policy.match import Rulebook
 from policy.read import preset, read
+from tests.decision.events import Told, knowledge_of
 from tests.decision.made import PERSONS, made_model
 from tests.lab.attack.made import model, names, others, still
 
