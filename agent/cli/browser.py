@@ -10,11 +10,19 @@ from agent.cli.daemon import usual
 from agent.cli.groups import Commands
 from agent.cli.options import OneOf, json_option, record
 from agent.cli.printing import Column, paragraph, printable, table
-from agent.daemon.browsers.manifests import Seen, look, look_at_launcher
-from agent.daemon.browsers.manifests import install as written
-from agent.daemon.browsers.manifests import remove as removed
-from agent.daemon.browsers.places import BROWSERS, Browser, System, is_here, sandboxes
-from agent.daemon.checks.browsers import confined
+from agent.daemon.browsers import (
+    BROWSERS,
+    Browser,
+    Seen,
+    System,
+    is_here,
+    look_at_launcher,
+    look_at_manifests,
+    sandboxes,
+)
+from agent.daemon.browsers import install_manifests as written
+from agent.daemon.browsers import remove_manifests as removed
+from agent.daemon.doctor import confined
 from agent.errors import UsageError
 from agent.paths import paths
 
@@ -37,12 +45,12 @@ def system() -> System:
 
 def told() -> list[str]:
     """Return the manifests that name our launcher."""
-    return [str(each.path) for each in look(system(), paths()) if each.mine]
+    return [str(each.path) for each in look_at_manifests(system(), paths()) if each.mine]
 
 
 def removed_manifests() -> list[str]:
     """Remove all manifests that name our launcher; return them."""
-    return [str(each) for each in removed(look(system(), paths()))]
+    return [str(each) for each in removed(look_at_manifests(system(), paths()))]
 
 
 @click.group(cls=Commands)
@@ -64,7 +72,8 @@ def install(*, browser: Sequence[str], as_json: bool) -> None:
     if not chosen:
         raise _nobody()
     places = [
-        str(each) for each in written(look(system(), paths(), chosen), paths(), sys.executable)
+        str(each)
+        for each in written(look_at_manifests(system(), paths(), chosen), paths(), sys.executable)
     ]
     notes = [f"{what}: {fix}." for what, fix in _confined()]
     if as_json:
@@ -81,7 +90,10 @@ def install(*, browser: Sequence[str], as_json: bool) -> None:
 @json_option
 def remove(*, browser: Sequence[str], as_json: bool) -> None:
     """Take away what tells each BROWSER of the relay, by default all of them."""
-    gone = [str(each) for each in removed(look(system(), paths(), _chosen(browser) or BROWSERS))]
+    gone = [
+        str(each)
+        for each in removed(look_at_manifests(system(), paths(), _chosen(browser) or BROWSERS))
+    ]
     if not told() and look_at_launcher(paths(), sys.executable) in {"installed", "differing"}:
         paths().relay.unlink()
         gone.append(str(paths().relay))
@@ -100,7 +112,7 @@ def remove(*, browser: Sequence[str], as_json: bool) -> None:
 def status(*, as_json: bool) -> None:
     """Say which browsers are here, and which of them start the relay."""
     whose = system()
-    seen = look(whose, paths())
+    seen = look_at_manifests(whose, paths())
     notes = [f"{what}: {fix}." for what, fix in _confined()]
     relay = look_at_launcher(paths(), sys.executable)
     if as_json:

@@ -13,7 +13,7 @@ from agent.cli.options import PATH, json_option, record, yes_option
 from agent.cli.policy import model_option, own_policy
 from agent.cli.printing import Column, counted, paragraph, printable, strong, table, told
 from agent.cli.prompts import agree
-from agent.daemon.policing.calibrated import into_policy, message
+from agent.daemon.policy_api import calibrated_message, into_policy
 from agent.decision.calibration import QUESTIONS, Answers, Calibration, answers_of, calibrated
 from agent.errors import UsageError
 from agent.files import read_bytes
@@ -145,7 +145,7 @@ def calibrate(
     """  # noqa: D301  (click's mark for lines that are kept)
     meant = read(model or shipped_model())
     found = calibrated([read_answers(file, meant) for file in files], meant)
-    said = message(found)
+    said = calibrated_message(found)
     click.echo(record(calibration_record(said)) if as_json else calibration_text(said))
     if write:
         _write(found, yes=yes)

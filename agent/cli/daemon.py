@@ -16,19 +16,20 @@ from agent.cli.groups import Commands
 from agent.cli.options import OneOf, json_option, record
 from agent.cli.printing import counted, paragraph, printable
 from agent.cli.status import NO_VAULT
-from agent.daemon.checks.finding import Finding, Machine
-from agent.daemon.checks.places import listens
+from agent.daemon.checks import Finding, Machine, listens
 from agent.daemon.doctor import examine
 from agent.daemon.events import Bus
-from agent.daemon.process.inside import Inside, assembled
-from agent.daemon.process.sockets import alone
+from agent.daemon.loopback import TOKEN
 from agent.daemon.run import Options
 from agent.daemon.run import run as run_daemon
-from agent.daemon.service.installed import (
+from agent.daemon.service import (
+    Manager,
+    UnitFile,
+    files,
     foreign,
     forgetting,
     listening,
-    look,
+    look_at_units,
     reachable,
     remove,
     run,
@@ -36,8 +37,8 @@ from agent.daemon.service.installed import (
     stopping,
     write,
 )
-from agent.daemon.service.units import Manager, UnitFile, files
-from agent.daemon.serving.token import TOKEN
+from agent.daemon.services import Services, assembled
+from agent.daemon.sockets import alone
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.files import private_folder
 from agent.paths import Paths, paths
@@ -99,7 +100,7 @@ def install(*, only_print: bool, **flags: Unpack[ServiceFlags]) -> None:
     if only_print:
         _print(units, as_json=flags["as_json"])
         return
-    again = bool(look(units).present)
+    again = bool(look_at_units(units).present)
     answers = reachable(manager)
     if answers and not again and listens(paths().control):
         hint = "end it first, as by Ctrl-C where it was started, and run this again"
@@ -129,7 +130,7 @@ def remove_(**flags: Unpack[ServiceFlags]) -> None:
 def removed_service(manager: Manager) -> tuple[list[str], list[list[str]]]:
     """Stop the service and remove its files; return these, and the commands that are left to do."""
     units = written(manager)
-    if not look(units).present:
+    if not look_at_units(units).present:
         return [], []
     answers = reachable(manager)
     if answers:
@@ -145,7 +146,7 @@ def removed_service(manager: Manager) -> tuple[list[str], list[list[str]]]:
 def status(**flags: Unpack[ServiceFlags]) -> None:
     """Say whether the service is installed, as this reticent would install it."""
     manager = flags["manager"]
-    found = look(written(manager))
+    found = look_at_units(written(manager))
     answers = reachable(manager)
     if flags["as_json"]:
         seen = {
@@ -218,7 +219,7 @@ def daemon(listen: int | None, origins: tuple[str, ...], *, as_json: bool) -> No
     for origin in origins:
         _check_origin(origin)
 
-    def build(places: Paths, bus: Bus) -> Inside:
+    def build(places: Paths, bus: Bus) -> Services:
         """Say where it listens once it does, and only then look at policy and models."""
         said, vault = _places(places, listening=listen is not None), places.vault.exists()
         click.echo(record({**said, "vault": vault}) if as_json else _announced(said, vault=vault))
@@ -272,7 +273,7 @@ def stop(*, as_json: bool) -> None:
     with ended(paths()):
         pass
     units = written(usual())
-    again = bool(look(units).present) and not foreign(units) and listening(usual())
+    again = bool(look_at_units(units).present) and not foreign(units) and listening(usual())
     if as_json:
         click.echo(record({"ended": True, "service": again}))
     else:

@@ -16,7 +16,7 @@ from agent.cli.interrupt import Interrupted, uninterrupted
 from agent.cli.options import PATH, OneOf, at_terminal, json_option, record, sees_terminal
 from agent.cli.printing import counted, facts, note, paragraph, printable, told
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, read_passphrase
-from agent.daemon.live.shelf import Shelf
+from agent.daemon.model_registry import ModelRegistry
 from agent.errors import ModelError, UsageError, VaultError, nearest
 from agent.files import create_private, private_folder, read_bytes
 from agent.model.attributes import UNSPECIFIED, Attribute
@@ -241,7 +241,7 @@ def make(wishes: Wishes, at: Paths, now: datetime) -> Made:
 
 def _shelve(path: Path, digest: str, folder: Path, now: datetime) -> None:
     """Put a model to the others, unless an earlier `init` has done that."""
-    shelf = Shelf(folder)
+    shelf = ModelRegistry(folder)
     if any(each.name == path.stem and each.digest == digest for each in shelf.status((), now)):
         return
     shelf.add(path, (), now)

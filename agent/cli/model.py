@@ -38,9 +38,9 @@ def add(*, file: Path, as_json: bool) -> None:
         with door() as client:
             added: ModelStatus = client.call("add_model", Place(path=str(place)))
     else:
-        from agent.daemon.live.shelf import Shelf
+        from agent.daemon.model_registry import ModelRegistry
 
-        added = Shelf(paths().models).add(place, _keys(), datetime.now(UTC))
+        added = ModelRegistry(paths().models).add(place, _keys(), datetime.now(UTC))
     said = f'Added {added.name}. The policy decides with it where it says model = "{added.name}".'
     click.echo(record(added) if as_json else paragraph(printable(said)))
 
@@ -53,9 +53,9 @@ def list_(*, as_json: bool) -> None:
         with door() as client:
             found: list[ModelStatus] = client.call("models")
     else:
-        from agent.daemon.live.shelf import Shelf
+        from agent.daemon.model_registry import ModelRegistry
 
-        found = Shelf(paths().models).status(_keys(), datetime.now(UTC))
+        found = ModelRegistry(paths().models).status(_keys(), datetime.now(UTC))
     if as_json:
         click.echo(record({"models": found}))
         return
@@ -74,15 +74,15 @@ def remove(*, name: str, as_json: bool) -> None:
         with door() as client:
             client.call("remove_model", name=name)
     else:
-        from agent.daemon.live.shelf import Shelf
+        from agent.daemon.model_registry import ModelRegistry
 
-        Shelf(paths().models).remove(name)
+        ModelRegistry(paths().models).remove(name)
     click.echo(record(Done()) if as_json else paragraph(printable(f"Removed {name}.")))
 
 
 def _runs() -> bool:
     """Say whether a daemon is there to ask."""
-    from agent.daemon.checks.places import listens
+    from agent.daemon.checks import listens
 
     return listens(paths().control)
 

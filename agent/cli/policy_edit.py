@@ -20,8 +20,8 @@ from agent.cli.reviews import (
     override_line,
     ruled_lines,
 )
-from agent.daemon.policing.edited import Rewritten, rewritten
-from agent.daemon.policing.rewriting import Change
+from agent.daemon.policy_api import Rewritten, rewritten
+from agent.daemon.policy_file import Change
 from agent.errors import PolicyError, UsageError
 from agent.wire.base import Done
 from agent.wire.decide import Allow, Allowed, Refuse

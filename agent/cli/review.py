@@ -111,7 +111,7 @@ def start() -> None:
 def examined() -> Sequence[Finding]:
     """Return all that `reticent doctor` finds."""
     from agent.cli.daemon import usual
-    from agent.daemon.checks.finding import Machine
+    from agent.daemon.checks import Machine
     from agent.daemon.doctor import examine
 
     return examine(Machine(paths(), os.environ, now(), usual(), sys.executable))

@@ -29,9 +29,9 @@ from agent.cli.prompts import (
     method_options,
     new_passphrase,
 )
-from agent.daemon.belongings import Belongings, accounts, belongings, forget
-from agent.daemon.belongings import remove as remove_files
-from agent.daemon.service.installed import foreign, look
+from agent.daemon.installed_files import InstalledFiles, accounts, forget, installed_files
+from agent.daemon.installed_files import remove as remove_files
+from agent.daemon.service import foreign, look_at_units
 from agent.errors import BusyVaultError, DaemonError, UsageError, VaultError
 from agent.paths import Paths, paths
 from agent.vault.backup import OTHER, check, keys
@@ -382,9 +382,9 @@ def purge(*, yes: bool, as_json: bool) -> None:
     were told, and the key in the keyring. What it is, is listed first. Backups elsewhere stay.
     """
     at = paths()
-    found = belongings(at)
+    found = installed_files(at)
     units = written(usual())
-    service = [] if foreign(units) else [str(each) for each in look(units).present]
+    service = [] if foreign(units) else [str(each) for each in look_at_units(units).present]
     going, staying = [*map(str, found.ours), *service, *told()], [*_staying(found)]
     if going:
         agree(_question(going, staying), yes=yes, word=WORD)
@@ -403,9 +403,9 @@ def purge(*, yes: bool, as_json: bool) -> None:
 def _removed(at: Paths) -> list[str]:
     """Remove the keys in the keyring and all files; return these. The daemon is ended before."""
     with ended(at), uninterrupted():
-        keys = accounts(belongings(at))
+        keys = accounts(installed_files(at))
         kept = forget(keys.names)
-        removed = [str(each) for each in remove_files(belongings(at))]
+        removed = [str(each) for each in remove_files(installed_files(at))]
     if kept:
         what = "the keyring did not let go of the vault's key, which opens nothing any more"
         note(f"{what}; its service is called reticent")
@@ -435,7 +435,7 @@ def _tell_purged(removed: Sequence[str], staying: Sequence[str], left: Sequence[
     click.echo("\n".join(printable(line) for line in lines))
 
 
-def _staying(found: Belongings) -> Iterator[str]:
+def _staying(found: InstalledFiles) -> Iterator[str]:
     """Yield lines about what lies among ours and stays."""
     if found.others:
         yield "This is not reticent's, and stays:"

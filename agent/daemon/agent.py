@@ -2,30 +2,73 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.daemon.desk.desk import Desk
-from agent.daemon.live.rules import Rules
-from agent.daemon.live.shelf import Shelf
-from agent.daemon.process.log import LOG
-from agent.daemon.rates import Rates
+from agent.daemon.consent.consent import Consent
+from agent.daemon.log import LOG
+from agent.daemon.model_registry import ModelRegistry
+from agent.daemon.policy_file import PolicyFile
+from agent.daemon.request_log import Rates, SilentRequests
 from agent.daemon.sources import Sources
-from agent.daemon.unrecorded import Unrecorded
 from agent.errors import ReplacedVaultError, VaultError
+from agent.vault import secrets
 from agent.vault.disclosure_index import site_of
+from agent.vault.secrets import Secret
+from agent.vault.vault import Vault, accounts_of, unlock
 from agent.vault.vault_files import Location
 from policy.hosts import load_suffixes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from agent.daemon.events import Bus
     from agent.paths import Paths
-    from agent.vault.vault import Vault
+
+
+Opening = Callable[[Location, Secret], Awaitable[Vault]]
+
+
+async def open_in_thread(place: Location, secret: Secret) -> Vault:
+    """Open a vault, of which the thread hands over nothing else; raises as `unlock` does.
+
+    The thread cannot be stopped: a vault that nobody waits for any more is closed once it is open.
+    """
+    opening = asyncio.get_running_loop().run_in_executor(None, unlock, place, secret)
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        opening.add_done_callback(_close_late)
+        raise
+
+
+async def keyring_accounts(place: Location) -> list[str]:
+    """Return whose passwords in the keyring open a vault that is not open. Raises VaultError."""
+    return await asyncio.to_thread(accounts_of, place.vault)
+
+
+async def secret_from_keyring(names: Sequence[str]) -> Secret:
+    """Return what the keyring has for accounts. Raises VaultError.
+
+    It may ask the user something: it is waited for beside all else, for so long only, and by nobody
+    once the daemon ends.
+    """
+    asked = asyncio.wrap_future(secrets.fetching(names))
+    try:
+        async with asyncio.timeout(secrets.SECONDS):
+            found = await asked
+    except TimeoutError:
+        raise secrets.silent() from None
+    return Secret("keyring", kept=found)
+
+
+def _close_late(opening: asyncio.Future[Vault]) -> None:
+    """Close a vault, if there is one."""
+    with suppress(VaultError):
+        opening.result().close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +77,9 @@ class Parts:
 
     place: Location
     started_at: datetime
-    rules: Rules
-    shelf: Shelf
-    desk: Desk
+    rules: PolicyFile
+    shelf: ModelRegistry
+    desk: Consent
     sources: Sources
     bus: Bus
 
@@ -64,7 +107,7 @@ class Agent:
         self.desk = parts.desk
         self.sources = parts.sources
         self.bus = parts.bus
-        self.unrecorded = Unrecorded()
+        self.unrecorded = SilentRequests()
         self.rates = Rates()
         self.vault = vault
         self.ahead = timedelta()
@@ -170,14 +213,14 @@ class Agent:
 
 def assemble(paths: Paths, bus: Bus, now: datetime) -> Agent:
     """Return the agent of a machine, locked; nothing is read yet but the policy."""
-    rules = Rules(paths.policy)
+    rules = PolicyFile(paths.policy)
     rules.check(now)
     parts = Parts(
         place=Location.of(paths),
         started_at=now,
         rules=rules,
-        shelf=Shelf(paths.models),
-        desk=Desk(paths.policy, lambda: rules.policy),
+        shelf=ModelRegistry(paths.models),
+        desk=Consent(paths.policy, lambda: rules.policy),
         sources=Sources(),
         bus=bus,
     )

@@ -1,41 +1,365 @@
 """Everything that a user can get wrong, looked at in order; nothing is changed by looking."""
 
+import os
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
-from agent.daemon.checks import browsers, kept, machine, places, running, sealed
-from agent.daemon.checks.finding import Finding, Machine, bad
-from agent.errors import reason
+from agent import __version__
+from agent.daemon import checks
+from agent.daemon.browsers import (
+    BROWSERS,
+    Browser,
+    Sandbox,
+    Seen,
+    System,
+    is_here,
+    look_at_launcher,
+    look_at_manifests,
+    program_of,
+    sandboxes,
+)
+from agent.daemon.checks import Finding, Machine, bad, listens, ok, warn
+from agent.daemon.model_registry import ModelRegistry
+from agent.daemon.service import files, look_at_units, reachable
+from agent.daemon.status import AHEAD, MISFIT, MODEL, NO_POLICY, POLICY
+from agent.errors import BusyVaultError, PolicyError, ReticentError, UsageError, VaultError, reason
+from agent.files import check_ours, left_unfinished
+from agent.vault.backup import look as look_at_vault
+from agent.vault.connection import RESTORE
+from agent.vault.seal import FORMAT
+from agent.vault.slots import ALTERED, SlotInfo
+from agent.vault.vault_files import (
+    MISSING,
+    UNWRITTEN,
+    Location,
+    Notice,
+    check_free,
+    read_notice,
+    read_witness,
+    replaced,
+    set_aside,
+)
+from agent.wire.client import Client
+from agent.wire.state import Status
+from agent.wire.words import write_policy
+from policy.audit import audit, misspelt
+from policy.read import EMPTY_POLICY, is_empty_policy, load
+from policy.rules import Policy
 
+SECONDS = 5.0  # of silence
+START = "`reticent service install`, or `reticent daemon` in a terminal of its own"
+AGAIN = "stop the daemon, and start it again"
+FIXES = {
+    MISSING: "nothing: it knows from now on",
+    UNWRITTEN: "make room, and the folder of the state writable",
+    ALTERED: "`reticent key list`, and remove what you do not know with `reticent key remove`",
+}
+_PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
+NAME = "browsers"
+INSTALL = "reticent browser install"
 Check = Callable[[Machine], Iterator[Finding]]
 
+
+def check_policy(here: Machine) -> Iterator[Finding]:
+    """Yield what is wrong with the policy, and what in it does nothing."""
+    place = here.paths.policy
+    if not os.path.lexists(place):
+        what = "there is none, so nothing is attached to any request"
+        yield warn("policy", what, write_policy(place))
+        return
+    try:
+        rules = load(place, check_ours)
+    except PolicyError as error:
+        for each in error.problems:
+            key = f"{each.key}: " if each.key else ""
+            yield bad("policy", f"{place}:{each.line}: {key}{each.what}", each.hint)
+        return
+    except UsageError as error:
+        yield bad("policy", str(error), error.hint)
+        return
+    if is_empty_policy(rules.text):
+        yield bad(
+            "policy",
+            f"{place}: {EMPTY_POLICY.what}, so the daemon does not use it",
+            EMPTY_POLICY.hint,
+        )
+        return
+    notes = [*_policy_notes(here, rules)]
+    yield from notes
+    if not notes:
+        yield ok("policy", f"{place}")
+
+
+def check_models(here: Machine) -> Iterator[Finding]:
+    """Yield which models cannot be used, or are asked for and not there."""
+    rules = _rules(here)
+    keys = rules.trusted_keys if rules else ()
+    shelf = ModelRegistry(here.paths.models)
+    for each in shelf.status(keys, here.now):
+        if each.problem:
+            fix = "install reticent again" if each.shipped else f"reticent model remove {each.name}"
+            yield bad("models", f"{each.name}: {each.problem}", fix)
+        else:
+            yield ok("models", f"{each.name}: {each.queries} queries, {each.attributes} attributes")
+    for name in sorted((rules.models if rules else frozenset()) - {*shelf.names()}):
+        what = f"the policy asks for the model {name!r}, which is not there"
+        yield bad("models", what, f"reticent model add {name}.safetensors")
+
+
+def _policy_notes(here: Machine, rules: Policy) -> Iterator[Finding]:
+    """Yield what in a valid policy has no effect, or none in browsers."""
+    names = _names(here, rules)
+    spelt = {*misspelt(rules, names)}
+    for each in audit(rules, names, here.now.date()):
+        unsearched = each.key.endswith("search") and not each.settings
+        if each in spelt or unsearched or each.key.endswith("expires"):
+            where = f"{here.paths.policy}:{each.line}: {each.key}"
+            yield warn("policy", f"{where}: {each.what}", each.hint)
+
+
+def _names(here: Machine, rules: Policy) -> tuple[str, ...]:
+    """Return the names of all attributes of the models that can be used."""
+    usable = ModelRegistry(here.paths.models).usable(rules.trusted_keys, here.now)
+    return tuple(sorted({attribute.name for model in usable for attribute in model.attributes}))
+
+
+def _rules(here: Machine) -> Policy | None:
+    """Return the policy, None where there is none that is valid."""
+    try:
+        return load(here.paths.policy, check_ours)
+    except ReticentError:
+        return None
+
+
+def check_vault(here: Machine) -> Iterator[Finding]:
+    """Yield what is wrong with the vault, and whether something tells how old it should be."""
+    at = Location.of(here.paths)
+    notice = read_notice(at)
+    if notice is not None:
+        yield bad("vault", str(notice), notice.hint)
+    yield from _older(at, notice)
+    if not os.path.lexists(at.vault):
+        yield _missing(at)
+        return
+    yield from _vault_findings(at)
+    if not os.access(at.vault, os.W_OK) or not os.access(at.vault.parent, os.W_OK):
+        fix = "make the file and its folder writable: what cannot be recorded is not disclosed"
+        yield bad("vault", f"{at.vault} cannot be written to", fix)
+    if read_witness(at.witness) is None:
+        what = "nothing says how old the vault should be: an old copy of it would not be noticed"
+        yield warn("vault", what, "reticent unlock: it writes that down")
+
+
+def _older(at: Location, notice: Notice | None) -> Iterator[Finding]:
+    """Yield which other copies of a vault lie there: what opened it then opens them now."""
+    for path in replaced(at.vault):
+        fix = f"once you do not need it: rm '{path}'"
+        yield warn("vault", f"{path} was replaced, and secrets of then open it still", fix)
+    for path in set_aside(at):
+        if notice is None or str(path) != notice.file:
+            fix = f"reticent restore '{path}'; once you do not need it: rm '{path}'"
+            yield warn("vault", f"{path} was set aside, when the vault was replaced", fix)
+    for path in left_unfinished(at.vault) if at.vault.parent.is_dir() else ():
+        what = f"{path} was left unfinished, and secrets of then may open it"
+        yield warn("vault", what, "reticent unlock: it removes that")
+
+
+def _missing(at: Location) -> Finding:
+    """Return what to say where no vault is; one that was there is missed."""
+    try:
+        check_free(at)
+    except VaultError as error:
+        return bad("vault", str(error), error.hint)
+    return warn("vault", "there is none yet", "reticent init")
+
+
+def _vault_findings(at: Location) -> Iterator[Finding]:
+    """Yield what is wrong with a vault."""
+    try:
+        slots = look_at_vault(at)
+    except BusyVaultError:
+        yield ok("vault", f"{at.vault} is open, and was verified when it was opened")
+        return
+    except VaultError as error:
+        yield bad("vault", str(error), error.hint)
+        return
+    problems = [*_damaged(slots)]
+    yield from problems
+    if not problems:
+        yield ok("vault", f"{at.vault}, format {FORMAT}: no damage that shows without a key")
+
+
+def _damaged(slots: list[SlotInfo]) -> Iterator[Finding]:
+    """Yield which key slots open nothing any more."""
+    if not any(slot.kind in {"passphrase", "recovery"} for slot in slots):
+        yield bad("vault", "no passphrase and no recovery code opens it any more", RESTORE)
+        return
+    for slot in slots:
+        if slot.kind is None:
+            fix = f"reticent key remove {slot.id}, then reticent key add for what it was"
+            yield bad("vault", f"key slot {slot.id} is damaged, and opens nothing any more", fix)
+
+
+def _asked(here: Machine) -> Status | ReticentError | None:
+    """Return how the daemon says it is; None where none runs, the error where it does not say."""
+    if not listens(here.paths.control):
+        return None
+    try:
+        with Client(here.paths.control, SECONDS) as client:
+            found: Status = client.call("status")
+    except ReticentError as error:
+        return error
+    return found
+
+
+def check_daemon(here: Machine) -> Iterator[Finding]:
+    """Yield whether requests are answered."""
+    found = _asked(here)
+    if found is None:
+        yield warn("daemon", "it does not run, so nothing is attached to any request", START)
+        return
+    if isinstance(found, ReticentError):
+        yield bad("daemon", str(found), found.hint)
+        return
+    if found.version != __version__:
+        yield bad("daemon", f"version {found.version} runs, and this is {__version__}", AGAIN)
+    if not listens(here.paths.query):
+        yield bad("daemon", "it does not listen at the socket for queries", AGAIN)
+    if found.vault and found.locked:
+        what = "it runs, and the vault is locked: nothing is attached to any request"
+        yield warn("daemon", what, "reticent unlock")
+    else:
+        yield ok("daemon", f"process {found.process}, version {found.version}")
+    for note in found.notes:
+        if not note.startswith((NO_POLICY, POLICY, MODEL)):
+            yield warn("daemon", note, _fix(note))
+
+
+def check_service(here: Machine) -> Iterator[Finding]:
+    """Yield whether the system starts the daemon, and with a Python that is still there."""
+    try:
+        units = files(here.manager, here.interpreter, here.environment)
+    except UsageError as error:
+        yield warn("service", str(error), error.hint)
+        return
+    found = look_at_units(units)
+    again = "reticent service install"
+    if not found.present:
+        yield ok("service", "not installed: the daemon runs while somebody runs it")
+        return
+    for program in _programs(found.present):
+        if not os.access(program, os.X_OK):
+            yield bad("service", f"it starts {program}, which is not there any more", again)
+            return
+    if not found.whole:
+        what = f"{found.differing[0]} is not as this reticent would write it"
+        yield warn("service", what, again)
+    elif not reachable(here.manager):
+        fix = "use it in a session of the desktop or a login, not in a container or by su"
+        yield warn("service", f"installed, but {here.manager} does not answer here", fix)
+    else:
+        yield ok("service", "installed")
+
+
+def _fix(note: str) -> str:
+    """Return what to do about something that only a running daemon knows."""
+    values = "`reticent profile set` has the values that there are, `unset` forgets one"
+    begun = {MISFIT: values, AHEAD: "set the clock, or if it is right: reticent reset-clock"}
+    known = next((fix for start, fix in begun.items() if note.startswith(start)), None)
+    return FIXES.get(note, known or "mend that, and run this again")
+
+
+def _programs(paths: tuple[Path, ...]) -> Iterator[str]:
+    """Yield the program that each unit starts."""
+    for path in paths:
+        if path.suffix != ".service":
+            continue
+        for written in _PROGRAM.findall(path.read_text(encoding="utf-8", errors="replace")):
+            yield written.replace('\\"', '"').replace("\\\\", "\\").replace("%%", "%")
+
+
+def check_browsers(here: Machine) -> Iterator[Finding]:
+    """Yield whether the browsers that know of the relay can start it, and which cannot."""
+    system = System(here.manager, here.environment)
+    seen = [each for each in look_at_manifests(system, here.paths) if each.state != "absent"]
+    for each in seen:
+        yield _manifest(each)
+    if seen:
+        yield from _launcher(here)
+    else:
+        yield ok(NAME, f"none knows of the relay, which `{INSTALL}` changes")
+    for browser in BROWSERS:
+        if not is_here(browser, system):
+            for sandbox in sandboxes(browser, system):
+                yield warn(NAME, *confined(browser, sandbox))
+
+
+def confined(browser: Browser, sandbox: Sandbox) -> tuple[str, str]:
+    """Return what it means that a browser is in a sandbox, and what to do."""
+    what = f"{browser.title} is here as a {sandbox}, which can start no relay outside of itself"
+    return what, f"install {browser.title} from the system's packages, or its maker's"
+
+
+def _manifest(seen: Seen) -> Finding:
+    """Return what there is to say of a manifest that is there."""
+    title, again = seen.browser.title, f"{INSTALL} {seen.browser.name}"
+    if seen.state == "installed":
+        return ok(NAME, f"{title} knows of the relay")
+    if seen.state == "foreign":
+        return warn(NAME, f"{seen.path} is not reticent's", f"move it away, then {again}")
+    return warn(NAME, f"{seen.path} is not as this reticent would write it", again)
+
+
+def _launcher(here: Machine) -> Iterator[Finding]:
+    """Yield what is wrong with what browsers start, if anything is."""
+    place = here.paths.relay
+    try:
+        state = look_at_launcher(here.paths, here.interpreter)
+    except UsageError as error:
+        yield bad(NAME, str(error), error.hint)
+        return
+    program = program_of(here.paths)
+    if state == "absent":
+        yield bad(NAME, f"{place}, which browsers start, is not there any more", INSTALL)
+    elif state == "foreign":
+        what = f"{place}, which browsers start, is not reticent's"
+        yield bad(NAME, what, f"look at what it is, move it away, then {INSTALL}")
+    elif program is None or not os.access(program, os.X_OK):
+        yield bad(NAME, f"{place} starts {program}, which is not there any more", INSTALL)
+    elif state != "installed":
+        yield warn(NAME, f"{place} is not as this reticent would write it", INSTALL)
+
+
 CHECKS: tuple[Check, ...] = (
-    machine.python,
-    machine.user,
-    machine.clock,
-    machine.disk,
-    machine.environment,
-    places.folders,
-    places.files,
-    places.sockets,
-    running.daemon,
-    running.service,
-    browsers.browsers,
-    sealed.vault,
-    kept.policy,
-    kept.models,
-    machine.keyring,
-    machine.screen,
+    checks.check_python,
+    checks.check_user,
+    checks.check_clock,
+    checks.check_disk,
+    checks.check_environment,
+    checks.check_folders,
+    checks.check_files,
+    checks.check_sockets,
+    check_daemon,
+    check_service,
+    check_browsers,
+    check_vault,
+    check_policy,
+    check_models,
+    checks.check_keyring,
+    checks.check_screen,
 )
 
 
 def examine(here: Machine) -> tuple[Finding, ...]:
     """Return what each check found; what the system does not let it see is found to be bad."""
-    return tuple(finding for check in CHECKS for finding in _found(check, here))
+    return tuple(finding for check in CHECKS for finding in _run(check, here))
 
 
-def _found(check: Check, here: Machine) -> Iterator[Finding]:
+def _run(check: Check, here: Machine) -> Iterator[Finding]:
     try:
         yield from check(here)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        yield bad(check.__name__, f"{where}{reason(error)}", "mend that, and run this again")
+        name = check.__name__.removeprefix("check_")
+        yield bad(name, f"{where}{reason(error)}", "mend that, and run this again")

@@ -5,12 +5,9 @@ import os
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from agent.daemon.process.inside import Build, assembled
-from agent.daemon.process.lifetime import lifetime
-from agent.daemon.process.log import logging_to
-from agent.daemon.process.sockets import alone, doors
-from agent.daemon.process.systemd import adopted
-from agent.daemon.serving.connections import more_files
+from agent.daemon.log import logging_to
+from agent.daemon.services import Build, assembled, lifetime
+from agent.daemon.sockets import adopted, alone, doors, more_files
 from agent.files import private_folder
 from agent.paths import Paths
 from agent.vault.secrets import forbid_dumps
@@ -42,7 +39,7 @@ def run(paths: Paths, options: Options, build: Build = assembled) -> None:
         opened = stack.enter_context(doors(paths, adopted(os.environ, os.getpid())))
         gc.disable()  # it would look through modules that all stay, a tenth of the start
         stack.callback(gc.enable)
-        from agent.daemon.process.living import Openings, live
+        from agent.daemon.server_loop import Openings, live
 
         live(paths, Openings(opened, options.listen, options.origins), life, build)
 

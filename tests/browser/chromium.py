@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Error, Page, Playwright, Worker, sync_playwright
 
-from agent.daemon.browsers.ids import HOST, KEY, chromium_id
+from agent.daemon.browsers import HOST, KEY, chromium_id
 from agent.paths import Paths
 from tests.browser.driver import Driver, Gone, until
 from tests.browser.installed import told

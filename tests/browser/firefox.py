@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agent.daemon.browsers.ids import FIREFOX_ID
-from agent.daemon.browsers.places import System, manifest_path
+from agent.daemon.browsers import FIREFOX_ID, System, manifest_path
 from agent.paths import Paths
 from tests.browser.driver import Driver, Gone, until
 from tests.browser.installed import KEYWORD, browser, told

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from agent.daemon.browsers.manifests import RELAY, Seen, install
-from agent.daemon.browsers.places import BROWSERS, Browser
+from agent.daemon.browsers import BROWSERS, RELAY, Browser, Seen, install_manifests
 from agent.paths import Paths
 from tests.daemon.whole_daemon import BALANCED
 from tests.house.tree import ROOT
@@ -23,7 +22,7 @@ def browser(name: str) -> Browser:
 
 def told(name: str, manifest: Path, places: Paths) -> None:
     """Tell a browser, that looks for a manifest there, of the relay to a daemon's socket."""
-    install([Seen(browser(name), manifest, "absent", mine=False)], places, sys.executable)
+    install_manifests([Seen(browser(name), manifest, "absent", mine=False)], places, sys.executable)
 
 
 def relays(socket: Path) -> list[int]:

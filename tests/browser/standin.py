@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import msgspec
 
-from agent.daemon.rates import Rates
+from agent.daemon.request_log import Rates
 from agent.wire.base import Done
 from agent.wire.decide import (
     Answer,

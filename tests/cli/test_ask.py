@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from agent.cli.ask import UNDECIDED as SENTENCES
-from agent.daemon.deciding.explained import WHY
+from agent.daemon.explained import WHY
 from agent.wire.decide import UNDECIDED, Answer, Ask, Explained
 from tests.cli.conftest import Run
 from tests.cli.daemon import (

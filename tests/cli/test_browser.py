@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.browsers.ids import HOST
-from agent.daemon.browsers.places import BROWSERS
+from agent.daemon.browsers import BROWSERS, HOST
 from agent.paths import paths
 from tests.cli.conftest import Run
 
@@ -21,7 +20,7 @@ def user(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", str(home / "bin"))
     monkeypatch.setattr("agent.cli.browser.usual", lambda: "systemd")
-    monkeypatch.setattr("agent.daemon.browsers.places.SYSTEM_WIDE", home / "system")
+    monkeypatch.setattr("agent.daemon.browsers.SYSTEM_WIDE", home / "system")
     return home
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.process.sockets import alone
+from agent.daemon.sockets import alone
 from agent.files import private_folder
 from agent.paths import paths
 from agent.wire.base import Done

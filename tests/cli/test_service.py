@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.service.units import KEPT
+from agent.daemon.service import KEPT
 from agent.paths import HOME, RUNTIME, paths
 from tests.cli.conftest import Run
 from tests.wire.fake import FakeDaemon, short_folder

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from agent.daemon.checks.finding import Finding, Machine, State
+from agent.daemon.checks import Finding, Machine, State
 from agent.daemon.doctor import examine
 from agent.paths import paths
 from agent.vault.seal import Derivation

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
+from agent.daemon.active_policy import ActivePolicy
 from agent.daemon.agent import Agent, Parts
-from agent.daemon.desk.desk import Desk
+from agent.daemon.consent.consent import Consent
 from agent.daemon.events import Bus
-from agent.daemon.live.in_force import InForce
-from agent.daemon.live.rules import Rules
-from agent.daemon.live.shelf import Keys, Shelf
+from agent.daemon.model_registry import Keys, ModelRegistry
+from agent.daemon.policy_file import PolicyFile
 from agent.daemon.sources import Sources
 from agent.errors import UsageError
 from agent.model.attributes import Attribute
@@ -74,12 +74,12 @@ class MemoryVault(Vault):
         return [each for each in found if isinstance(each, Disclosure)]
 
 
-class FixedRules(Rules):
+class FixedRules(PolicyFile):
     """Rules that stand in no file, and stay."""
 
     def __init__(self, text: str | None) -> None:
         super().__init__(NOWHERE / "policy.toml")
-        self.in_force = InForce(None if text is None else read(text, "test", preset))
+        self.in_force = ActivePolicy(None if text is None else read(text, "test", preset))
 
     def check(self, now: datetime) -> bool:  # noqa: ARG002  (as in what it stands for)
         """Say that nothing changed."""
@@ -93,7 +93,7 @@ class FixedRules(Rules):
         """Leave them as they are."""
 
 
-class OneModel(Shelf):
+class OneModel(ModelRegistry):
     """A shelf with one model on it, or none."""
 
     def __init__(self, model: Model | None) -> None:
@@ -147,14 +147,14 @@ class Heard(Bus):
         return super().publish(kind, about)
 
 
-def agent_of(rules: Rules, model: Model | None, vault: Vault | None) -> Agent:
+def agent_of(rules: PolicyFile, model: Model | None, vault: Vault | None) -> Agent:
     """Return an agent by these rules; its vault is open where one is given."""
     parts = Parts(
         place=Location(NOWHERE / "vault.db", NOWHERE / "witness.json"),
         started_at=MONDAY,
         rules=rules,
         shelf=OneModel(model),
-        desk=Desk(rules.path, lambda: rules.policy),
+        desk=Consent(rules.path, lambda: rules.policy),
         sources=Within(),
         bus=Heard(),
     )

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from aiohttp import web
 
 from agent.daemon.events import Bus
-from agent.daemon.serving.server import Served, application, runner
+from agent.daemon.server import Served, application, runner
 from agent.paths import HOME, Paths, paths
 from agent.wire.base import Done
 from agent.wire.decide import Answer

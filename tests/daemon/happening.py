@@ -5,7 +5,7 @@ from datetime import datetime
 from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
-from agent.daemon.calls import Calls
+from agent.daemon.api import Calls
 from agent.wire.decide import Ask
 from agent.wire.records import Forget
 from tests.daemon.doubles import MONDAY, Heard

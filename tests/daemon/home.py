@@ -6,9 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from agent.daemon.agent import Agent, assemble
-from agent.daemon.calls import Calls
-from agent.daemon.process.opening import Opening, in_thread
+from agent.daemon.agent import Agent, Opening, assemble, open_in_thread
+from agent.daemon.api import Calls
 from agent.model.attributes import UNSPECIFIED
 from agent.model.file import write
 from agent.paths import HOME, Paths, paths
@@ -38,7 +37,7 @@ WRONG = Unlock(method="passphrase", secret="wrong")  # noqa: S106  (that of noth
 class Home:
     """A machine with a locked daemon; each call is a second after the last."""
 
-    def __init__(self, folder: Path, opening: Opening = in_thread) -> None:
+    def __init__(self, folder: Path, opening: Opening = open_in_thread) -> None:
         self.paths: Paths = paths({HOME: str(folder / "home")})
         self.now = MONDAY
         for each in (self.paths.config, self.paths.data, self.paths.state, self.paths.models):

@@ -5,7 +5,7 @@ import signal
 from dataclasses import replace
 
 from agent.daemon.events import Bus
-from agent.daemon.process.inside import Inside
+from agent.daemon.services import Services
 from agent.paths import Paths
 from agent.wire.decide import Answer
 from agent.wire.routes import ROUTES
@@ -13,7 +13,7 @@ from tests.daemon.fakes import FakeCalls
 from tests.vault.dumps import state
 
 
-def fake_inside(_paths: Paths, _bus: Bus) -> Inside:
+def fake_inside(_paths: Paths, _bus: Bus) -> Services:
     """Return an inside that answers each call with Done."""
 
     def nothing() -> None:
@@ -22,10 +22,10 @@ def fake_inside(_paths: Paths, _bus: Bus) -> Inside:
     async def soon() -> None:
         """Do nothing."""
 
-    return Inside(FakeCalls(), lambda: True, lambda: 15.0, nothing, nothing, soon, soon, nothing)
+    return Services(FakeCalls(), lambda: True, lambda: 15.0, nothing, nothing, soon, soon, nothing)
 
 
-def noting_inside(paths: Paths, bus: Bus) -> Inside:
+def noting_inside(paths: Paths, bus: Bus) -> Services:
     """Return an inside that writes down when it is closed, and when it reads its files again."""
     return replace(
         fake_inside(paths, bus),
@@ -34,7 +34,7 @@ def noting_inside(paths: Paths, bus: Bus) -> Inside:
     )
 
 
-def undumped_inside(paths: Paths, bus: Bus) -> Inside:
+def undumped_inside(paths: Paths, bus: Bus) -> Services:
     """Return an inside that writes down whether there may be a core file."""
     note(paths, state())
     return fake_inside(paths, bus)
@@ -46,7 +46,7 @@ def note(paths: Paths, what: str) -> None:
         noted.write(f"{what}\n")
 
 
-def writing_inside(paths: Paths, bus: Bus) -> Inside:
+def writing_inside(paths: Paths, bus: Bus) -> Services:
     """Return an inside that is told to end in the middle of a decision."""
     inside = noting_inside(paths, bus)
     assert isinstance(inside.calls, FakeCalls)
@@ -61,7 +61,7 @@ def writing_inside(paths: Paths, bus: Bus) -> Inside:
     return inside
 
 
-def failing_inside(paths: Paths, bus: Bus) -> Inside:
+def failing_inside(paths: Paths, bus: Bus) -> Services:
     """Return an inside that meets a defect where nobody calls."""
 
     async def fails() -> None:
@@ -70,7 +70,7 @@ def failing_inside(paths: Paths, bus: Bus) -> Inside:
     return replace(noting_inside(paths, bus), look=fails)
 
 
-def loud_inside(paths: Paths, bus: Bus) -> Inside:
+def loud_inside(paths: Paths, bus: Bus) -> Services:
     """Return an inside of which each call fails, and quotes what was asked."""
     inside = fake_inside(paths, bus)
     assert isinstance(inside.calls, FakeCalls)
@@ -82,13 +82,13 @@ def loud_inside(paths: Paths, bus: Bus) -> Inside:
     return inside
 
 
-def ending_inside(paths: Paths, bus: Bus) -> Inside:
+def ending_inside(paths: Paths, bus: Bus) -> Services:
     """Return an inside; a signal comes meanwhile."""
     os.kill(os.getpid(), signal.SIGTERM)
     return fake_inside(paths, bus)
 
 
-def killing_inside(paths: Paths, bus: Bus) -> Inside:
+def killing_inside(paths: Paths, bus: Bus) -> Services:
     """Return none: the process is killed meanwhile."""
     os.kill(os.getpid(), signal.SIGKILL)
     return fake_inside(paths, bus)

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from agent.daemon.desk.desk import Desk
+from agent.daemon.consent.consent import Consent
 from agent.daemon.sources import RECORD
 from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
@@ -61,11 +61,11 @@ class Office:
     """A desk with a policy file, and requests as the daemon has them."""
 
     path: Path
-    desk: Desk = field(init=False)
+    desk: Consent = field(init=False)
     now: datetime = START
 
     def __post_init__(self) -> None:
-        self.desk = Desk(self.path, self.policy)
+        self.desk = Consent(self.path, self.policy)
 
     def policy(self) -> Policy | None:
         """Return the rules in use, read anew each time."""

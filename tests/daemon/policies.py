@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from agent.daemon.desk.written import Wish, changed
+from agent.daemon.consent.managed_rules import Wish, changed
 from policy.read import preset, read
 from policy.rules import Policy
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.belongings import Accounts, accounts, belongings, forget, remove
-from agent.daemon.serving.token import TOKEN
+from agent.daemon.installed_files import Accounts, accounts, forget, installed_files, remove
+from agent.daemon.loopback import TOKEN
 from agent.errors import BusyVaultError, VaultError
 from agent.files import private_folder
 from agent.paths import Paths, paths
@@ -63,7 +63,7 @@ def everything(home: Paths) -> set[Path]:
 def test_everything_of_ours_goes(home: Paths) -> None:
     """With the folders, and the vault first."""
     before = everything(home)
-    found = belongings(home)
+    found = installed_files(home)
     assert found.ours[0] == home.vault
     assert found.others == ()
     assert {*remove(found)} == before
@@ -75,7 +75,7 @@ def test_what_is_not_ours_stays(home: Paths, name: str) -> None:
     """With the folder that it lies in, and nothing else."""
     for folder in (home.config, home.data, home.models, home.state, home.runtime):
         (folder / name).write_text("precious")
-    found = belongings(home)
+    found = installed_files(home)
     assert len(found.others) == 5
     remove(found)
     assert {each for each in everything(home) if each.is_file()} == {*found.others}
@@ -89,7 +89,7 @@ def test_a_folder_is_never_taken_for_a_file(home: Paths) -> None:
     copying = home.models / ".tmp4x7q_"
     copying.mkdir()
     (copying / "village.safetensors").touch()
-    found = belongings(home)
+    found = installed_files(home)
     assert home.vault in found.others
     remove(found)
     assert (home.vault / "precious").exists()
@@ -109,7 +109,7 @@ def test_no_link_is_followed(home: Paths, tmp_path: Path) -> None:
     (home.models / ".tmp4x7q_" / "out").symlink_to(tmp_path / "models")
     home.runtime.rename(home.runtime.with_name("elsewhere"))
     home.runtime.symlink_to(home.runtime.with_name("elsewhere"))
-    remove(belongings(home))
+    remove(installed_files(home))
     assert (tmp_path / "policy.toml").read_text() == "mine"
     assert (tmp_path / "models" / "big.safetensors").read_text() == "mine"
     left = everything(home)
@@ -118,7 +118,7 @@ def test_no_link_is_followed(home: Paths, tmp_path: Path) -> None:
 
 def test_without_anything_there_is_nothing(tmp_path: Path) -> None:
     """And nothing is made by looking."""
-    found = belongings(paths({"RETICENT_HOME": str(tmp_path)}))
+    found = installed_files(paths({"RETICENT_HOME": str(tmp_path)}))
     assert (found.ours, found.others, found.folders) == ((), (), ())
     assert [*tmp_path.iterdir()] == []
 
@@ -133,7 +133,7 @@ def test_what_we_did_not_name_is_not_ours(name: str) -> None:
         found = paths({"RETICENT_HOME": str(folder)})
         found.data.mkdir(parents=True)
         (found.data / name).touch()
-        assert belongings(found).others == (found.data / name,)
+        assert installed_files(found).others == (found.data / name,)
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ def memory() -> Iterator[Memory]:
 
 def keyed(home: Paths, name: str) -> str:
     """Make a vault of a name, with a key in the keyring; return the account of that."""
-    before = {*accounts(belongings(home)).names}
+    before = {*accounts(installed_files(home)).names}
     elsewhere = home.data.with_name("elsewhere")
     place = Location(elsewhere / "vault.db", elsewhere / "witness.json")
     vault, _ = create(place, "a passphrase", FAST)
@@ -156,7 +156,7 @@ def keyed(home: Paths, name: str) -> str:
     private_folder(home.data)
     place.vault.replace(home.data / name)
     place.witness.unlink()
-    [account] = {*accounts(belongings(home)).names} - before
+    [account] = {*accounts(installed_files(home)).names} - before
     return account
 
 
@@ -164,11 +164,11 @@ def test_the_accounts_of_every_vault_are_found(memory: Memory) -> None:
     """Of replaced and unfinished ones too; each once, and none of a vault that has none."""
     with short_folder() as folder:
         home = paths({"RETICENT_HOME": str(folder)})
-        assert accounts(belongings(home)) == Accounts((), ())
+        assert accounts(installed_files(home)) == Accounts((), ())
         names = ("vault.db.replaced-1", "vault.db.replaced-20", ".vault.db.0a1b2c3d.part")
         made = {keyed(home, name) for name in names}
         (home.data / "vault.db").write_bytes((home.data / names[0]).read_bytes())
-        found = accounts(belongings(home))
+        found = accounts(installed_files(home))
         assert (sorted(found.names), found.unread) == (sorted(made), ())
         assert {account for _, account in memory.kept} == made
         assert forget(found.names) == []
@@ -183,7 +183,7 @@ def test_a_vault_that_cannot_be_read_is_named(memory: Memory) -> None:
         account = keyed(home, "vault.db")
         for name in ("vault.db.replaced-1", "vault.db.replaced-1-wal", ".vault.db.0a.part.witness"):
             (home.data / name).write_bytes(b"rubbish")
-        found = accounts(belongings(home))
+        found = accounts(installed_files(home))
         assert found == Accounts((account,), (home.data / "vault.db.replaced-1",))
     assert len(memory.kept) == 1
 
@@ -195,7 +195,7 @@ def test_a_vault_behind_a_link_keeps_its_key(memory: Memory, tmp_path: Path) -> 
         keyed(home, "vault.db")
         (home.data / "vault.db").rename(tmp_path / "vault.db")
         (home.data / "vault.db").symlink_to(tmp_path / "vault.db")
-        assert accounts(belongings(home)) == Accounts((), ())
+        assert accounts(installed_files(home)) == Accounts((), ())
     assert len(memory.kept) == 1
 
 
@@ -205,7 +205,7 @@ def test_a_vault_that_is_open_is_said_to_be() -> None:
         home = paths({"RETICENT_HOME": str(folder)})
         vault, _ = create(Location.of(home), "a passphrase", FAST)
         with vault, pytest.raises(BusyVaultError):
-            accounts(belongings(home))
+            accounts(installed_files(home))
 
 
 def test_what_the_keyring_keeps_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

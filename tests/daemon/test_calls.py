@@ -9,7 +9,7 @@ from threading import Event as Flag
 
 import pytest
 
-from agent.daemon.calls import Calls
+from agent.daemon.api import Calls
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import write
 from agent.vault.database import Database

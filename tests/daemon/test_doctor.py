@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.checks import places
-from agent.daemon.checks.finding import Machine, State
+from agent.daemon import checks
+from agent.daemon.checks import Machine, State
 from agent.daemon.doctor import CHECKS, examine
 from agent.files import create_private
 from agent.model.file import shipped_model
@@ -124,7 +124,7 @@ def test_a_shipped_model_that_is_damaged_comes_with_another_installation(
     """It cannot be removed, as one that was added can."""
     damaged = tmp_path / shipped_model().name
     damaged.write_bytes(b"rubbish")
-    monkeypatch.setattr("agent.daemon.live.shelf.shipped_model", lambda: damaged)
+    monkeypatch.setattr("agent.daemon.model_registry.shipped_model", lambda: damaged)
     assert only(here, "models", "bad").fix == "install reticent again"
     monkeypatch.undo()
     added(here, b"rubbish")
@@ -157,7 +157,7 @@ def test_what_may_not_be_seen_is_found_to_be_bad(
     def refuse(_path: Path) -> bool:
         raise PermissionError(13, "Permission denied", "x")
 
-    monkeypatch.setattr(places, "_files", refuse)
+    monkeypatch.setattr(checks, "_files", refuse)
     assert only(here, "files", "bad").what == "x: permission denied"
     assert len(states(here)) > len(CHECKS) - 1
 
@@ -166,7 +166,7 @@ def test_a_foreign_folder_is_found(here: Machine, monkeypatch: pytest.MonkeyPatc
     """What lies in it is not to be trusted."""
     owner = here.paths.data.stat().st_uid
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
-    assert f"number {owner}" in next(places.folders(here)).what
+    assert f"number {owner}" in next(checks.check_folders(here)).what
 
 
 def test_the_time_that_a_rule_needs_is_that_of_the_user(here: Machine) -> None:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.browsers.manifests import Seen, install, look
-from agent.daemon.browsers.places import BROWSERS, System
-from agent.daemon.checks.browsers import NAME, browsers
-from agent.daemon.checks.finding import Finding, Machine
+from agent.daemon.browsers import BROWSERS, Seen, System, install_manifests, look_at_manifests
+from agent.daemon.checks import Finding, Machine
+from agent.daemon.doctor import NAME, check_browsers
 from agent.paths import paths
 from tests.daemon.cases import healthy, only
 
@@ -18,32 +17,34 @@ from tests.daemon.cases import healthy, only
 def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     """A machine on which everything of ours is as it should be, and no browser is."""
     with healthy() as found:
-        monkeypatch.setattr("agent.daemon.browsers.places.SYSTEM_WIDE", found.paths.data)
+        monkeypatch.setattr("agent.daemon.browsers.SYSTEM_WIDE", found.paths.data)
         yield found
 
 
 @pytest.fixture
 def told(here: Machine) -> tuple[Seen, ...]:
     """The same, where Chromium and Firefox know of the relay."""
-    seen = look(System(here.manager, here.environment), here.paths, (BROWSERS[0], BROWSERS[-1]))
-    install(seen, here.paths, here.interpreter)
+    seen = look_at_manifests(
+        System(here.manager, here.environment), here.paths, (BROWSERS[0], BROWSERS[-1])
+    )
+    install_manifests(seen, here.paths, here.interpreter)
     return seen
 
 
 def states(here: Machine) -> list[str]:
     """Return the states of all that is found."""
-    return [each.state for each in browsers(here)]
+    return [each.state for each in check_browsers(here)]
 
 
 def worst(here: Machine) -> Finding:
     """Return the one thing that is not as it should be."""
-    [found] = [each for each in browsers(here) if each.state != "ok"]
+    [found] = [each for each in check_browsers(here) if each.state != "ok"]
     return found
 
 
 def test_none_that_knows_is_nothing_wrong(here: Machine) -> None:
     """Nobody needs it; how to change it is said."""
-    [found] = browsers(here)
+    [found] = check_browsers(here)
     assert found.state == "ok"
     assert "reticent browser install" in found.what
 
@@ -51,7 +52,7 @@ def test_none_that_knows_is_nothing_wrong(here: Machine) -> None:
 @pytest.mark.usefixtures("told")
 def test_those_that_know_are_named(here: Machine) -> None:
     """And all is well, by whichever checks."""
-    assert [each.what.split()[0] for each in browsers(here)] == ["Chromium", "Firefox"]
+    assert [each.what.split()[0] for each in check_browsers(here)] == ["Chromium", "Firefox"]
     assert states(here) == ["ok", "ok"]
 
 
@@ -86,7 +87,7 @@ def test_a_launcher_of_another_interpreter(here: Machine) -> None:
     here.paths.relay.rename(here.paths.relay.with_name("kept"))
     long.data.mkdir(parents=True)
     here.paths.relay.with_name("kept").rename(long.relay)
-    found = [each for each in browsers(replace(here, paths=long)) if each.state == "bad"]
+    found = [each for each in check_browsers(replace(here, paths=long)) if each.state == "bad"]
     assert ["the path of the socket" in each.what for each in found] == [True]
 
 

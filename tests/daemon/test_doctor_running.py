@@ -10,14 +10,13 @@ import msgspec
 import pytest
 
 from agent import __version__
+from agent.daemon import checks
 from agent.daemon.agent import assemble
-from agent.daemon.calls import Calls
-from agent.daemon.checks import machine
-from agent.daemon.checks.finding import Finding, Machine, State
+from agent.daemon.api import Calls
+from agent.daemon.checks import Finding, Machine, State
 from agent.daemon.doctor import examine
 from agent.daemon.events import Bus
-from agent.daemon.service.installed import write
-from agent.daemon.service.units import files
+from agent.daemon.service import files, write
 from agent.errors import DaemonError
 from agent.files import create_private
 from agent.vault.slots import ALTERED
@@ -152,21 +151,21 @@ def test_the_machine_itself(here: Machine, monkeypatch: pytest.MonkeyPatch) -> N
     )
     sudo = replace(here, environment={**here.environment, "SUDO_USER": "somebody"})
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert "as somebody" in next(machine.user(sudo)).fix
+    assert "as somebody" in next(checks.check_user(sudo)).fix
     monkeypatch.undo()
     relative = replace(here, environment={"RETICENT_HOME": "here"})
     assert "absolute" in only(relative, "environment", "bad").fix
     bare = replace(here, environment={})
     assert "XDG_RUNTIME_DIR is not set" in only(bare, "environment", "warn").what
-    monkeypatch.setattr(machine, "OLDEST", (9, 9))
+    monkeypatch.setattr(checks, "OLDEST", (9, 9))
     assert "too old" in only(here, "python", "bad").what
     for least, state in ((0, "warn"), (1 << 62, "bad")):
-        monkeypatch.setattr(machine, "LITTLE", 1 << 62)
-        monkeypatch.setattr(machine, "LEAST", least)
-        assert next(machine.disk(here)).state == state
+        monkeypatch.setattr(checks, "LITTLE", 1 << 62)
+        monkeypatch.setattr(checks, "LEAST", least)
+        assert next(checks.check_disk(here)).state == state
 
 
 def test_the_keyring_is_never_needed(here: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra that is said, and nothing is wrong."""
     monkeypatch.setattr("agent.vault.secrets.find_spec", lambda _name: None)
-    assert [each.state for each in machine.keyring(here)] == ["ok"]
+    assert [each.state for each in checks.check_keyring(here)] == ["ok"]

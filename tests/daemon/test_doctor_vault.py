@@ -7,7 +7,7 @@ from shutil import copyfile
 
 import pytest
 
-from agent.daemon.checks.finding import Machine, State
+from agent.daemon.checks import Machine, State
 from agent.vault.backup import look
 from agent.vault.secrets import Secret
 from agent.vault.vault import unlock

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-import agent.daemon.deciding.case
+import agent.daemon.context
 import agent.daemon.handle
 from agent.daemon.agent import Agent
-from agent.daemon.deciding.explained import explained
-from agent.daemon.desk.desk import Desk
+from agent.daemon.consent.consent import Consent
+from agent.daemon.explained import explained
 from agent.daemon.handle import handle
 from agent.daemon.sources import Sources
 from agent.errors import VaultError
@@ -79,12 +79,12 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
     [
         (Agent, "look"),
         (OneModel, "of"),
-        (Desk, "offered"),
-        (Desk, "overlay"),
-        (agent.daemon.deciding.case, "knowledge_in"),
+        (Consent, "offered"),
+        (Consent, "overlay"),
+        (agent.daemon.context, "knowledge_in"),
         (Sources, "values"),
-        (agent.daemon.deciding.case, "decide_briefly"),
-        (Desk, "note"),
+        (agent.daemon.context, "decide_briefly"),
+        (Consent, "note"),
         (Sources, "noted"),
         (Heard, "publish"),
         (Profile, "reveal"),

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.calls import Calls
-from agent.daemon.deciding.explained import explained
+from agent.daemon.api import Calls
+from agent.daemon.explained import explained
 from agent.daemon.handle import handle
 from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED

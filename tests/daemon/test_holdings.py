@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
-from agent.daemon.calls import Calls
+from agent.daemon.api import Calls
 from agent.errors import UsageError, VaultError
 from agent.wire.decide import Ask
 from agent.wire.records import Inferred, ProfileChange

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from agent.daemon.belongings import belongings, remove
-from agent.daemon.desk.written import Wish, write
-from agent.daemon.live.shelf import Shelf
-from agent.daemon.process import log
-from agent.daemon.process.sockets import alone, doors
-from agent.daemon.serving.token import TOKEN, token_of
+from agent.daemon import log
+from agent.daemon.consent.managed_rules import Wish, write
+from agent.daemon.installed_files import installed_files, remove
+from agent.daemon.loopback import TOKEN, token_of
+from agent.daemon.model_registry import ModelRegistry
+from agent.daemon.sockets import alone, doors
 from agent.files import private_folder
 from agent.model.file import write as write_model
 from agent.model.signature import generate_key, sign
@@ -75,7 +75,7 @@ def add_model(home: Paths) -> None:
     write_model(replace(MODEL, id="mine"), elsewhere)
     generate_key(key)
     sign(elsewhere, key)
-    Shelf(home.models).add(elsewhere, (), MONDAY)
+    ModelRegistry(home.models).add(elsewhere, (), MONDAY)
 
 
 def run_daemon(home: Paths) -> None:
@@ -143,7 +143,7 @@ def test_nothing_is_left_wherever_its_maker_is_killed(make: Maker) -> None:
     for instant in range(MOST):
         with made_folders() as home:
             ended = not killed(make, home, instant)
-            found = belongings(home)
+            found = installed_files(home)
             assert found.others == ()
             assert found.ours or not ended
             remove(found)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.calls import Calls
+from agent.daemon.api import Calls
 from agent.decision.request import Knowledge
 from agent.errors import LockedError
 from agent.wire.decide import Ask, Offer

@@ -16,7 +16,7 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.core.failures import FailureGroup
 from schemathesis.core.transport import Response
 
-from agent.daemon.serving.server import LONGEST_LINE
+from agent.daemon.server import LONGEST_LINE
 from agent.wire.client import Connection
 from agent.wire.document import document
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.handle import handle
-from agent.daemon.rates import MOST_POOLS, RECORDED, Asker, Rates
+from agent.daemon.request_log import MOST_POOLS, RECORDED, Asker, Rates
 from agent.wire.decide import Ask
 from tests.daemon.doubles import MONDAY
 from tests.daemon.people import OPEN, SECOND, SHOP, living
@@ -72,7 +72,7 @@ def test_the_door_records_so_much_in_a_minute(steps: list[tuple[Asker, int]]) ->
     agent, vault = living(f"{OPEN}page_requests_per_minute = 1000\n")
     now, times = MONDAY, dict[str, list[datetime]]()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("agent.daemon.rates.RECORDED", most)
+        patch.setattr("agent.daemon.request_log.RECORDED", most)
         for by, seconds in steps:
             now += timedelta(seconds=seconds)
             before = vault.ledger.count

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.recipients import MOST, thinned
+from agent.daemon.ledger_api import MOST, thinned
 from agent.decision.request import people_left
 from agent.errors import LockedError
 from agent.vault.disclosure_index import Forgetting

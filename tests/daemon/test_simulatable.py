@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.daemon.calls import Calls
+from agent.daemon.api import Calls
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.wire.decide import Ask, Offer

@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.sources import EVERY, OF_HISTORY, RECORD, SOURCES, Sources
-from agent.daemon.sources.history import MOST, History, history_of
+from agent.daemon.sources import (
+    EVERY,
+    MOST,
+    OF_HISTORY,
+    RECORD,
+    SOURCES,
+    History,
+    Sources,
+    history_of,
+)
 from agent.model.attributes import Attribute
 from agent.model.lookup import normalise
 from agent.wire.decide import Ask, Clicked

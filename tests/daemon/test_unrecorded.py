@@ -5,7 +5,7 @@ from collections import deque
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.unrecorded import MOST, ROOM, Silent, Unrecorded
+from agent.daemon.request_log import MOST_SILENT, ROOM, Silent, SilentRequests
 from agent.wire.decide import Answer, Ask, Summary
 from tests.daemon.doubles import MONDAY
 
@@ -28,7 +28,7 @@ def ask(query: str, asked: list[str] | None = None) -> Ask:
 @given(st.lists(st.tuples(st.sampled_from([1, 40, ROOM // 3]), st.booleans()), max_size=8))
 def test_the_latest_are_kept_for_which_there_is_room(sizes: list[tuple[int, bool]]) -> None:
     """In their order, each under a number that no other has, also once all is forgotten."""
-    kept, numbers, expected = Unrecorded(), [], deque[str]()
+    kept, numbers, expected = SilentRequests(), [], deque[str]()
     for at, (size, cleared) in enumerate(sizes):
         query = f"{at}" * size
         numbers.append(kept.silent(ask(query), QUIET, at, MONDAY))
@@ -45,17 +45,17 @@ def test_the_latest_are_kept_for_which_there_is_room(sizes: list[tuple[int, bool
 
 def test_there_are_never_too_many() -> None:
     """Neither of those that carried nothing, nor of what waited beside an entry."""
-    kept = Unrecorded()
-    for entry in range(1, MOST + 3):
+    kept = SilentRequests()
+    for entry in range(1, MOST_SILENT + 3):
         kept.silent(ask("q"), QUIET, entry, MONDAY)
         kept.recorded(entry, waits(2))
-    assert [each.number for each in kept] == [*range(-3, -MOST - 3, -1)]
-    assert [kept.waiting(entry) for entry in (1, 2, 3, MOST + 2)] == [0, 0, 2, 2]
+    assert [each.number for each in kept] == [*range(-3, -MOST_SILENT - 3, -1)]
+    assert [kept.waiting(entry) for entry in (1, 2, 3, MOST_SILENT + 2)] == [0, 0, 2, 2]
 
 
 def test_what_was_asked_takes_room_too() -> None:
     """A program that names much pushes out others, and no more than there is room for is kept."""
-    kept = Unrecorded()
+    kept = SilentRequests()
     kept.silent(ask("first" * 100), QUIET, 0, MONDAY)
     kept.silent(ask("second", ["n" * 200] * (ROOM // 200 - 1)), QUIET, 0, MONDAY)
     assert [each.ask.query for each in kept] == ["second"]
@@ -65,9 +65,9 @@ def test_what_was_asked_takes_room_too() -> None:
 
 def test_nothing_that_waits_takes_no_room() -> None:
     """Nor does what has no figures."""
-    kept = Unrecorded()
+    kept = SilentRequests()
     kept.recorded(1, waits(1))
-    for entry in range(2, MOST + 5):
+    for entry in range(2, MOST_SILENT + 5):
         kept.recorded(entry, waits(0))
         kept.recorded(entry, QUIET)
     assert kept.waiting(1) == 1
@@ -77,7 +77,7 @@ def test_nothing_that_waits_takes_no_room() -> None:
 
 def test_what_is_remembered_shows_no_query() -> None:
     """In a log or a report of a defect."""
-    kept = Unrecorded()
+    kept = SilentRequests()
     number = kept.silent(ask("a query"), waits(3), 7, MONDAY)
     [found] = kept
     assert found == Silent(number, 7, MONDAY, ask("a query"), "answered", 3)

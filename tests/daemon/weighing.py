@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
+from agent.daemon import what_if as daemon
 from agent.daemon.agent import Agent
-from agent.daemon.deciding import weighed as daemon
 from agent.decision.tradeoff_curve import taken
 from agent.wire.what_if import Weighed, WhatIf
 

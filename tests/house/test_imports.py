@@ -24,7 +24,7 @@ print("imported", *sys.modules)
 DAEMON = """
 import sys
 import agent.daemon.run
-import agent.daemon.agent, agent.daemon.calls, agent.daemon.process.living
+import agent.daemon.agent, agent.daemon.api, agent.daemon.server_loop
 print("imported", *sys.modules)
 """
 
@@ -66,7 +66,7 @@ def test_a_command_that_decides_nothing_imports_no_mathematics(argument: str) ->
 def test_the_daemon_brings_no_screens_and_no_studies() -> None:
     """It runs all day, and what it does not need would stay in memory for as long."""
     _, modules = imported(probe=DAEMON)
-    assert {"agent.daemon.serving.server", "aiohttp", "numpy"} <= modules
+    assert {"agent.daemon.server", "aiohttp", "numpy"} <= modules
     assert modules.isdisjoint({"textual", "matplotlib", "ibis", "duckdb", "scipy", "click"})
 
 

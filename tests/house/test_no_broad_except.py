@@ -7,7 +7,7 @@ import pytest
 
 from tests.house.tree import ROOT, sources
 
-OUTERMOST = {"agent/cli/main.py", "agent/daemon/serving/boundary.py"}
+OUTERMOST = {"agent/cli/main.py", "agent/daemon/boundary.py"}
 BROAD = {"Exception", "BaseException"}
 
 

@@ -16,7 +16,7 @@ import msgspec
 from textual.message import Message
 
 from agent.cli.demo import REQUESTS
-from agent.daemon.checks.finding import bad, ok, warn
+from agent.daemon.checks import bad, ok, warn
 from agent.tui.actions.everywhere import TITLES
 from agent.tui.app import Review
 from agent.tui.link import Heard, Link

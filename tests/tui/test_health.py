@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from agent.cli.daemon import usual
-from agent.daemon.checks.finding import Finding, Machine, bad, ok, warn
+from agent.daemon.checks import Finding, Machine, bad, ok, warn
 from agent.daemon.doctor import examine
 from agent.tui.listing import Listing
 from agent.tui.outside import Outside

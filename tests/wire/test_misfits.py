@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agent.wire.routes  # noqa: F401  (which imports every message)
-from agent.daemon.serving.reading import reader
+from agent.daemon.boundary import reader
 from agent.errors import RefusedError, misfit
 from agent.wire.base import LONGEST_HOST, LONGEST_QUERY, Message
 from agent.wire.routes import ROUTES, Route

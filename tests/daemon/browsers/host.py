@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agent.daemon.browsers import relay
+from agent.daemon import relay
 
 PATIENCE = 60.0  # seconds
 COMMAND = [sys.executable, "-I", "-S", relay.__file__]

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.serialization import load_der_public_key
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.browsers.ids import FIREFOX_ID, HOST, KEY, chromium_id
+from agent.daemon.browsers import FIREFOX_ID, HOST, KEY, chromium_id
 
 
 def test_the_key_is_a_public_one() -> None:

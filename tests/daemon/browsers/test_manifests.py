@@ -12,23 +12,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.browsers import manifests
-from agent.daemon.browsers.ids import FIREFOX_ID, HOST, KEY, chromium_id
-from agent.daemon.browsers.manifests import (
-    install,
-    launcher,
-    look,
-    look_at_launcher,
-    manifest,
-    program_of,
-    remove,
-)
-from agent.daemon.browsers.places import (
+from agent.daemon import browsers
+from agent.daemon.browsers import (
     BROWSERS,
+    FIREFOX_ID,
+    HOST,
+    KEY,
     Browser,
     System,
+    chromium_id,
+    install_manifests,
     is_here,
+    launcher,
+    look_at_launcher,
+    look_at_manifests,
+    manifest,
     manifest_path,
+    program_of,
+    remove_manifests,
     sandboxes,
 )
 from agent.errors import UnsafeError, UsageError
@@ -44,9 +45,9 @@ FOREIGN = [
     b"[]",
     b"\xff",
     b"[" * 9000,
-    b"x" * (manifests.LARGEST + 1),
+    b"x" * (browsers.LARGEST + 1),
     json.dumps({"name": HOST, "description": "mine", "path": "/mine"}).encode(),
-    json.dumps({"name": "another", "description": manifests.OURS}).encode(),
+    json.dumps({"name": "another", "description": browsers.OURS}).encode(),
 ]
 
 
@@ -71,7 +72,7 @@ def places(home: Path) -> Paths:
 
 def states(system: System, places: Paths) -> set[str]:
     """Return the states that manifests are in."""
-    return {each.state for each in look(system, places)}
+    return {each.state for each in look_at_manifests(system, places)}
 
 
 def test_what_is_written_is_what_is_looked_for(system: System, places: Paths) -> None:
@@ -79,13 +80,13 @@ def test_what_is_written_is_what_is_looked_for(system: System, places: Paths) ->
     assert states(system, places) == {"absent"}
     assert look_at_launcher(places, sys.executable) == "absent"
     for _ in range(2):
-        written = install(look(system, places), places, sys.executable)
+        written = install_manifests(look_at_manifests(system, places), places, sys.executable)
         assert written == [places.relay, *(manifest_path(each, system) for each in BROWSERS)]
         assert states(system, places) == {"installed"}
         assert look_at_launcher(places, sys.executable) == "installed"
-    assert remove(look(system, places)) == written[1:]
+    assert remove_manifests(look_at_manifests(system, places)) == written[1:]
     assert states(system, places) == {"absent"}
-    assert remove(look(system, places)) == []
+    assert remove_manifests(look_at_manifests(system, places)) == []
 
 
 @pytest.mark.parametrize("browser", BROWSERS, ids=lambda each: each.name)
@@ -93,7 +94,7 @@ def test_a_manifest_is_for_our_extension_alone(
     system: System, places: Paths, browser: Browser
 ) -> None:
     """With a path that is absolute, and a program that only its owner can change."""
-    install(look(system, places, [browser]), places, sys.executable)
+    install_manifests(look_at_manifests(system, places, [browser]), places, sys.executable)
     told = json.loads(manifest_path(browser, system).read_text())
     assert manifest_path(browser, system).name == f"{HOST}.json"
     allowed = {
@@ -102,7 +103,7 @@ def test_a_manifest_is_for_our_extension_alone(
     }[browser.kind]
     assert told == {
         "name": HOST,
-        "description": manifests.OURS,
+        "description": browsers.OURS,
         "path": str(places.relay),
         "type": "stdio",
         **allowed,
@@ -119,10 +120,10 @@ def test_what_is_not_ours_stays(system: System, places: Paths, data: bytes) -> N
     path.parent.mkdir(parents=True)
     path.write_bytes(data)
     with pytest.raises(UsageError, match="not reticent's") as raised:
-        install(look(system, places), places, sys.executable)
+        install_manifests(look_at_manifests(system, places), places, sys.executable)
     assert raised.value.where == str(path)
     assert not places.data.exists()
-    assert remove(look(system, places)) == []
+    assert remove_manifests(look_at_manifests(system, places)) == []
     assert path.read_bytes() == data
 
 
@@ -131,10 +132,10 @@ def test_a_folder_in_its_place_is_not_ours(system: System, places: Paths) -> Non
     manifest_path(CHROMIUM, system).mkdir(parents=True)
     places.data.mkdir(parents=True, mode=0o700)
     places.relay.write_text("#!/bin/sh\n")
-    assert look(system, places)[0].state == "foreign"
+    assert look_at_manifests(system, places)[0].state == "foreign"
     assert look_at_launcher(places, sys.executable) == "foreign"
     with pytest.raises(UsageError, match="not reticent's") as raised:
-        install(look(system, places, [FIREFOX]), places, sys.executable)
+        install_manifests(look_at_manifests(system, places, [FIREFOX]), places, sys.executable)
     assert raised.value.where == str(places.relay)
 
 
@@ -143,26 +144,28 @@ def test_what_another_home_has_told_is_written_over_and_not_removed(
 ) -> None:
     """There is one place for a manifest; who comes last has it."""
     other = paths({"RETICENT_HOME": str(home / "other")})
-    install(look(system, other), other, sys.executable)
+    install_manifests(look_at_manifests(system, other), other, sys.executable)
     assert states(system, places) == {"differing"}
-    assert remove(look(system, places)) == []
-    install(look(system, places, [CHROMIUM]), places, sys.executable)
-    assert remove(look(system, other)) == [manifest_path(each, system) for each in BROWSERS[1:]]
-    assert look(system, places)[0].state == "installed"
+    assert remove_manifests(look_at_manifests(system, places)) == []
+    install_manifests(look_at_manifests(system, places, [CHROMIUM]), places, sys.executable)
+    assert remove_manifests(look_at_manifests(system, other)) == [
+        manifest_path(each, system) for each in BROWSERS[1:]
+    ]
+    assert look_at_manifests(system, places)[0].state == "installed"
 
 
 def test_what_was_changed_is_seen(system: System, places: Paths) -> None:
     """A manifest for more extensions, a launcher of an older interpreter, or one not executable."""
-    install(look(system, places), places, "/gone/python3")
+    install_manifests(look_at_manifests(system, places), places, "/gone/python3")
     assert look_at_launcher(places, sys.executable) == "differing"
     assert program_of(places) == "/gone/python3"
     places.relay.chmod(0o600)
     assert look_at_launcher(places, "/gone/python3") == "differing"
     path = manifest_path(CHROMIUM, system)
     path.write_text(path.read_text().replace(ORIGIN, f"{ORIGIN}x"))
-    [seen] = look(system, places, [CHROMIUM])
+    [seen] = look_at_manifests(system, places, [CHROMIUM])
     assert (seen.state, seen.mine) == ("differing", True)
-    assert remove([seen]) == [path]
+    assert remove_manifests([seen]) == [path]
 
 
 @pytest.mark.parametrize("umask", [0, 0o002, 0o022, 0o077])
@@ -170,7 +173,7 @@ def test_nobody_else_can_write_a_manifest(system: System, places: Paths, umask: 
     """Whatever the umask: it says which program a browser starts. Ours can read it anyhow."""
     before = os.umask(umask)
     try:
-        written = install(look(system, places), places, sys.executable)
+        written = install_manifests(look_at_manifests(system, places), places, sys.executable)
     finally:
         os.umask(before)
     modes = {stat.S_IMODE(each.stat().st_mode) for each in written if each != places.relay}
@@ -185,7 +188,7 @@ def test_no_manifest_is_written_where_others_could_replace_it(
     """The folder is named, and there is no manifest."""
     home.chmod(0o777)
     with pytest.raises(UnsafeError, match="others can write to this folder"):
-        install(look(system, places), places, sys.executable)
+        install_manifests(look_at_manifests(system, places), places, sys.executable)
     assert not manifest_path(CHROMIUM, system).exists()
 
 
@@ -195,8 +198,8 @@ def test_others_in_a_browsers_folder_keep_what_they_have(system: System, places:
     folder.mkdir(parents=True)
     folder.chmod(0o755)
     (folder / "other.json").write_text("{}")
-    install(look(system, places), places, sys.executable)
-    remove(look(system, places))
+    install_manifests(look_at_manifests(system, places), places, sys.executable)
+    remove_manifests(look_at_manifests(system, places))
     assert [each.name for each in folder.iterdir()] == ["other.json"]
     assert stat.S_IMODE(folder.stat().st_mode) == 0o755
 
@@ -221,7 +224,7 @@ def test_the_launcher_runs(system: System, home: Path, name: str) -> None:
     places = paths({"RETICENT_HOME": str(home / name)})
     interpreter = home / f"{name}.py"
     interpreter.symlink_to(sys.executable)
-    install(look(system, places), places, str(interpreter))
+    install_manifests(look_at_manifests(system, places), places, str(interpreter))
     with hosting(Path("/none"), str(places.relay), ORIGIN) as host:
         assert host.ask(1, "status")["code"] == "no daemon"
         assert host.end() == 0
@@ -231,7 +234,7 @@ def test_too_long_a_path_is_said(system: System, home: Path) -> None:
     """The relay could say no more than that there is no daemon."""
     places = paths({"RETICENT_HOME": str(home / ("x" * 120))})
     with pytest.raises(UsageError, match="the path of the socket"):
-        install(look(system, places), places, sys.executable)
+        install_manifests(look_at_manifests(system, places), places, sys.executable)
     assert [*home.iterdir()] == []
 
 
@@ -253,7 +256,7 @@ def test_a_browser_is_here_if_it_was_used_or_can_be(
 ) -> None:
     """That it was told of the relay is no sign of that."""
     assert not any(is_here(each, system) for each in BROWSERS)
-    install(look(system, places), places, sys.executable)
+    install_manifests(look_at_manifests(system, places), places, sys.executable)
     assert not any(is_here(each, system) for each in BROWSERS)
     (manifest_path(FIREFOX, system).parents[1] / "firefox").mkdir()
     assert [each.name for each in BROWSERS if is_here(each, system)] == ["firefox"]
@@ -283,6 +286,6 @@ def test_a_folder_that_cannot_be_written_is_said(system: System, places: Paths, 
     """Here a file stands in its place."""
     (home / ".config").write_text("a file")
     with pytest.raises(UsageError):
-        install(look(system, places, [CHROMIUM]), places, sys.executable)
+        install_manifests(look_at_manifests(system, places, [CHROMIUM]), places, sys.executable)
     assert os.path.lexists(places.relay)
     assert manifest(CHROMIUM, places)

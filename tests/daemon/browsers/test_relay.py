@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.browsers import relay
-from agent.daemon.browsers.relay import LARGEST, LENGTH, BrokenOffError, asked, framed, frames
+from agent.daemon import relay
+from agent.daemon.relay import LARGEST, LENGTH, BrokenOffError, asked, framed, frames
 from agent.wire.base import MOST_BYTES, Fault
 from tests.wire.fake import short_folder
 
@@ -179,7 +179,7 @@ def test_a_socket_of_somebody_else_is_told_nothing(monkeypatch: pytest.MonkeyPat
     """It is not asked: what a request says is private."""
     other = os.geteuid() + 1
     with listening() as (made, path):
-        monkeypatch.setattr("agent.daemon.browsers.relay.os.geteuid", lambda: other)
+        monkeypatch.setattr("agent.daemon.relay.os.geteuid", lambda: other)
         assert asked(path, b"{}") == relay.FOREIGN
         opened, _ = made.accept()
         with opened:
@@ -188,7 +188,7 @@ def test_a_socket_of_somebody_else_is_told_nothing(monkeypatch: pytest.MonkeyPat
 
 def test_elsewhere_the_owner_is_that_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system is not one whose answer we know."""
-    monkeypatch.setattr("agent.daemon.browsers.relay.sys.platform", "other")
+    monkeypatch.setattr("agent.daemon.relay.sys.platform", "other")
     with answering(HEAD % (2, b"{}")) as path:
         assert asked(path, b"{}") == b"{}"
         assert Path(path).owner()

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from agent import __version__
-from agent.daemon.browsers import relay
+from agent.daemon import relay
 from tests.daemon.browsers.host import COMMAND, PATIENCE, Host, hosting
 from tests.daemon.whole_daemon import Live, home, living, started
 

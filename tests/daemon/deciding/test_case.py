@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.daemon.deciding.case import case_before, case_of
+from agent.daemon.context import case_before, case_of
 from agent.daemon.handle import handle
 from agent.vault.disclosure_index import Disclosure
 from tests.daemon.doubles import MONDAY

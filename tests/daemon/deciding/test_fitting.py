@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from agent.daemon.deciding.explained import NO_ROOM, explained
-from agent.daemon.deciding.header import LARGEST
+from agent.daemon.explained import NO_ROOM, explained
 from agent.daemon.handle import handle
+from agent.daemon.header import LARGEST
 from agent.model.attributes import UNSPECIFIED
 from tests.daemon.doubles import MONDAY
 from tests.daemon.people import MODEL, OPEN, SHOP, living

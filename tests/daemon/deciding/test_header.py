@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.deciding.header import (
+from agent.daemon.header import (
     LARGEST,
     Attributes,
     joined,

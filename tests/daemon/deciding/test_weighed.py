@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
-from agent.daemon.deciding.explained import explained
+from agent.daemon.explained import explained
 from agent.daemon.handle import handle
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask

@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from agent.daemon.agent import Agent
-from agent.daemon.deciding.explained import explained
+from agent.daemon.explained import explained
 from agent.daemon.handle import handle
 from agent.errors import LockedError, UsageError
 from agent.wire.decide import Ask
@@ -203,7 +203,7 @@ def test_what_cannot_be_weighed_is_refused(body: WhatIf, said: str) -> None:
 
 def test_a_header_without_room_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the set that is weighed, and of what was left out for it."""
-    monkeypatch.setattr("agent.daemon.deciding.fitting.LARGEST", 24)
+    monkeypatch.setattr("agent.daemon.header.LARGEST", 24)
     agent, _ = living(OPEN, 3)
     body = WhatIf(recipient="shop.example", query=SHOP.query, add=["age", "region", "gender"])
     found = weighed(body, MONDAY, agent)

@@ -5,7 +5,7 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.desk.verdicts import OPENNESS, Said, basis_of, overlaid
+from agent.daemon.consent.verdicts import OPENNESS, Said, basis_of, overlaid
 from agent.wire.policy import Disclose
 from tests.daemon.desk.test_override import value_of
 from tests.daemon.desk.test_verdicts import POLICIES, ruled

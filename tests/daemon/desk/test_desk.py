@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.daemon.desk.desk import Desk
+from agent.daemon.consent.consent import Consent
 from agent.errors import RefusedError, ReticentError, UsageError
 from agent.wire.policy import Override, Verdict
 from policy.read import preset, read
@@ -72,7 +72,7 @@ def test_a_verdict_applies_from_the_next_request(office: Office, lasting: str, a
     assert bool(disclosed(office, "s1.example")) == (lasting != "once")
     office.now += timedelta(days=1)
     assert bool(disclosed(office, "s1.example")) == (lasting in ("until restart", "always"))
-    office.desk = Desk(office.path, office.policy)
+    office.desk = Consent(office.path, office.policy)
     assert bool(disclosed(office, "s1.example")) == (lasting == "always")
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.desk.verdicts import Said, Words, overlaid, say, taken_back, used_up, written
+from agent.daemon.consent.verdicts import Said, Words, overlaid, say, taken_back, used_up, written
 from agent.decision.decide import decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.desk.refusals import MOST, allowed, refused
-from agent.daemon.desk.written import Wish
+from agent.daemon.consent.managed_rules import MOST_REFUSED, Wish, allowed, refused
 from agent.errors import UsageError
 from policy.match import Rulebook
 from policy.read import LARGEST
@@ -65,7 +64,9 @@ def test_a_refusal_reads_as_one() -> None:
 
 def test_the_list_leaves_room_for_what_the_user_says() -> None:
     """With the longest names there are."""
-    names = [f"{'x' * 60}.{'y' * 60}.{'z' * 60}.{number:060}.example" for number in range(MOST)]
+    names = [
+        f"{'x' * 60}.{'y' * 60}.{'z' * 60}.{number:060}.example" for number in range(MOST_REFUSED)
+    ]
     listed = ", ".join(f'"{name}"' for name in names)
     text = f'{PLAIN}[[rule]]\nname = "refused"\nrecipient = [{listed}]\nnothing = true\n'
     assert refused(text, names[0]) == text

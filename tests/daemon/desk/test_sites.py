@@ -10,8 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.daemon.desk.offers import SEARCHES, Approved, Offers
-from agent.daemon.desk.sites import MOST, Sites
+from agent.daemon.consent.offers import MOST_SEARCHES, SEARCHES_PER_SITE, Approved, Offers, Sites
 from agent.errors import UsageError
 from agent.wire.decide import BIGGEST, RelayAnswer
 from agent.wire.state import Locked
@@ -86,7 +85,7 @@ class Story:
         self.office.say(review, "approve", "days" if days else "always", **lasting)
         before = known.searches if known.holds(self.today) else ()
         new = () if search is None else (search,)
-        known.searches = (*new, *(each for each in before if each != search))[:SEARCHES]
+        known.searches = (*new, *(each for each in before if each != search))[:SEARCHES_PER_SITE]
         known.until = self.today + timedelta(days=days) if days else None
         known.approved = True
 
@@ -186,11 +185,11 @@ def test_what_is_listed_has_room_on_its_way_to_a_browser() -> None:
     """However long the addresses are; the policy's come before others."""
     host = ".".join(["a" * 63] * 3)
     start = f"https://{{}}.{host}/?q={{{{query}}}}&a="
-    texts = [start.format(f"b{number:03}") for number in range(2 * MOST)]
+    texts = [start.format(f"b{number:03}") for number in range(2 * MOST_SEARCHES)]
     texts = [each + "a" * (LONGEST - len(each)) for each in texts]
     offered = tuple(Approved(("age",), None, (each,)) for each in texts)
     found = Sites().at(book_of(f'search = "https://z.{host}/?q={{query}}"'), offered, TODAY)
-    assert len(found) == MOST
+    assert len(found) == MOST_SEARCHES
     assert found[-1].recipient.startswith("z.")
     body = msgspec.json.encode(Locked(version="1" * 99, locked=False, sites=found))
     answer = RelayAnswer(id=BIGGEST, status=200, body=msgspec.Raw(body))

@@ -7,8 +7,8 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.desk.ours import DISCLOSE
-from agent.daemon.desk.verdicts import Said, Words, denied_once, overlaid, say, used_up, without
+from agent.daemon.consent.managed_rules import DISCLOSE
+from agent.daemon.consent.verdicts import Said, Words, denied_once, overlaid, say, used_up, without
 from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms, terms_under

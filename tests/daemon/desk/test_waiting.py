@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.desk.waiting import (
+from agent.daemon.consent.reviews import (
     EXPIRES,
     HOUR,
     MOST,

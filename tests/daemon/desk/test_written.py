@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.desk.ours import ours
-from agent.daemon.desk.written import Wish, changed, outcome
+from agent.daemon.consent.managed_rules import Wish, changed, managed_rules, outcome
 from agent.errors import UsageError
 from agent.wire.policy import Decided
 from policy.hosts import host_of
@@ -105,7 +104,7 @@ def commented(text: str, line: int, comment: str) -> str:
 def theirs(text: str) -> dict[str, Any]:
     """Return what a policy says beside the rules that are ours."""
     document = tomllib.loads(text)
-    places = {each.place for each in ours(text)}
+    places = {each.place for each in managed_rules(text)}
     rules = document.pop("rule", [])
     return document | {"rule": [r for place, r in enumerate(rules) if place not in places]}
 
@@ -164,9 +163,9 @@ def test_a_verdict_is_a_rule_that_reads_as_one() -> None:
 def test_a_rule_that_somebody_changed_is_theirs() -> None:
     """It stays as it is, and the name of the next is another."""
     text = after(PLAIN, BOOKS).replace('"auto"', '"auto"\nquery = "novel"')
-    assert ours(text) == []
+    assert managed_rules(text) == []
     both = after(text, BOOKS)
-    assert [each.name for each in ours(both)] == ["approved for books.example (2)"]
+    assert [each.name for each in managed_rules(both)] == ["approved for books.example (2)"]
     assert theirs(both) == theirs(text)
     assert after(both, BOOKS) == both
 
@@ -205,7 +204,7 @@ def test_a_host_without_a_dot_is_named_by_its_group() -> None:
     text = 'disclose = "ask"\n[groups]\nours = ["intranet"]\n'
     for decided in (DECISIONS[0], None):
         wish = Wish("intranet", decided, ("salary",) if decided else ())
-        assert ours(after(text, wish))[0].says.recipient == "ours"
+        assert managed_rules(after(text, wish))[0].says.recipient == "ours"
 
 
 def test_who_is_refused_gets_nothing_and_the_rest_of_its_group_does() -> None:
@@ -216,7 +215,7 @@ def test_who_is_refused_gets_nothing_and_the_rest_of_its_group_does() -> None:
         assert found.match(host, "", START).settings["nothing"].value is refused
     assert after(text, Wish("s1.example", None)) == text
     again = Wish("s1.example", "approve", ("salary",))
-    assert [each.name for each in ours(after(text, again))] == [
+    assert [each.name for each in managed_rules(after(text, again))] == [
         "approved for books.example",
         "nothing for s1.example",
         "approved for @shops",
@@ -245,5 +244,5 @@ def test_long_names_of_recipients_are_cut_and_told_apart() -> None:
     lines = "".join(f'{group} = ["{host}"]\n' for group, host in groups.items())
     wishes = [Wish(host, "approve", ("salary",)) for host in groups.values()]
     result = after(f"{PLAIN}[groups]\n{lines}", *wishes)
-    assert [each.says.recipient for each in ours(result)] == [*groups]
+    assert [each.says.recipient for each in managed_rules(result)] == [*groups]
     assert after(result, *wishes) == result

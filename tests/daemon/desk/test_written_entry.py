@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.desk.written import Wish, outcome
+from agent.daemon.consent.managed_rules import Wish, outcome
 from agent.wire.policy import Disclose
 from policy.match import Rulebook
 from tests.daemon.policies import BOOKS, START, after, policy_of

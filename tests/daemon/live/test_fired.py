@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.daemon import active_policy
+from agent.daemon.active_policy import RuleUsage
 from agent.daemon.handle import handle
-from agent.daemon.live import fired
-from agent.daemon.live.fired import Fired
 from agent.wire.decide import Ask
 from policy.match import Rulebook, Ruling
 from policy.read import preset, read
@@ -69,8 +69,8 @@ def test_the_same_rule_of_a_policy_read_again_keeps_its_time(
     monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
     """Wherever it stands then; one that says something else is another."""
-    monkeypatch.setattr(fired, "KEPT", kept)
-    found, names = Fired(), ("age",)
+    monkeypatch.setattr(active_policy, "KEPT", kept)
+    found, names = RuleUsage(), ("age",)
     book = Rulebook(policy_of(TEXT), names)
     for hours, (host, query) in enumerate([("books.example", "flu"), ("a.example", "x")]):
         found.note(book.match(host, query, MONDAY.date()), MONDAY + hours * HOUR)
@@ -83,13 +83,13 @@ def test_the_same_rule_of_a_policy_read_again_keeps_its_time(
 
 def test_neither_recipients_nor_queries_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """And not more rules than there may be: the ones that decided longest ago go first."""
-    found, book = Fired(), Rulebook(policy_of(TEXT), ())
+    found, book = RuleUsage(), Rulebook(policy_of(TEXT), ())
     for host in ("secret.example", "books.example"):
         found.note(book.match(host, "secret", MONDAY.date()), MONDAY)
     held = [*found._held.values()]  # noqa: SLF001  (all that is kept)
     assert all("secret" not in str(each) for each in held)
     assert len(held) == 2
-    monkeypatch.setattr(fired, "MOST", 1)
+    monkeypatch.setattr(active_policy, "MOST", 1)
     found.note(book.match("b.example", "flu", MONDAY.date()), MONDAY + HOUR)
     rules = [rule for rule in book.policy.rules if found.at(rule) is not None]
     assert len(rules) == 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.live.in_force import InForce
+from agent.daemon.active_policy import ActivePolicy
 from agent.errors import UsageError
 from policy.read import preset, read
 from tests.daemon.doubles import MONDAY
@@ -27,9 +27,9 @@ disclose = "never"
 """
 
 
-def in_force(text: str) -> InForce:
+def in_force(text: str) -> ActivePolicy:
     """Return rules in force."""
-    return InForce(read(text, "test", preset))
+    return ActivePolicy(read(text, "test", preset))
 
 
 def test_a_rule_chooses_the_model() -> None:
@@ -38,7 +38,7 @@ def test_a_rule_chooses_the_model() -> None:
     assert rules.model("www.shop.example", "python today", today) == "other"
     assert rules.model("shop.example", "weather", today) is None
     assert in_force(GOOD).model("shop.example", "python today", today) is None
-    assert InForce(None).model("shop.example", "python today", today) is None
+    assert ActivePolicy(None).model("shop.example", "python today", today) is None
 
 
 def test_a_pool_is_named_by_a_host_or_by_its_group() -> None:
@@ -93,7 +93,7 @@ def test_two_models_have_rules_of_their_own() -> None:
     rules = in_force(GOOD)
     assert rules.book(MODEL) is rules.book(MODEL)
     assert rules.book(MODEL) is not rules.book(made_model(2))
-    assert InForce(None).book(MODEL) is None
+    assert ActivePolicy(None).book(MODEL) is None
     book = rules.book(MODEL)
     assert book is not None
     assert {*NAMES} == {*book.match("a.example", "q", MONDAY.date()).attributes}

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import agent.daemon.live.rules
-from agent.daemon.live.rules import Rules
-from agent.daemon.live.stamps import SETTLING, stamp_of
-from agent.daemon.process.log import LOG
+import agent.daemon.policy_file
+from agent.daemon.fingerprints import SETTLING, fingerprint_of
+from agent.daemon.log import LOG
+from agent.daemon.policy_file import PolicyFile
 from policy.read import Check, load
 from policy.rules import Policy
 from tests.daemon.doubles import MONDAY
@@ -32,7 +32,7 @@ class Edited:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "policy.toml"
-        self.rules = Rules(self.path)
+        self.rules = PolicyFile(self.path)
         self.now = MONDAY
         self.changes = 0
 
@@ -202,7 +202,7 @@ class Live:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "policy.toml"
-        self.rules = Rules(self.path)
+        self.rules = PolicyFile(self.path)
         self.told = 0
 
     def clock(self) -> datetime:
@@ -272,12 +272,12 @@ def test_an_edit_after_one_of_ours_in_the_same_moment_is_seen(tmp_path: Path) ->
     file = Live(tmp_path)
     file.path.write_text("k = 3\n")
     file.rules.renew(file.clock())
-    seen = stamp_of(file.path)
+    seen = fingerprint_of(file.path)
     file.path.write_text("k = 4\n")
 
     async def run() -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(agent.daemon.live.rules, "stamp_of", lambda _: seen)
+            patch.setattr(agent.daemon.policy_file, "fingerprint_of", lambda _: seen)
             await asyncio.sleep(SETTLING.total_seconds())
             assert await file.follow() == "k = 4\n"
 
@@ -296,7 +296,7 @@ def test_an_unchanged_file_is_not_read_again(
         reads.append(path)
         return load(path, check)
 
-    monkeypatch.setattr(agent.daemon.live.rules, "load", counted)
+    monkeypatch.setattr(agent.daemon.policy_file, "load", counted)
 
     async def run() -> None:
         for _ in range(100):
@@ -311,7 +311,7 @@ def test_nobody_waits_longer_than_a_second(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: str
 ) -> None:
     """The last good rules stay meanwhile, and that is said; what is read at last is in force."""
-    monkeypatch.setattr(agent.daemon.live.rules, "PATIENCE", 0.5)
+    monkeypatch.setattr(agent.daemon.policy_file, "PATIENCE", 0.5)
     file, end = Live(tmp_path), Event()
     file.path.write_text("k = 2\n")
 
@@ -322,7 +322,7 @@ def test_nobody_waits_longer_than_a_second(
     async def run() -> None:
         assert await file.follow() == "k = 2\n"
         if slow == "reading":
-            monkeypatch.setattr(agent.daemon.live.rules, "load", waiting)
+            monkeypatch.setattr(agent.daemon.policy_file, "load", waiting)
         replaced(file.path, "k = 3\n")
         touching = asyncio.create_task(touched())
         assert await file.follow() == "k = 2\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.live.shelf import SHIPPED, Shelf
+from agent.daemon.model_registry import SHIPPED, ModelRegistry
 from agent.errors import DamagedModelError, ModelError, SignatureError, UnsafeError, UsageError
 from agent.model.file import SUFFIX, write
 from agent.model.signature import generate_key, sign, signature_path
@@ -23,7 +23,7 @@ class Filled:
     def __init__(self, folder: Path) -> None:
         self.source = folder / "source"
         self.source.mkdir()
-        self.shelf = Shelf(folder / "models")
+        self.shelf = ModelRegistry(folder / "models")
         self.looks = 0
 
     @property
@@ -125,9 +125,9 @@ def test_a_model_that_others_can_write_is_not_used(filled: Filled) -> None:
         before = each.stat().st_mode
         each.chmod(bits)
         with pytest.raises(UnsafeError, match="others can write to this"):
-            Shelf(filled.shelf.folder).of("mine", ANY, filled.now)
+            ModelRegistry(filled.shelf.folder).of("mine", ANY, filled.now)
         each.chmod(before)
-    assert Shelf(filled.shelf.folder).of("mine", ANY, filled.now)
+    assert ModelRegistry(filled.shelf.folder).of("mine", ANY, filled.now)
 
 
 def test_an_unsound_key_trusts_nobody(filled: Filled) -> None:

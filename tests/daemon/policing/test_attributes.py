@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.policing.attributes import NO_POLICY, attributes
+from agent.daemon.policy_api import NO_POLICY, attributes
 from agent.errors import ModelError, UsageError
 from agent.wire.policy import AttributeStatus, PolicyEdit
 from policy.hosts import ANYBODY

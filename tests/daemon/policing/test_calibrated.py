@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.cli.calibrate import read_answers
-from agent.daemon.policing.calibrated import DIGITS, message
+from agent.daemon.policy_api import DIGITS, calibrated_message
 from agent.decision.calibration import calibrated
 from agent.errors import UsageError
 from agent.wire.what_if import Answers, Calibrate, Calibrated, Improvement
@@ -93,7 +93,7 @@ def of_message(daemon: Home, said: list[Answers]) -> Calibrated | tuple[str, str
 def of_files(files: list[Path]) -> Calibrated | tuple[str, str]:
     """Return what files come to, or what is wrong with one."""
     try:
-        return message(calibrated([read_answers(file, MODEL) for file in files], MODEL))
+        return calibrated_message(calibrated([read_answers(file, MODEL) for file in files], MODEL))
     except UsageError as error:
         return error.what, error.hint
 

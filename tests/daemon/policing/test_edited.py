@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agent.daemon.policing.edited import edited, outcome, rewritten
+from agent.daemon.policy_api import edited, outcome, rewritten
 from agent.errors import PolicyError, UsageError
 from agent.wire.policy import PolicyEdit
 from policy.edit import Entry, with_rule

@@ -6,7 +6,7 @@ from stat import S_IMODE
 
 import pytest
 
-from agent.daemon.policing.rewriting import rewrite
+from agent.daemon.policy_file import rewrite
 from agent.errors import UnsafeError, UsageError
 from policy.rules import Policy
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from agent.daemon.policing.ruled import ruled
+from agent.daemon.policy_api import ruled
 from agent.wire.decide import Ask
 from agent.wire.policy import PolicyEdit, RuleStatus
 from policy.audit import audit

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.process.autolock import NAP, Autolock, Time, clocks
-from agent.daemon.rates import Asker
+from agent.daemon.autolock import NAP, Autolock, Time, clocks
+from agent.daemon.request_log import Asker
 from agent.errors import VaultError
 from agent.wire.decide import UNDECIDED, Answer, Code
 from agent.wire.routes import CONTROL, QUERY

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.process import log
-from agent.daemon.process.log import LOG, kind_and_place, logging_to
+from agent.daemon import log
+from agent.daemon.log import LOG, kind_and_place, logging_to
 
 
 def test_a_place_is_a_class_a_file_and_a_line() -> None:

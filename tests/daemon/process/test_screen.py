@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.process import screen
-from agent.daemon.process.screen import locks, watch, watcher
+from agent.daemon import autolock
+from agent.daemon.autolock import locks, watch, watcher
 
 HERE = "/org/freedesktop/login1"
 OF = f"{HERE}/session/_32: org.freedesktop.login1.Session"
@@ -106,9 +106,9 @@ def test_none_is_no_matter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     """Neither without the program, nor without a bus."""
     assert followed(None) == []
     assert followed(str(tmp_path / "absent")) == []
-    monkeypatch.setattr(screen, "BUS", tmp_path / "absent")
+    monkeypatch.setattr(autolock, "BUS", tmp_path / "absent")
     assert watcher() is None
-    monkeypatch.setattr(screen, "BUS", tmp_path)
+    monkeypatch.setattr(autolock, "BUS", tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert watcher() is None
     made = script(tmp_path, "")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.process import sockets
-from agent.daemon.process.sockets import OwnSocket, alone, doors
+from agent.daemon import sockets
+from agent.daemon.sockets import OwnSocket, alone, doors
 from agent.errors import DaemonError, UsageError
 from agent.paths import HOME, Paths, paths
 from agent.wire.client import NOBODY

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.process.sockets import OwnSocket
-from agent.daemon.process.systemd import adopted, notify
+from agent.daemon.sockets import OwnSocket, adopted, notify
 from agent.errors import DaemonError
 from tests.wire.fake import short_folder
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.daemon import agent
 from agent.daemon.agent import Agent
-from agent.daemon.desk.desk import Desk
-from agent.daemon.live.shelf import Shelf
-from agent.daemon.process import opening
+from agent.daemon.consent.consent import Consent
+from agent.daemon.model_registry import ModelRegistry
 from agent.errors import LockedError, VaultError, WrongSecretError
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
@@ -145,11 +145,11 @@ def test_the_thread_opens_the_vault_and_nothing_else(
         monkeypatch.setattr(owner, name, noted)
 
     for owner, name in (
-        (opening, "unlock"),
+        (agent, "unlock"),
         (Agent, "opened"),
         (Agent, "look"),
-        (Desk, "reviews"),
-        (Shelf, "status"),
+        (Consent, "reviews"),
+        (ModelRegistry, "status"),
     ):
         noting(owner, name)
     with Home(tmp_path) as home:
@@ -181,7 +181,7 @@ def test_a_vault_that_nobody_waits_for_is_closed(
         go.set()
 
     with Home(tmp_path) as home:
-        monkeypatch.setattr(opening, "unlock", slow)
+        monkeypatch.setattr(agent, "unlock", slow)
         asyncio.run(scenario())
         assert home.agent.vault is None
         unlock(home.agent.place, Secret("passphrase", OPEN.secret)).close()

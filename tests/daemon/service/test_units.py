@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent import __version__
-from agent.daemon.service.installed import foreign, look, remove, write
-from agent.daemon.service.units import Manager, files, place
+from agent.daemon.service import Manager, files, foreign, look_at_units, place, remove, write
 from agent.errors import UsageError
 from agent.paths import paths
 
@@ -161,13 +160,13 @@ def test_a_path_that_no_line_holds_is_refused(manager: Manager, home: dict[str, 
 def test_what_is_written_is_seen_and_removed(home: dict[str, str]) -> None:
     """None, whole, other than now, none again; another's file beside them stays."""
     units = files("systemd", sys.executable, home)
-    assert look(units).present == ()
+    assert look_at_units(units).present == ()
     write(units)
-    assert look(units).whole
+    assert look_at_units(units).whole
     other = units[0].path.with_name("other.service")
     other.write_text("[Unit]\n")
     units[1].path.write_text("older")
-    found = look(units)
+    found = look_at_units(units)
     assert (found.whole, found.differing) == (False, (units[1].path,))
     assert remove(units) == [each.path for each in units]
     assert [*place("systemd", home).iterdir()] == [other]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.daemon.serving.boundary import DECIDE
+from agent.daemon.boundary import DECIDE
 from agent.errors import (
     DaemonError,
     LockedError,

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.serving.connections import MOST, PARTS, WANTED, Capped, more_files, share
-from agent.daemon.serving.listen import MOST as MOST_AT_PORT
-from agent.daemon.serving.listen import bound
+from agent.daemon.loopback import MOST as MOST_AT_PORT
+from agent.daemon.loopback import bound
+from agent.daemon.sockets import MOST, PARTS, WANTED, Capped, more_files, share
 from tests.daemon.begun import ask, begun, until
 from tests.daemon.fakes import asked, short_home
 from tests.wire.fake import short_folder

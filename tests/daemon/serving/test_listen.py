@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.serving.listen import ADDRESS, Admission, admission_of, admitted, bound
-from agent.daemon.serving.token import TOKEN, token_of
+from agent.daemon.loopback import ADDRESS, TOKEN, Admission, admission_of, admitted, bound, token_of
 from agent.errors import DaemonError, UsageError
 from agent.wire.routes import CONTROL, QUERY, ROUTES
 from tests.daemon.fakes import ASK, Running, Said, asked, serving

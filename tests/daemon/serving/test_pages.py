@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.serving.listen import admission_of, admitted, bound
-from agent.daemon.serving.pages import check_page
+from agent.daemon.loopback import admission_of, admitted, bound
+from agent.daemon.server import check_page
 from agent.errors import RefusedError, UsageError
 from agent.wire.decide import Ask
 from agent.wire.policy import Verdict

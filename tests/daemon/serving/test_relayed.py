@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.serving.relayed import INSIDE, unwrapped
+from agent.daemon.server import INSIDE, unwrapped
 from agent.errors import LockedError, UsageError, VaultError
 from agent.wire.decide import Relayed, RelayedDecide
 from agent.wire.routes import CONTROL, QUERY, ROUTES

@@ -13,7 +13,7 @@ from aiohttp.web import UrlDispatcher
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.serving.server import Served, application
+from agent.daemon.server import Served, application
 from agent.errors import LockedError, VaultError, WrongSecretError
 from agent.wire.base import LONGEST_HOST, Done
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route

@@ -13,9 +13,9 @@ import pytest
 from aiohttp import web
 from hypothesis import given
 
+from agent.daemon import server
 from agent.daemon.events import ENDING, MOST_READERS, ROOM, TOO_SLOW
-from agent.daemon.serving import streamed
-from agent.daemon.serving.streamed import as_lines
+from agent.daemon.server import as_lines
 from agent.wire.client import Client, messages
 from agent.wire.routes import CONTROL
 from agent.wire.state import Event
@@ -90,7 +90,7 @@ def test_the_client_reads_it(control: Running) -> None:
 
 def test_a_quiet_stream_is_kept_alive(control: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     """By comments, so that each side notices when the other has gone."""
-    monkeypatch.setattr(streamed, "HEARTBEAT", 0.01)
+    monkeypatch.setattr(server, "HEARTBEAT", 0.01)
     with control.connect() as opened:
         opened.sendall(GET)
         assert until(opened, b": alive\n\n").count(b"data:") == 0
@@ -115,14 +115,14 @@ def test_one_who_falls_behind_is_told(control: Running) -> None:
 def test_one_who_does_not_read_is_left(control: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was sent fills the system's buffers, and then nobody waits for it for long."""
     left = Flag()
-    leave = streamed.leave
+    leave = server.leave
 
     def noted(request: web.Request) -> None:
         leave(request)
         left.set()
 
-    monkeypatch.setattr(streamed, "leave", noted)
-    monkeypatch.setattr(streamed, "PATIENCE", PROMPT)
+    monkeypatch.setattr(server, "leave", noted)
+    monkeypatch.setattr(server, "READER_PATIENCE", PROMPT)
     control.calls.instead["status"] = lambda: [control.bus.publish("answer").id for _ in range(200)]
     with control.connect() as opened:
         opened.sendall(GET)
@@ -138,7 +138,7 @@ def test_one_who_has_left_is_no_failure(
 ) -> None:
     """Whenever that is noticed: at an event, at a heartbeat, or at the end."""
     left = Flag()
-    monkeypatch.setattr(streamed, "leave", lambda _: left.set())
+    monkeypatch.setattr(server, "leave", lambda _: left.set())
     for happens in (lambda: control.bus.publish("lock"), control.bus.close):
         left.clear()
         with control.connect() as opened:

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from agent.daemon.serving.web import NOWHERE, without_certificates
+from agent.daemon.web import NOWHERE, without_certificates
 from tests.house.tree import ROOT, sources
 
 

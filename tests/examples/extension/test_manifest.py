@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.daemon.browsers.ids import FIREFOX_ID, HOST, KEY
+from agent.daemon.browsers import FIREFOX_ID, HOST, KEY
 from agent.wire import base
 from tests.examples.extension.modules import EXTENSION
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.deciding.header import LARGEST, shared_attributes, yes_no_of
+from agent.daemon.header import LARGEST, shared_attributes, yes_no_of
 from agent.model.attributes import Attribute
 from agent.model.model import Model
 from examples.search_service import attributes

@@ -1,0 +1,178 @@
+"""The policy in use, with what is made of it once, and when each of its rules last decided."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from datetime import date, datetime
+from functools import lru_cache
+from typing import NamedTuple
+
+from agent.decision.terms import Terms, terms_under
+from agent.errors import UsageError
+from agent.model.lookup import Recent
+from agent.model.model import Model
+from policy.audit import misspelt
+from policy.hosts import host_of
+from policy.match import Rulebook, Ruling
+from policy.precedence import Verdicts
+from policy.read import with_typo_guard
+from policy.rules import SIGN, Policy, Pools, Rule
+
+KEPT_RULINGS = 256  # combinations of rules that are not looked into yet
+MOST = 50_000  # rules, of the policy and of those before it
+Known = tuple[object, ...]
+KEPT = 4096  # recipients, and terms of one
+ASKED = 256  # requests
+
+
+class _Held(NamedTuple):
+    """What was ruled, by the rules that held together, and when it last was."""
+
+    settings: Verdicts
+    attributes: Mapping[str, Verdicts]
+    at: datetime
+
+
+class RuleUsage:
+    """When each rule last decided something about a request that was answered.
+
+    A rule that says the same after the policy was read again is the same. ``since``: when it was
+    begun to note that, None before.
+    """
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.since: datetime | None = None
+        self._held: dict[int, _Held] = {}  # by what a rulebook shares: what is held stays itself
+        self._times: dict[Known, datetime] = {}
+
+    def begin(self, now: datetime) -> None:
+        """Begin anew."""
+        self.clear()
+        self.since = now
+
+    def clear(self) -> None:
+        """Forget all that decided."""
+        self._held.clear()
+        self._times.clear()
+
+    def note(self, ruling: Ruling, at: datetime) -> None:
+        """Note that a request was answered under a ruling; nothing else of it is kept."""
+        self._held[id(ruling.settings)] = _Held(ruling.settings, ruling.attributes, at)
+        if len(self._held) > KEPT_RULINGS:
+            self._sort_in()
+
+    def at(self, rule: Rule) -> datetime | None:
+        """Return when a rule last decided something, None where it has not yet."""
+        self._sort_in()
+        return self._times.get(_known(rule))
+
+    def _sort_in(self) -> None:
+        """Take down the time of each rule that decided something, the latest as the last."""
+        for held in sorted(self._held.values(), key=lambda each: each.at):
+            verdicts = [held.settings, *held.attributes.values()]
+            for rule in {verdict.rule for each in verdicts for verdict in each.values()}:
+                known = _known(rule)
+                self._times.pop(known, None)
+                self._times[known] = held.at
+        self._held.clear()
+        for known in [*self._times][: max(len(self._times) - MOST, 0)]:
+            del self._times[known]
+
+
+def _known(rule: Rule) -> Known:
+    """Return by what a rule is known again; its place may change as others come and go."""
+    parts = (*rule.settings.items(), *rule.conditions.items())
+    return (rule.source, rule.path[:1], rule.name, *parts)
+
+
+class ActivePolicy:
+    """A policy, or that there is none; it never changes, but remembers what was asked."""
+
+    def __init__(self, policy: Policy | None) -> None:
+        self.policy = policy
+        groups = {} if policy is None else policy.groups
+        self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
+        self._books: dict[tuple[str, str], Rulebook] = {}
+        self._terms: dict[tuple[int, str], Terms] = {}
+        self._asked: Recent[Hashable, Terms | None] = Recent(ASKED)
+        self._remarks: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._choosing = _choosing(policy)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of makers whose models may be used, none for any."""
+        return () if self.policy is None else self.policy.trusted_keys
+
+    def book(self, model: Model) -> Rulebook | None:
+        """Return the rules, ready for the attributes of a model; None where there are no rules."""
+        key = (model.id, model.digest)
+        book = self._books.get(key)
+        if book is None and self.policy is not None:
+            names = [attribute.name for attribute in model.attributes]
+            book = self._books[key] = Rulebook(with_typo_guard(self.policy, names), names)
+        return book
+
+    def model(self, recipient: str, query: str, today: date) -> str | None:
+        """Return the name of the model that a request is decided with, None for the shipped one.
+
+        UsageError where the recipient is no host.
+        """
+        if self._choosing is None:
+            return None
+        verdict = self._choosing.match(recipient, query, today).settings.get("model")
+        return None if verdict is None else str(verdict.value)
+
+    def terms(self, model: Model, recipient: str, query: str, today: date) -> Terms | None:
+        """Return the terms for a request, with the ruling they are of; None without rules.
+
+        UsageError where the recipient is no host.
+        """
+        key = (model.id, model.digest, recipient, query, today)
+        return self._asked.get(key, lambda: self._found(model, recipient, query, today))
+
+    def _found(self, model: Model, recipient: str, query: str, today: date) -> Terms | None:
+        book = self.book(model)
+        if book is None:
+            return None
+        ruling = book.match(recipient, query, today)
+        key = (id(ruling.settings), ruling.host)  # the book gives the same for the same rules
+        terms = self._terms.get(key)
+        if terms is None or not _same(terms.ruling, ruling):
+            if len(self._terms) >= KEPT:
+                self._terms.clear()
+            terms = self._terms[key] = terms_under(ruling, model)
+        return terms
+
+    def pool(self, recipient: str) -> str:
+        """Return the pool of a host or address, or of @ and the name of a group.
+
+        UsageError where it is neither.
+        """
+        if not recipient.startswith(SIGN):
+            return self.pool_of(host_of(recipient))
+        groups = {} if self.policy is None else self.policy.groups
+        if recipient.removeprefix(SIGN) not in groups:
+            raise UsageError.unknown("group", recipient, [SIGN + name for name in groups])
+        return recipient
+
+    def misspelt(self, models: Sequence[Model]) -> tuple[str, ...]:
+        """Return a remark on each name in the rules that is probably meant for an attribute's."""
+        names = tuple(sorted({each.name for model in models for each in model.attributes}))
+        if names not in self._remarks:
+            found = () if self.policy is None else misspelt(self.policy, names)
+            said = tuple(f"line {each.line}: {each.what} ({each.hint})" for each in found)
+            self._remarks = {names: said}
+        return self._remarks[names]
+
+
+def _same(one: Ruling | None, other: Ruling) -> bool:
+    """Say whether two rulings are of the same rules: comparing them costs more than terms do."""
+    if one is None:
+        return False
+    return one.settings is other.settings and one.attributes is other.attributes
+
+
+def _choosing(policy: Policy | None) -> Rulebook | None:
+    """Return the rules, made ready to choose a model, if any of them does."""
+    if policy is None or not any("model" in rule.settings for rule in policy.rules):
+        return None
+    return Rulebook(policy, ())

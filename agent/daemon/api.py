@@ -1,0 +1,428 @@
+"""Every call of the API but events and shutdown, as one method each, by its route's name.
+
+The body comes first, parameters by keyword. Each raises a ReticentError where it cannot be done.
+"""
+
+import asyncio
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, suppress
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from agent import __version__
+from agent.daemon.agent import Agent, Opening, keyring_accounts, open_in_thread, secret_from_keyring
+from agent.daemon.consent.offers import own_search
+from agent.daemon.explained import explained
+from agent.daemon.handle import handle
+from agent.daemon.ledger_api import change, entries, forget, holding, opened, recipients, requested
+from agent.daemon.policy_api import attributes, calibration, edited, outcome, place_of, ruled
+from agent.daemon.request_log import Asker
+from agent.daemon.status import status_of
+from agent.daemon.tradeoff_curve import curved
+from agent.daemon.what_if import weighed
+from agent.decision.tradeoff_curve import advanced
+from agent.errors import LockedError, UsageError, VaultError
+from agent.vault.secrets import Secret
+from agent.vault.vault import Vault
+from agent.wire.base import Done
+from agent.wire.decide import Allow, Allowed, Answer, Ask, Clicked, Explained, Offer, Refuse
+from agent.wire.policy import (
+    AttributeStatus,
+    Edited,
+    Override,
+    PolicyEdit,
+    Review,
+    Ruled,
+    RulesStatus,
+    Undone,
+    Verdict,
+)
+from agent.wire.records import (
+    Changed,
+    Entry,
+    Forget,
+    Handled,
+    Held,
+    Profile,
+    ProfileChange,
+    Recipient,
+)
+from agent.wire.state import Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
+from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, TradeOffs, Weighed, WhatIf
+from policy.hosts import host_of, site_of
+from policy.toml_edit import lines_of
+
+T = TypeVar("T")
+
+
+class Calls:
+    """What both doors lead to: each is one step, but those that are coroutines leave room.
+
+    All of it belongs to one thread.
+    """
+
+    def __init__(
+        self, agent: Agent, clock: Callable[[], datetime], opening: Opening = open_in_thread
+    ) -> None:
+        """Take the agent, the clock, and how vaults are opened.
+
+        ``clock``: the time where the user lives; none before the ledger's latest is taken for now.
+        """
+        self._agent = agent
+        self._clock = partial(agent.time, clock)
+        self._opening = opening
+        self._one_at_a_time = asyncio.Lock()
+        self._one_apart = asyncio.Lock()
+        self._models: list[ModelStatus] | None = None
+
+    def _renew(self) -> None:
+        """Let what was written into the policy, if anything, hold from the next request on."""
+        if self._agent.rules.renew(self._clock()):
+            self._agent.bus.publish("policy")
+
+    def _check_later(self, locks: int) -> None:
+        """Raise LockedError if there were calls to lock since there were so many."""
+        if self._agent.locks != locks:
+            raise LockedError("the vault was locked meanwhile", "unlock it again")
+
+    def decide(self, body: Ask, *, by: Asker = "command") -> Answer:
+        """Return what a request carries, recorded; UsageError where the recipient is no host.
+
+        ``by``: who asks. VaultError where it cannot be: then the status says so until one is.
+        """
+        now = self._clock()
+        try:
+            answer = handle(body, now, self._agent, by)
+        except VaultError as error:
+            self._agent.trouble = error
+            self._carried_nothing(body, Answer(code="failed"), now)
+            raise
+        if answer.id is None:
+            self._carried_nothing(body, answer, now)
+        else:
+            self._agent.trouble = None
+            self._agent.unrecorded.recorded(answer.id, answer)
+            self._agent.bus.publish("answer", answer.id)
+        return replace(answer, stale_rules=self._agent.rules.stale)
+
+    def _carried_nothing(self, body: Ask, answer: Answer, now: datetime) -> None:
+        """Remember it, and tell of it; while the vault is locked nothing of a query is kept."""
+        vault = self._agent.vault
+        if vault is not None:
+            number = self._agent.unrecorded.silent(body, answer, vault.ledger.count, now)
+            self._agent.bus.publish("nothing", number)
+
+    def explain(self, body: Ask) -> Explained:
+        """Return what would be decided."""
+        found = explained(body, self._clock(), self._agent)
+        return replace(found, stale_rules=self._agent.rules.stale)
+
+    def clicked(self, body: Clicked) -> Done:
+        """Take note of a visit; nothing is kept while locked, or unless the policy lets browsers.
+
+        In the paper ACLK asks about the page that will be clicked (5.2); live it can only mean
+        that a result of this query was visited before.
+        """
+        policy = self._agent.rules.policy
+        if self._agent.vault is None or policy is None or not policy.daemon.clicks:
+            return Done(done=False)
+        self._agent.sources.clicked(body)
+        return Done()
+
+    async def whatif(self, body: WhatIf) -> Weighed:
+        """Return what another set would bring and cost; others are answered meanwhile.
+
+        LockedError while locked, and where it was locked before the end.
+        """
+        return await self._in_steps(weighed(body, self._clock(), self._agent))
+
+    async def curve(self, body: CurveAsk) -> TradeOffs:
+        """Return what would leave at every trade-off, likewise."""
+        return await self._in_steps(curved(body, self._clock(), self._agent))
+
+    async def _in_steps(self, steps: Generator[None, None, T]) -> T:
+        """Return what steps come to: each in a thread, and those of one call after another's."""
+        locks, found = self._agent.locks, None
+        async with self._one_apart:
+            while found is None:
+                self._check_later(locks)
+                found = await asyncio.to_thread(advanced, steps)
+        self._check_later(locks)
+        return found
+
+    def ledger(
+        self, *, recipient: str | None = None, after: int = 0, limit: int | None = None
+    ) -> list[Entry]:
+        """Return the latest entries of the ledger, oldest first."""
+        return entries(self._agent, recipient, after, limit)
+
+    def knowledge(self, *, recipient: str) -> Held:
+        """Return what a recipient or a group holds."""
+        self._agent.look(self._clock())
+        return holding(self._agent, recipient, self._clock())
+
+    def forget(self, body: Forget) -> Done:
+        """State that a recipient forgot; not done where it was never told anything."""
+        done = forget(self._agent, body.recipient, self._clock())
+        if done:
+            self._agent.desk.ruled()
+            self._agent.bus.publish("forget")
+        return Done(done=done)
+
+    def profile(self) -> Profile:
+        """Return the user's values."""
+        return Profile(values=opened(self._agent).profile.values())
+
+    def change_profile(self, body: ProfileChange) -> Changed:
+        """Change the user's values, all or nothing; or say what would change."""
+        changed = change(self._agent, body, self._clock())
+        if changed.done:
+            self._agent.bus.publish("profile")
+        return changed
+
+    async def backup(self, body: Place) -> Done:
+        """Copy the vault to a new file; others are answered meanwhile."""
+        await asyncio.to_thread(opened(self._agent).backup, absolute(body))
+        return Done()
+
+    def requests(self, *, recipient: str | None = None, limit: int | None = None) -> list[Handled]:
+        """Return the latest requests, oldest first."""
+        self._agent.look(self._clock())
+        return requested(self._agent, recipient, limit)
+
+    def recipients(self) -> list[Recipient]:
+        """Return who was told anything, the latest first."""
+        now = self._clock()
+        self._agent.look(now)
+        return recipients(self._agent, now)
+
+    def status(self) -> Status:
+        """Return how the daemon is."""
+        agent, now = self._agent, self._clock()
+        agent.guard()
+        agent.look(now)
+        models = agent.shelf.status(agent.rules.in_force.keys, now)
+        return status_of(agent, agent.rules.status(), models, now)
+
+    def locked(self) -> Locked:
+        """Return what everybody may know, by the policy as it is now."""
+        agent, now = self._agent, self._clock()
+        agent.look(now)
+        policy = agent.rules.policy
+        return Locked(
+            version=__version__,
+            locked=agent.vault is None,
+            clicks=policy is not None and policy.daemon.clicks,
+            sites=agent.desk.sites(now),
+            stale_rules=agent.rules.stale,
+        )
+
+    async def unlock(self, body: Unlock) -> Status:
+        """Open the vault, if it is not open; VaultError where it cannot be opened.
+
+        The later word counts: LockedError where it was locked since this was asked for.
+        """
+        agent, locks = self._agent, self._agent.locks
+        secret = await self._secret(body)
+        async with self._one_at_a_time:
+            if agent.vault is None and agent.locks == locks:
+                self._use(await self._opening(agent.place, secret), locks)
+            self._check_later(locks)
+        return self.status()
+
+    def lock(self) -> Status:
+        """Close the vault, if it is open."""
+        self._agent.lock()
+        return self.status()
+
+    async def _secret(self, body: Unlock) -> Secret:
+        """Return what opens the vault; while the keyring is waited for, another may open it."""
+        if body.method != "keyring":
+            return Secret(body.method, body.secret)
+        async with self._one_at_a_time:  # its slots are read, so nobody may open it just now
+            is_open = self._agent.vault is not None
+            names = [] if is_open else await keyring_accounts(self._agent.place)
+        return await secret_from_keyring(names)
+
+    def _use(self, vault: Vault, locks: int) -> None:
+        """Decide by a vault from now on, or close it."""
+        with ExitStack() as on_failure:
+            on_failure.callback(vault.close)
+            self._check_later(locks)
+            self._agent.opened(vault, self._clock())
+            on_failure.pop_all()
+        self._agent.vault = vault
+        self._agent.bus.publish("lock")
+
+    def models(self) -> list[ModelStatus]:
+        """Return how each model is, and tell if that changed."""
+        found = self._agent.shelf.status(self._agent.rules.in_force.keys, self._clock())
+        before, self._models = self._models, found
+        if before not in (None, found):
+            self._agent.bus.publish("models")
+            if self._agent.vault is not None:
+                with suppress(VaultError):  # what cannot be kept now is no reason to end
+                    self._agent.models_changed(self._agent.vault, self._clock())
+        return found
+
+    def add_model(self, body: Place) -> ModelStatus:
+        """Copy a model to the others; UsageError or ModelError where that cannot be."""
+        keys = self._agent.rules.in_force.keys
+        added = self._agent.shelf.add(absolute(body), keys, self._clock())
+        self.models()
+        return added
+
+    def remove_model(self, *, name: str) -> Done:
+        """Remove a model; UsageError where there is none such."""
+        self._agent.shelf.remove(name)
+        self.models()
+        return Done()
+
+    def policy(self) -> PolicyStatus:
+        """Return how the policy is."""
+        self._agent.look(self._clock())
+        return self._agent.rules.status()
+
+    def reload(self) -> PolicyStatus:
+        """Read the policy now, whatever it is."""
+        self._agent.rules.reload(self._clock())
+        self._agent.bus.publish("policy")
+        return self._agent.rules.status()
+
+    def rules(self) -> RulesStatus:
+        """Return all that the policy rules."""
+        now = self._clock()
+        self._agent.look(now)
+        return ruled(now, self._agent)
+
+    def attributes(self, *, recipient: str | None = None) -> list[AttributeStatus]:
+        """Return the attributes of the model in use, and what the policy says of each."""
+        now = self._clock()
+        self._agent.look(now)
+        return attributes(recipient, now, self._agent)
+
+    def edit_policy(self, body: PolicyEdit) -> Edited:
+        """Write settings into the policy, or take them out; UsageError where that cannot be."""
+        now = self._clock()
+        done = edited(body, self._agent.rules.path, now.date())
+        if done.changed:
+            self._agent.desk.moved_on()
+        self._renew()
+        return outcome(done, now, self._agent)
+
+    def calibrate(self, body: Calibrate) -> Calibrated:
+        """Turn answers into prices, and write them into the policy if that is asked."""
+        found = calibration(body, self._clock(), self._agent)
+        if body.write:
+            self._agent.desk.moved_on()
+            self._renew()
+        return found
+
+    def reviews(self) -> list[Review]:
+        """Return what waits for the user, and says what was asked; LockedError while locked."""
+        opened(self._agent)
+        return self._agent.desk.reviews(self._clock())
+
+    def verdict(self, body: Verdict, *, id: int) -> Ruled:  # noqa: A002  (the route's word)
+        """Apply the user's word on a review; UsageError where there is none such.
+
+        LockedError while locked.
+        """
+        opened(self._agent)
+        ruled = self._agent.desk.verdict(id, body, self._clock())
+        self._renew()
+        self._agent.bus.publish("review", id)
+        return ruled
+
+    def dismiss(self, *, id: int) -> Done:  # noqa: A002  (the route's word)
+        """Take a review off the list; UsageError where there is none such."""
+        self._agent.desk.dismiss(id)
+        self._agent.bus.publish("review", id)
+        return Done()
+
+    def offer(self, body: Offer) -> Done:
+        """Queue what a recipient says it can use, of what the models have; done if it waits.
+
+        UsageError where the recipient is no host, or the search is not its own.
+        """
+        now, agent = self._clock(), self._agent
+        host, known = host_of(body.recipient), self._known(now)
+        search = None if body.search is None else own_search(body.search, host)
+        names = [name for name in body.names if name in known]
+        if not names:
+            return Done(done=False)
+        site, pool = site_of(host), agent.rules.in_force.pool_of(host)
+        review = agent.desk.offer(site, pool, names, now, search)
+        if review is not None:
+            agent.bus.publish("offer", review.id)
+        return Done(done=agent.desk.waiting_offer(site, now) is not None)
+
+    def refuse(self, body: Refuse) -> Done:
+        """Write into the policy that a recipient gets nothing more."""
+        self._agent.desk.refuse(body.recipient, self._clock())
+        self._agent.desk.ruled()
+        self._renew()
+        return Done()
+
+    def allow(self, body: Allow) -> Allowed:
+        """Take out of the policy what we wrote so that a recipient gets nothing.
+
+        Not done where there is no such rule; a rule that is not ours stays, and is named.
+        """
+        done = self._agent.desk.allow(body.recipient)
+        self._agent.desk.ruled()
+        self._renew()
+        rule = self._agent.desk.refused_by(body.recipient, self._clock())
+        if rule is None:
+            return Allowed(done=done)
+        policy = self._agent.rules.policy
+        lines = {} if policy is None else lines_of(policy.text)
+        return Allowed(done=done, rule=rule.name, line=place_of(lines, rule, ("nothing",)))
+
+    def override(self, body: Override) -> Ruled:
+        """Apply the user's word on attributes; UsageError for one that no model has.
+
+        LockedError while locked.
+        """
+        opened(self._agent)
+        now = self._clock()
+        self._agent.look(now)
+        known = self._known(now)
+        for name in body.names:
+            if name not in known:
+                raise UsageError.unknown("attribute", name, known)
+        ruled = self._agent.desk.override(body, now)
+        self._tell()
+        return ruled
+
+    def undo(self) -> Undone:
+        """Take back the last word, on requests or values; UsageError where there is none.
+
+        LockedError while locked.
+        """
+        opened(self._agent)
+        what = self._agent.desk.undo(self._clock())
+        self._tell()
+        return Undone(what=what)
+
+    def _known(self, now: datetime) -> frozenset[str]:
+        """Return the names of the attributes of all models that may be used."""
+        usable = self._agent.shelf.usable(self._agent.rules.in_force.keys, now)
+        return frozenset(attribute.name for model in usable for attribute in model.attributes)
+
+    def _tell(self) -> None:
+        """Let what was written hold from now on, if anything; tell that, or that words changed."""
+        renewed = self._agent.rules.renew(self._clock())
+        self._agent.bus.publish("policy" if renewed else "review")
+
+
+def absolute(place: Place) -> Path:
+    """Return a path; UsageError for one that depends on the folder that somebody is in."""
+    path = Path(place.path)
+    if not path.is_absolute():
+        raise UsageError("this is no absolute path", "begin it with /", place.path)
+    return path

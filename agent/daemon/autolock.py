@@ -1,0 +1,154 @@
+"""The vault locks itself: unused, after hours, when the screen locks and the machine sleeps."""
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from agent.daemon.log import LOG, kind_and_place
+from agent.errors import ReticentError
+from agent.wire.routes import CONTROL, Door
+from policy.settings import LONGEST_MINUTES
+
+BUS = Path("/run/dbus/system_bus_socket")
+SESSIONS = Path("/run/systemd/sessions")  # a file for each, with UID= and the number of its user
+LINE = 1 << 16  # bytes
+_ARGUMENTS = ("monitor", "--system", "--dest", "org.freedesktop.login1")
+_SLEEPS = re.compile(r"\.Manager\.PrepareForSleep \(true,\)")
+_LOCKS = re.compile(
+    r"^/org/freedesktop/login1/session/(\w+): .*(?:\.Session\.Lock \(\)|'LockedHint': <true>)"
+)
+EVERY = 5.0  # seconds between two looks; a call looks by itself before anything else
+UNCOUNTED = {"events", "unattended"}  # a program that stands open is not somebody who is there
+NAP = 1.0  # seconds of sleep between two looks: a machine that stays awake has none
+
+
+def watcher() -> str | None:
+    """Return the program that tells what logind says, None where it cannot be asked."""
+    return shutil.which("gdbus") if BUS.exists() else None
+
+
+def locks(line: str, sessions: Path = SESSIONS) -> bool:
+    """Say whether a line tells of a sleep, or of the lock of a screen of this user's."""
+    found = _LOCKS.match(line)
+    return bool(_SLEEPS.search(line)) or (found is not None and _is_ours(found[1], sessions))
+
+
+async def watch(lock: Callable[[], object], program: str | None) -> None:
+    """Lock whenever the system tells of it, until there is nobody who would."""
+    if program is None:
+        return
+    to = asyncio.subprocess
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(program, *_ARGUMENTS),
+            stdin=to.DEVNULL,
+            stdout=to.PIPE,
+            stderr=to.DEVNULL,
+            limit=LINE,
+            start_new_session=True,  # so that what it has started ends with it
+        )
+    except OSError:
+        return
+    assert process.stdout is not None  # noqa: S101  (it is a pipe)
+    try:
+        while line := await process.stdout.readline():
+            if locks(line.decode("utf-8", "replace")):
+                lock()
+    except ValueError:  # no line is as long
+        pass
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):  # it may just have ended
+                os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+    LOG.info("the screen's lock is not watched any more")
+
+
+def _is_ours(name: str, sessions: Path) -> bool:
+    """Say whether a session is of this user, or of nobody that can be told."""
+    number = re.sub(r"_([0-9a-f]{2})", lambda found: chr(int(found[1], 16)), name)
+    try:
+        text = (sessions / number).read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):
+        return True
+    return f"UID={os.geteuid()}" in text.splitlines()
+
+
+class Time(NamedTuple):
+    """Seconds on two clocks: ``passed`` goes on while the machine sleeps, ``slept`` only then."""
+
+    passed: float
+    slept: float
+
+
+def clocks() -> Time:
+    """Return the time, asleep or not, as far as the system counts sleep."""
+    if hasattr(time, "CLOCK_BOOTTIME"):  # Linux
+        passed, awake = time.CLOCK_BOOTTIME, time.CLOCK_MONOTONIC
+    else:  # macOS
+        passed = time.CLOCK_MONOTONIC
+        awake = getattr(time, "CLOCK_UPTIME_RAW", passed)
+    at = time.clock_gettime(passed)
+    return Time(at, at - time.clock_gettime(awake))
+
+
+class Autolock:
+    """Locks after some minutes without use, hours after the last command, and after a sleep.
+
+    Use is a command, which calls on control, and a search that the user has sent off in a browser
+    and was answered. What pages and programs ask is none, and does not keep the vault open.
+    """
+
+    def __init__(
+        self,
+        minutes: Callable[[], float],
+        locked: Callable[[], bool],
+        lock: Callable[[], object],
+        clock: Callable[[], Time] = clocks,
+    ) -> None:
+        """Take what there is to ask, and to do.
+
+        ``minutes``: how many, asked at each look, 0 for as long as it may be; ``lock``: closes the
+        vault, and is no error where it is closed; ``locked``: says whether it is.
+        """
+        self._minutes = minutes
+        self._locked = locked
+        self._lock = lock
+        self._clock = clock
+        self._commanded, self._slept = clock()
+        self._used = self._commanded
+
+    def before(self, door: Door, name: str) -> None:
+        """Lock if it is time, before a call is answered; then count the call, if it does."""
+        self.check()
+        if door == CONTROL and name not in UNCOUNTED:
+            self._commanded = self._used = self._clock().passed
+
+    def used(self) -> None:
+        """Count a search that the user has sent off, once it is answered."""
+        self._used = self._clock().passed
+
+    def check(self) -> None:
+        """Lock if it is time; the vault is closed also where its last words cannot be written."""
+        now, slept = self._clock()
+        minutes = min(self._minutes() or LONGEST_MINUTES, LONGEST_MINUTES)
+        unused = now - self._used >= minutes * 60
+        too_long = now - self._commanded >= LONGEST_MINUTES * 60
+        woken, self._slept = slept - self._slept >= NAP, slept
+        if unused or too_long or woken:
+            self.end()
+
+    def end(self) -> None:
+        """Lock now, unless it is locked."""
+        if not self._locked():
+            try:
+                self._lock()
+            except ReticentError as error:
+                LOG.warning("locking failed: %s", kind_and_place(error))

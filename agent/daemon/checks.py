@@ -1,0 +1,260 @@
+"""Checks of the machine: Python, clock, disk, user, environment, folders and sockets."""
+
+import os
+import shutil
+import socket
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+
+import agent
+from agent.daemon.autolock import watcher
+from agent.daemon.service import Manager
+from agent.errors import UnsafeError, UsageError, reason
+from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER, check_way
+from agent.paths import HOME, RUNTIME, Paths
+from agent.vault import secrets
+from agent.vault.seal import OPENSSL
+from agent.wire.client import check_address
+
+State = Literal["ok", "warn", "bad"]
+AT_MOST = 10  # findings about single files: the rest is of the same kind
+ELSEWHERE = "mend that, or choose another by RETICENT_HOME"
+SECONDS = 2.0  # for a socket to answer
+OLDEST = (3, 11)  # of Python, as pyproject.toml asks for
+LITTLE, LEAST = 100 << 20, 5 << 20  # bytes that are free
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: ``what`` was found, and the ``fix`` unless it is as it should.
+
+    bad: something does not work, or is not safe; warn: it works less well than it could.
+    """
+
+    name: str
+    state: State
+    what: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What is looked at: the user's folders and environment, and the time and zone they are in."""
+
+    paths: Paths
+    environment: Mapping[str, str]
+    now: datetime
+    manager: Manager
+    interpreter: str
+
+
+def ok(name: str, what: str) -> Finding:
+    """Return that something is as it should be."""
+    return Finding(name, "ok", what)
+
+
+def warn(name: str, what: str, fix: str) -> Finding:
+    """Return that something could be better."""
+    return Finding(name, "warn", what, fix)
+
+
+def bad(name: str, what: str, fix: str) -> Finding:
+    """Return that something does not work, or is not safe."""
+    return Finding(name, "bad", what, fix)
+
+
+def check_folders(here: Machine) -> Iterator[Finding]:
+    """Yield what there is to say of each of our folders."""
+    named = {
+        "config": here.paths.config,
+        "data": here.paths.data,
+        "state": here.paths.state,
+        "runtime": here.paths.runtime,
+    }
+    for name, path in named.items():
+        yield _folder(f"folder {name}", path)
+
+
+def check_files(here: Machine) -> Iterator[Finding]:
+    """Yield which files of ours others can read or change; nothing if none."""
+    places = (here.paths.data, here.paths.models, here.paths.state)
+    found = [each for place in places for each in _files(place)]
+    for path in found[:AT_MOST]:
+        yield bad("files", f"others can read {path}", f"chmod 600 '{path}'")
+    if not found:
+        yield ok("files", "nobody else can read them")
+
+
+def check_sockets(here: Machine) -> Iterator[Finding]:
+    """Yield whether the sockets can be where they belong, and what lies there that should not."""
+    for name, path in (("control", here.paths.control), ("query", here.paths.query)):
+        yield _socket(f"socket {name}", path)
+
+
+def listens(path: Path) -> bool:
+    """Say whether somebody listens at a Unix socket; nobody can where its path is too long."""
+    try:
+        address = check_address(path)
+    except UsageError:
+        return False
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as probe:
+        probe.settimeout(SECONDS)
+        try:
+            probe.connect(address)
+        except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
+            return False
+        except OSError:
+            return True  # it is there, and something is wrong with it
+    return True
+
+
+def _folder(name: str, path: Path) -> Finding:
+    try:
+        check_way(path)
+        status = path.stat()
+    except UnsafeError as error:
+        return bad(name, str(error), error.hint)
+    except FileNotFoundError:
+        return ok(name, f"{path} is not there yet, and is made when it is needed")
+    except OSError as error:
+        return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
+    mode, owner, close = stat.S_IMODE(status.st_mode), status.st_uid, f"chmod 700 '{path}'"
+    foreign = f"{path} belongs to another user (number {owner})"
+    open_to_all = f"others can put things into {path}"
+    wrong = (
+        (not stat.S_ISDIR(status.st_mode), bad(name, f"{path} is not a folder", "move it away")),
+        (owner != os.geteuid(), bad(name, foreign, "move it away, or run this as that user")),
+        (mode & OTHERS_WRITE, bad(name, open_to_all, f"look at what lies in it, then: {close}")),
+        (mode & OTHERS, warn(name, f"others can look into {path}", close)),
+        (mode != PRIVATE_FOLDER, bad(name, f"you cannot use {path} freely", close)),
+    )
+    return next((finding for is_so, finding in wrong if is_so), ok(name, f"{path}"))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files right in a folder that others can read."""
+    if not os.access(folder, os.R_OK | os.X_OK) or not folder.is_dir():
+        return
+    for path in sorted(folder.iterdir()):
+        status = path.lstat()
+        if stat.S_ISREG(status.st_mode) and status.st_mode & OTHERS:
+            yield path
+
+
+def _socket(name: str, path: Path) -> Finding:
+    try:
+        check_address(path)
+        status = path.lstat()
+    except UsageError as error:
+        return bad(name, str(error), error.hint)
+    except FileNotFoundError:
+        return ok(name, f"{path} is free")
+    except OSError as error:
+        return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
+    if not stat.S_ISSOCK(status.st_mode):
+        return bad(name, f"{path} is no socket, and in the way", "move it away")
+    foreign, stale = f"{path} is another user's", f"{path} was left by a daemon that is gone"
+    seen, close = f"others can connect to {path}", f"chmod 600 '{path}'"
+    wrong = (
+        (status.st_uid != os.geteuid(), bad(name, foreign, "move it away")),
+        (not listens(path), warn(name, stale, "nothing: the next daemon replaces it")),
+        (status.st_mode & OTHERS, bad(name, seen, close)),
+    )
+    return next((finding for is_so, finding in wrong if is_so), ok(name, f"{path} is listened to"))
+
+
+def check_python(here: Machine) -> Iterator[Finding]:
+    """Yield which Python runs, and whether the cryptography that it brings is enough."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
+        yield bad("python", f"Python {version} is too old", f"install Python {wanted} or newer")
+    else:
+        yield ok("python", f"Python {version}, {here.interpreter}")
+    try:
+        Argon2id(salt=bytes(16), length=32, iterations=1, lanes=1, memory_cost=8)
+    except UnsupportedAlgorithm:
+        what = "the system's OpenSSL has no Argon2id: no vault can be opened"
+        yield bad("python", what, OPENSSL)
+
+
+def check_clock(here: Machine) -> Iterator[Finding]:
+    """Yield whether the clock can be right: rules expire, and new facts are counted, by it."""
+    installed = Path(agent.__file__).stat().st_mtime
+    if here.now.timestamp() < installed:
+        since = datetime.fromtimestamp(installed, here.now.tzinfo)
+        what = (
+            f"the clock says {here.now:%Y-%m-%d}, before reticent was installed ({since:%Y-%m-%d})"
+        )
+        yield bad("clock", what, "set the clock: rules expire by it")
+    else:
+        yield ok("clock", f"{here.now:%Y-%m-%d %H:%M %Z}".rstrip())
+
+
+def check_disk(here: Machine) -> Iterator[Finding]:
+    """Yield how much can be written; what cannot be recorded is not disclosed."""
+    place = next(each for each in (here.paths.data, *here.paths.data.parents) if each.is_dir())
+    free = shutil.disk_usage(place).free
+    if free < LITTLE:
+        what = f"only {free >> 20} MiB are free at {place}"
+        make = bad if free < LEAST else warn
+        yield make("disk", what, "make room: what cannot be recorded is not disclosed")
+    else:
+        yield ok("disk", f"{free >> 20:,} MiB free at {place}")
+
+
+def check_user(here: Machine) -> Iterator[Finding]:
+    """Yield whether this runs as the user whose agent it is."""
+    sudo = here.environment.get("SUDO_USER")
+    if os.geteuid() == 0 and sudo and sudo != "root":
+        what = "run by sudo: what it makes belongs to root, and the user cannot open it"
+        yield bad("user", what, f"run it as {sudo}, without sudo")
+    else:
+        yield ok("user", f"number {os.geteuid()}")
+
+
+def check_environment(here: Machine) -> Iterator[Finding]:
+    """Yield what the environment says of where things lie."""
+    home = here.environment.get(HOME)
+    if home and not os.path.isabs(home):  # noqa: PTH117  (a text may be empty)
+        what = f"{HOME} is {home!r}: another folder wherever it is run"
+        yield bad("environment", what, "set it to an absolute path")
+    elif home:
+        yield ok("environment", f"everything lies under {HOME}")
+    elif here.manager == "systemd" and not here.environment.get(RUNTIME):
+        what = f"{RUNTIME} is not set: sockets are looked for at {here.paths.runtime}"
+        fix = f"log in as the user, or set {RUNTIME} to /run/user/{os.geteuid()}"
+        yield warn("environment", what, f"{fix}: the service listens there")
+    else:
+        yield ok("environment", f"sockets belong at {here.paths.runtime}")
+
+
+def check_screen(here: Machine) -> Iterator[Finding]:
+    """Yield whether the vault locks with the screen; with a sleep it does anyway."""
+    del here
+    if watcher() is None:
+        what = "its lock is not watched (no `gdbus`, or no system bus): the vault locks by time"
+        yield ok("screen", f"{what}, and when the machine sleeps")
+    else:
+        yield ok("screen", "the vault locks with it, if the desktop tells, and before a sleep")
+
+
+def check_keyring(here: Machine) -> Iterator[Finding]:
+    """Yield whether the desktop's keyring can hold a key; it is never needed."""
+    del here
+    if not secrets.installed():
+        yield ok("keyring", "the extra is not installed, and not needed")
+    elif (name := secrets.backend()) is None:
+        fix = "start the desktop's keyring, or unlock with the passphrase"
+        yield warn("keyring", "the extra is installed, but this session has no keyring", fix)
+    else:
+        yield ok("keyring", name)

@@ -1,1 +1,0 @@
-"""What `reticent doctor` looks at: each check is a function that returns what it found."""

@@ -1,1 +1,0 @@
-"""From one request to its decision, and from the decision to an answer."""

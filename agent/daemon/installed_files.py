@@ -1,0 +1,139 @@
+"""Every file of ours on this machine, by name; what else lies in our folders is not ours.
+
+No link is followed: one that lies among our files is removed, and what it leads to stays.
+"""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from agent.errors import BusyVaultError, VaultError
+from agent.paths import Paths
+from agent.vault import secrets
+from agent.vault.vault import accounts_of
+
+VAULTS = ("vault.db", "vault.db.replaced-*", "vault.db.set-aside-*", ".vault.db.*.part")
+BESIDE = ("*-wal", "*-shm", "*-journal")  # what SQLite keeps beside each
+ASIDE = ("vault.db.set-aside-*", ".vault.db.set-aside-*")
+VAULT = ("vault.db", "vault.db-*", "vault.db.replaced-*", ".*vault.db.*", *ASIDE)
+RELAY = ("browser-relay", ".browser-relay.*")
+MODELS = ("*.safetensors", "*.sig", ".*.part")
+COPYING = ".????????"  # a folder in which a model is being copied
+STATE = ("witness.json", ".witness.json.*", "listen.token", "daemon.*", "set-aside.json", *ASIDE)
+POLICY = ("policy.toml", ".policy.toml.*")
+SOCKETS = ("control.sock", "query.sock")
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledFiles:
+    """What is ours, what is most private first; and what lies among it and is not."""
+
+    ours: tuple[Path, ...]
+    others: tuple[Path, ...]
+    folders: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """Accounts in the keyring by their names, and the vaults that did not say which they have."""
+
+    names: tuple[str, ...]
+    unread: tuple[Path, ...]
+
+
+def installed_files(paths: Paths) -> InstalledFiles:
+    """Return what there is of ours, and what would stay."""
+    patterns = {
+        paths.data: VAULT + RELAY,
+        paths.state: STATE,
+        paths.models: MODELS,
+        paths.config: POLICY,
+        paths.runtime: SOCKETS,
+    }
+    ours: list[Path] = []
+    others: list[Path] = []
+    for folder, names in patterns.items():
+        if folder.is_symlink():
+            ours.append(folder)
+            continue
+        for path in _entries(folder):
+            if _fits(path, names, copying=folder == paths.models):
+                ours.append(path)
+            elif path not in patterns:
+                others.append(path)
+    ours.sort(key=lambda path: path != paths.vault)  # the rest in the order of the folders
+    inner_first = (paths.models, paths.data, paths.runtime, paths.state, paths.config)
+    folders = [each for each in inner_first if each.is_dir() and not each.is_symlink()]
+    return InstalledFiles(tuple(ours), tuple(others), tuple(folders))
+
+
+def remove(found: InstalledFiles) -> list[Path]:
+    """Remove what is ours, and the folders that are empty then; return what was removed."""
+    removed = []
+    for path in found.ours:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)  # which follows no link either
+        else:
+            path.unlink(missing_ok=True)
+        removed.append(path)
+    for folder in found.folders:
+        if not [*_entries(folder)]:
+            folder.rmdir()
+            removed.append(folder)
+    return removed
+
+
+def accounts(found: InstalledFiles) -> Accounts:
+    """Return the accounts of every vault: that in use, replaced ones, unfinished ones.
+
+    Raises BusyVaultError if one is open.
+    """
+    names: dict[str, None] = {}
+    unread = []
+    for path in found.ours:
+        if not _is_vault(path):
+            continue
+        try:
+            names |= dict.fromkeys(accounts_of(path))
+        except BusyVaultError:
+            raise
+        except VaultError:
+            unread.append(path)
+    return Accounts(tuple(names), tuple(unread))
+
+
+def forget(names: Sequence[str]) -> list[str]:
+    """Remove accounts from the keyring; return those that may be in it still."""
+    return [name for name in names if not secrets.forget(name) and _may_be_kept(name)]
+
+
+def _is_vault(path: Path) -> bool:
+    """Say whether a file of ours is a whole vault by its name, and no link to one."""
+    beside = any(fnmatchcase(path.name, name) for name in BESIDE)
+    return not beside and not path.is_symlink() and _fits(path, VAULTS, copying=False)
+
+
+def _may_be_kept(account: str) -> bool:
+    """Say whether the keyring has an account, or does not say."""
+    try:
+        return secrets.fetch(account) is not None
+    except VaultError:
+        return True
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    """Yield what lies in a folder, nothing if there is none."""
+    if folder.is_dir():
+        yield from sorted(folder.iterdir())
+
+
+def _fits(path: Path, names: Sequence[str], *, copying: bool) -> bool:
+    """Say whether something is ours by its name and kind."""
+    mode = os.lstat(path).st_mode
+    if stat.S_ISDIR(mode):
+        return copying and fnmatchcase(path.name, COPYING)
+    return any(fnmatchcase(path.name, name) for name in names)

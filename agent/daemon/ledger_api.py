@@ -1,0 +1,347 @@
+"""What the vault keeps, for the user's own eyes: ledger, requests, recipients, profile."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from heapq import merge
+from itertools import groupby
+from typing import NamedTuple
+
+from agent.daemon.agent import Agent
+from agent.daemon.consent.intake import TOLD
+from agent.daemon.context import agreeing, blocked, counted_by, guarded, known_in
+from agent.daemon.request_log import Silent
+from agent.decision.request import Inference, inferred
+from agent.decision.words import listed
+from agent.errors import LockedError, UsageError
+from agent.model.model import Model
+from agent.vault.disclosure_index import DisclosureIndex, Forgetting, Numbered, PoolOf
+from agent.vault.profile import Values, differing, planned
+from agent.vault.timeline import Step
+from agent.vault.vault import Vault
+from agent.wire.base import LATEST_ENTRIES
+from agent.wire.records import (
+    Changed,
+    Entry,
+    Handled,
+    Held,
+    Inferred,
+    Moment,
+    ProfileChange,
+    Recipient,
+    Stale,
+    ValueChange,
+)
+from policy.hosts import host_of
+from policy.rules import SIGN
+
+MOST_NAMED = 6  # attributes, in a sentence
+MOST = 48  # moments of one recipient
+
+
+def opened(agent: Agent) -> Vault:
+    """Return the vault; LockedError where it is locked."""
+    if agent.vault is None:
+        raise LockedError
+    return agent.vault
+
+
+def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
+    """Return what says whether a site, and so all its hosts, is in a pool."""
+    return lambda site: agent.rules.in_force.pool_of(site) == pool
+
+
+def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) -> list[Entry]:
+    """Return entries of the ledger, oldest first; ``recipient``: of it and its pool, or None.
+
+    UsageError where that is neither a host nor a group.
+    """
+    wanted = None if recipient is None else sites_in(agent, agent.rules.in_force.pool(recipient))
+    most = LATEST_ENTRIES if limit is None else limit
+    return [_entry(each) for each in opened(agent).ledger.read(after, most, wanted)]
+
+
+def holding(agent: Agent, recipient: str, now: datetime) -> Held:
+    """Return what a recipient or group holds; UsageError where it is neither."""
+    ledger, pool = opened(agent).ledger, agent.rules.in_force.pool(recipient)
+    model = counted_by(agent, pool, now)
+    found = ledger.disclosures.pool(pool, agent.rules.in_force.pool_of)
+    facts = sorted(found.held.items())
+    known = known_in(found, model, now)
+    told = inferred(guarded(agent, pool, model, now), known, model)
+    return Held(
+        pool=pool,
+        values={name: fact.value for name, fact in facts},
+        since={name: fact.since for name, fact in facts},
+        recent=found.recent(now),
+        model=model.id,
+        people=len(model.population.codes),
+        people_left=agreeing(known, model),
+        inferred=[_inferred(each, model) for each in told],
+    )
+
+
+def forget(agent: Agent, recipient: str, now: datetime) -> bool:
+    """State that a recipient, and whoever it pools with, can no longer link.
+
+    Returns whether the pool was ever told anything; if not, nothing is stated. UsageError where
+    it is neither a host nor a group.
+    """
+    ledger, pool = opened(agent).ledger, agent.rules.in_force.pool(recipient)
+    host = None if recipient.startswith(SIGN) else host_of(recipient)
+    return ledger.forget(now, sites_in(agent, pool), host)
+
+
+def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
+    """Change the profile, all or nothing, and return who holds what is not so any more.
+
+    It is a word of the user that can be taken back until the vault locks; with ``dry_run`` nothing
+    is done. UsageError for what no model has, or what does not fit every model that has it.
+    """
+    vault, pool_of = opened(agent), agent.rules.in_force.pool_of
+    before = vault.profile.values()
+    after = _changed_values(before, agent, wanted, now)
+    differs = differing(before, after)
+    if differs and not wanted.dry_run:
+        vault.profile.keep(after)
+        agent.desk.unset(_unset(before, after))
+        names = [*dict.fromkeys(name for _, name in differs)]
+        back = partial(_put_back, agent, vault, before, frozenset(names), vault.ledger.count)
+        agent.desk.changed(_sentence(names), back)
+    told = {name: after.get(model, {}).get(name) for model, name in differs}
+    stale = vault.ledger.disclosures.holders(told, pool_of)
+    return Changed(
+        done=not wanted.dry_run,
+        changes=[
+            ValueChange(
+                model=model,
+                name=name,
+                was_set=name in before.get(model, {}),
+                is_set=name in after.get(model, {}),
+            )
+            for model, name in differs
+        ],
+        stale=[Stale(name=name, pools=[*pools]) for name, pools in stale.items()],
+    )
+
+
+def _changed_values(before: Values, agent: Agent, wanted: ProfileChange, now: datetime) -> Values:
+    """Return the values as a change leaves them."""
+    usable = agent.shelf.usable(agent.rules.in_force.keys, now)
+    values = before
+    if wanted.set or wanted.unset or not wanted.models:
+        everywhere = wanted.model is None
+        models = usable if wanted.model is None else [_named(agent, wanted.model, usable, now)]
+        values = planned(
+            values,
+            wanted.set,
+            wanted.unset,
+            models,
+            replace=wanted.replace,
+            everywhere=everywhere,
+        )
+    for name, own in wanted.models.items():
+        values = planned(
+            values, own, (), [_named(agent, name, usable, now)], replace=wanted.replace
+        )
+    return values
+
+
+def _unset(before: Values, after: Values) -> set[str]:
+    """Return what was set for some model, and is for none any more."""
+    old, new = ({name for own in each.values() for name in own} for each in (before, after))
+    return old - new
+
+
+def _sentence(names: Sequence[str]) -> str:
+    """Return what became of the profile, as a word of the user."""
+    few = len(names) <= MOST_NAMED
+    return f"Changed {listed(names) if few else f'{len(names)} values'} in your profile"
+
+
+def _put_back(agent: Agent, vault: Vault, before: Values, names: frozenset[str], count: int) -> str:
+    """Give the profile the values that it had, and say who was told others since an entry."""
+    after = vault.profile.values()
+    vault.profile.keep(before)
+    agent.desk.unset(_unset(after, before))
+    agent.bus.publish("profile")
+    told: dict[str, dict[str, None]] = {}
+    for _, site, facts in vault.ledger.disclosures.news_after(count):
+        new = dict.fromkeys(name for name, _ in facts if name in names)
+        if new:
+            told.setdefault(agent.rules.in_force.pool_of(site), {}).update(new)
+    if not told:
+        return "None of it left meanwhile."
+    each = "; ".join(f"{pool} was told {listed([*new])}" for pool, new in sorted(told.items()))
+    return f"{TOLD[:-1]}: {each}."
+
+
+def _entry(numbered: Numbered) -> Entry:
+    number, record = numbered
+    if isinstance(record, Forgetting):
+        return Entry(number=number, kind="forgotten", at=record.at, recipient=record.host)
+    return Entry(
+        number=number,
+        kind="disclosed",
+        at=record.at,
+        recipient=record.host,
+        query=record.query,
+        asked=None if record.asked is None else [*record.asked],
+        disclosed=dict(record.disclosed),
+        model=record.model,
+        utility_bits=record.utility_bits,
+        people_left=record.people_left,
+    )
+
+
+def _inferred(found: Inference, model: Model) -> Inferred:
+    return Inferred(
+        name=found.name,
+        title=model.attributes[model.index(found.name)].title,
+        bits=found.bits,
+        bits_in_all=found.bits_in_all,
+        best_guess=found.best_guess,
+        by_chance=found.by_chance,
+    )
+
+
+def _named(agent: Agent, name: str, usable: Sequence[Model], now: datetime) -> Model:
+    """Return a model by its name, or by its id, which the profile has it by."""
+    by_id = {model.id: model for model in usable}
+    if name in by_id and name not in agent.shelf.names():
+        return by_id[name]
+    return agent.shelf.of(name, agent.rules.in_force.keys, now)
+
+
+class _Placed(NamedTuple):
+    """A request by its place: after which entry of the ledger, and which request after that."""
+
+    after: int
+    beside: int
+    handled: Handled
+
+
+def requested(agent: Agent, recipient: str | None, limit: int | None) -> list[Handled]:
+    """Return the latest requests in the order in which they came.
+
+    ``recipient``: those of it and its pool, None for all. UsageError where it is neither a host
+    nor a group, LockedError.
+    """
+    pool = None if recipient is None else agent.rules.in_force.pool(recipient)
+    most = LATEST_ENTRIES if limit is None else limit
+    wanted = None if pool is None else sites_in(agent, pool)
+    recorded = opened(agent).ledger.read(0, most, wanted)
+    placed = merge((_recorded(each, agent) for each in recorded), _silent(agent, pool))
+    return [each.handled for each in placed][-most:]
+
+
+def _recorded(numbered: Numbered, agent: Agent) -> _Placed:
+    number, record = numbered
+    pool = agent.rules.in_force.pool_of(record.host)
+    if isinstance(record, Forgetting):
+        kept = Handled(
+            number=number, kind="forgotten", at=record.at, recipient=record.host, pool=pool
+        )
+        return _Placed(number, 0, kept)
+    kept = Handled(
+        number=number,
+        kind="disclosed",
+        at=record.at,
+        recipient=record.host,
+        pool=pool,
+        query=record.query,
+        asked=None if record.asked is None else [*record.asked],
+        disclosed=[name for name, _ in record.disclosed],
+        utility_bits=record.utility_bits,
+        people_left=record.people_left,
+        waiting=agent.unrecorded.waiting(number),
+    )
+    return _Placed(number, 0, kept)
+
+
+def _silent(agent: Agent, pool: str | None) -> Iterator[_Placed]:
+    """Yield the requests that carried nothing; what named no host went nowhere."""
+    for each in agent.unrecorded:
+        try:
+            host = host_of(each.ask.recipient)
+        except UsageError:  # without a policy nobody looks at it
+            continue
+        found = agent.rules.in_force.pool_of(host)
+        if pool in (None, found):
+            yield _Placed(each.after, -each.number, _of_silent(each, host, found))
+
+
+def _of_silent(silent: Silent, host: str, pool: str) -> Handled:
+    return Handled(
+        number=silent.number,
+        kind="nothing",
+        at=silent.at,
+        recipient=host,
+        pool=pool,
+        query=silent.ask.query,
+        asked=silent.ask.asked,
+        code=silent.code,
+        waiting=silent.waiting,
+    )
+
+
+def recipients(agent: Agent, now: datetime) -> list[Recipient]:
+    """Return everybody who was told anything, the one that was told last first; LockedError."""
+    told: dict[str, list[Step]] = {}
+    last: dict[str, int] = {}
+    for step in opened(agent).ledger.timeline.steps:
+        pool = agent.rules.in_force.pool_of(step.site)
+        told.setdefault(pool, []).append(step)
+        if step.people_left is not None:
+            last[pool] = step.number
+    latest = sorted(last, key=lambda pool: -last[pool])
+    return [_recipient(agent, pool, told[pool], now) for pool in latest]
+
+
+def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
+    """Return so many moments at most: the first, the last, the extremes, and some between."""
+    end = len(moments) - 1
+    if end < most:
+        return [*moments]
+    places = sorted(range(end + 1), key=lambda place: moments[place].people_left)
+    kept = {0, end, places[0], places[-1]}
+    free = most - len(kept)
+    kept |= {place * end // (free + 1) for place in range(1, free + 1)}
+    return [moments[place] for place in sorted(kept)]
+
+
+def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> Recipient:
+    """Return what there is to see of a pool; ``steps``: of the ledger, all that are about it."""
+    facts, pool_of = opened(agent).ledger.disclosures, agent.rules.in_force.pool_of
+    model, found = counted_by(agent, pool, now), facts.pool(pool, pool_of)
+    disclosed = [step for step in steps if step.people_left is not None]
+    sites = sorted({step.site for step in disclosed})
+    return Recipient(
+        pool=pool,
+        sites=sites,
+        held=sorted(found.held),
+        requests=len(disclosed),
+        last_at=disclosed[-1].at,
+        people=len(model.population.codes),
+        people_left=agreeing(known_in(found, model, now), model),
+        history=thinned([*_history(steps, pool, pool_of, facts, model)]),
+        blocked=blocked(agent, sites, model, now),
+    )
+
+
+def _history(
+    steps: Sequence[Step], pool: str, pool_of: PoolOf, facts: DisclosureIndex, model: Model
+) -> Iterator[Moment]:
+    """Yield each time from which on another number of people agreed with what a pool held."""
+    linked: set[str] = set()
+    before = None
+    for number, of_entry in groupby(steps, key=lambda step: step.number):
+        for step in of_entry:
+            left = step.people_left
+            (linked.discard if left is None else linked.add)(step.site)
+        if left is None:  # the ledger has no number, and most have forgotten all
+            held = facts.pool_before(number + 1 if linked else 0, pool, pool_of)
+            left = agreeing(known_in(held, model, step.at), model)
+        if left != before:
+            yield Moment(at=step.at, people_left=left)
+        before = left

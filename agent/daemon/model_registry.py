@@ -1,0 +1,181 @@
+"""The models: the shipped one, and those that were added, read again when they change."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from agent.daemon.fingerprints import Fingerprint, fingerprint_of
+from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError, UsageError, reason
+from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
+from agent.model.file import MAX_BYTES, SUFFIX, shipped_model
+from agent.model.model import Model
+from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
+from agent.wire.state import ModelStatus
+
+EVERY = timedelta(seconds=0.5)  # between two looks at a file
+SHIPPED = shipped_model().stem
+Keys = tuple[str, ...]
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A model, or why it cannot be used; ``state``: of its files, and the keys it was held to."""
+
+    state: tuple[Fingerprint | None, Fingerprint | None, Keys]
+    looked_at: datetime
+    found: Model | ReticentError
+
+
+class ModelRegistry:
+    """The models by name, which is that of the file.
+
+    ``keys`` are those that the policy trusts, none for any; the shipped model needs none. What is
+    damaged or by nobody trusted is not used, also where it was sound before.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._shelved: dict[str, _Entry] = {}
+
+    def of(self, name: str | None, keys: Keys, now: datetime) -> Model:
+        """Return the model of a name, by default the shipped one.
+
+        UsageError where there is none, ModelError where it must not be used.
+        """
+        found = self._look(SHIPPED if name is None else name, keys, now).found
+        if isinstance(found, ReticentError):
+            raise found
+        return found
+
+    def usable(self, keys: Keys, now: datetime) -> list[Model]:
+        """Return all models that may be used, the shipped one first."""
+        found = [self._look(name, keys, now).found for name in self.names()]
+        return [each for each in found if isinstance(each, Model)]
+
+    def complete(self, wanted: Iterable[str], keys: Keys, now: datetime) -> bool:
+        """Say whether all models may be used that are there, and all that are wanted are."""
+        names = self.names()
+        return {*wanted} <= {*names} and len(self.usable(keys, now)) == len(names)
+
+    def names(self) -> list[str]:
+        """Return the names of all models, the shipped one first."""
+        added = sorted(path.stem for path in self.folder.glob(f"*{SUFFIX}"))
+        return [SHIPPED, *(name for name in added if name != SHIPPED)]
+
+    def status(self, keys: Keys, now: datetime) -> list[ModelStatus]:
+        """Return how each model is, the shipped one first."""
+        return [self._status(name, keys, now) for name in self.names()]
+
+    def forget(self) -> None:
+        """Let every model forget what was asked of it."""
+        for each in self._shelved.values():
+            if isinstance(each.found, Model):
+                each.found.forget()
+
+    def add(self, path: Path, keys: Keys, now: datetime) -> ModelStatus:
+        """Copy a model, and its signature if it has one, to the others.
+
+        UsageError where it cannot be read, or the name is taken; ModelError where it must not be
+        used, SignatureError where the signature is not of it, or of a key that is not trusted.
+        """
+        name = path.stem
+        if not _NAME.fullmatch(name):
+            hint = "a name has small letters, digits and ._-, and 100 characters at most"
+            raise UsageError(f"{name!r} is no name of a model", hint, str(path))
+        if name in self.names():
+            hint = "remove the other, or give the file another name"
+            raise UsageError(f"there is a model {name!r} already", hint, str(path))
+        with TemporaryDirectory(dir=private_folder(self.folder), prefix=".") as beside:
+            copy = Path(beside) / f"{name}{SUFFIX}"
+            try:
+                _copy(path, copy, keys)
+            except ReticentError as error:
+                raise type(error)(error.what, error.hint, str(path)) from error
+            if signature_path(copy).exists():
+                signature_path(copy).replace(signature_path(self._place(name)))
+            copy.replace(self._place(name))
+        self._shelved.pop(name, None)
+        return self._status(name, keys, now)
+
+    def remove(self, name: str) -> None:
+        """Remove a model that was added; UsageError for the shipped one, or if there is none."""
+        if name == SHIPPED:
+            raise UsageError("the shipped model cannot be removed", "name one that was added")
+        place = self._known(name)
+        try:
+            place.unlink()
+            signature_path(place).unlink(missing_ok=True)
+        except OSError as error:
+            raise UsageError(reason(error), "check whose file it is", str(place)) from error
+        self._shelved.pop(name, None)
+
+    def _look(self, name: str, keys: Keys, now: datetime) -> _Entry:
+        """Return a model as its files are now, or were a moment ago."""
+        before = self._shelved.get(name)
+        if before and before.state[2] == keys and abs(now - before.looked_at) < EVERY:
+            return before
+        place = self._place(name)
+        state = (fingerprint_of(place), fingerprint_of(signature_path(place)), keys)
+        same = before is not None and before.state == state
+        if before and isinstance(before.found, UnsafeError):
+            same = False  # a folder above may be mended without a new stamp
+        found = before.found if before and same else self._read(name, keys)
+        self._shelved[name] = shelved = _Entry(state, now, found)
+        return shelved
+
+    def _read(self, name: str, keys: Keys) -> Model | ReticentError:
+        try:
+            place = self._known(name)
+            if name != SHIPPED:
+                check_ours(place)
+            return trusted(place, () if name == SHIPPED else keys)
+        except (ModelError, UsageError) as error:
+            return error
+        except OSError as error:
+            return UsageError(reason(error), "check whose file it is", str(self._place(name)))
+
+    def _known(self, name: str) -> Path:
+        """Return where a model lies; UsageError, naming the nearest, if there is none."""
+        names = self.names()
+        if name not in names:
+            raise UsageError.unknown("model", name, names)
+        return self._place(name)
+
+    def _place(self, name: str) -> Path:
+        return shipped_model() if name == SHIPPED else self.folder / f"{name}{SUFFIX}"
+
+    def _status(self, name: str, keys: Keys, now: datetime) -> ModelStatus:
+        found = self._look(name, keys, now).found
+        model = found if isinstance(found, Model) else None
+        return ModelStatus(
+            name=name,
+            digest=model.digest if model else "",
+            shipped=name == SHIPPED,
+            attributes=len(model.attributes) if model else 0,
+            queries=len(model.queries) if model else 0,
+            maker=self._maker(name, model),
+            problem=f"{found.what} ({found.hint})" if isinstance(found, ReticentError) else None,
+        )
+
+    def _maker(self, name: str, model: Model | None) -> str | None:
+        """Return the key that signed a model, None where none did."""
+        try:
+            return None if model is None else maker(self._place(name), model)
+        except (SignatureError, UsageError):
+            return None
+
+
+def _copy(path: Path, copy: Path, keys: Keys) -> None:
+    """Copy a model with its signature, and make sure of the copy that it may be used."""
+    replace_bytes(read_bytes(path, MAX_BYTES), copy, PRIVATE)
+    signed = signature_path(path).exists()
+    if signed:
+        signature = read_bytes(signature_path(path), MAX_SIGNATURE_BYTES)
+        replace_bytes(signature, signature_path(copy), PRIVATE)
+    model = trusted(copy, keys)
+    if signed:
+        maker(copy, model)

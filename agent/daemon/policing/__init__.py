@@ -1,1 +1,0 @@
-"""What changes the policy file, and what is said of the rules in it."""

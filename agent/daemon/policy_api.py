@@ -1,0 +1,365 @@
+"""All that the policy in use rules, and changes of it: settings edited, answers calibrated."""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from math import isfinite
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import asdict
+
+from agent.daemon.agent import Agent
+from agent.daemon.context import hosts_of, model_for, names_for
+from agent.daemon.policy_file import Change, rewrite
+from agent.decision.calibration import METRIC, Calibration, answers_of, calibrated
+from agent.errors import PolicyError, Problem, UsageError
+from agent.model.attributes import Attribute
+from agent.wire.policy import (
+    AttributeStatus,
+    Edited,
+    PolicyEdit,
+    RulesStatus,
+    RuleStatus,
+    SettingStatus,
+)
+from agent.wire.policy import Problem as ProblemStatus
+from agent.wire.policy import Win as WinStatus
+from agent.wire.what_if import Calibrate, Calibrated, Pair
+from policy.audit import Remark, audit
+from policy.edit import Value as TomlValue
+from policy.edit import toml, with_attribute, with_setting
+from policy.hosts import ANYBODY
+from policy.match import Rulebook
+from policy.precedence import GUARDED, Verdicts, may
+from policy.read import preset, read
+from policy.rules import SIGN, Layer, Policy, Rule
+from policy.rules import Path as RulePath
+from policy.scope import (
+    Scope,
+    Win,
+    check_day,
+    fitting,
+    known,
+    scope,
+    wins,
+    with_settings,
+    without_settings,
+)
+from policy.settings import SETTINGS, Value
+from policy.toml_edit import Key, line_of, lines_of
+
+NO_POLICY = "there is no policy"
+DIGITS = 4  # of a number that is written: answers on a scale of five are no more exact
+
+
+def ruled(now: datetime, agent: Agent) -> RulesStatus:
+    """Return the rules in use, in their order, and what is wrong with the file as it is now."""
+    rules, policy, today = agent.rules, agent.rules.policy, now.date()
+    return RulesStatus(
+        path=str(rules.path),
+        in_use=policy is not None,
+        since=(None if agent.vault is None else rules.fired.since) or now,
+        problems=[_problem(each) for each in rules.problems],
+        effective=[] if policy is None else [*_effective(policy, today)],
+        rules=[] if policy is None else [*_rules(policy, today, _names(now, agent), agent)],
+    )
+
+
+def place_of(lines: Mapping[Key, int], rule: Rule, path: RulePath) -> int | None:
+    """Return the line of what stands at a path below that of a rule, None in no file of ours."""
+    return line_of(lines, (*rule.path, *path)) if rule.layer is Layer.FILE else None
+
+
+def _effective(policy: Policy, today: date) -> Iterator[SettingStatus]:
+    """Yield what holds by itself, for whoever no rule names."""
+    lines = lines_of(policy.text)
+    found = Rulebook(policy, ()).match(ANYBODY, "", today).settings
+    for key in SETTINGS:
+        if key in found:
+            rule = found[key].rule
+            line = place_of(lines, rule, (key,))
+            yield SettingStatus(key=key, value=toml(found[key].value), rule=rule.name, line=line)
+
+
+def _rules(
+    policy: Policy, today: date, names: Sequence[str] | None, agent: Agent
+) -> Iterator[RuleStatus]:
+    lines = lines_of(policy.text)
+    remarks: dict[Rule, list[Remark]] = {}
+    for remark in audit(policy, names, today):
+        remarks.setdefault(remark.rule, []).append(remark)
+    for rule in policy.rules:
+        if rule.layer is not Layer.DEFAULTS:
+            yield RuleStatus(
+                name=rule.name,
+                source=rule.source,
+                line=place_of(lines, rule, ()),
+                conditions=rule.conditions,
+                settings={key: toml(value) for key, value in rule.settings.items()},
+                expires=rule.expires,
+                expired=rule.is_over(today),
+                fired_at=agent.rules.fired.at(rule),
+                remarks=[_problem(each) for each in remarks.get(rule, ())],
+            )
+
+
+def _names(now: datetime, agent: Agent) -> list[str] | None:
+    """Return the attributes of all models that may be used, None where there is none."""
+    usable = agent.shelf.usable(agent.rules.in_force.keys, now)
+    return [*dict.fromkeys(each.name for one in usable for each in one.attributes)] or None
+
+
+def _problem(problem: Problem | Remark) -> ProblemStatus:
+    return ProblemStatus(line=problem.line, key=problem.key, what=problem.what, hint=problem.hint)
+
+
+class _Said(NamedTuple):
+    """What is said of an attribute, by which rule, and on which line of the file."""
+
+    disclose: str
+    sensitivity: float | None
+    guard: float
+    rule: str
+    line: int | None
+
+
+def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[AttributeStatus]:
+    """Return them in the order of the model that the policy chooses, with no value of the user's.
+
+    ``recipient``: a host, or @ and a group; None for whoever no rule names. UsageError where it
+    is neither, ModelError and UsageError where its model cannot be used.
+    """
+    in_force, today = agent.rules.in_force, now.date()
+    host = _host(recipient, agent)
+    model = model_for(host, "", now, agent)
+    book = in_force.book(model)
+    ruling = None if book is None else book.match(host, "", today)
+    lines = {} if in_force.policy is None else lines_of(in_force.policy.text)
+    found = []
+    for each in model.attributes:
+        said = _unruled() if ruling is None else _said_of(ruling.attributes[each.name], lines)
+        found.append(_attribute_status(each, model.id, said))
+    return found
+
+
+def _host(recipient: str | None, agent: Agent) -> str:
+    """Return the host of a recipient: of a group, one that is a member."""
+    if recipient is None:
+        return ANYBODY
+    pool = agent.rules.in_force.pool(recipient)
+    return hosts_of(agent, pool)[0] if recipient.startswith(SIGN) else recipient
+
+
+def _unruled() -> _Said:
+    """Return what is said where there are no rules: then nothing is attached."""
+    return _Said("never", None, 0.0, NO_POLICY, None)
+
+
+def _said_of(verdicts: Verdicts, lines: Mapping[Key, int]) -> _Said:
+    disclose = may(verdicts)
+    key = "guard" if disclose == GUARDED else "disclose"
+    rule = verdicts[key].rule
+    bits = verdicts.get("sensitivity")
+    return _Said(
+        disclose,
+        None if bits is None else float(bits.value),
+        float(verdicts["guard"].value) if disclose == GUARDED else 0.0,
+        rule.name,
+        place_of(lines, rule, (key,)),
+    )
+
+
+def _attribute_status(attribute: Attribute, model: str, said: _Said) -> AttributeStatus:
+    default = attribute.sensitivity
+    return AttributeStatus(
+        name=attribute.name,
+        title=attribute.title,
+        scope=attribute.scope,
+        values=[*attribute.values],
+        refines=attribute.refines,
+        model=model,
+        disclose=said.disclose,
+        sensitivity_bits=default if said.sensitivity is None else said.sensitivity,
+        guard=said.guard,
+        rule=said.rule,
+        line=said.line,
+    )
+
+
+def calibration(asked: Calibrate, now: datetime, agent: Agent) -> Calibrated:
+    """Return what answers come to, about the model for recipients without rules of their own.
+
+    UsageError for what nobody asked, and where it is to be written and cannot be; then nothing is.
+    ModelError where that model must not be used.
+    """
+    model = model_for(ANYBODY, "", now, agent)
+    found = calibrated([answers_of(asdict(each), model) for each in asked.answers], model)
+    if asked.write:
+        into_policy(agent.rules.path, found)
+    return calibrated_message(found, written=asked.write)
+
+
+def calibrated_message(found: Calibration, *, written: bool = False) -> Calibrated:
+    """Return a calibration as it is told: null for what is never shared, and where nothing fits."""
+    fit = found.fit
+    return Calibrated(
+        people=found.people,
+        trade_off=None if fit is None else fit.trade_off,
+        metric=METRIC,
+        source=found.source,
+        rms_residual_bits=None if fit is None else fit.error,
+        pairs=[
+            Pair(
+                name=pair.name,
+                identifiability=pair.cost,
+                wanted_bits=_finite(pair.bits),
+                residual_bits=None if fit is None else _finite(float(fit.residuals[place])),
+            )
+            for place, pair in enumerate(found.pairs)
+        ],
+        sensitivity={name: _finite(bits) for name, bits in found.sensitivity.items()},
+        written=written,
+    )
+
+
+def into_policy(path: Path, found: Calibration) -> None:
+    """Write a calibration into a policy file; UsageError, and the file as it was, as `changed`."""
+    rewrite(path, lambda text, policy: calibrated_text(text, policy, found))
+
+
+def calibrated_text(text: str, policy: Policy, found: Calibration) -> str:
+    """Return the text of a policy with a calibration in it, and all else as it was.
+
+    UsageError where the policy measures being recognised in another unit than λ was fitted to,
+    and where what it says of an attribute will expire.
+    """
+    if found.fit is not None:
+        _check_unit(policy)
+        text = with_setting(text, "lambda", _rounded(found.fit.trade_off))
+    entries = tomllib.loads(text).get("attributes", {})
+    for name, bits in found.sensitivity.items():
+        text = with_attribute(text, name, _entry(name, entries.get(name, {}), bits))
+    return text
+
+
+def _check_unit(policy: Policy) -> None:
+    other = {str(rule.settings.get("cost", METRIC)) for rule in policy.rules} - {METRIC}
+    if other:
+        what = f"the policy has the cost {min(other)!r}, and λ was fitted to {METRIC!r}"
+        raise UsageError(what, "take that line out, or write λ by hand", policy.source)
+
+
+def _entry(name: str, entry: str | Mapping[str, TomlValue], bits: float) -> dict[str, TomlValue]:
+    """Return what `[attributes]` shall say of one attribute; what is ruled never stays so."""
+    said: dict[str, TomlValue] = {"disclose": entry} if isinstance(entry, str) else dict(entry)
+    if "expires" in said:
+        what = f"what the policy says of {name} expires, and a sensitivity does not"
+        raise UsageError(what, "give what expires a [[rule]] of its own")
+    if not isfinite(bits):
+        return {**said, "disclose": "never"}
+    return {**said, "sensitivity": _rounded(bits)}
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.{DIGITS}g}")
+
+
+def _finite(number: float) -> float | None:
+    return number if isfinite(number) else None
+
+
+class Rewritten(NamedTuple):
+    """What a policy file says after a change, and whether its text is another."""
+
+    policy: Policy
+    changed: bool
+
+
+class Done(NamedTuple):
+    """An edit that is made: for what, what it set, and what the policy says since."""
+
+    where: Scope
+    values: Mapping[str, Value]
+    policy: Policy
+    changed: bool
+
+
+def edited(edit: PolicyEdit, path: Path, today: date) -> Done:
+    """Write an edit into a policy file.
+
+    UsageError, and the file as it was, for what is no setting or no value of one, for a day that
+    is over, for what is not set for exactly this, where the result would be no policy, and as in
+    `rewrite`.
+    """
+    gone = [*dict.fromkeys(map(known, edit.unset))]
+    values = {key: fitting(key, value) for key, value in edit.set.items()}
+    _check_keys(values, gone)
+    where = scope(edit.recipient, edit.attribute, edit.query, edit.expires)
+    if values:
+        check_day(where, today)
+    try:
+        done = rewritten(path, lambda text, policy: _edited_text(text, policy, where, values, gone))
+    except PolicyError as error:
+        what = f"this would be no policy, so nothing was written: {error}"
+        raise UsageError(what, error.hint) from None
+    return Done(where, values, *done)
+
+
+def outcome(done: Done, now: datetime, agent: Agent) -> Edited:
+    """Return what still decides otherwise after an edit, once its policy is in use."""
+    host, query = done.where.host(done.policy), done.where.words()
+    names = names_for(host, query, now, agent)
+    lines = lines_of(done.policy.text)
+    winning = wins(done.policy, done.where, done.values, names, now.date())
+    return Edited(changed=done.changed, wins=[_overriding(each, lines) for each in winning])
+
+
+def rewritten(path: Path, change: Change) -> Rewritten:
+    """Change a policy file; PolicyError, and nothing written, where the result would be none.
+
+    UsageError as in `rewrite`.
+    """
+    before: list[str] = []
+
+    def checked(text: str, policy: Policy) -> str:
+        before[:] = [text]
+        after = change(text, policy)
+        read(after, str(path), preset)
+        return after
+
+    policy = rewrite(path, checked)
+    return Rewritten(policy, [policy.text] != before)
+
+
+def _check_keys(values: Mapping[str, Value], gone: Sequence[str]) -> None:
+    """Raise UsageError where nothing is to change, or the same is to be set and unset."""
+    if not values and not gone:
+        raise UsageError("this edit changes nothing", "say what to set, or what to take out")
+    for key in gone:
+        if key in values:
+            raise UsageError(f"{key!r} is to be set and to be taken out", "say one of the two")
+
+
+def _edited_text(
+    text: str, policy: Policy, where: Scope, values: Mapping[str, Value], gone: Sequence[str]
+) -> str:
+    """Return the text with settings in it and without others.
+
+    A rule in which one takes the place of another stays.
+    """
+    if values:
+        text = with_settings(text, policy, where, values)
+        policy = read(text, policy.source, preset)
+    return without_settings(text, policy, where, gone) if gone else text
+
+
+def _overriding(win: Win, lines: Mapping[Key, int]) -> WinStatus:
+    path = (*win.rule.path, win.key)
+    return WinStatus(
+        key=win.key,
+        value=win.value,
+        names=[*win.names],
+        rule=win.rule.name,
+        line=line_of(lines, path) if win.rule.layer is Layer.FILE else None,
+    )

@@ -1,0 +1,311 @@
+"""The policy file: read again when it changes, and rewritten whole or not at all."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from stat import S_IMODE
+from typing import NamedTuple
+
+from agent.daemon.active_policy import ActivePolicy, RuleUsage
+from agent.daemon.fingerprints import Fingerprint, fingerprint_of, settling
+from agent.daemon.log import LOG
+from agent.errors import PolicyError, Problem, UnsafeError, UsageError, reason
+from agent.files import beside, check_ours, clear_unfinished, settle
+from agent.wire.state import PolicyStatus
+from policy.read import EMPTY_POLICY, Opened, is_empty_policy, load, opened, preset, read, text_of
+from policy.rules import Layer, Policy
+
+TRIES = 3
+Change = Callable[[str, Policy], str]  # of a text, and of what it says
+Check = Callable[[Policy, Policy], None]  # of what it says before and after
+PATIENCE = 0.7  # seconds that a call waits for changed rules: less than a browser waits for us
+STEP = 0.02  # seconds between two looks at a file that is being written
+LATE = Problem(
+    0,
+    "",
+    "the file is still being written, or takes more than a second to read",
+    "the rules before it are in use until then",
+)
+
+
+def rewrite(path: Path, change: Change, check: Check = lambda *_: None) -> Policy:
+    """Change a policy file, and return what it says then; not where ``check`` raises UsageError.
+
+    The file that a link points to is replaced in one step and keeps its mode. Where another
+    program changes it meanwhile, the change is made to what that one wrote. UsageError, and the
+    file as it was, where there is none, where another user could have written it, where it has
+    mistakes or would have, where it says nothing or would, and where it cannot be written.
+    """
+    if not _is_there(path):
+        what = f"there is no policy file {path}, so no rules are in use"
+        raise UsageError(what, "make one with `reticent init`, or write one by hand")
+    target = path.resolve()
+    for _ in range(TRIES):
+        found = opened(path, check_ours)
+        before = _policy(found.text, path)
+        changed = change(found.text, before)
+        after = _policy(changed, path)
+        check(before, after)
+        if changed == found.text or _replaced(target, found, changed):
+            return after
+    what = f"another program keeps changing {path}, so nothing was written"
+    raise UsageError(what, "try again when it is done")
+
+
+def _is_there(path: Path) -> bool:
+    """Say whether there is a file; where that cannot be seen, reading it will say why."""
+    try:
+        return path.exists()
+    except OSError:
+        return True
+
+
+def _policy(text: str, path: Path) -> Policy:
+    """Return what a text says; UsageError where it must not be used."""
+    try:
+        policy = read(text, str(path), preset)
+    except PolicyError as error:
+        what = f"the policy file has mistakes, so nothing was written: {error}"
+        raise UsageError(what, "`reticent policy check` lists them") from None
+    if is_empty_policy(text):
+        what = f"a policy that says nothing is not used, so nothing was written into {path}"
+        raise UsageError(what, EMPTY_POLICY.hint)
+    return policy
+
+
+def _replaced(target: Path, before: Opened, after: str) -> bool:
+    """Put a text in the place of another; False, and nothing done, if that is not there now."""
+    try:
+        clear_unfinished(target)  # of a daemon that was killed
+        with beside(before.mark + after.encode(), target) as new:
+            if text_of(target) != before.text:
+                return False
+            new.chmod(S_IMODE(before.status.st_mode))
+            new.replace(target)
+        with suppress(OSError):  # not every system has a folder told to the disk
+            settle(target.parent)
+    except OSError as error:
+        hint = "make its folder writable, or change the file by hand"
+        raise UsageError(f"{target} cannot be written: {reason(error)}", hint) from None
+    return True
+
+
+class Edit(NamedTuple):
+    """A policy before and after a change of ours."""
+
+    before: Policy
+    after: Policy
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was written."""
+        return self.before.text != self.after.text
+
+
+def edit(path: Path, change: Change, check: Check = lambda *_: None) -> Edit:
+    """Change a policy file as `rewrite` does, and return the policy before and after."""
+    seen: list[Edit] = []
+
+    def note(before: Policy, after: Policy) -> None:
+        check(before, after)
+        seen.append(Edit(before, after))
+
+    rewrite(path, change, note)
+    return seen[-1]
+
+
+def restore(path: Path, made: Edit) -> None:
+    """Put back what a file said before a change of ours.
+
+    UsageError, and nothing written, where it is not as we left it, and as `rewrite` has it.
+    """
+
+    def back(text: str, _: Policy) -> str:
+        _check_unchanged(text, path, made)
+        return made.before.text
+
+    if path.exists():  # one with mistakes was edited since, too
+        _check_unchanged(text_of(path), path, made)
+    rewrite(path, back)
+
+
+def _check_unchanged(text: str, path: Path, made: Edit) -> None:
+    """Raise UsageError where a policy file does not say what it did after a change of ours."""
+    if text != made.after.text:
+        what = f"{path} was edited since, so nothing is taken back"
+        raise UsageError(what, "see `reticent policy show`, and change it by hand")
+
+
+_Found = Policy | PolicyError | UsageError | None
+
+
+class PolicyFile:
+    """The rules in force, by the file as it is or last was without mistakes; of one thread.
+
+    No file, no rules; nor where another user could have written it. One that says nothing is no
+    policy, and one that was written to a moment ago is read once it has settled: half of a policy
+    can be a policy, and an open one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.in_force = ActivePolicy(None)
+        self.fired = RuleUsage()
+        self._problems: tuple[Problem, ...] = ()
+        self._seen: Fingerprint | None = None
+        self._sure = True  # a later edit has another stamp
+        self._unsafe = False  # another user could have written it
+        self._begun = False
+        self._loaded_at: datetime | None = None
+        self._following: asyncio.Task[None] | None = None
+        self._late_at = 0.0  # on the clock of the loop
+        self._late = False
+
+    @property
+    def policy(self) -> Policy | None:
+        """The policy in force, None where there is none."""
+        return self.in_force.policy
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the file as it is now."""
+        return (LATE,) if self._late else self._problems
+
+    @property
+    def stale(self) -> bool:
+        """Whether rules are in force that the file, as it is now, does not say."""
+        return self.policy is not None and bool(self.problems)
+
+    def check(self, now: datetime) -> bool:
+        """Look at the file; say whether other rules are in force since.
+
+        Nothing is read that is being read already, or may be half of what will be there.
+        """
+        stamp = fingerprint_of(self.path)
+        if self._following is not None or self._has(stamp, now):
+            return False
+        if self._begun and settling(stamp, now):
+            return False
+        return self._take(stamp, _load(self.path, stamp), now)
+
+    async def follow(self, clock: Callable[[], datetime], tell: Callable[[], object]) -> None:
+        """Have the rules in force that the file says now: a call is answered by them.
+
+        What was written a moment ago is waited for until it is whole, and read in a thread. After
+        PATIENCE the last good rules stay, and the problems say so; the file is followed on.
+        ``tell``: called whenever other rules are in force.
+        """
+        loop = asyncio.get_running_loop()
+        if self._following is None:
+            if self._has(fingerprint_of(self.path), clock()):
+                return
+            self._following = loop.create_task(self._caught_up(clock, tell))
+            self._late_at = loop.time() + PATIENCE
+        following, left = self._following, self._late_at - loop.time()
+        if left > 0:
+            await asyncio.wait({following}, timeout=left)
+        if following.done():
+            following.result()
+        elif not self._late:
+            self._late = True
+            tell()
+
+    def renew(self, now: datetime) -> bool:
+        """Read the file now if it is another than was read; say whether it is.
+
+        For what we wrote, whole: nothing of it is to be waited for.
+        """
+        stamp = fingerprint_of(self.path)
+        return stamp != self._seen and self._take(stamp, _load(self.path, stamp), now)
+
+    def reload(self, now: datetime) -> None:
+        """Read the file now, as it is."""
+        stamp = fingerprint_of(self.path)
+        self._take(stamp, _load(self.path, stamp), now)
+
+    def forget(self) -> None:
+        """Forget what was asked, and which rules decided; they stay in force."""
+        self.in_force = ActivePolicy(self.policy)
+        self.fired.clear()
+
+    def status(self) -> PolicyStatus:
+        """Return how the file is, and whether there are rules in force."""
+        rules = () if self.policy is None else self.policy.rules
+        return PolicyStatus(
+            path=str(self.path),
+            in_use=self.policy is not None,
+            rules=sum(rule.layer is Layer.FILE for rule in rules),
+            loaded_at=self._loaded_at,
+            problems=[_problem_line(each) for each in self.problems],
+        )
+
+    def _has(self, stamp: Fingerprint | None, now: datetime) -> bool:
+        """Say whether a file was read; one that was read young is, until it has settled."""
+        known = stamp == self._seen and (self._sure or settling(stamp, now))
+        return known and not self._unsafe  # a folder above may be mended without a new stamp
+
+    async def _caught_up(self, clock: Callable[[], datetime], tell: Callable[[], object]) -> None:
+        """Read the file until it stays as it was read."""
+        try:
+            while not self._has(stamp := fingerprint_of(self.path), clock()):
+                if settling(stamp, clock()):
+                    await asyncio.sleep(STEP)
+                    continue
+                found = await asyncio.to_thread(_load, self.path, stamp)
+                if fingerprint_of(self.path) == stamp and self._take(stamp, found, clock()):
+                    tell()
+                if self._unsafe:
+                    return
+        finally:
+            self._following, self._late = None, False
+
+    def _take(self, stamp: Fingerprint | None, found: _Found, now: datetime) -> bool:
+        """Take the rules of the file, or keep the last ones and note what is wrong with it.
+
+        Says whether that is other than before; the log says what.
+        """
+        before, again = self.policy, stamp == self._seen
+        self._seen, self._sure, self._begun = stamp, not settling(stamp, now), True
+        unsafe, self._unsafe = self._unsafe, isinstance(found, UnsafeError)
+        match found:
+            case None:
+                self.in_force, self._problems, self._loaded_at = ActivePolicy(None), (), None
+            case PolicyError():
+                self._problems = found.problems
+            case UnsafeError():  # whose rules the last ones were cannot be said any more
+                problems = (Problem(0, "", str(found), found.hint),)
+                if unsafe and self._problems == problems:
+                    return False
+                self.in_force, self._loaded_at, self._problems = ActivePolicy(None), None, problems
+            case UsageError():
+                self._problems = (Problem(0, "", found.what, found.hint),)
+            case Policy() if is_empty_policy(found.text):
+                self._problems = (EMPTY_POLICY,)
+            case Policy():
+                if again and before is not None and before.text == found.text:
+                    return False  # it was read before it had settled
+                self.in_force, self._problems, self._loaded_at = ActivePolicy(found), (), now
+        if self._problems:
+            LOG.warning("%s: not used, problems: %d", self.path.name, len(self._problems))
+        else:
+            LOG.info("%s: %s", self.path.name, "there is none now" if found is None else "in use")
+        return True
+
+
+def _load(path: Path, stamp: Fingerprint | None) -> _Found:
+    """Return the policy in a file, or why there is none."""
+    if stamp is None:
+        return None
+    try:
+        return load(path, check_ours)
+    except (PolicyError, UsageError) as error:
+        return error
+
+
+def _problem_line(problem: Problem) -> str:
+    """Return a problem in one line."""
+    place = f"line {problem.line}: " if problem.line else ""
+    key = f"{problem.key}: " if problem.key else ""
+    return f"{place}{key}{problem.what} ({problem.hint})"

@@ -1,1 +1,0 @@
-"""The daemon as a process: start, sockets, locking by itself, log, end."""

@@ -1,0 +1,287 @@
+"""Having the system start the daemon: the files for systemd and launchd, and their commands."""
+
+import plistlib
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from xml.parsers.expat import ExpatError
+
+from agent.errors import DaemonError, UsageError, reason
+from agent.files import replace_bytes
+from agent.paths import HOME, paths
+from agent.wire.client import check_address
+
+Manager = Literal["systemd", "launchd"]
+SERVICE = "reticent.service"
+SOCKETS = {"control": "reticent-control.socket", "query": "reticent-query.socket"}
+PLIST = "reticent.daemon.plist"
+KEPT = (HOME, "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")  # where things lie
+_HEADER = "# Written by `reticent service install`; `reticent service remove` takes it away.\n"
+_SERVICE = """
+[Unit]
+Description=Reticent decides which few facts a request may carry
+
+[Service]
+Type=notify
+ExecStart={command}
+{environment}Sockets={sockets}
+Restart=on-failure
+RestartSec=2
+UMask=0077
+LimitCORE=0
+NoNewPrivileges=yes
+LockPersonality=yes
+RestrictAddressFamilies=AF_UNIX AF_INET
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+SystemCallArchitectures=native
+"""
+_SOCKET = """
+[Unit]
+Description=Reticent's socket for {door}
+
+[Socket]
+ListenStream={path}
+FileDescriptorName={door}
+SocketMode=0600
+DirectoryMode=0700
+RemoveOnStop=yes
+Service={service}
+
+[Install]
+WantedBy=sockets.target
+"""
+_UNTRIED = """<!-- Written by `reticent service install`; `reticent service remove` takes it away.
+     Untried: it has been checked as a property list, never run by launchd. -->
+"""
+Commands = list[list[str]]
+SECONDS = 30.0  # for a manager to answer
+BY_HAND = "mend that, or write it by hand with --print"
+_SYSTEMCTL = ["systemctl", "--user"]
+_PLACES = ("Environment=", "ListenStream=")
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFile:
+    """A file for the system's manager of services."""
+
+    path: Path
+    text: str
+
+
+def files(manager: Manager, interpreter: str, environment: Mapping[str, str]) -> list[UnitFile]:
+    """Return the files that start the daemon by an interpreter's absolute path.
+
+    ``environment``: that of the user; what says where our folders lie is passed on. Raises
+    UsageError for a path or a variable that such a file cannot hold.
+    """
+    kept = {name: environment[name] for name in KEPT if environment.get(name)}
+    if HOME in kept:
+        kept[HOME] = str(paths(kept).config.parent)  # absolute
+    _check(interpreter, "\"'\\" if manager == "systemd" else "")
+    for text in kept.values():
+        _check(text)
+    folder = place(manager, environment)
+    command = [interpreter, "-P", "-m", "agent.cli", "daemon"]  # -P: not from where it is run
+    if manager == "launchd":
+        return [UnitFile(folder / PLIST, _plist(command, kept))]
+    return [UnitFile(folder / name, _HEADER + text) for name, text in _units(command, kept)]
+
+
+def place(manager: Manager, environment: Mapping[str, str]) -> Path:
+    """Return the folder of a user's own services."""
+    home = Path(environment.get("HOME") or Path.home())
+    if manager == "launchd":
+        return home / "Library" / "LaunchAgents"
+    config = Path(environment.get("XDG_CONFIG_HOME") or "")
+    return (config if config.is_absolute() else home / ".config") / "systemd" / "user"
+
+
+def _units(command: list[str], kept: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each of systemd's units."""
+    program, *arguments = command
+    lines = [f'Environment="{name}={_escaped(value)}"\n' for name, value in kept.items()]
+    started = f'"{_escaped(program)}"'  # no variable is expanded in the program's name
+    yield (
+        SERVICE,
+        _SERVICE.format(
+            command=" ".join([started, *arguments]),
+            environment="".join(lines),
+            sockets=" ".join(SOCKETS.values()),
+        ),
+    )
+    for door, name in SOCKETS.items():
+        yield name, _SOCKET.format(door=door, path=_socket(door, kept), service=SERVICE)
+
+
+def _socket(door: str, kept: Mapping[str, str]) -> str:
+    """Return where a socket lies; without $RETICENT_HOME, %t is the user's $XDG_RUNTIME_DIR."""
+    if HOME not in kept:
+        return f"%t/reticent/{door}.sock"
+    ours = paths(kept)
+    return check_address(ours.control if door == "control" else ours.query).replace("%", "%%")
+
+
+def _plist(command: list[str], kept: Mapping[str, str]) -> str:
+    """Return the text of launchd's property list, marked as untried."""
+    document = {
+        "Label": PLIST.removesuffix(".plist"),
+        "ProgramArguments": command,
+        "EnvironmentVariables": dict(kept),
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "Umask": 0o077,
+        "HardResourceLimits": {"Core": 0},
+        "ProcessType": "Interactive",
+    }
+    head, mark, rest = plistlib.dumps(document).decode().partition("<plist")
+    return head + _UNTRIED + mark + rest
+
+
+def _check(text: str, without: str = "") -> None:
+    """Refuse what a line of a unit, or a property list, cannot hold."""
+    if not text.isprintable() or any(each in text for each in without):
+        hint = "give the folder, or the environment of Python, an ordinary name"
+        raise UsageError("a service cannot have such a path", hint, text)
+
+
+def _escaped(text: str) -> str:
+    """Return a text as it stands between double quotes in a unit."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What there is of the service: its files, and those that are missing or other than now."""
+
+    present: tuple[Path, ...]
+    differing: tuple[Path, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of it is there, as it would be written now."""
+        return bool(self.present) and not self.differing
+
+
+def look_at_units(files: Sequence[UnitFile]) -> Installed:
+    """Return what there is of the files that would be written now."""
+    texts = {each.path: _text(each.path) for each in files}
+    return Installed(
+        tuple(path for path, text in texts.items() if text is not None),
+        tuple(each.path for each in files if texts[each.path] != each.text),
+    )
+
+
+def foreign(files: Sequence[UnitFile]) -> bool:
+    """Say whether what is there starts a daemon whose folders are others than ours now."""
+    texts = ((each.text, _text(each.path)) for each in files)
+    return any(there is not None and _homes(there) != _homes(text) for text, there in texts)
+
+
+def write(files: Sequence[UnitFile]) -> None:
+    """Write the files, over older ones; UsageError if that is not possible."""
+    for each in files:
+        try:
+            each.path.parent.mkdir(parents=True, exist_ok=True)
+            replace_bytes(each.text.encode(), each.path)
+        except UsageError as error:
+            raise UsageError(error.what, BY_HAND, error.where) from error
+        except OSError as error:
+            raise _refused(each.path, error) from error
+
+
+def remove(files: Sequence[UnitFile]) -> list[Path]:
+    """Remove what there is of the files; return what was removed."""
+    present = look_at_units(files).present
+    for path in present:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise _refused(path, error) from error
+    return [*present]
+
+
+def reachable(manager: Manager) -> bool:
+    """Say whether the user's manager of services answers."""
+    asked = ["launchctl", "list"] if manager == "launchd" else [*_SYSTEMCTL, "show-environment"]
+    return shutil.which(asked[0]) is not None and _run(asked) is None
+
+
+def listening(manager: Manager) -> bool:
+    """Say whether the manager of services listens for the daemon, and so starts it at a call."""
+    label = PLIST.removesuffix(".plist")
+    asked = [*_SYSTEMCTL, "is-active", "--quiet", SOCKETS["control"]]
+    if manager == "launchd":
+        asked = ["launchctl", "list", label]
+    return shutil.which(asked[0]) is not None and _run(asked) is None
+
+
+def starting(manager: Manager, environment: Mapping[str, str]) -> Commands:
+    """Return the commands that make written files known, and start to listen."""
+    if manager == "launchd":
+        return [["launchctl", "load", "-w", str(place(manager, environment) / PLIST)]]
+    return [
+        [*_SYSTEMCTL, "daemon-reload"],
+        [*_SYSTEMCTL, "enable", "--now", *SOCKETS.values()],
+    ]
+
+
+def stopping(manager: Manager, environment: Mapping[str, str]) -> Commands:
+    """Return the commands to run before the files go."""
+    if manager == "launchd":
+        return [["launchctl", "unload", "-w", str(place(manager, environment) / PLIST)]]
+    return [[*_SYSTEMCTL, "disable", "--now", *SOCKETS.values(), SERVICE]]
+
+
+def forgetting(manager: Manager) -> Commands:
+    """Return the commands to run after the files went."""
+    return [] if manager == "launchd" else [[*_SYSTEMCTL, "daemon-reload"]]
+
+
+def run(commands: Commands) -> None:
+    """Run commands one after the other; DaemonError for the first that fails."""
+    for command in commands:
+        if (problem := _run(command)) is not None:
+            shown = " ".join(command)
+            raise DaemonError(f"`{shown}` failed: {problem}", "mend that, and run it again")
+
+
+def _run(command: list[str]) -> str | None:
+    """Run a command; return None if all went well, else the last line that it said."""
+    try:
+        done = subprocess.run(  # noqa: S603  (the commands above)
+            command, capture_output=True, text=True, errors="replace", check=False, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return f"no answer within {SECONDS:g} seconds"
+    except OSError as error:
+        return reason(error)
+    if done.returncode == 0:
+        return None
+    return (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+
+
+def _homes(text: str) -> object:
+    """Return what a file says of where things lie."""
+    if not text.startswith("<?xml"):
+        return [line for line in text.splitlines() if line.startswith(_PLACES)]
+    try:
+        return plistlib.loads(text.encode())["EnvironmentVariables"]
+    except (ExpatError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _text(path: Path) -> str | None:
+    """Return the text of a file, None if there is none to read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+def _refused(path: Path, error: OSError) -> UsageError:
+    return UsageError(reason(error), BY_HAND, str(path))

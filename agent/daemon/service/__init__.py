@@ -1,1 +1,0 @@
-"""Having the system start the daemon: systemd, launchd."""

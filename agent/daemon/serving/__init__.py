@@ -1,1 +1,0 @@
-"""The calls over HTTP: strict messages, limits, and the boundary where nothing is attached."""
