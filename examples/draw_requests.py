@@ -20,8 +20,8 @@ from agent.cli.demo import REQUESTS
 from agent.errors import DaemonError
 from agent.paths import HOME, Paths, paths
 from agent.tui.app import Review
+from agent.tui.environment import Outside
 from agent.tui.link import Link
-from agent.tui.outside import Outside
 from agent.wire.client import Client
 from agent.wire.decide import Ask
 from agent.wire.state import Unlock

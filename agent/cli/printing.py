@@ -11,7 +11,7 @@ from typing import NamedTuple
 import click
 
 from agent.errors import PolicyError, ReticentError, UsageError, nearest
-from agent.tui.bars import bars
+from agent.tui.charts import bars
 from agent.wire.records import Handled
 from agent.wire.words import WHY_NOTHING
 

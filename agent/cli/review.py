@@ -15,9 +15,8 @@ from agent.cli.options import sees_terminal
 from agent.errors import DaemonError, UsageError, reason
 from agent.paths import paths
 from agent.tui.app import Review
-from agent.tui.finding import Finding
+from agent.tui.environment import Finding, Outside
 from agent.tui.link import Link
-from agent.tui.outside import Outside
 
 NAME = "name one that can be run, as in `export EDITOR=nano`"
 USUAL = ("editor", "sensible-editor", "nano", "vi")  # where none is named

@@ -1,31 +1,112 @@
-"""The program: its screens, what works on all of them, and what the daemon tells."""
+"""The program: its screens, what works on all of them, and the command palette."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from os import environ
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import BindingType
-from textual.command import Provider
+from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.screen import Screen
 from textual.worker import WorkerFailed
 
 from agent.errors import ReticentError
-from agent.tui.actions import everywhere
-from agent.tui.actions.action import Where, keys
-from agent.tui.actions.everywhere import TITLES
-from agent.tui.bar import TopBar
-from agent.tui.help import Help
-from agent.tui.hiding import Hiding
+from agent.tui import actions
+from agent.tui.action import Action, Where, keys
+from agent.tui.actions import TITLES, actions_of
+from agent.tui.dialogs import Help
+from agent.tui.environment import Outside
 from agent.tui.link import Link
-from agent.tui.outside import Outside
 from agent.tui.page import Page
-from agent.tui.palette import Actions
-from agent.tui.screens.table import PAGES
+from agent.tui.privacy_lock import Hiding
+from agent.tui.status_bar import TopBar
 from agent.wire.policy import Undone
 
+NAMED = 1000.0  # more than any match: whoever types the whole name means that
 FIRST: Where = "requests"  # of the screens
 IDLE = 120.0  # seconds without a key, after which nothing private is on the screen
+
+
+class Actions(Provider):
+    """Finds actions by what they are called, and by what they do."""
+
+    async def discover(self) -> Hits:
+        """Yield all of them."""
+        for each in self._actions():
+            yield DiscoveryHit(each.label, self._doing(each), help=each.help)
+
+    async def search(self, query: str) -> Hits:
+        """Yield those that fit what is typed."""
+        words = query.strip()
+        matcher = self.matcher(words)
+        for each in self._actions():
+            text = f"{each.label}: {each.help}"
+            score = matcher.match(text)
+            if score > 0:
+                best = score + NAMED if each.label.casefold() == words.casefold() else score
+                yield Hit(best, matcher.highlight(text), self._doing(each))
+
+    def _actions(self) -> tuple[Action, ...]:
+        return actions_of(self.screen.where) if isinstance(self.screen, Page) else ()
+
+    def _doing(self, action: Action) -> Callable[[], Awaitable[object]]:
+        """Return what does it, where it belongs: in the program or in the screen."""
+        where = self.app if action.where == "everywhere" else self.screen
+        return partial(self.app.run_action, action.name, where)
+
+
+def _requests() -> Page:
+    from agent.tui.screens.requests import Requests
+
+    return Requests()
+
+
+def _profile() -> Page:
+    from agent.tui.screens.profile import ProfilePage
+
+    return ProfilePage()
+
+
+def _recipients() -> Page:
+    from agent.tui.screens.recipients import Recipients
+
+    return Recipients()
+
+
+def _tradeoff() -> Page:
+    from agent.tui.screens.tradeoff import TradeOff
+
+    return TradeOff()
+
+
+def _calibrate() -> Page:
+    from agent.tui.screens.calibrate import CalibratePage
+
+    return CalibratePage()
+
+
+def _policy() -> Page:
+    from agent.tui.screens.policy import PolicyScreen
+
+    return PolicyScreen()
+
+
+def _health() -> Page:
+    from agent.tui.screens.health import Health
+
+    return Health()
+
+
+PAGES: Mapping[str, Callable[[], Screen[Any]]] = {
+    "requests": _requests,
+    "recipients": _recipients,
+    "tradeoff": _tradeoff,
+    "profile": _profile,
+    "calibrate": _calibrate,
+    "policy": _policy,
+    "health": _health,
+}
 
 
 class Review(Hiding):
@@ -40,7 +121,7 @@ class Review(Hiding):
     ALLOW_SELECT = False  # what is copied is asked about
     AUTO_FOCUS = "#first"
     NOTIFICATION_TIMEOUT = 4.0
-    BINDINGS: ClassVar[list[BindingType]] = [*keys(everywhere.ACTIONS)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.EVERYWHERE)]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = dict(PAGES)
 

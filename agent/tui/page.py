@@ -11,11 +11,9 @@ from textual.timer import Timer
 from textual.worker import Worker
 
 from agent.errors import ReticentError
-from agent.tui.actions.action import Where
-from agent.tui.bar import Bars
-from agent.tui.foot import Foot
+from agent.tui.action import Where
 from agent.tui.plain import plain
-from agent.tui.state import State
+from agent.tui.status_bar import Bars, Foot, State
 from agent.wire.state import EventKind
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from textual.message import Message
 from agent.errors import UsageError
 from agent.tui.app import Review
 from agent.tui.link import Heard, Link
-from agent.tui.listing import Listing
+from agent.tui.virtual_list import Listing
 from agent.wire.records import Handled
 from tests.bench.timing import at, timed
 from tests.daemon.whole_daemon import Live, environment, living

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.cli.printing import BAR_COLUMNS, sparkline
 from agent.errors import LockedError
-from agent.tui.bars import BARS
+from agent.tui.charts import BARS
 from agent.wire.records import Recipient
 from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE, LONG, RECIPIENTS, changed

@@ -23,7 +23,7 @@ PATIENCE = 60.0  # seconds
 SECRET = "the-value-of-nobody"  # noqa: S105  (in a variable of what breaks)
 BREAKS = {
     "looking": "import agent.tui.screens.health as broken\nname = 'said'\n",
-    "drawing": "import agent.tui.bar as broken\nname = 'TopBar'\n",
+    "drawing": "import agent.tui.status_bar as broken\nname = 'TopBar'\n",
 }
 BREAK = """
 def breaks(*given, **named):

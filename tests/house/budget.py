@@ -60,7 +60,7 @@ STANDING = {
     "agent/lab": Size(3_810, 34),
     "agent/model": Size(876, 8),
     "agent/tradeoff": Size(2_052, 15),
-    "agent/tui": Size(5_098, 76),
+    "agent/tui": Size(4_909, 31),
     "agent/vault": Size(2_908, 16),
     "agent/wire": Size(1_148, 12),
     "policy": Size(2_641, 14),

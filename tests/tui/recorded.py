@@ -17,7 +17,7 @@ from textual.message import Message
 
 from agent.cli.demo import REQUESTS
 from agent.daemon.checks import bad, ok, warn
-from agent.tui.actions.everywhere import TITLES
+from agent.tui.actions import TITLES
 from agent.tui.app import Review
 from agent.tui.link import Heard, Link
 from agent.wire.decide import Ask

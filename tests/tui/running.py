@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from textual.pilot import Pilot
 
 from agent.tui.app import IDLE, Review
+from agent.tui.environment import Outside
 from agent.tui.link import Link
-from agent.tui.outside import Outside
 from agent.tui.page import SOON
 
 QUIET = 3  # looks at which the screen is as before

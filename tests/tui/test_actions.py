@@ -7,11 +7,9 @@ import click
 import pytest
 
 from agent.cli.main import program
-from agent.tui.actions.action import Action, keys
-from agent.tui.actions.all import ACTIONS, actions_of
-from agent.tui.actions.everywhere import TITLES
-from agent.tui.app import Review
-from agent.tui.screens.table import PAGES
+from agent.tui.action import Action, keys
+from agent.tui.actions import ACTIONS, TITLES, actions_of
+from agent.tui.app import PAGES, Review
 
 MOVES = (
     "blocks",

@@ -12,12 +12,11 @@ from textual.worker import WorkerFailed
 
 from agent.errors import DaemonError
 from agent.tui.app import Review
-from agent.tui.cover import Cover
-from agent.tui.help import Help
+from agent.tui.dialogs import Help
 from agent.tui.link import Happened, Heard, Lost
 from agent.tui.page import Page
+from agent.tui.privacy_lock import Cover, Unlocking
 from agent.tui.screens.requests import Requests
-from agent.tui.unlock import Unlocking
 from agent.wire.state import Event
 from tests.tui.double import OPEN, POLICY, Double, double
 from tests.tui.running import LARGE, running
@@ -120,7 +119,7 @@ def test_what_nobody_tells_is_asked_for_from_time_to_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A daemon looks at its policy when it is asked something."""
-    monkeypatch.setattr("agent.tui.hiding.LOOKS", 0.05)
+    monkeypatch.setattr("agent.tui.privacy_lock.LOOKS", 0.05)
 
     async def test(path: Path, found: Double) -> None:
         async with running(path) as shown:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tui.bars import BARS, bars, columns, share
+from agent.tui.charts import BARS, bars, columns, share
 
 PEOPLE = st.integers(0, 10**6)
 COUNTS = st.lists(PEOPLE, min_size=1, max_size=60)

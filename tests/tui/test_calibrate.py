@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 from textual.widgets import Static
 
-from agent.tui.asked import Confirm
-from agent.tui.cover import Cover
-from agent.tui.screens.calibrate.page import CalibratePage
-from agent.tui.screens.calibrate.questions import CROWDS, FIRST
-from agent.tui.screens.calibrate.scale import Scale
-from agent.tui.unlock import Unlocking
+from agent.tui.dialogs import Confirm
+from agent.tui.privacy_lock import Cover, Unlocking
+from agent.tui.screens.calibrate import CalibratePage, Scale
+from agent.tui.screens.calibrate_questions import CROWDS, FIRST
 from tests.daemon.whole_daemon import OPEN, Live, living
 from tests.tui.double import Double
 from tests.tui.profile.world import attribute

@@ -7,21 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tui.screens.calibrate.answering import Answering
-from agent.tui.screens.calibrate.fitted import (
+from agent.tui.screens.calibrate import (
     BEYOND,
     BOTH,
+    DOT,
     LINE,
     NEVER,
     NO_PRICE,
-    WANTED,
     headline,
     next_step,
     picture,
     prices,
     remarks,
 )
-from agent.tui.screens.calibrate.questions import CROWDS, FIRST, ordered
+from agent.tui.screens.calibrate_questions import CROWDS, FIRST, Answering, ordered
 from agent.wire.what_if import Answers, Calibrated, Pair
 from tests.tui.profile.world import attribute
 
@@ -167,10 +166,10 @@ def test_the_picture_has_every_pair_on_one_scale(width: int) -> None:
     assert {len(line) for line in (head, never, near, off)} == {width}
     assert "never" in never
     assert BEYOND in never
-    assert WANTED not in never
+    assert DOT not in never
     assert BOTH in near
     assert near.endswith(" 0.200   0.200  +0.000")
-    assert off.index(LINE) < off.index(WANTED)
+    assert off.index(LINE) < off.index(DOT)
     assert off.endswith("+0.098")
 
 

@@ -11,12 +11,11 @@ from textual.widgets import DataTable, Input, OptionList, Static
 
 from agent.cli.demo import PROFILE
 from agent.tui.app import Review
-from agent.tui.cover import Cover
-from agent.tui.help import Help
-from agent.tui.listing import Listing
+from agent.tui.dialogs import Help
 from agent.tui.page import Page
+from agent.tui.privacy_lock import Cover, Unlocking
 from agent.tui.screens.health import Health
-from agent.tui.unlock import Unlocking
+from agent.tui.virtual_list import Listing
 from agent.wire.decide import Ask
 from agent.wire.routes import QUERY
 from tests.daemon.whole_daemon import Live, living

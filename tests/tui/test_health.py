@@ -14,9 +14,9 @@ from rich.cells import cell_len
 from agent.cli.daemon import usual
 from agent.daemon.checks import Finding, Machine, bad, ok, warn
 from agent.daemon.doctor import examine
-from agent.tui.listing import Listing
-from agent.tui.outside import Outside
+from agent.tui.environment import Outside
 from agent.tui.screens.health import LOOK, LOOKING, ORDER, Seen, drawn, said, seen
+from agent.tui.virtual_list import Listing
 from tests.daemon.whole_daemon import Live, living
 from tests.tui.double import double
 from tests.tui.running import LARGE, NOTHING, NOW, SMALL, USUAL, Running, running

@@ -6,10 +6,9 @@ import pytest
 from rich.console import Console
 from textual.containers import VerticalScroll
 
-from agent.tui.actions.action import Where
-from agent.tui.actions.all import actions_of
-from agent.tui.actions.everywhere import TITLES
-from agent.tui.help import WAY_OUT, Help, listed, typed
+from agent.tui.action import Where
+from agent.tui.actions import TITLES, actions_of
+from agent.tui.dialogs import WAY_OUT, Help, listed, typed
 from tests.tui.double import double
 from tests.tui.running import SMALL, USUAL, Running, running
 from tests.tui.running import run as going

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agent.tui.listing import MARK, Listing, Look, Part
+from agent.tui.virtual_list import MARK, Listing, Look, Part
 
 TITLE = 0  # of the items, on which the cursor does not rest
 LOOK: Look[int] = Look(

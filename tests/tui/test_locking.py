@@ -9,10 +9,9 @@ from textual.widgets import Button, Static
 
 from agent.errors import DaemonError
 from agent.paths import Paths
-from agent.tui.asked import Confirm
-from agent.tui.cover import Cover
+from agent.tui.dialogs import Confirm
+from agent.tui.privacy_lock import LOCKED, Cover, Unlocking
 from agent.tui.screens.requests import Requests
-from agent.tui.unlock import LOCKED, Unlocking
 from agent.wire.state import Status
 from tests.daemon.whole_daemon import home, started
 from tests.tui.double import OPEN, Double, double

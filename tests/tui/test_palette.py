@@ -8,13 +8,12 @@ import pytest
 from textual.command import CommandPalette, DiscoveryHit, Hit
 from textual.style import Style
 
-from agent.tui.actions.action import Action, Where
-from agent.tui.actions.all import actions_of
-from agent.tui.actions.everywhere import TITLES
+from agent.tui.action import Action, Where
+from agent.tui.actions import TITLES, actions_of
+from agent.tui.app import Actions
 from agent.tui.page import Page
-from agent.tui.palette import Actions
+from agent.tui.privacy_lock import Unlocking
 from agent.tui.screens.health import Health
-from agent.tui.unlock import Unlocking
 from tests.tui.double import double
 from tests.tui.running import Running, running
 from tests.tui.running import run as going

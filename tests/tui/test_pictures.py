@@ -11,7 +11,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.image import SVGImageSnapshotExtension
 
-from agent.tui.actions.everywhere import TITLES
+from agent.tui.actions import TITLES
 from agent.tui.app import Review
 from tests.tui.recorded import recorded, replayed, visit
 from tests.tui.running import LARGE, SMALL, USUAL, Running, run

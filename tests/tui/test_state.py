@@ -4,9 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 
-from agent.tui.actions.everywhere import TITLES
-from agent.tui.bar import fitting
-from agent.tui.state import MOST, State, lost, trouble_of
+from agent.tui.actions import TITLES
+from agent.tui.status_bar import MOST, State, fitting, lost, trouble_of
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 from tests.tui.double import MODEL, OPEN, POLICY
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from agent.paths import Paths
-from agent.tui.actions.everywhere import TITLES
+from agent.tui.actions import TITLES
 from agent.wire.client import Client
 from agent.wire.decide import Ask
 from agent.wire.policy import RulesStatus

@@ -1,4 +1,4 @@
-"""What is wrong on this machine, and what mends it."""
+"""What is wrong on this machine, and what fixes it."""
 
 import asyncio
 from collections import Counter
@@ -12,13 +12,12 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from agent.tui.actions import health
-from agent.tui.actions.action import Where, keys
-from agent.tui.finding import Finding
-from agent.tui.listing import Kind, Line, Listing, Look, Part
+from agent.tui import actions
+from agent.tui.action import Where, keys
+from agent.tui.environment import Finding
 from agent.tui.page import Page
 from agent.tui.plain import fitted, plain
-from agent.tui.said import Said
+from agent.tui.virtual_list import Kind, Line, Listing, Look, Part, Said
 from agent.wire.state import EventKind
 
 TOOLTIP = (
@@ -91,7 +90,7 @@ class Health(Page):
     where: ClassVar[Where] = "health"
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "models", "lock"})
     needs_vault: ClassVar[bool] = False
-    BINDINGS: ClassVar[list[BindingType]] = [*keys(health.ACTIONS)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.HEALTH)]
 
     def body(self) -> ComposeResult:
         """Lay what it comes to on top, then the list, and the way out of one thing."""

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 from rich.cells import cell_len
 
-from agent.tui.screens.policy.items import LAST, OVER, REMARK, WRONG, Item, headline, items_of
-from agent.tui.screens.policy.screen import drawn
+from agent.tui.screens.policy import LAST, OVER, REMARK, WRONG, Item, drawn, headline, items_of
 from agent.wire.policy import Problem, RulesStatus, RuleStatus, SettingStatus
 from tests.cli.policing import BOOKS, BROKEN, NONE, OLD, RULES, SHADOWED, STRICT
 from tests.cli.policing import WRONG as MISTAKE

@@ -4,7 +4,7 @@ import pytest
 from textual.screen import Screen
 from textual.widgets import Static
 
-from agent.tui.unlock import Unlocking
+from agent.tui.privacy_lock import Unlocking
 from tests.tui.policy.world import POLICY, WRONG, World, go_to, shows, under
 from tests.tui.running import LARGE, SMALL, USUAL, running
 from tests.tui.running import run as going

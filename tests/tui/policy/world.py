@@ -4,9 +4,9 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from agent.tui.listing import Listing
-from agent.tui.outside import Outside
-from agent.tui.screens.policy.items import LEGEND, Item
+from agent.tui.environment import Outside
+from agent.tui.screens.policy import LEGEND, Item
+from agent.tui.virtual_list import Listing
 from agent.wire.decide import Ask
 from agent.wire.routes import QUERY
 from tests.daemon.whole_daemon import Live

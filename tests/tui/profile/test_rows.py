@@ -6,24 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tui.screens.profile.rows import (
+from agent.tui.screens.profile_view import (
     HIDDEN,
     NOT_SET,
+    PENDING,
+    STEPS,
     Row,
     cells,
+    cheaper,
     columns,
-    families,
-    made,
-    matching,
-)
-from agent.tui.screens.profile.slider import STEPS, cheaper, dearer, drawn
-from agent.tui.screens.profile.words import (
-    PENDING,
+    dearer,
     detail,
     edit_said,
+    families,
     family_of,
     foot,
     listed,
+    made,
+    matching,
+    slider,
     stale_said,
 )
 from agent.wire.policy import AttributeStatus, Edited, Win
@@ -99,9 +100,9 @@ def test_a_step_back_is_a_step_back(at: float) -> None:
 def test_the_knob_stands_further_right_for_more(one: float, other: float) -> None:
     """And there is one, on a line of a fixed length."""
     for each in (one, other):
-        assert len(drawn(each)) == len(STEPS)
-        assert drawn(each).count("●") == 1
-    assert (drawn(one).index("●") <= drawn(other).index("●")) or one > other
+        assert len(slider(each)) == len(STEPS)
+        assert slider(each).count("●") == 1
+    assert (slider(one).index("●") <= slider(other).index("●")) or one > other
 
 
 @given(st.integers(min_value=58, max_value=200))

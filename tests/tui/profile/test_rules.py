@@ -1,7 +1,7 @@
 """What may leave, and for how much, over a real daemon and its policy."""
 
-from agent.tui.asked import Choice
-from agent.tui.screens.profile.page import ProfilePage
+from agent.tui.dialogs import Choice
+from agent.tui.screens.profile import ProfilePage
 from tests.daemon.whole_daemon import Live
 from tests.tui.profile.world import come, notes, row, ruled, told
 from tests.tui.running import LARGE, running

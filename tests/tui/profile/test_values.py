@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 from textual.widgets import DataTable, Input, OptionList
 
-from agent.tui.asked import Choice, Confirm
-from agent.tui.screens.profile.page import ProfilePage
-from agent.tui.screens.profile.picking import MANY, Filtered, picking
-from agent.tui.unlock import Unlocking
+from agent.tui.dialogs import MANY, Choice, Confirm, Filtered, picking
+from agent.tui.privacy_lock import Unlocking
+from agent.tui.screens.profile import ProfilePage
 from agent.wire.decide import Ask
 from agent.wire.records import Profile, ProfileChange
 from agent.wire.routes import QUERY

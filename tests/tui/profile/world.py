@@ -5,8 +5,8 @@ from typing import Any
 
 from textual.widgets import DataTable, Static
 
-from agent.tui.asked import Choice
-from agent.tui.screens.profile.page import ProfilePage
+from agent.tui.dialogs import Choice
+from agent.tui.screens.profile import ProfilePage
 from agent.wire.policy import AttributeStatus
 from agent.wire.records import Profile
 from tests.daemon.whole_daemon import Live

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.tui.screens.recipients.drawn import HEIGHT, LEAST_NAME, PEOPLE, REQUESTS, heads, lines
+from agent.tui.screens.recipients_view import HEIGHT, LEAST_NAME, PEOPLE, REQUESTS, heads, lines
 from tests.tui.recipients.values import COUNTS, NAMES, SHOP, recipient
 
 

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from agent.tui.screens.recipients.outcome import blocked, means, unblocked
+from agent.tui.screens.recipients_view import blocked, means, unblocked
 from agent.wire.decide import Allowed
 
 

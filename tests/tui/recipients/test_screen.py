@@ -3,8 +3,8 @@
 import pytest
 from textual.widgets import Input
 
-from agent.tui.screens.recipients.detail import Detail
-from agent.tui.screens.recipients.screen import Recipients
+from agent.tui.screens.recipients import Recipients
+from agent.tui.screens.recipients_view import Detail
 from agent.tui.screens.requests import Requests
 from tests.daemon.whole_daemon import Live
 from tests.tui.recipients.world import NEWS, SEARCH, flat, opened

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 from textual.widgets import Input
 
 from agent.errors import UsageError
-from agent.tui.screens.recipients.detail import Detail
-from agent.tui.screens.recipients.screen import Recipients
-from agent.tui.unlock import Unlocking
+from agent.tui.privacy_lock import Unlocking
+from agent.tui.screens.recipients import Recipients
+from agent.tui.screens.recipients_view import Detail
 from agent.wire.decide import Allowed
 from tests.tui.recipients.values import SHOP, weighed
 from tests.tui.recipients.world import Told, flat, opened, told

@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.tui.screens.recipients.detail import Told
-from agent.tui.screens.recipients.words import (
+from agent.tui.screens.recipients_view import (
     CHART,
     HIDDEN,
     UNGUARDED,
+    Told,
     additions,
     beside,
     chart,
+    facts_held,
     headline,
     inferences,
-    known,
     matches,
     remarks,
     stretched,
@@ -58,7 +58,7 @@ def test_it_says_who_is_blocked_and_who_pools() -> None:
 @pytest.mark.parametrize("masked", [True, False])
 def test_values_stand_there_only_while_they_may_be_seen(masked: bool) -> None:
     """With their titles, the latest first."""
-    found = known(HELD, {"region": "region of the world"}, UTC, masked=masked)
+    found = facts_held(HELD, {"region": "region of the world"}, UTC, masked=masked)
     assert [each.title for each in found] == ["hobby", "region of the world"]
     assert [each.since for each in found] == ["2026-03-02 08:00", "2026-03-01 08:00"]
     assert [each.value for each in found] == ([HIDDEN] * 2 if masked else ["chess", "[b]north[/b]"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from agent.tui.screens.recipients.screen import Recipients
+from agent.tui.screens.recipients import Recipients
 from agent.wire.base import Done
 from agent.wire.decide import Allowed
 from tests.daemon.whole_daemon import BALANCED

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tui.screens.requests.change import Change, Trial, begun, question
+from agent.tui.screens.requests_trial import Change, Trial, begun, question
 from tests.tui.requests.values import handled, review, weighed
 
 NAMES = st.frozensets(st.sampled_from("abcdef"))

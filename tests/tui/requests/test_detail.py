@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.tui.asked import Choice
-from agent.tui.screens.requests.weights import Shown
+from agent.tui.dialogs import Choice
+from agent.tui.screens.requests_detail import Shown
 from agent.wire.records import Handled
 from tests.tui.requests.world import World, on, opened, page, row, told, words
 from tests.tui.running import LARGE, SMALL, USUAL, Running

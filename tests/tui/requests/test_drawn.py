@@ -8,18 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from agent.tui.listing import Part
-from agent.tui.screens.requests.drawn import (
+from agent.tui.screens.requests_list import (
     ROOMY,
     SIGNS,
     WAITS,
+    Item,
+    Title,
     cells,
-    heads,
+    column_heads,
     height,
     lines,
     when,
 )
-from agent.tui.screens.requests.items import Item, Title
+from agent.tui.virtual_list import Part
 from agent.wire.decide import Code
 from agent.wire.policy import Review
 from agent.wire.records import Handled
@@ -57,7 +58,7 @@ def test_a_line_has_exactly_so_many_columns(item: Item, width: int) -> None:
 @given(st.integers(52, 200))
 def test_the_heads_stand_over_the_columns(width: int) -> None:
     """Numbers end where their heads do; where an item has two lines there are none."""
-    text = heads(width)
+    text = column_heads(width)
     assert bool(text) == (width >= ROOMY)
     if text:
         shown = " " + "".join(part.text for part in lines(handled(), width, AT)[0])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tui.screens.requests.items import (
+from agent.tui.screens.requests_list import (
     ONLY,
     Title,
     Wanted,

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from textual.widgets import Input
 
-from agent.tui.screens.requests.items import Title
+from agent.tui.screens.requests_list import Title
 from agent.wire.policy import Review
 from agent.wire.records import Handled
 from tests.tui.requests.world import World, at, on, opened, page, told, weighed, words

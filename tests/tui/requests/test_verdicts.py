@@ -3,13 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tui.screens.requests.change import Change, Trial
-from agent.tui.screens.requests.verdicts import (
+from agent.tui.screens.requests_trial import (
     ALWAYS,
     ONCE,
     SPANS,
+    Change,
     Ruling,
     Span,
+    Trial,
     outcome,
     overrides,
     rulings,

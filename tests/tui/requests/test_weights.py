@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from agent.decision.context import Reason
-from agent.tui.screens.requests.change import Change, Trial
-from agent.tui.screens.requests.weights import (
+from agent.tui.screens.requests_detail import (
     CUT,
     EIGHTHS,
     FULL,
@@ -25,6 +24,7 @@ from agent.tui.screens.requests.weights import (
     scale_of,
     why,
 )
+from agent.tui.screens.requests_trial import Change, Trial
 from agent.wire.decide import Line
 from tests.tui.requests.values import handled, review, row, weighed
 

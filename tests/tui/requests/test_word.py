@@ -3,7 +3,7 @@
 import pytest
 from textual.widgets import OptionList
 
-from agent.tui.asked import Choice
+from agent.tui.dialogs import Choice
 from agent.wire.policy import Review
 from tests.tui.requests.world import World, at, on, opened, page, row, told, words
 from tests.tui.running import run as going

@@ -2,12 +2,14 @@
 
 import pytest
 
-from agent.tui.screens.requests.change import Change, Trial, begun
-from agent.tui.screens.requests.words import (
+from agent.tui.screens.requests_trial import (
     EXACT,
     LIKELY,
     LIMITS,
     UNPROVEN,
+    Change,
+    Trial,
+    begun,
     changed,
     figures,
     headline,

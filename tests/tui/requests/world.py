@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from agent.tui.screens.requests import Requests
-from agent.tui.screens.requests.items import key_of
+from agent.tui.screens.requests_list import key_of
 from agent.wire.decide import Answer, Ask, Offer
 from agent.wire.policy import Review
 from agent.wire.records import Handled

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tui.screens.tradeoff.drawing import BELOW, MARGIN, Area, Spot, area_of, drawn
+from agent.tui.charts import BELOW, MARGIN, Area, Spot, area_of, curve
 
 FIGURES = st.floats(-2, 50, allow_nan=False).map(lambda value: round(value, 3))
 COSTS = st.floats(0, 50, allow_nan=False).map(lambda value: round(value, 3))
@@ -25,7 +25,7 @@ def across(value: float) -> str:
 def test_it_fills_the_size_and_no_more(spots: list[Spot], size: tuple[int, int]) -> None:
     """So that nothing overlaps what stands beside it."""
     width, height = size
-    lines = drawn(spots, width, height, across)
+    lines = curve(spots, width, height, across)
     assert len(lines) == height
     assert all(len(line) == width for line in lines)
 
@@ -33,7 +33,7 @@ def test_it_fills_the_size_and_no_more(spots: list[Spot], size: tuple[int, int])
 @given(SPOTS, SIZES)
 def test_every_spot_has_its_sign(spots: list[Spot], size: tuple[int, int]) -> None:
     """The last one that stands at its place."""
-    lines, area = drawn(spots, *size, across), area_of(spots, *size)
+    lines, area = curve(spots, *size, across), area_of(spots, *size)
     signs = {(area.column(each.x), area.line(each.y)): each.sign for each in spots}
     for (column, line), sign in signs.items():
         assert lines[line][MARGIN + column] == sign
@@ -57,9 +57,9 @@ def test_more_cost_is_to_the_right_and_more_help_above(
 def test_letters_stand_beside_their_sign_and_hide_no_other() -> None:
     """To the right, or else to the left."""
     beside = [Spot(0, 1, "○", "", True), Spot(9, 1, "○", "NK", True)]
-    assert "KN○" in drawn(beside, 40, 8, across)[0]
+    assert "KN○" in curve(beside, 40, 8, across)[0]
     near = [Spot(0, 0, "○", "N", False), Spot(1, 1, "·", "", False)]
-    picture = "\n".join(drawn(near, 40, 8, across))
+    picture = "\n".join(curve(near, 40, 8, across))
     assert "○N" in picture
 
 
@@ -69,7 +69,7 @@ def test_the_line_runs_through_what_is_joined() -> None:
     apart = [each._replace(joined=False) for each in joined]
     braille = range(0x2800, 0x2900)
     for spots, there in ((joined, True), (apart, False)):
-        text = "".join(drawn(spots, 40, 10, across))
+        text = "".join(curve(spots, 40, 10, across))
         assert any(ord(each) in braille for each in text) is there
 
 
@@ -78,4 +78,4 @@ def test_one_point_is_drawn_too() -> None:
     area = area_of([Spot(0, 0, "●", "N", True)], 40, 10)
     assert (area.right, area.top) == (0, 0)
     assert area == Area(40 - MARGIN, 10 - BELOW, 0, 0, 0)
-    assert "●N" in "\n".join(drawn([Spot(0, 0, "●", "N", True)], 40, 10, across))
+    assert "●N" in "\n".join(curve([Spot(0, 0, "●", "N", True)], 40, 10, across))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.tui.screens.tradeoff.plot import Plot
+from agent.tui.screens.tradeoff_view import Plot
 from tests.daemon.whole_daemon import Live
 from tests.tui.running import LARGE, SMALL, USUAL, running
 from tests.tui.running import run as going

@@ -5,9 +5,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from agent.errors import LockedError, UsageError
-from agent.tui.help import Help
-from agent.tui.screens.tradeoff.screen import TradeOff
-from agent.tui.unlock import Unlocking
+from agent.tui.dialogs import Help
+from agent.tui.privacy_lock import Unlocking
+from agent.tui.screens.tradeoff import TradeOff
 from agent.wire.policy import Edited, Win
 from tests.tui.running import run as going
 from tests.tui.running import running

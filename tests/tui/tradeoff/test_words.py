@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.tui.screens.tradeoff.board import nearest
-from agent.tui.screens.tradeoff.words import (
+from agent.tui.screens.tradeoff import nearest
+from agent.tui.screens.tradeoff_view import (
     PROVEN,
     about,
     cost,

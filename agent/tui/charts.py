@@ -1,0 +1,172 @@
+"""Charts in characters: bars on a logarithmic scale, and a curve between two axes. Pure."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from math import log
+from typing import NamedTuple
+
+BARS = "▁▂▃▄▅▆▇█"
+MARGIN = 8  # columns: a number, and the axis
+BELOW = 2  # lines: the axis, and its numbers
+LEAST_WIDTH, LEAST_HEIGHT = 24, 5  # of the whole, below which nothing can be seen
+DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # of a braille character, by column
+BRAILLE = 0x2800
+FINE = 0.05  # upwards, below which two decimals of numbers may be equal
+ACROSS, DOWN = 2, 4  # dots in a character
+
+
+def share(number: int, most: int) -> float:
+    """Return how high a number stands from 1 to ``most``, from 0 to 1, by its logarithm."""
+    return min(1.0, log(max(number, 1)) / log(max(most, 2)))
+
+
+def bars(numbers: Sequence[int], most: int, width: int) -> str:
+    """Return a bar for each number; of more than ``width`` some are left out.
+
+    The first and the last never are.
+    """
+    end = len(numbers) - 1
+    places = [*range(len(numbers))]
+    if end >= width:
+        places = [place * end // (width - 1) for place in range(width)]
+    return "".join(BARS[round(share(numbers[place], most) * (len(BARS) - 1))] for place in places)
+
+
+def columns(numbers: Sequence[int], most: int, height: int) -> list[str]:
+    """Return so many lines of bars that stand on the last of them; 1 is the lowest bar."""
+    eighths = [max(1, round(share(each, most) * height * len(BARS))) for each in numbers]
+    return ["".join(_cell(each - line * len(BARS)) for each in eighths) for line in range(height)][
+        ::-1
+    ]
+
+
+def _cell(eighths: int) -> str:
+    """Return what stands in one character, of a bar that is so much higher than its bottom."""
+    return " " if eighths <= 0 else BARS[min(eighths, len(BARS)) - 1]
+
+
+class Spot(NamedTuple):
+    """A sign at a place of the curve, in the units of the axes, and letters beside it.
+
+    ``joined``: the line runs by it.
+    """
+
+    x: float
+    y: float
+    sign: str
+    letters: str
+    joined: bool
+
+
+class Area(NamedTuple):
+    """Characters between the axes, and the greatest values there are; 0 stands in the corner.
+
+    ``below``: the least value upwards, 0 or less.
+    """
+
+    width: int
+    height: int
+    right: float
+    top: float
+    below: float
+
+    def column(self, x: float, per: int = 1) -> int:
+        """Return where a value stands, in characters or in so many parts of them."""
+        return _place(x, 0.0, self.right, self.width * per)
+
+    def line(self, y: float, per: int = 1) -> int:
+        """Return the same from above."""
+        return self.height * per - 1 - _place(y, self.below, self.top, self.height * per)
+
+
+def area_of(spots: Sequence[Spot], width: int, height: int) -> Area:
+    """Return what is left for the curve of a width and a height, its axes taken off."""
+    return Area(
+        width=max(width, LEAST_WIDTH) - MARGIN,
+        height=max(height, LEAST_HEIGHT) - BELOW,
+        right=max((each.x for each in spots), default=0.0),
+        top=max((each.y for each in spots), default=0.0),
+        below=min(0.0, *(each.y for each in spots)) if spots else 0.0,
+    )
+
+
+def curve(
+    spots: Sequence[Spot], width: int, height: int, across: Callable[[float], str]
+) -> list[str]:
+    """Return the lines of a picture; later spots stand before earlier ones.
+
+    ``across``: says a value of the lower axis.
+    """
+    area = area_of(spots, width, height)
+    cells = [[" "] * area.width for _ in range(area.height)]
+    for column, line, sign in (*_line(spots, area), *_signs(spots, area)):
+        cells[line][column] = sign
+    numbers = _numbers(area)
+    lines = [
+        f"{numbers.get(at, ''):>6} {'┤' if at in numbers else '│'}" for at in range(len(cells))
+    ]
+    picture = [start + "".join(row) for start, row in zip(lines, cells, strict=True)]
+    return [*picture, *_axis(area, across)]
+
+
+def _place(value: float, least: float, most: float, count: int) -> int:
+    if most <= least:
+        return 0
+    return min(count - 1, max(0, round((value - least) / (most - least) * (count - 1))))
+
+
+def _signs(spots: Sequence[Spot], area: Area) -> Iterator[tuple[int, int, str]]:
+    """Yield the signs, and their letters where no sign is: to the right, or else to the left."""
+    places = [(area.column(each.x), area.line(each.y)) for each in spots]
+    for each, (column, line) in zip(spots, places, strict=True):
+        yield column, line, each.sign
+        for side in (1, -1):
+            beside = [(column + side * (1 + at), line) for at in range(len(each.letters))]
+            if all(0 <= at < area.width and (at, line) not in places for at, _ in beside):
+                yield from (
+                    (at, line, sign) for (at, _), sign in zip(beside, each.letters, strict=True)
+                )
+                break
+
+
+def _line(spots: Iterable[Spot], area: Area) -> Iterator[tuple[int, int, str]]:
+    """Yield the characters of the line through the spots that it joins, by the lower axis."""
+    found: dict[tuple[int, int], int] = {}
+    joined = sorted((each.x, each.y) for each in spots if each.joined)
+    for (x, y), (x2, y2) in pairwise(joined):
+        ends = (area.column(x, ACROSS), area.line(y, DOWN))
+        for column, line in _between(*ends, area.column(x2, ACROSS), area.line(y2, DOWN)):
+            place = (column // ACROSS, line // DOWN)
+            found[place] = found.get(place, 0) | DOTS[column % ACROSS][line % DOWN]
+    for (column, line), dots in found.items():
+        yield column, line, chr(BRAILLE + dots)
+
+
+def _between(x: int, y: int, x2: int, y2: int) -> Iterator[tuple[int, int]]:
+    """Yield every other place of a straight line."""
+    steps = max(abs(x2 - x), abs(y2 - y), 1)
+    for step in range(0, steps + 1, 2):
+        yield round(x + (x2 - x) * step / steps), round(y + (y2 - y) * step / steps)
+
+
+def _numbers(area: Area) -> dict[int, str]:
+    """Return the numbers of the left axis, by their lines."""
+    values = (area.below, (area.below + area.top) / 2, area.top, 0.0)
+    digits = 2 if area.top - area.below >= FINE else 3
+    return {area.line(value): f"{value:.{digits}f}" for value in values}
+
+
+def _axis(area: Area, across: Callable[[float], str]) -> list[str]:
+    """Return the lower axis, with a number at either end and in the middle."""
+    left, middle, right = (across(area.right * part / 2) for part in range(3))
+    numbers = list(" " * (MARGIN - 1 + area.width + 1))
+    rows = ["─"] * area.width
+    centre = (area.width - 1) // 2
+    rows[0] = rows[centre] = rows[-1] = "┬"
+    for text, end in (
+        (left, MARGIN + len(left)),
+        (middle, MARGIN + centre + len(middle) // 2),
+        (right, len(numbers)),
+    ):
+        numbers[end - len(text) : end] = text
+    return [" " * (MARGIN - 1) + "└" + "".join(rows), "".join(numbers)]

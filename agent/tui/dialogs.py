@@ -1,0 +1,193 @@
+"""What stands in front of a screen until it is left: questions, and the help."""
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from rich.table import Column, Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.keys import format_key
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Input, OptionList, Static
+
+from agent.tui.action import Action, Where
+from agent.tui.actions import TITLES, actions_of
+from agent.tui.plain import plain, plain_lines
+
+T = TypeVar("T")
+QUIT = Binding("ctrl+q", "app.quit", "Quit", show=False)  # a question stands before the program's
+HIGH = 16  # lines, below which the answers have all the room there is
+MANY = 12  # answers, over which they can be filtered
+PALETTE = "ctrl+p"
+RETICENT = "reticent"
+WAY_OUT = "Escape goes back"
+
+
+class Choice(ModalScreen[T | None], Generic[T]):
+    """A question with answers to choose from; None where it is left without one."""
+
+    AUTO_FOCUS = "*"
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (HIGH, "-high")]  # noqa: RUF012  (no class variable to Textual)
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back"), QUIT]
+
+    def __init__(
+        self, question: str, answers: Sequence[tuple[str, T]], begins: int | None = 0
+    ) -> None:
+        """Take the question, and the answers, each with what stands for it.
+
+        ``begins``: the answer that the cursor is on at first, one that changes nothing; None for
+        none.
+        """
+        super().__init__()
+        self._question = question
+        self._answers = answers
+        self._begins = begins
+
+    def compose(self) -> ComposeResult:
+        """Ask."""
+        with Vertical(classes="dialog"):
+            yield Static(Content(plain_lines(self._question)))
+            yield OptionList(*(Content(plain(text)) for text, _ in self._answers))
+
+    def on_mount(self) -> None:
+        """Begin at an answer."""
+        self.query_one(OptionList).highlighted = self._begins
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Answer."""
+        event.stop()
+        self.dismiss(self._answers[event.option_index][1])
+
+    def action_leave(self) -> None:
+        """Answer nothing."""
+        self.dismiss(None)
+
+
+class Confirm(Choice[bool]):
+    """A question that is answered with yes or no; no is the usual answer."""
+
+    def __init__(self, question: str, yes: str) -> None:
+        """Take the question, and what yes would do."""
+        super().__init__(question, [("No, leave it as it is", False), (f"Yes: {yes}", True)])
+
+
+class Asked(ModalScreen[str | None]):
+    """A question that is answered by typing; None where it is left."""
+
+    AUTO_FOCUS = "*"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Back"), QUIT]
+
+    def __init__(self, question: str, given: str = "") -> None:
+        """Take the question, and what stands there already."""
+        super().__init__()
+        self._question = question
+        self._given = given
+
+    def compose(self) -> ComposeResult:
+        """Ask."""
+        with Vertical(classes="dialog"):
+            yield Static(Content(plain_lines(self._question)))
+            yield Input(self._given)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Answer."""
+        event.stop()
+        self.dismiss(event.value)
+
+    def action_leave(self) -> None:
+        """Answer nothing."""
+        self.dismiss(None)
+
+
+class Filtered(Choice[str]):
+    """A question with answers to choose from, and a field that filters them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "app.focus_next", "List", show=False)]
+
+    def __init__(
+        self, question: str, answers: Sequence[tuple[str, str]], begins: int | None = 0
+    ) -> None:
+        super().__init__(question, answers, begins)
+        self._left = [*answers]
+
+    def compose(self) -> ComposeResult:
+        """Ask."""
+        with Vertical(classes="dialog"):
+            yield Static(Content(self._question))
+            yield Input(placeholder="type a part of it")
+            yield OptionList(*(Content(text) for text, _ in self._left))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Leave only the answers that have what is typed."""
+        wanted = event.value.strip().casefold()
+        self._left = [each for each in self._answers if wanted in each[0].casefold()]
+        below = self.query_one(OptionList)
+        below.set_options(Content(text) for text, _ in self._left)
+        below.highlighted = 0 if self._left else None
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Answer with the only one that is left; else go to the list."""
+        event.stop()
+        if len(self._left) == 1:
+            self.dismiss(self._left[0][1])
+        else:
+            self.query_one(OptionList).focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Answer."""
+        event.stop()
+        event.prevent_default()  # the answers of `Choice` are not those that are left
+        self.dismiss(self._left[event.option_index][1])
+
+
+def picking(
+    question: str, answers: Sequence[tuple[str, str]], begins: int | None = 0
+) -> Choice[str]:
+    """Return the question as it is best asked of so many answers, the cursor on one or on none."""
+    return (Filtered if len(answers) > MANY else Choice)(question, answers, begins)
+
+
+class Help(ModalScreen[None]):
+    """A list of the actions, each with its keys and the command that does the same."""
+
+    AUTO_FOCUS = "*"  # so that the keys scroll it
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,f1", "dismiss", "Back"),
+        QUIT,
+    ]
+
+    def __init__(self, where: Where, focused: Widget | None) -> None:
+        super().__init__()
+        self._where: Where = where
+        self._focused = focused
+
+    def compose(self) -> ComposeResult:
+        """Say first what is focused, then what can be done; on the border, how to leave."""
+        with VerticalScroll(id="help", classes="dialog") as dialog:
+            dialog.border_title = TITLES[self._where]
+            dialog.border_subtitle = WAY_OUT
+            tooltip = self._focused.tooltip if self._focused else None
+            if tooltip:
+                yield Static(Content(str(tooltip)), classes="lead")
+            yield Static(listed(actions_of(self._where)))
+
+
+def listed(actions: Iterable[Action]) -> Table:
+    """Return the actions, each with its keys, what it does, and the command that does it."""
+    table = Table.grid(Column(justify="right", no_wrap=True), Column(), padding=(0, 2, 0, 0))
+    for each in actions:
+        does = f"{each.label}: {each.help}"
+        table.add_row(
+            Text(typed(each)), Text(f"{does} ({RETICENT} {each.command})" if each.command else does)
+        )
+    return table
+
+
+def typed(action: Action) -> str:
+    """Return the keys of an action as the footer has them; those of the palette for none."""
+    keys = action.key.split(",") if action.key else [PALETTE]
+    return ", ".join(map(format_key, keys))

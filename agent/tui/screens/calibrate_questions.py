@@ -1,0 +1,222 @@
+"""The questions of the paper's survey (6), and the answers so far, in memory only. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import ceil
+from typing import Literal, get_args
+
+from agent.tui.screens.profile_view import families
+from agent.wire.policy import AttributeStatus
+from agent.wire.what_if import Answers, Improvement
+
+Kind = Literal["sensitivity", "one_of", "improvement"]
+FIRST = 10  # attributes that are asked about unless more are wanted
+CROWDS = (1, 10, 100, 1_000, 10_000, 100_000)  # people
+LEVELS = {
+    1: "hardly sensitive",
+    2: "a little sensitive",
+    3: "fairly sensitive",
+    4: "very sensitive",
+    5: "highly sensitive",
+}
+IMPROVEMENTS: tuple[Improvement, ...] = get_args(Improvement)
+WANTED: dict[Improvement, str] = {
+    "25%": "by 25 %",
+    "50%": "by 50 %",
+    "100%": "by 100 %: twice as good",
+    "4x": "four times: nearly always the right page at once",
+    "never": "never: no improvement is enough",
+}
+Said = Mapping[tuple[Kind, str], int]
+USUAL_LEVELS = 3  # that are used, as far as nobody knows yet
+SECONDS = 6.3  # for a question
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked; ``key``: an attribute, a number of people, or a level of sensitivity."""
+
+    kind: Kind
+    key: str
+    asked: str
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """What can be answered, in order."""
+        return (*WANTED.values(),) if self.kind == "improvement" else (*LEVELS.values(),)
+
+
+def ordered(attributes: Sequence[AttributeStatus]) -> list[AttributeStatus]:
+    """Return the attributes in the order in which they are asked about.
+
+    Those that refine one another come first, from coarse to fine; then what may leave, and of
+    that what has most values, which tells most.
+    """
+    refined = {each.refines for each in attributes}
+    rank = {name: place for place, name in enumerate(_names(attributes))}
+
+    def place(each: AttributeStatus) -> tuple[bool, bool, int, int]:
+        ladder = each.refines is not None or each.name in refined
+        shut = each.disclose in ("never", "guarded")
+        telling = 0 if ladder else len(each.values)
+        return (not ladder, not ladder and shut, -telling, rank[each.name])
+
+    return sorted(attributes, key=place)
+
+
+def of_attribute(each: AttributeStatus) -> Question:
+    """Return the question about an attribute."""
+    return Question("sensitivity", each.name, f"How sensitive is it to share: {each.title}?")
+
+
+def of_crowd(people: int) -> Question:
+    """Return the question about being one of so many people."""
+    known = "recognised, as one single person" if people == 1 else f"one of {people:,} people"
+    return Question("one_of", str(people), f"How sensitive is it to be known to be {known}?")
+
+
+def of_level(level: int, things: Sequence[str]) -> Question:
+    """Return the question about the improvement wanted for a level, which these things have."""
+    which = ", ".join(things[:4]) + (" and more" if len(things) > 4 else "")  # noqa: PLR2004
+    asked = (
+        f"How much better must a search become before you share something {LEVELS[level]}? "
+        f"(You said so of: {which}.)"
+    )
+    return Question("improvement", str(level), asked)
+
+
+def _names(attributes: Sequence[AttributeStatus]) -> list[str]:
+    return [each.name for each, _ in families(attributes)]
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The attributes, of which the first ``asked`` are asked about; what was said; the question.
+
+    ``said``: the number of the answer, from 1, by question; ``place``: of the question, from 0.
+    """
+
+    attributes: tuple[AttributeStatus, ...] = ()
+    asked: int = FIRST
+    said: Said = field(default_factory=dict, repr=False)
+    place: int = 0
+
+    @classmethod
+    def about(cls, attributes: list[AttributeStatus]) -> "Answering":
+        """Return the beginning, about a model's attributes."""
+        return cls((*ordered(attributes),))
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """All that is asked, as far as is known: an improvement for each level that was used.
+
+        Empty until the attributes are known.
+        """
+        if not self.attributes:
+            return ()
+        things = self._things()
+        levels = [of_level(level, things[level]) for level in sorted(things)]
+        return (*self._first(), *levels)
+
+    @property
+    def question(self) -> Question | None:
+        """What is asked now, None at the end."""
+        found = self.questions
+        return found[self.place] if self.place < len(found) else None
+
+    @property
+    def chosen(self) -> int | None:
+        """The number of the answer that was given to it already."""
+        question = self.question
+        return None if question is None else self.said.get((question.kind, question.key))
+
+    @property
+    def more(self) -> int:
+        """How many attributes are not asked about."""
+        return max(0, len(self.attributes) - self.asked)
+
+    @property
+    def skippable(self) -> bool:
+        """Whether it may stay open: without an improvement a level has no price."""
+        return self.question is not None and self.question.kind != "improvement"
+
+    def answered(self, number: int) -> "Answering":
+        """Return the next question, with an answer to this one; from 1 to 5."""
+        question = self.question
+        if question is None:
+            return self
+        said = {**self.said, (question.kind, question.key): number}
+        return replace(self, said=said, place=self.place + 1)
+
+    def skipped(self) -> "Answering":
+        """Return the next question, with this one open."""
+        question = self.question
+        if question is None or not self.skippable:
+            return self
+        said = {
+            key: each for key, each in self.said.items() if key != (question.kind, question.key)
+        }
+        return replace(self, said=said, place=self.place + 1)
+
+    def back(self) -> "Answering":
+        """Return the question before."""
+        return replace(self, place=max(0, min(self.place, len(self.questions)) - 1))
+
+    def widened(self) -> "Answering":
+        """Return the same about all attributes, at the first of the others, or before them."""
+        if not self.more:
+            return self
+        return replace(self, asked=len(self.attributes), place=min(self.place, self.asked))
+
+    def progress(self) -> str:
+        """Return how far it is in words."""
+        sure = len(self.questions)
+        if self.question is not None and self.question.kind != "improvement":
+            sure = len(self._first()) + max(USUAL_LEVELS, len(self._things()))
+        minutes = (sure - self.place) * SECONDS / 60
+        left = "less than a minute" if minutes < 1 else f"about {_counted(ceil(minutes - 0.5))}"
+        return f"question {self.place + 1} of {sure}, {left} left"
+
+    def message(self) -> Answers | None:
+        """Return what was said as the daemon takes it, None where nothing was."""
+        things = self._things()
+        if not things:
+            return None
+        kinds = {kind: self._of(kind) for kind in ("sensitivity", "one_of")}
+        wanted = self._of("improvement")
+        improvement = {
+            level: IMPROVEMENTS[number - 1]
+            for level, number in wanted.items()
+            if int(level) in things
+        }
+        return Answers(improvement=improvement, **kinds)
+
+    def so_far(self) -> list[tuple[str, str]]:
+        """Return what was said, as pairs of a question and its answer."""
+        return [
+            (each.asked, each.answers[self.said[each.kind, each.key] - 1])
+            for each in self.questions
+            if (each.kind, each.key) in self.said
+        ]
+
+    def _first(self) -> tuple[Question, ...]:
+        attributes = map(of_attribute, self.attributes[: self.asked])
+        return (*attributes, *map(of_crowd, CROWDS))
+
+    def _of(self, kind: Kind) -> dict[str, int]:
+        return {key: number for (each, key), number in self.said.items() if each == kind}
+
+    def _things(self) -> dict[int, list[str]]:
+        """Return the things that were said to be so sensitive, by level."""
+        titles = {each.name: each.title for each in self.attributes}
+        found: dict[int, list[str]] = {}
+        for (kind, key), level in self.said.items():
+            if kind == "sensitivity":
+                found.setdefault(level, []).append(titles[key])
+            elif kind == "one_of":
+                found.setdefault(level, []).append(f"being one of {int(key):,}")
+        return found
+
+
+def _counted(minutes: int) -> str:
+    return "1 minute" if minutes <= 1 else f"{minutes} minutes"

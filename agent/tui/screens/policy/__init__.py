@@ -1,1 +1,0 @@
-"""The policy: its problems, its rules, and which of them decided last."""

@@ -1,0 +1,297 @@
+"""A list of any length, of which only the visible lines are drawn, and the text about one item."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Sequence
+from itertools import accumulate
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widgets import Static
+
+from agent.tui.plain import plain, plain_lines
+
+T = TypeVar("T")
+Kind = Literal["plain", "strong", "muted", "good", "bad", "accent"]
+MARK = "›"  # before what is under the cursor, which nobody then needs a colour to see
+
+
+class Part(NamedTuple):
+    """Some text of a line, and how it looks."""
+
+    text: str
+    kind: Kind = "plain"
+
+
+Line = tuple[Part, ...]
+
+
+class Look(NamedTuple, Generic[T]):
+    """How items are shown.
+
+    ``key``: by which an item is known again; ``lines``: of one, drawn in so many columns;
+    ``height``: how many these are; ``rests``: whether the cursor may stand on it.
+    """
+
+    key: Callable[[T], Hashable]
+    lines: Callable[[T, int], tuple[Line, ...]]
+    height: Callable[[T, int], int]
+    rests: Callable[[T], bool]
+
+
+class Listing(ScrollView, Generic[T], can_focus=True):
+    """Items below one another, one of them under the cursor, or none."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup", "leap(-1)", "Page up", show=False),
+        Binding("pagedown", "leap(1)", "Page down", show=False),
+        Binding("home,g", "edge(1)", "First", show=False),
+        Binding("end,G", "edge(-1)", "Last", show=False),
+    ]
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "listing--plain",
+        "listing--strong",
+        "listing--muted",
+        "listing--good",
+        "listing--bad",
+        "listing--accent",
+        "listing--cursor",
+        "listing--resting",
+    }
+
+    class Moved(Message):
+        """Another item is under the cursor, or none."""
+
+        def __init__(self, listing: "Listing[T]") -> None:
+            super().__init__()
+            self.listing = listing
+
+    class Chosen(Message):
+        """The item under the cursor was clicked."""
+
+        def __init__(self, listing: "Listing[T]") -> None:
+            super().__init__()
+            self.listing = listing
+
+    class Resized(Message):
+        """There are more columns, or fewer."""
+
+        def __init__(self, listing: "Listing[T]") -> None:
+            super().__init__()
+            self.listing = listing
+
+    def __init__(self, look: Look[T], *, id: str, tooltip: str) -> None:  # noqa: A002  (Textual's word)
+        super().__init__(id=id)
+        self.tooltip = tooltip
+        self._draws = look
+        self._items: Sequence[T] = ()
+        self._starts: list[int] = [0]  # the first line of each item, and the end
+        self._at: int | None = None
+        self._near = 0  # where the cursor last stood
+        self._gone = False
+
+    @property
+    def under(self) -> T | None:
+        """The item under the cursor."""
+        return None if self._at is None else self._items[self._at]
+
+    @property
+    def gone(self) -> bool:
+        """Whether the item that the cursor was on has left the list, and it is on no other yet."""
+        return self._at is None and self._gone
+
+    @property
+    def items(self) -> Sequence[T]:
+        """What is shown."""
+        return self._items
+
+    @property
+    def seen(self) -> bool:
+        """Whether the item under the cursor is in view."""
+        if self._at is None:
+            return False
+        return 0 <= self._starts[self._at] - self.scroll_offset.y < max(1, self.size.height)
+
+    def bring(self) -> None:
+        """Bring what is under the cursor into view."""
+        self._keep_in_view()
+
+    def first(self) -> None:
+        """Put the cursor on the first item, from where a person goes on."""
+        self.action_edge(1)
+
+    def show(self, items: Sequence[T]) -> None:
+        """Show items; the cursor stays on the one that it is on, and that on its line.
+
+        At the top the top stays, so that what comes pushes nothing of it out of view. Where it is
+        gone, no other is under the cursor: a key meant for it is meant for none else.
+        """
+        held, fresh = self.under, not self._items
+        above = self._starts[self._near] - self.scroll_offset.y if self._items else 0
+        self._items = items
+        self._at = None if held is None else self._find(self._draws.key(held))
+        self._gone = self._at is None and (self._gone or held is not None)
+        self._measure()
+        if fresh:
+            self._at = self._next(-1, 1)
+        self._near = min(self._near, max(0, len(items) - 1)) if self._at is None else self._at
+        if self.scroll_offset.y and self._at is not None and not fresh:
+            self.scroll_to(y=self._starts[self._at] - above, animate=False, immediate=True)
+        elif fresh:
+            self._keep_in_view()
+        self.refresh()
+        if self._known(held) != self._known(self.under):
+            self.post_message(self.Moved(self))
+
+    def put(self, key: Hashable) -> None:
+        """Put the cursor on an item, if it is there."""
+        at = self._find(key)
+        if at is not None:
+            self._go(at)
+
+    def beside(self) -> T | None:
+        """Return the item to go on with once the one under the cursor is done with."""
+        if self._at is None:
+            return None
+        found = self._next(self._at, 1)
+        found = self._next(self._at, -1) if found in (None, self._at) else found
+        return None if found is None else self._items[found]
+
+    # keys and the mouse
+
+    def action_move(self, by: int) -> None:
+        """Go to the next item, or the one before; where none is under it, to the nearest."""
+        at = self._next(self._near - (by if self._at is None else 0), by)
+        if at is not None:
+            self._go(at)
+
+    def action_leap(self, by: int) -> None:
+        """Go a screenful on or back."""
+        if self._items:
+            line = self._starts[self._near] + by * max(1, self.size.height - 1)
+            at = max(0, min(len(self._items) - 1, bisect_right(self._starts, line) - 1))
+            found = self._next(at - by, by)
+            found = self._next(at, -by) if found is None else found
+            if found is not None:
+                self._go(found)
+
+    def action_edge(self, by: int) -> None:
+        """Go to the first item, or to the last."""
+        at = self._next(-1 if by > 0 else len(self._items), by)
+        if at is not None:
+            self._go(at)
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor there; what was under it already is chosen."""
+        at = bisect_right(self._starts, event.y + self.scroll_offset.y) - 1
+        if at < len(self._items) and self._draws.rests(self._items[at]):
+            if at == self._at:
+                self.post_message(self.Chosen(self))
+            self._go(at)
+
+    def on_resize(self) -> None:
+        """Draw it for the room there is."""
+        self._measure()
+        self._keep_in_view()
+        self.post_message(self.Resized(self))
+
+    def on_focus(self) -> None:
+        """Show that the keys go here."""
+        self.refresh()
+
+    on_blur = on_focus
+
+    # how it does that
+
+    def render_line(self, y: int) -> Strip:
+        """Return one line of what is seen."""
+        line, width = y + self.scroll_offset.y, self.scrollable_content_region.width
+        at = bisect_right(self._starts, line) - 1
+        if not 0 <= at < len(self._items):
+            return Strip.blank(width, self._style("plain", here=False))
+        parts = self._draws.lines(self._items[at], width - 1)
+        inner = line - self._starts[at]
+        here = at == self._at
+        mark = Part(MARK if here and inner == 0 else " ")
+        shown = (mark, *(parts[inner] if inner < len(parts) else ()))
+        segments = [Segment(plain(each.text), self._style(each.kind, here=here)) for each in shown]
+        return Strip(segments).adjust_cell_length(width, self._style("plain", here=here))
+
+    def _style(self, kind: Kind, *, here: bool) -> Style:
+        """Return how text looks; under the cursor all of it has the cursor's colours."""
+        style = self.get_component_rich_style(f"listing--{kind}")
+        if not here:
+            return style
+        if self.has_focus:
+            return style + self.get_component_rich_style("listing--cursor")
+        resting = self.get_component_rich_style("listing--resting")
+        return style + Style(bgcolor=resting.bgcolor)
+
+    def _known(self, item: T | None) -> Hashable:
+        return None if item is None else self._draws.key(item)
+
+    def _find(self, key: Hashable) -> int | None:
+        known = self._draws.key
+        return next((at for at, each in enumerate(self._items) if known(each) == key), None)
+
+    def _next(self, at: int, by: int) -> int | None:
+        """Return the nearest place from one on where the cursor may stand, else that itself."""
+        found = at + by
+        while 0 <= found < len(self._items):
+            if self._draws.rests(self._items[found]):
+                return found
+            found += by
+        return at if 0 <= at < len(self._items) and self._draws.rests(self._items[at]) else None
+
+    def _go(self, at: int) -> None:
+        moved, self._at, self._near = at != self._at, at, at
+        self._keep_in_view()
+        self.refresh()
+        if moved:
+            self.post_message(self.Moved(self))
+
+    def _measure(self) -> None:
+        """Lay the items out for the width there is."""
+        width = max(1, self.scrollable_content_region.width)
+        heights = (self._draws.height(each, width - 1) for each in self._items)
+        self._starts = [*accumulate(heights, initial=0)]
+        self.virtual_size = Size(width, self._starts[-1])
+
+    def _keep_in_view(self) -> None:
+        if self._at is None:
+            return
+        top, end = self._starts[self._at], self._starts[self._at + 1]
+        if self._at == self._next(-1, 1):
+            top = 0  # and the title above the first
+        self.scroll_to_region(Region(0, top, 1, end - top), animate=False, immediate=True)
+
+
+class Said(VerticalScroll):
+    """Sentences, in as many lines as they need; longer ones are scrolled."""
+
+    def __init__(self, *, tooltip: str) -> None:
+        super().__init__(id="said")
+        self.tooltip = tooltip
+        self._text = ""
+
+    def compose(self) -> ComposeResult:
+        """Lay out the text."""
+        yield Static()
+
+    def say(self, text: str) -> None:
+        """Say something else, from its beginning; the same is left as it was scrolled."""
+        if text != self._text:
+            self._text = text
+            self.query_one(Static).update(Content(plain_lines(text)))
+            self.scroll_home(animate=False)
