@@ -37,7 +37,7 @@ from agent.paths import Paths, paths
 from agent.vault.backup import OTHER, check, keys
 from agent.vault.backup import restore as put_back
 from agent.vault.secrets import Kind, Secret
-from agent.vault.slots import SlotInfo
+from agent.vault.slots import SlotRow
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location, read_witness, replaced, set_aside
 from agent.wire.client import Client
@@ -198,7 +198,7 @@ def _check_shown(text: str) -> None:
             raise UsageError(what, "let the output go to a terminal or a file")
 
 
-def _slots() -> list[SlotInfo]:
+def _slots() -> list[SlotRow]:
     """Return the key slots; BusyVaultError where another process has the vault open."""
     try:
         return keys(Location.of(paths()))
@@ -242,7 +242,7 @@ def _tell(done: dict[str, Any], said: str, code: str | None, *, as_json: bool) -
         click.echo(f"{paragraph(CODE)}\n\n  {code}")
 
 
-def _record(slot: SlotInfo) -> dict[str, Any]:
+def _record(slot: SlotRow) -> dict[str, Any]:
     work = slot.derivation
     derivation = None
     if work is not None:
@@ -254,7 +254,7 @@ def _record(slot: SlotInfo) -> dict[str, Any]:
     return {"id": slot.id, "kind": slot.kind, "argon2id": derivation}
 
 
-def _work(slot: SlotInfo) -> str:
+def _work(slot: SlotRow) -> str:
     """Return what a guess costs."""
     work = slot.derivation
     return "" if work is None else f"{work.memory_kib / 1024:g} MiB, {work.iterations} times"

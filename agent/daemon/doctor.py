@@ -28,7 +28,7 @@ from agent.files import check_ours, left_unfinished
 from agent.vault.backup import look as look_at_vault
 from agent.vault.connection import RESTORE
 from agent.vault.seal import FORMAT
-from agent.vault.slots import ALTERED, SlotInfo
+from agent.vault.slots import ALTERED, SlotRow
 from agent.vault.vault_files import (
     MISSING,
     UNWRITTEN,
@@ -190,7 +190,7 @@ def _vault_findings(at: Location) -> Iterator[Finding]:
         yield ok("vault", f"{at.vault}, format {FORMAT}: no damage that shows without a key")
 
 
-def _damaged(slots: list[SlotInfo]) -> Iterator[Finding]:
+def _damaged(slots: list[SlotRow]) -> Iterator[Finding]:
     """Yield which key slots open nothing any more."""
     if not any(slot.kind in {"passphrase", "recovery"} for slot in slots):
         yield bad("vault", "no passphrase and no recovery code opens it any more", RESTORE)

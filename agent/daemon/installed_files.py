@@ -120,7 +120,7 @@ def _is_vault(path: Path) -> bool:
 def _may_be_kept(account: str) -> bool:
     """Say whether the keyring has an account, or does not say."""
     try:
-        return secrets.fetch(account) is not None
+        return bool(secrets.fetched([account]))
     except VaultError:
         return True
 

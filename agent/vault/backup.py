@@ -15,7 +15,7 @@ from agent.vault.database import Database, looked_at
 from agent.vault.making import put, workshop
 from agent.vault.seal import Chance
 from agent.vault.secrets import Secret
-from agent.vault.slots import SlotInfo, keys_of, read_slots, read_vault_id
+from agent.vault.slots import SlotRow, read_slots, read_vault_id
 from agent.vault.vault import unlock
 from agent.vault.vault_files import (
     LOG,
@@ -38,16 +38,16 @@ _HEADER, _BEFORE, _PAGE_SIZE, _FRAME = 32, 24, Struct(">8xI"), Struct(">II")
 OTHER = "name a file that `reticent backup` made, perhaps an older one"
 
 
-def keys(at: Location) -> list[SlotInfo]:
+def keys(at: Location) -> list[SlotRow]:
     """Return the key slots of a vault, without unlocking it.
 
     Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if there is none.
     """
     with looked_at(at.vault) as database:
-        return keys_of(read_slots(database, read_vault_id(database)))
+        return read_slots(database, read_vault_id(database))
 
 
-def look(at: Location) -> list[SlotInfo]:
+def look(at: Location) -> list[SlotRow]:
     """Hold a vault to all that needs no key; return its slots, of which some may be damaged.
 
     Whether what is sealed is as it was, only unlocking tells. Raises as `keys`, and RolledBackError
@@ -60,7 +60,7 @@ def look(at: Location) -> list[SlotInfo]:
         entries = _entries(database, generation)
         seen = {"generation": generation, "entries": entries}
         check_age(read_witness(at.witness), vault_id.hex(), seen)
-    return keys_of(slots)
+    return slots
 
 
 def _check_log(path: Path) -> None:

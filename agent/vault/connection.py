@@ -25,7 +25,25 @@ from agent.vault.vault_files import JOURNAL, LOG
 
 RESTORE = "bring a backup back with `reticent restore FILE`"
 _PRIMARY = 0xFF  # the kind of an error; the bits above tell details
-_UNOPENED = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
+_UNOPENED = (
+    "the vault cannot be opened",
+    "check that file and folder are yours and can be written to",
+)
+_SAID = {
+    sqlite3.SQLITE_FULL: (
+        "the disk is full",
+        "free some space and try again; nothing of this was written",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "the vault cannot be written: it is read-only",
+        "make file, folder and disk writable for you",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "the disk failed while the vault was in use",
+        "check the disk and the space on it, then unlock again",
+    ),
+    **dict.fromkeys((sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH), _UNOPENED),
+}
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _REFUSALS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, *_BUSY}
 _MAGIC = b"\x37\x7f\x06"  # how a log begins
@@ -39,19 +57,9 @@ def trouble(error: sqlite3.Error, path: Path) -> VaultError:
     code = _kind(error)
     if code in _BUSY:
         return busy(path)
-    if code == sqlite3.SQLITE_FULL:
-        hint = "free some space and try again; nothing of this was written"
-        return VaultError("the disk is full", hint, str(path))
-    if code == sqlite3.SQLITE_READONLY:
-        hint = "make file, folder and disk writable for you"
-        return VaultError("the vault cannot be written: it is read-only", hint, str(path))
-    if code in _UNOPENED:
-        hint = "check that file and folder are yours and can be written to"
-        return VaultError("the vault cannot be opened", hint, str(path))
-    if code == sqlite3.SQLITE_IOERR:
-        hint = "check the disk and the space on it, then unlock again"
-        return VaultError("the disk failed while the vault was in use", hint, str(path))
-    return damaged("it is no sound database", path)
+    if code in _SAID:
+        return VaultError(*_SAID[code], str(path))
+    return damaged("it is not a sound database", path)
 
 
 def busy(path: Path) -> BusyVaultError:
@@ -368,7 +376,7 @@ def translated(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise trouble(error, path) from error
     except UnicodeDecodeError as error:  # of a damaged name in what SQLite says
-        raise damaged("it is no sound database", path) from error
+        raise damaged("it is not a sound database", path) from error
     except MemoryError as error:
         raise damaged("it asks for more memory than there is", path) from error
 

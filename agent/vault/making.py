@@ -224,7 +224,7 @@ def _statements(
     """Yield what seals everything again, and the state at the end; one row in memory at a time."""
     yield from (slots.removed(row) for row in old)
     yield from (slots.inserted(row) for row in new)
-    generation = store.generation + 1
+    generation = store.state.generation + 1
     items = {}
     for item in store.items.values():
         fresh = sealed_item(seals, *opened_item(store.seals, item), generation)
@@ -237,12 +237,10 @@ def _statements(
         anew = chain.sealed_entry(seals, before, entry.site, entry.payload)
         yield chain.replaced(anew)
         before = replace(before, entries=anew.number, head=chain.link(seals, anew))
-    yield written_state(_after(before, digest_of(items), slots_digest(new)), seals)
-
-
-def _after(before: State, items: bytes, slots: bytes) -> State:
-    """Return the state that a rotation leaves."""
-    return before.after(rotations=before.rotations + 1, items=items, slots=slots)
+    after = before.after(
+        rotations=before.rotations + 1, items=digest_of(items), slots=slots_digest(new)
+    )
+    yield written_state(after, seals)
 
 
 def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
@@ -332,7 +330,7 @@ def _verify(file: Path, name: Path, seals: Seals, state: State | None = None) ->
     with still(file, name) as copy, closing(Database.open(copy)) as database:
         found = Store(database, seals, copy.with_name("no-witness"))
         deque(found.verify(), maxlen=0)
-        if state and found.state != state and found.generation != state.generation + 1:
+        if state and found.state != state and found.state.generation != state.generation + 1:
             raise damaged("it is not as it was last written", file)
 
 

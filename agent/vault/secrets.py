@@ -8,17 +8,17 @@ import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import find_spec
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from agent.errors import UsageError, VaultError, WrongSecretError
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    pass
 
 
 _SET_DUMPABLE = 4  # PR_SET_DUMPABLE of linux/prctl.h
@@ -124,8 +124,16 @@ def installed() -> bool:
 
 def backend() -> str | None:
     """Return the name of the keyring that this session has; None where no key could be kept."""
+
+    def named() -> str | None:
+        import keyring
+        from keyring.backends import fail, null
+
+        found = keyring.get_keyring()
+        return None if isinstance(found, fail.Keyring | null.Keyring) else str(found.name)
+
     try:
-        return _answered(_asked(_backend, _SILENT))
+        return _answered(_asked(named, _SILENT))
     except VaultError:
         return None
 
@@ -142,11 +150,6 @@ def keep(account: str, secret: bytes) -> None:
         raise VaultError(_REFUSED, _HINT)
 
 
-def fetch(account: str) -> bytes | None:
-    """Return the bytes of an account, or None if the keyring has none. Raises VaultError."""
-    return _answered(fetching([account])).get(account)
-
-
 def fetching(accounts: Sequence[str]) -> Future[dict[str, bytes]]:
     """Ask for the bytes of accounts; those that the keyring has. VaultError where it fails.
 
@@ -154,10 +157,19 @@ def fetching(accounts: Sequence[str]) -> Future[dict[str, bytes]]:
     """
 
     def fetched() -> dict[str, bytes]:
-        found = {account: _bytes(_call("get_password", account)) for account in accounts}
-        return {account: secret for account, secret in found.items() if secret is not None}
+        found: dict[str, bytes] = {}
+        for account in accounts:
+            text = _call("get_password", account)
+            with suppress(ValueError):  # it is none of ours
+                secret = bytes.fromhex(text) if isinstance(text, str) else b""
+                found |= {account: secret} if len(secret) == SECRET_BYTES else {}
+        return found
 
-    return _asked(fetched, _SILENT) if accounts else _known({})
+    if accounts:
+        return _asked(fetched, _SILENT)
+    nothing: Future[dict[str, bytes]] = Future()
+    nothing.set_result({})
+    return nothing
 
 
 def fetched(accounts: Sequence[str]) -> dict[str, bytes]:
@@ -192,34 +204,20 @@ def _asked(call: Callable[[], _Found], what: str) -> Future[_Found]:
     future: Future[_Found] = Future()
     future.set_running_or_notify_cancel()  # so that it is never cancelled below its thread
 
+    def failed(_kind: object, error: BaseException | None, _trace: object) -> bool:
+        if error is not None:
+            told = VaultError(what, _HINT)
+            told.__cause__ = error
+            future.set_exception(told)
+        return True
+
     def ask() -> None:
-        with _Told(future, what):
+        with ExitStack() as stack:
+            stack.push(failed)
             future.set_result(call())
 
     Thread(target=ask, name="keyring", daemon=True).start()
     return future
-
-
-class _Told:
-    """Tells a future of whatever is raised, as one error of ours."""
-
-    def __init__(self, future: Future[Any], what: str) -> None:
-        self._future = future
-        self._error = VaultError(what, _HINT)
-
-    def __enter__(self) -> None:
-        """Begin."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool:
-        if error is not None:
-            self._error.__cause__ = error
-            self._future.set_exception(self._error)
-        return True
 
 
 def _answered(future: Future[_Found]) -> _Found:
@@ -230,34 +228,9 @@ def _answered(future: Future[_Found]) -> _Found:
         raise silent() from None
 
 
-def _known(found: _Found) -> Future[_Found]:
-    """Return an answer for which nobody has to be asked."""
-    future: Future[_Found] = Future()
-    future.set_result(found)
-    return future
-
-
 def _call(name: str, *arguments: str) -> object:
     """Call a function of the library about our service."""
     import keyring
 
     found: object = getattr(keyring, name)(SERVICE, *arguments)
     return found
-
-
-def _backend() -> str | None:
-    """Return the name of what the library uses, None for one that keeps nothing."""
-    import keyring
-    from keyring.backends import fail, null
-
-    found = keyring.get_keyring()
-    return None if isinstance(found, fail.Keyring | null.Keyring) else str(found.name)
-
-
-def _bytes(text: object) -> bytes | None:
-    """Return what a password stands for, None if it is none of ours."""
-    try:
-        secret = bytes.fromhex(text) if isinstance(text, str) else b""
-    except ValueError:
-        return None
-    return secret if len(secret) == SECRET_BYTES else None

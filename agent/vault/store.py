@@ -104,7 +104,9 @@ def check_item(name: str, payload: bytes) -> None:
 class Store:
     """The rows of an open vault; every write is one transaction, and leaves nothing half-done.
 
-    ``slots``, ``items``: those of the file, by their names; they are at hand where it is gone.
+    ``state``: what the vault says of itself as a whole; ``slots``, ``items``: those of the file, by
+    their names; they are at hand where it is gone. ``doubtful``: memory and file may differ: then
+    only opening the vault again helps.
     ``unverified``: copies of where it was to be set aside, and could not be yet.
     """
 
@@ -115,41 +117,26 @@ class Store:
         """
         self.database = database
         self.seals = seals
-        self._state = read_state(database, seals)
+        self.state = read_state(database, seals)
         self._place = witness
         self._witness = read_witness(witness)
         self._check_age(self._witness)
         self.items = read_items(database, seals)
-        if _digest(self.items) != self._state.items:
+        if _digest(self.items) != self.state.items:
             raise damaged("its items are not of one time", database.path)
-        self._verified = self._doubtful = False
-        self._unsynced = self._witness != self._state.witness(seals.vault_id)
+        self._verified = self.doubtful = False
+        self._unsynced = self._witness != self.state.witness(seals.vault_id)
         self.notes = [] if self._witness else [MISSING]
         self.unverified: list[Path] = []
         self.slots = read_slots(database, seals.vault_id)
         damaged_slots = any(row.slot is None for row in self.slots)
-        if damaged_slots or slots_digest(self.slots) != self._state.slots:
+        if damaged_slots or slots_digest(self.slots) != self.state.slots:
             self.notes.append(ALTERED)
-
-    @property
-    def state(self) -> State:
-        """What the vault says of itself as a whole."""
-        return self._state
-
-    @property
-    def generation(self) -> int:
-        """How many writes there were."""
-        return self._state.generation
 
     @property
     def count(self) -> int:
         """The number of the last entry, 0 if there is none."""
-        return self._state.entries
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether memory and file may differ, so that only opening the vault again helps."""
-        return self._doubtful
+        return self.state.entries
 
     def holds(self, seen: Witness) -> bool:
         """Say whether this is a vault as it was seen, with more at its end at most."""
@@ -160,7 +147,7 @@ class Store:
                 link = chain.link(self.seals, row)
         except VaultError:
             return False
-        return (self._state.rotations, link.hex()) == (seen.rotations, seen.head)
+        return (self.state.rotations, link.hex()) == (seen.rotations, seen.head)
 
     def verify(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield every entry, and hold the whole chain to what the vault says of itself.
@@ -168,7 +155,7 @@ class Store:
         ``after``: the number of the last one of which it is known that it is as it was. To be
         exhausted once before the first write. Raises DamagedVaultError, or RolledBackError.
         """
-        rows = chain.verified(self.database, self.seals, self._state, self._witness, after)
+        rows = chain.verified(self.database, self.seals, self.state, self._witness, after)
         for row, entry in rows:
             yield row.number, entry.payload
         self._verified = True
@@ -185,8 +172,8 @@ class Store:
         cannot be written: then it is not there. UsageError if it is too large.
         """
         self.check_entry(site, payload)
-        row = chain.sealed_entry(self.seals, self._state, site, payload)
-        after = self._state.after(entries=row.number, head=chain.link(self.seals, row))
+        row = chain.sealed_entry(self.seals, self.state, site, payload)
+        after = self.state.after(entries=row.number, head=chain.link(self.seals, row))
         self.commit(after, [chain.inserted(row)], durable=durable)
         return row.number
 
@@ -210,7 +197,7 @@ class Store:
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
         """Keep an item under a name, in place of what was there. Raises VaultError."""
         check_item(name, payload)
-        item = sealed_item(self.seals, name, payload, self.generation + 1)
+        item = sealed_item(self.seals, name, payload, self.state.generation + 1)
         items = self.items | {name: item}
         if len(items) > MAX_ITEMS:
             raise UsageError("the vault has no place for more items", "remove some first")
@@ -234,13 +221,13 @@ class Store:
     def sync(self) -> None:
         """See to it that everything so far is on the disk. Raises VaultError."""
         if self._unsynced:
-            self.commit(self._state.after(), [], durable=True)
+            self.commit(self.state.after(), [], durable=True)
         self._renew_witness()
 
     def commit(self, state: State, statements: Iterable[Statement], *, durable: bool) -> None:
         """Run statements and put a state in place, in one transaction. Raises VaultError."""
         self.rewrite((*statements, written_state(state, self.seals)), durable=durable)
-        self._state = state
+        self.state = state
         self._unsynced = not durable
         if durable:
             self._renew_witness()
@@ -250,48 +237,48 @@ class Store:
         self._check_ready()
         if not self._verified:
             raise damaged("its ledger was not read to the end", self.database.path)
-        self._doubtful = True
+        self.doubtful = True
         try:
             self.database.write(statements, durable=durable)
         except VaultError as error:
             # What failed to reach the disk can look as it was: the system forgets it.
-            self._doubtful = not (refuses(error) and self._unchanged())
+            self.doubtful = not (refuses(error) and self._unchanged())
             raise
-        self._doubtful = False
+        self.doubtful = False
 
     def reopen(self, seals: Seals) -> None:
         """Go on with other keys, after everything was sealed anew.
 
         Raises VaultError; then nothing is read or written until the vault is opened again.
         """
-        self._doubtful = True
+        self.doubtful = True
         self.seals = seals
-        self._state = read_state(self.database, seals)
+        self.state = read_state(self.database, seals)
         self.items = read_items(self.database, seals)
         self.slots = read_slots(self.database, seals.vault_id)
-        self._doubtful = False
+        self.doubtful = False
         self._renew_witness()
 
     def close(self) -> None:
         """Let go of the file and the keys. Raises VaultError."""
-        self._doubtful = True
+        self.doubtful = True
         del self.seals
         self.database.close()
 
     def change_slots(self, slots: list[SlotRow], statement: Statement) -> None:
         """Write or remove a slot, so that these are left. Raises VaultError."""
-        after = self._state.after(slots=slots_digest(slots))
+        after = self.state.after(slots=slots_digest(slots))
         self.commit(after, [statement], durable=True)
         self.slots = slots
 
     def _change(self, items: dict[str, Item], statement: Statement, *, durable: bool) -> None:
         """Write or remove an item, so that these are left."""
-        self.commit(self._state.after(items=_digest(items)), [statement], durable=durable)
+        self.commit(self.state.after(items=_digest(items)), [statement], durable=durable)
         self.items = items
 
     def _renew_witness(self) -> None:
         """Tell the witness what is on the disk; a vault is not closed because that failed."""
-        now = self._state.witness(self.seals.vault_id)
+        now = self.state.witness(self.seals.vault_id)
         if now == self._witness:
             return
         if write_witness(now, self._place):
@@ -310,17 +297,17 @@ class Store:
             rows = self.database.rows("SELECT generation FROM state")
         except VaultError:
             return False
-        return rows == [(self.generation,)]
+        return rows == [(self.state.generation,)]
 
     def _check_ready(self) -> None:
         """Raise VaultError if memory and file may differ."""
-        if self._doubtful:
+        if self.doubtful:
             hint = "run `reticent lock`, then `reticent unlock`"
             raise VaultError("the vault must be opened again after an error", hint)
 
     def _check_age(self, seen: Witness | None) -> None:
         """Raise RolledBackError if a later vault was seen, or another."""
-        now = self._state
+        now = self.state
         counts = {name: getattr(now, name) for name in ("generation", "rotations", "entries")}
         check_age(seen, self.seals.vault_id.hex(), counts)
 

@@ -19,10 +19,8 @@ from agent.vault.profile import Profile
 from agent.vault.seal import Derivation, Key, Seals, calibrate
 from agent.vault.secrets import Secret, normalised
 from agent.vault.slots import (
-    SlotInfo,
     SlotMaker,
     SlotRow,
-    keys_of,
     opened,
     read_slots,
     read_vault_id,
@@ -73,34 +71,34 @@ class Vault:
         """What the user should be told, each a sentence: none if all is well."""
         return tuple(self._store.notes)
 
-    def keys(self) -> list[SlotInfo]:
-        """Return the key slots. Raises VaultError."""
-        return keys_of(self._slots())
+    def keys(self) -> list[SlotRow]:
+        """Return the key slots as they are in the file. Raises VaultError."""
+        return read_slots(self._store.database, self._store.seals.vault_id)
 
     def add_passphrase(self, text: str, derivation: Derivation | None = None) -> int:
         """Let one more passphrase open the vault; return its slot. Raises VaultError, UsageError.
 
         ``derivation``: by default about half a second on this machine.
         """
-        rows = self._slots()
+        rows = self.keys()
         work = derivation or calibrate(time.perf_counter)
         return self._add(rows, self._maker().passphrase(slots.free_id(rows), text, work))
 
     def add_recovery(self) -> str:
         """Let one more recovery code open the vault; return it, once. Raises VaultError."""
-        rows = self._slots()
+        rows = self.keys()
         row, code = self._maker().recovery(slots.free_id(rows))
         self._add(rows, row)
         return code
 
     def add_keyring(self) -> int:
         """Let the keyring of the system open the vault; return the slot. Raises VaultError."""
-        rows = self._slots()
+        rows = self.keys()
         return self._add(rows, self._maker().keyring(slots.free_id(rows)))
 
     def remove_slot(self, number: int) -> None:
         """Remove a key slot; VaultError if it is the last that opens on every machine."""
-        rows = self._slots()
+        rows = self.keys()
         rest = slots.without(rows, number)
         [gone] = [row for row in rows if row not in rest]
         self._store.change_slots(rest, slots.removed(gone))
@@ -187,10 +185,6 @@ class Vault:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    def _slots(self) -> list[SlotRow]:
-        """Return the slots as they are in the file."""
-        return read_slots(self._store.database, self._store.seals.vault_id)
 
     def _maker(self) -> SlotMaker:
         """Return what makes slots for this vault."""

@@ -61,8 +61,8 @@ STANDING = {
     "agent/model": Size(876, 8),
     "agent/tradeoff": Size(2_052, 15),
     "agent/tui": Size(4_909, 31),
-    "agent/vault": Size(2_908, 16),
-    "agent/wire": Size(1_148, 12),
+    "agent/vault": Size(2_851, 16),
+    "agent/wire": Size(1_147, 12),
     "policy": Size(2_641, 14),
 }
 

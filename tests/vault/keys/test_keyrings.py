@@ -14,7 +14,6 @@ import pytest
 from agent.errors import VaultError, WrongSecretError
 from agent.vault import secrets
 from agent.vault.secrets import Secret
-from agent.vault.slots import SlotInfo
 from agent.vault.vault import Vault, create, make, unlock
 from agent.vault.vault_files import Location
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
@@ -86,7 +85,7 @@ def vault(at: Location) -> Iterator[Vault]:
 def test_the_keyring_opens_the_vault(ring: Ring, at: Location, vault: Vault) -> None:
     """Until its slot is removed, and with it what the keyring keeps."""
     number = vault.add_keyring()
-    assert vault.keys()[-1] == SlotInfo(number, "keyring")
+    assert (vault.keys()[-1].id, vault.keys()[-1].kind) == (number, "keyring")
     assert [service for service, _ in ring.kept] == [secrets.SERVICE]
     vault.close()
     with unlock(at, RING) as again:

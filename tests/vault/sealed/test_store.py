@@ -111,12 +111,12 @@ def test_every_write_counts_one_generation(tmp_path: Path) -> None:
     """Whatever was written."""
     at, key, _ = made(tmp_path)
     with store_of(at, key) as store:
-        assert store.generation == 1
+        assert store.state.generation == 1
         store.append_entry("a", b"", durable=False)
         store.put("a", b"", durable=False)
         store.delete("a")
         store.delete("a")
-        assert store.generation == 4
+        assert store.state.generation == 4
 
 
 def test_sync_writes_only_what_is_not_synced(tmp_path: Path) -> None:
@@ -124,11 +124,11 @@ def test_sync_writes_only_what_is_not_synced(tmp_path: Path) -> None:
     at, key, _ = made(tmp_path)
     with store_of(at, key) as store:
         store.sync()
-        assert store.generation == 1
+        assert store.state.generation == 1
         store.append_entry("a", b"", durable=False)
         store.sync()
         store.sync()
-        assert store.generation == 3
+        assert store.state.generation == 3
 
 
 def test_the_file_names_nothing(tmp_path: Path) -> None:

@@ -219,8 +219,8 @@ def test_files_are_their_owners_from_the_beginning(tmp_path: Path) -> None:
         (sqlite3.SQLITE_IOERR_FSYNC, VaultError, "the disk failed"),
         (sqlite3.SQLITE_CANTOPEN_ISDIR, VaultError, "cannot be opened"),
         (sqlite3.SQLITE_READONLY_DIRECTORY, VaultError, "read-only"),
-        (sqlite3.SQLITE_CORRUPT_VTAB, DamagedVaultError, "no sound database"),
-        (sqlite3.SQLITE_TOOBIG, DamagedVaultError, "no sound database"),
+        (sqlite3.SQLITE_CORRUPT_VTAB, DamagedVaultError, "not a sound database"),
+        (sqlite3.SQLITE_TOOBIG, DamagedVaultError, "not a sound database"),
     ],
 )
 def test_each_kind_of_error_has_its_sentence(code: int, kind: type[VaultError], what: str) -> None:

@@ -157,4 +157,4 @@ def test_a_witness_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         assert store.notes == [UNWRITTEN]
         at.witness.parent.mkdir()
         store.sync()
-        assert seen(at).generation == store.generation
+        assert seen(at).generation == store.state.generation
