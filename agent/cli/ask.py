@@ -1,23 +1,23 @@
 """`reticent ask` and `whatif`: what one request may carry, and what another set would bring."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import click
 
 from agent.cli.daemon_client import door
 from agent.cli.options import QUERY, check_asked, check_host, flat, json_option, names, record
 from agent.cli.printing import Column, facts, note, paragraph, printable, strong, table
-from agent.decision.explain import NO_QUERY
-from agent.decision.words import apart, bits, listed, people
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, VaultError, nearest
 from agent.paths import Paths, paths
 from agent.wire.client import Client
-from agent.wire.decide import Answer, Ask, Code, Explained, Reason
+from agent.wire.decide import Answer, Ask, Code, Explained, Line, Reason
 from agent.wire.policy import Review
 from agent.wire.state import Status
 from agent.wire.what_if import Row, Weighed, Weight, WhatIf
-from agent.wire.words import write_policy
+from agent.words.decisions import UNCOVERED
+from agent.words.figures import apart, bits, listed, people
+from agent.words.outcomes import why, write_policy
 
 SO = ", so nothing may be attached"
 NO_VAULT = VaultError(f"there is no vault yet{SO}", "make one with `reticent init`")
@@ -42,7 +42,6 @@ UNDECIDED: dict[Code, ReticentError] = {
     ),
     "failed": DaemonError(f"the daemon could not decide{SO}", "see its log"),
 }
-RULED = ("always", "waits for you")  # reasons that a rule about the attribute is behind
 COLUMNS = (
     Column("attribute", wraps=True),
     Column("in"),
@@ -99,27 +98,11 @@ def undecided(code: Code, status: Status, at: Paths) -> ReticentError:
     return DaemonError(found.what, hint)
 
 
-class Tried(NamedTuple):
-    """One attribute beside the set that was chosen; without a gain it was no candidate."""
-
-    name: str
-    disclosed: bool
-    gain_bits: float | None
-    cost_bits: float | None
-    why: str
-
-
-def why(reason: str, rule: str | None, limit: str | None) -> str:
-    """Return a reason, with the rule behind it or the limit that is meant, where there is one."""
-    meant = rule if reason in RULED else limit
-    return f"{reason} ({meant})" if meant else reason
-
-
 def explanation_page(
     headline: str,
-    tried: Iterable[Tried],
+    outcomes: Iterable[Reason],
     first: Sequence[str],
-    lines: Sequence[tuple[str, str]],
+    lines: Sequence[Line],
 ) -> str:
     """Return the page; ``first``: what is disclosed, then what waits, each in its order.
 
@@ -127,27 +110,23 @@ def explanation_page(
     """
     place = {name: number for number, name in enumerate(first)}
     rows = sorted(
-        (each for each in tried if each.gain_bits is not None),
-        key=lambda each: (place.get(each.name, len(place)), -_net(each), each.name),
+        (each for each in outcomes if each.gain_bits is not None),
+        key=lambda each: (place.get(each.name, len(place)), -each.net_bits, each.name),
     )
-    parts = [strong(paragraph(headline))]
+    parts = [strong(paragraph(printable(headline)))]
     parts += [table(COLUMNS, [_row(each) for each in rows])] if rows else []
-    parts += [facts(lines)] if lines else []
+    parts += [facts((each.label, printable(each.text)) for each in lines)] if lines else []
     return "\n\n".join(parts)
 
 
-def _net(tried: Tried) -> float:
-    return (tried.gain_bits or 0.0) - (tried.cost_bits or 0.0)
-
-
-def _row(tried: Tried) -> tuple[str, ...]:
-    decimals = apart(tried.gain_bits, tried.cost_bits)  # what decides must not be rounded away
+def _row(each: Reason) -> tuple[str, ...]:
+    decimals = apart(each.gain_bits, each.cost_bits)  # what decides must not be rounded away
     return (
-        tried.name,
-        "yes" if tried.disclosed else "-",
-        bits(tried.gain_bits, signed=True, decimals=decimals),
-        bits(tried.cost_bits, decimals=decimals),
-        tried.why,
+        each.name,
+        "yes" if each.disclosed else "-",
+        bits(each.gain_bits, signed=True, decimals=decimals),
+        bits(each.cost_bits, decimals=decimals),
+        printable(why(each.reason, each.rule, each.limit)),
     )
 
 
@@ -181,7 +160,7 @@ def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
 
 def read_as(query: str | None) -> str:
     """Return which known query a text was read as."""
-    return NO_QUERY if query is None else repr(printable(query))
+    return UNCOVERED if query is None else repr(printable(query))
 
 
 def _unspecified(names: Sequence[str]) -> str:
@@ -202,15 +181,8 @@ def _waits(review: Review) -> str:
 
 def explained_text(explained: Explained) -> str:
     """Return what would be decided, as `reticent decide` prints it."""
-    first: Sequence[str] = (*explained.disclosed, *explained.pending)
-    lines = [(each.label, printable(each.text)) for each in explained.lines]
-    tried = [_tried(each) for each in explained.candidates]
-    return explanation_page(printable(explained.headline), tried, first, lines)
-
-
-def _tried(reason: Reason) -> Tried:
-    said = printable(why(reason.reason, reason.rule, reason.limit))
-    return Tried(reason.name, reason.disclosed, reason.gain_bits, reason.cost_bits, said)
+    first = [*explained.disclosed, *explained.pending]
+    return explanation_page(explained.headline, explained.candidates, first, explained.lines)
 
 
 class AskOptions(TypedDict):
@@ -307,7 +279,7 @@ def weighed_text(weighed: Weighed, *, past: bool) -> str:
     chosen, other = weighed.chosen, weighed.weighed
     sets = [_set("told" if past else "leaves", chosen)]
     sets += [_set("what if", other)] if other != chosen else []
-    rows = sorted(weighed.rows, key=lambda row: (not row.inside, -_net_bits(row)))
+    rows = sorted(weighed.rows, key=lambda row: (not row.inside, -row.net_bits))
     lines = [
         ("columns", READING + (TODAY if past else "")),
         *((each.label, printable(each.text)) for each in weighed.lines),
@@ -332,17 +304,13 @@ def _set(what: str, weight: Weight) -> tuple[str, ...]:
     )
 
 
-def _net_bits(row: Row) -> float:
-    return (row.gain_bits or 0.0) - (row.cost_bits or 0.0)
-
-
 def _weighed_row(row: Row, chosen: Sequence[str], *, past: bool) -> tuple[str, ...]:
     return (
         printable(row.name),
         _place(row, chosen),
         bits(row.gain_bits, signed=True),
         bits(row.cost_bits),
-        "-" if row.people_left is None else people(row.people_left),
+        people(row.people_left),
         row.disclose,
         printable(_then(row, chosen, past=past) + why(row.reason, row.rule, row.limit)),
     )
@@ -422,7 +390,7 @@ def _body(options: WhatIfOptions) -> WhatIf:
         if options["standing"] or any(each is not None for each in named):
             raise UsageError("--entry says itself which request is meant", WHICH)
     elif recipient is None:
-        raise UsageError("it is not said which request is meant", WHICH)
+        raise UsageError("no request specified", WHICH)
     elif options["standing"] == bool((query or "").strip()):
         raise UsageError("what is weighed is for one query or for all", WHICH)
     if query is not None:

@@ -8,17 +8,20 @@ from typing import Any, Unpack
 import click
 from click.core import ParameterSource
 
-from agent.cli.ask import Tried, explanation_page, why
+from agent.cli.ask import explanation_page
 from agent.cli.options import ASKED, QUERY, check_asked, json_option, record
 from agent.cli.printing import Column, facts, paragraph, strong, table
 from agent.cli.terms import DecideOptions, knowledge_of, own_asked, term_options, terms_asked
+from agent.daemon.worded import worded
 from agent.decision.decide import Candidate, Decision, Figures
 from agent.decision.decide import decide as decide_request
-from agent.decision.explain import because, explain
 from agent.decision.request import Request
 from agent.decision.tradeoff_curve import Curve, Step, curve_of
-from agent.decision.words import LARGE, SILENT, bits, listed, people
 from agent.errors import UsageError
+from agent.model.model import Model
+from agent.words.decisions import headline, lines
+from agent.words.figures import bits, listed, number, people
+from agent.words.outcomes import WHY_NOTHING
 from policy.precedence import Verdict
 
 ROWS = 12
@@ -86,7 +89,7 @@ def _attribute(candidate: Candidate, decision: Decision) -> dict[str, Any]:
         "gain_bits": candidate.gain_bits,
         "cost_bits": candidate.cost_bits,
         "reason": candidate.reason,
-        "because": _because(because(decision, "disclose", candidate.name)),
+        "because": _because(decision.terms.verdict("disclose", candidate.name)),
         "limit": candidate.limit,
         "serves": [*candidate.serves],
     }
@@ -119,24 +122,11 @@ def _because(verdict: Verdict | None) -> dict[str, Any] | None:
     return {"value": verdict.value, "rule": verdict.rule.name, "lost": lost}
 
 
-def decision_text(decision: Decision) -> str:
-    """Return all that there is to say about a decision, the plain sentence on top."""
-    explanation = explain(decision)
-    pending = decision.pending.names if decision.pending else ()
-    tried = [_tried(each, decision) for each in decision.candidates]
-    first = (*decision.disclosed, *pending)
-    return explanation_page(explanation.headline, tried, first, explanation.lines)
-
-
-def _tried(candidate: Candidate, decision: Decision) -> Tried:
-    verdict = because(decision, "disclose", candidate.name)
-    rule = verdict.rule.name if verdict is not None and verdict.rule.layer else None
-    return Tried(
-        candidate.name,
-        candidate.disclosed,
-        candidate.gain_bits,
-        candidate.cost_bits,
-        why(candidate.reason, rule, candidate.limit),
+def decision_text(decision: Decision, model: Model) -> str:
+    """Return all that there is to say about a decision, the verdict on top."""
+    said = worded(decision, model)
+    return explanation_page(
+        headline(said), said.outcomes, [*said.disclosed, *said.pending], lines(said)
     )
 
 
@@ -164,7 +154,7 @@ def decide(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
     if options["as_json"]:
         click.echo(record(decision_record(decision, elapsed_ms)))
     else:
-        click.echo(decision_text(decision))
+        click.echo(decision_text(decision, model))
 
 
 def curve_record(curve: Curve) -> dict[str, Any]:
@@ -229,15 +219,15 @@ def _marked(curve: Curve) -> set[int]:
 
 
 def _headline(curve: Curve, source: str) -> str:
-    present = _number(curve.terms.trade_off)
+    present = number(curve.terms.trade_off)
     now = f"At lambda {present}, {source}, {_brings(curve, curve.present)}."
     if curve.knee is None:
         return f"{now} The curve has no knee."
     if curve.knee == curve.present:
         return f"{now} This is the knee of the curve."
     knee = curve.steps[curve.knee]
-    where = f"lambda {_number(knee.least)}"
-    where += "" if knee.least == knee.most else f" to {_number(knee.most)}"
+    where = f"lambda {number(knee.least)}"
+    where += "" if knee.least == knee.most else f" to {number(knee.most)}"
     return f"{now} The knee of the curve is at {where}: there {_brings(curve, curve.knee)}."
 
 
@@ -260,7 +250,7 @@ def _rows(curve: Curve, shown: Sequence[int]) -> list[tuple[str, ...]]:
         length = round(BAR * figures.utility / highest) if highest > 0 else 0
         rows.append(
             (
-                _number(step.least),
+                number(step.least),
                 bits(figures.utility),
                 "#" * max(0, length),
                 f"{figures.identifiability_cost:.2g}",
@@ -291,8 +281,8 @@ def _change(before: frozenset[str], step: Step) -> str:
 def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
     """Yield what has to be known to read the table."""
     steps, terms = curve.steps, curve.terms
-    if curve.status in SILENT:
-        yield "note", SILENT[curve.status]
+    if curve.status != "decided":
+        yield "note", WHY_NOTHING[curve.status]
     if terms.ask:
         yield "note", "what would wait for you is in no set"
     of = "on average over all queries" if curve.matched_query is None else "for this query"
@@ -319,11 +309,6 @@ def _proven(steps: Sequence[Step]) -> str:
     if all(each.proof == "enumerated" for each in steps):
         return "no better set exists, at any lambda that was tried"
     return "not that these sets are the best; --algorithm exact looks further, and takes longer"
-
-
-def _number(trade_off: float) -> str:
-    """Return lambda with three digits or as a whole number."""
-    return f"{trade_off:,.0f}" if 1000 <= trade_off < LARGE else f"{trade_off:.3g}"  # noqa: PLR2004  (from four digits on)
 
 
 @click.command()

@@ -10,9 +10,11 @@ from agent.cli.printing import Column, facts, paragraph, strong, table
 from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
-from agent.decision.words import at_least, bits, net, people, resent
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
+from agent.words.decisions import at_least
+from agent.words.figures import bits, people
+from agent.words.outcomes import WHY_NOTHING
 
 NAME = "Mara"
 PROFILE = {
@@ -170,8 +172,7 @@ def request_text(number: int, entry: Entry, before: int) -> str:
     if decision.matched_query not in (None, decision.request.query):
         title += f", read as {decision.matched_query}"
     if decision.status == "unknown query":
-        unknown = "the model does not know this query, so nothing says what would help"
-        lines = [("sends", f"nothing: {unknown}")]
+        lines = [("sends", f"nothing: {WHY_NOTHING['unknown query']}")]
     else:
         lines = [
             *_sent(entry),
@@ -208,7 +209,7 @@ def values_text(values: Mapping[str, str]) -> str:
 
 def _sent(entry: Entry) -> list[tuple[str, str]]:
     """Return what is new to the recipient, and what it held already and is sent again."""
-    again = resent(entry.decision)
+    again = entry.decision.again
     new = {name: value for name, value in entry.values.items() if name not in again}
     old = {name: value for name, value in entry.values.items() if name in again}
     lines = [("sends", values_text(new) if new else "nothing new" if old else "nothing")]
@@ -220,7 +221,7 @@ def _withheld(entry: Entry) -> str:
     candidates = entry.decision.candidates
     held_back = [each for each in candidates if not each.disclosed and each.reason != "not set"]
     new = [each for each in held_back if each.cost_bits]
-    nearest = sorted(new, key=lambda each: (-net(each), each.name))[:2]
+    nearest = sorted(new, key=lambda each: (-each.net_bits, each.name))[:2]
     misses = " and ".join(
         f"{each.name} ({bits(each.gain_bits, signed=True)} for {bits(each.cost_bits)})"
         for each in nearest

@@ -11,13 +11,13 @@ from agent.build.options import BuildOptions, Half
 from agent.cli.interrupt import Progress, extra, uninterrupted
 from agent.cli.options import PATH, OneOf, json_option, record, shrinkage
 from agent.cli.printing import Column, facts, paragraph, printable, strong, table
-from agent.decision.words import bits
 from agent.errors import UsageError
 from agent.lab.questions.defaults import AS_ANSWERED, with_default_sensitivities, within_outcomes
 from agent.model.attributes import Attribute
 from agent.model.file import SUFFIX, write
 from agent.model.model import Figure, Model, Query
 from agent.tradeoff.utility import Estimator
+from agent.words.figures import bits
 
 QUERIES = (
     Column("query", wraps=True),

@@ -19,13 +19,13 @@ from agent.cli.policy_pages import (
     shown_text,
 )
 from agent.cli.printing import Column, counted, moment, note, paragraph, printable, strong, table
-from agent.decision.words import bits
 from agent.errors import PolicyError, Problem, UsageError
 from agent.files import check_ours
 from agent.model.file import read, shipped_model
 from agent.paths import paths
 from agent.wire.policy import AttributeStatus, RulesStatus, RuleStatus
 from agent.wire.policy import Problem as RuleProblem
+from agent.words.figures import bits
 from policy.audit import Remark, audit, misspelt
 from policy.match import Rulebook
 from policy.read import load, with_typo_guard

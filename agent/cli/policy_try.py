@@ -29,12 +29,12 @@ from agent.decision.replay import (
     summary_of,
     worlds_of,
 )
-from agent.decision.words import bits, people
 from agent.errors import UsageError, nearest
 from agent.files import read_bytes
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
 from agent.model.signature import trusted
+from agent.words.figures import bits, people
 from policy.hosts import host_of
 from policy.match import Rulebook
 from policy.rules import Policy

@@ -12,8 +12,6 @@ import click
 
 from agent.errors import PolicyError, ReticentError, UsageError, nearest
 from agent.tui.charts import bars
-from agent.wire.records import Handled
-from agent.wire.words import WHY_NOTHING
 
 WIDTH = 80
 INDENT = "  "
@@ -199,12 +197,3 @@ def sparkline(numbers: Sequence[int], most: int) -> str:
     except UnicodeEncodeError:
         return ""
     return found
-
-
-def why_nothing(handled: Handled) -> str:
-    """Return why a request carried nothing, and how much of it waits for the user."""
-    waits = handled.waiting
-    if waits and handled.code == "answered":
-        verb = "waits" if waits == 1 else "wait"
-        return f"{counted(waits, 'attribute')} {verb} for your word"
-    return WHY_NOTHING[handled.code]

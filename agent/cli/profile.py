@@ -14,7 +14,6 @@ from agent.cli.init import REST, ask_value
 from agent.cli.options import PATH, at_terminal, json_option, record, yes_option
 from agent.cli.printing import Column, counted, paragraph, printable, strong, table
 from agent.cli.prompts import agree
-from agent.decision.words import listed
 from agent.errors import UsageError
 from agent.files import create_private, read_bytes
 from agent.model.file import SUFFIX, read, shipped_model
@@ -24,6 +23,7 @@ from agent.vault.profile import LARGEST, profile_toml, read_profile
 from agent.wire.client import Client
 from agent.wire.records import Changed, Profile, ProfileChange, Stale, ValueChange
 from agent.wire.state import ModelStatus
+from agent.words.figures import listed
 
 MASK = "***"
 BACK = "`reticent undo` takes that back, until the vault is locked."

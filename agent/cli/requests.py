@@ -18,13 +18,13 @@ from agent.cli.printing import (
     sparkline,
     strong,
     table,
-    why_nothing,
 )
 from agent.cli.prompts import agree
-from agent.decision.words import bits, listed
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
 from agent.wire.records import Entry, Forget, Handled, Held, Inferred, Recipient
+from agent.words.figures import bits, listed
+from agent.words.notices import why_nothing
 
 LEDGER = (
     Column("entry", right=True),

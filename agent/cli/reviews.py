@@ -11,11 +11,11 @@ from msgspec.structs import replace as changed
 from agent.cli.daemon_client import door
 from agent.cli.options import json_option, names, record
 from agent.cli.printing import counted, facts, moment, paragraph, printable, strong
-from agent.decision.words import bits, listed, people
 from agent.errors import UsageError
 from agent.wire.base import MOST_DAYS
 from agent.wire.client import Client
 from agent.wire.policy import About, Decided, Lasting, Override, Review, Ruled, Undone, Verdict
+from agent.words.figures import bits, listed, people
 
 ALL = "all"
 SHOWN = 5  # numbers in a hint

@@ -11,7 +11,7 @@ from agent.errors import VaultError
 from agent.paths import paths
 from agent.wire.client import Client
 from agent.wire.state import Method, ModelStatus, PolicyStatus, Status, Unlock
-from agent.wire.words import write_policy
+from agent.words.outcomes import write_policy
 
 NO_VAULT = "There is no vault yet: `reticent init` makes one."
 NAME = "reticent"

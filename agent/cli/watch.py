@@ -12,10 +12,9 @@ import click
 import msgspec
 
 from agent.cli.daemon_client import door
-from agent.cli.printing import counted, moment, printable, why_nothing
+from agent.cli.printing import counted, moment, printable
 from agent.cli.reviews import brought, what_waits
 from agent.cli.status import headline, model_line
-from agent.decision.words import bits, listed, people
 from agent.errors import DaemonError, LockedError
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.base import MOST_ENTRIES
@@ -23,6 +22,8 @@ from agent.wire.client import Client
 from agent.wire.policy import Review
 from agent.wire.records import Entry, Handled
 from agent.wire.state import Event, Status
+from agent.words.figures import bits, listed, people
+from agent.words.notices import why_nothing
 
 LOCKED = "the vault is locked: `reticent unlock` shows more"
 UNSAID = {"query", "at", "kind"}  # of a review

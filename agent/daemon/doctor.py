@@ -42,7 +42,7 @@ from agent.vault.vault_files import (
 )
 from agent.wire.client import Client
 from agent.wire.state import Status
-from agent.wire.words import write_policy
+from agent.words.outcomes import write_policy
 from policy.audit import audit, misspelt
 from policy.read import EMPTY_POLICY, is_empty_policy, load
 from policy.rules import Policy

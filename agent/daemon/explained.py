@@ -5,24 +5,12 @@ from datetime import datetime
 
 from agent.daemon.agent import Agent
 from agent.daemon.context import Case, NothingError, case_of, decided
-from agent.daemon.handle import code_of
 from agent.daemon.header import LARGEST
-from agent.decision.decide import Candidate, Decision
-from agent.decision.explain import because, explain
-from agent.decision.words import headline
-from agent.wire.decide import Ask, Code, Explained, Line, Reason
-
-NO_ROOM = "no room in the header"
-WHY = {
-    "locked": "the vault is locked",
-    "no policy": "there is no policy",
-    "no model": "the model that the policy names cannot be used",
-    "unfit": "the model does not fit the policy, or what the recipient holds",
-    "not https": "the recipient's address is not https, so the network would read it",
-    "too many": "too much was asked in the last minute",
-    "too many from pages": "pages asked too often in the last minute",
-}
-BEHIND = {"guarded": "guard"}  # the setting behind a reason; else it is `disclose`
+from agent.daemon.worded import code_of, worded
+from agent.decision.decide import Decision
+from agent.wire.decide import Ask, Code, Explained, Line
+from agent.words.decisions import Decided, headline, lines
+from agent.words.outcomes import NO_ROOM, WHY_NOTHING
 
 
 def explained(ask: Ask, now: datetime, agent: Agent) -> Explained:
@@ -32,23 +20,27 @@ def explained(ask: Ask, now: datetime, agent: Agent) -> Explained:
         decision = decided(case)
     except NothingError as error:
         return _silent(error.code)
+    said = said_of(decision, case)
     return Explained(
         code=code_of(decision),
-        headline=headline(decision),
+        headline=headline(said),
         disclosed=[*decision.disclosed],
-        pending=[*decision.pending.names] if decision.pending else [],
-        lines=lines_of(decision, case),
-        candidates=reasons_of(decision, case),
+        pending=[*said.pending],
+        lines=lines_of(said),
+        candidates=[*said.outcomes],
         proof=decision.evidence.proof,
     )
 
 
-def lines_of(decision: Decision, case: Case) -> list[Line]:
+def said_of(decision: Decision, case: Case) -> Decided:
+    """Return a decision as sentences are made of it, with what the header has no room for."""
+    return worded(decision, case.model, decision.terms.excluded - case.terms.excluded)
+
+
+def lines_of(said: Decided) -> list[Line]:
     """Return what more there is to say of a decision."""
-    lines = [Line(label=label, text=text) for label, text in explain(decision).lines]
-    if dropped := _dropped(decision, case):
-        lines.append(too_long(dropped))
-    return lines
+    dropped = [each.name for each in said.outcomes if each.reason == NO_ROOM]
+    return [*lines(said), *([too_long(dropped)] if dropped else [])]
 
 
 def too_long(names: Iterable[str]) -> Line:
@@ -57,38 +49,13 @@ def too_long(names: Iterable[str]) -> Line:
     return Line(label=NO_ROOM, text=text)
 
 
-def reasons_of(decision: Decision, case: Case) -> list[Reason]:
-    """Return why each attribute is in it or not; none where nothing was looked for."""
-    dropped = _dropped(decision, case)
-    return [_reason(each, decision, dropped) for each in decision.candidates]
-
-
 def _silent(code: Code) -> Explained:
     """Return the explanation where nothing can be decided."""
     return Explained(
         code=code,
-        headline=f"Disclose nothing: {WHY[code]}.",
+        headline=f"Send nothing: {WHY_NOTHING[code]}.",
         disclosed=[],
         pending=[],
         lines=[],
         candidates=[],
-    )
-
-
-def _dropped(decision: Decision, case: Case) -> frozenset[str]:
-    """Return what was excluded because the header has no room for it."""
-    return decision.terms.excluded - case.terms.excluded
-
-
-def _reason(candidate: Candidate, decision: Decision, dropped: frozenset[str]) -> Reason:
-    name = candidate.name
-    verdict = because(decision, BEHIND.get(candidate.reason, "disclose"), name)
-    return Reason(
-        name=name,
-        disclosed=candidate.disclosed,
-        reason=NO_ROOM if name in dropped else candidate.reason,
-        rule=None if verdict is None or name in dropped else verdict.rule.name,
-        limit=None if name in dropped else candidate.limit,
-        gain_bits=candidate.gain_bits,
-        cost_bits=candidate.cost_bits,
     )

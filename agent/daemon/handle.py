@@ -7,14 +7,14 @@ from agent.daemon.agent import Agent
 from agent.daemon.context import Case, NothingError, case_of, decided_briefly
 from agent.daemon.header import joined, largest_values, members
 from agent.daemon.request_log import Asker
+from agent.daemon.worded import code_of, worded
 from agent.decision.decide import Decision
 from agent.decision.request import Knowledge, people_left
-from agent.decision.tradeoff_curve import Curve
-from agent.decision.words import headline
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model, person_codes
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Answer, Ask, AttributeOutcome, Code, Summary
+from agent.words.decisions import headline
 
 Values = Mapping[str, str]
 
@@ -24,15 +24,10 @@ def nothing(code: Code) -> Answer:
     return Answer(code=code)
 
 
-def code_of(decision: Decision | Curve) -> Code:
-    """Return the code of a decision, or of many: in the ordinary case, that it was answered."""
-    return "answered" if decision.status == "decided" else decision.status
-
-
 def summary_of(decision: Decision, pool: str, model: Model, people_left: int) -> Summary:
     """Return the figures of an answer; ``people_left``: who agree with all that the pool holds."""
     return Summary(
-        headline=headline(decision),
+        headline=headline(worded(decision, model)),
         pool=pool,
         model=model.id,
         utility_bits=decision.figures.utility,

@@ -12,7 +12,6 @@ from agent.daemon.consent.intake import TOLD
 from agent.daemon.context import agreeing, blocked, counted_by, guarded, known_in
 from agent.daemon.request_log import Silent
 from agent.decision.request import Inference, inferred
-from agent.decision.words import listed
 from agent.errors import LockedError, UsageError
 from agent.model.model import Model
 from agent.vault.disclosure_index import DisclosureIndex, Forgetting, Numbered, PoolOf
@@ -32,6 +31,7 @@ from agent.wire.records import (
     Stale,
     ValueChange,
 )
+from agent.words.figures import listed
 from policy.hosts import host_of
 from policy.rules import SIGN
 

@@ -5,13 +5,13 @@ from datetime import datetime
 
 from agent.daemon.agent import Agent
 from agent.daemon.context import Case, NothingError, apart, averaged, case_of, own_of
-from agent.daemon.explained import WHY
-from agent.daemon.handle import code_of
+from agent.daemon.worded import code_of
 from agent.decision.request import Knowledge
 from agent.decision.tradeoff_curve import Curve, Step, curve_steps
 from agent.errors import LockedError, UsageError
 from agent.wire.decide import Ask
 from agent.wire.what_if import CurveAsk, Point, TradeOffs
+from agent.words.outcomes import WHY_NOTHING
 from policy.hosts import ANYBODY
 
 
@@ -35,7 +35,7 @@ def _case(ask: CurveAsk, now: datetime, agent: Agent) -> Case:
         if error.code == "locked":
             raise LockedError from error
         hint = "`reticent doctor` says how to mend it"
-        raise UsageError(f"there is no curve: {WHY[error.code]}", hint) from error
+        raise UsageError(f"there is no curve: {WHY_NOTHING[error.code]}", hint) from error
     if ask.recipient is None:
         case = case._replace(known=Knowledge())
     return averaged(case) if ask.query is None else case

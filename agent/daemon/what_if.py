@@ -3,7 +3,7 @@
 Nothing is sent, recorded or queued.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -18,18 +18,18 @@ from agent.daemon.context import (
     decided_for,
     own_of,
 )
-from agent.daemon.explained import WHY, lines_of, reasons_of, too_long
-from agent.daemon.handle import code_of
+from agent.daemon.explained import lines_of, said_of, too_long
 from agent.daemon.header import fits
+from agent.daemon.worded import code_of
 from agent.decision.decide import Decision
-from agent.decision.explain import because
 from agent.decision.what_if import Addition, Change, WeighedSet, Weighing, weigh_steps
-from agent.decision.words import difference, headline
 from agent.errors import LockedError, UsageError
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask, Code, Line, Reason
 from agent.wire.what_if import Row, Weighed, Weight, WhatIf
+from agent.words.decisions import Decided, carried, difference, headline
+from agent.words.outcomes import WHY_NOTHING
 
 NOTHING = Weight(names=[], utility_bits=0, cost_bits=0, identifiability=0, people_left=0)
 
@@ -45,7 +45,7 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, 
     """Return the steps to a set beside the one that leaves with a request, or left.
 
     No agent, vault or other decision is touched by any of them. LockedError while locked.
-    UsageError where it is not said which request, or two are named; for a number of no entry that
+    UsageError where no request is specified, or two are; for a number of no entry that
     discloses; for a recipient that is no host; in the steps, for an unknown attribute.
     """
     try:
@@ -76,7 +76,16 @@ def _steps(
     change = Change(frozenset(body.add), frozenset(body.drop), base)
     yield
     weighing = yield from weigh_steps(decision, case.known, case.model, change, own)
-    sentence = difference(decision, weighing, past=entry is not None)
+    said = said_of(decision, case)
+    chosen, other = _weight(weighing.chosen), _weight(weighing.weighed)
+    alike, informed = weighing.chosen.figures.people, weighing.informed
+    whole = headline(said)
+    sentence = difference(chosen, other, said.titles, alike_before=alike, informed=informed)
+    if not sentence:
+        sentence = whole
+        if entry is not None:
+            sentence = carried(chosen, said.titles, alike_before=alike, informed=informed)
+    today = [] if sentence == whole else [Line(label="today" if entry else "decided", text=whole)]
     return Weighed(
         code=code_of(decision),
         headline=sentence,
@@ -87,10 +96,10 @@ def _steps(
         people=weighing.chosen.figures.people,
         decided=[*decision.disclosed],
         pending=[*decision.pending.names] if decision.pending else [],
-        chosen=_weight(weighing.chosen),
-        weighed=_weight(weighing.weighed),
-        rows=_rows(decision, weighing, case),
-        lines=_lines(sentence, decision, weighing, asked),
+        chosen=chosen,
+        weighed=other,
+        rows=_rows(decision, weighing, said),
+        lines=[*today, *lines_of(said), *_remarks(weighing, asked)],
         proof=decision.evidence.proof,
     )
 
@@ -113,7 +122,7 @@ def _case(body: WhatIf, now: datetime, agent: Agent) -> Case:
     """Return the case of a request, or of the average one of a recipient."""
     if body.recipient is None:
         hint = "name a recipient, or an entry of the ledger"
-        raise UsageError("it is not said which request is meant", hint)
+        raise UsageError("no request specified", hint)
     ask = Ask(query=body.query or "", recipient=body.recipient, asked=body.asked)
     case = case_of(ask, now, agent)
     return averaged(case) if body.query is None else case
@@ -123,7 +132,7 @@ def _silent(code: Code) -> Weighed:
     """Return what there is to say where nothing can be decided."""
     return Weighed(
         code=code,
-        headline=f"Nothing can be weighed: {WHY[code]}.",
+        headline=f"Nothing to compare: {WHY_NOTHING[code]}.",
         pool="",
         model="",
         metric="",
@@ -149,16 +158,12 @@ def _weight(each: WeighedSet) -> Weight:
     )
 
 
-def _rows(decision: Decision, weighing: Weighing, case: Case) -> list[Row]:
-    reasons = {each.name: each for each in reasons_of(decision, case)}
+def _rows(decision: Decision, weighing: Weighing, said: Decided) -> list[Row]:
+    reasons = {each.name: each for each in said.outcomes}
     return [
-        _row(each, decision, reasons.get(each.name), _title(each.name, case.model))
+        _row(each, decision, reasons.get(each.name), said.titles[each.name])
         for each in weighing.additions
     ]
-
-
-def _title(name: str, model: Model) -> str:
-    return model.attributes[model.index(name)].title
 
 
 def _row(each: Addition, decision: Decision, reason: Reason | None, title: str) -> Row:
@@ -179,22 +184,20 @@ def _row(each: Addition, decision: Decision, reason: Reason | None, title: str) 
 
 def _disclose(decision: Decision, name: str) -> str:
     """Return what the policy says of an attribute, or that it guards it."""
-    guard, disclose = because(decision, "guard", name), because(decision, "disclose", name)
+    terms = decision.terms
+    guard, disclose = terms.verdict("guard", name), terms.verdict("disclose", name)
     if guard is not None and guard.value:
         return "guarded"
     return "auto" if disclose is None else str(disclose.value)
 
 
-def _lines(sentence: str, decision: Decision, weighing: Weighing, asked: _Asked) -> list[Line]:
+def _remarks(weighing: Weighing, asked: _Asked) -> Iterator[Line]:
+    """Yield that the header has no room for the set, and that another model decided an entry."""
     case, entry = asked
-    whole = headline(decision)
-    lines = [] if sentence == whole else [Line(label="today" if entry else "decided", text=whole)]
-    lines += lines_of(decision, case)
     if not fits(weighing.weighed.names, case.model):
-        lines.append(too_long(weighing.weighed.names))
+        yield too_long(weighing.weighed.names)
     if entry is not None and entry.digest != case.model.digest:
-        lines.append(Line(label="model", text=_other_model(entry, case.model)))
-    return lines
+        yield Line(label="model", text=_other_model(entry, case.model))
 
 
 def _other_model(entry: Disclosure, model: Model) -> str:

@@ -41,6 +41,13 @@ class Candidate:
     limit: str | None = None
     serves: tuple[str, ...] = ()
 
+    @property
+    def net_bits(self) -> float:
+        """What it brings less what it costs; minus infinity where it was no candidate."""
+        if self.gain_bits is None or self.cost_bits is None:
+            return float("-inf")
+        return self.gain_bits - self.cost_bits
+
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
@@ -122,6 +129,12 @@ class Decision:
     candidates: tuple[Candidate, ...]
     guarded: tuple[Guarded, ...]
     pending: Pending | None = None
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        """What is disclosed although the recipient holds it already, in the order chosen."""
+        known = {each.name for each in self.candidates if each.reason == "known to the recipient"}
+        return tuple(name for name in self.disclosed if name in known)
 
 
 def candidates_of(

@@ -9,6 +9,7 @@ from agent.model.model import Model
 from agent.tradeoff.anonymity_set import METRICS, Metric
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm
 from policy.match import Ruling
+from policy.precedence import Verdict
 from policy.settings import Memory, Mode, Protect, Unknown
 
 if TYPE_CHECKING:
@@ -119,6 +120,15 @@ class Terms:
     def plans(self) -> bool:
         """Whether known queries are decided by a plan, of use only where what is told lasts."""
         return self.mode == "planned" and self.memory == "remembers"
+
+    def verdict(self, key: str, attribute: str | None = None) -> Verdict | None:
+        """Return the rule behind a setting, of an attribute or of all; None without a policy."""
+        if self.ruling is None:
+            return None
+        settings = (
+            self.ruling.settings if attribute is None else self.ruling.attributes.get(attribute, {})
+        )
+        return settings.get(key)
 
 
 def _weighs(number: float) -> bool:

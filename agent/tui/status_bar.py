@@ -12,7 +12,7 @@ from agent.tui.action import Where
 from agent.tui.actions import ACTIONS, TITLES
 from agent.tui.plain import plain
 from agent.wire.state import Status
-from agent.wire.words import write_policy
+from agent.words.outcomes import write_policy
 
 MOST = 3  # lines that say what is wrong; `reticent status` has all
 NO_VAULT = "There is no vault yet: leave, and run `reticent init`."

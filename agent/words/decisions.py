@@ -16,7 +16,6 @@ HOW_TO_COVER = "`reticent model info` lists the known queries of a model"
 FEW = 12  # attributes that are named one by one
 NAMED = 3  # queries that are named, of those that an attribute is planned for
 PLANNED = ("in the plan", "planned for other requests")
-KNOWN = "known to the recipient"
 PROVIDED = "provided each further fact helps less than the one before, which is not proven"
 LOOSE = "such bounds are loose, and small shares normal"
 BEFOREHAND = "for the average query and a recipient that knows nothing"
@@ -27,12 +26,13 @@ UNHEARD = "nothing says how much it helps"
 class Decided:
     """What the sentences need to know of a decision.
 
-    ``read_as``: the known query; ``pending``: what waits for approval, with ``pending_bits`` more
-    help and ``pending_left`` people; ``ask``, ``always``: attributes ruled so; ``level``,
-    ``added_level``: identifiability in the unit of ``metric``; ``bound``, ``certified``: as in
-    DESIGN.md 2.5; ``serves``: known queries that the plan has an attribute for; ``guessed``: by
-    guarded attribute, the bits told about it and the success of the best guess; ``rules``: the
-    settings behind the decision, by the rule that made them.
+    ``read_as``: the known query; ``again``: what of ``disclosed`` the recipient knows;
+    ``pending``: what waits for approval, with ``pending_bits`` more help and ``pending_left``
+    people; ``ask``, ``always``: attributes ruled so; ``level``, ``added_level``: identifiability
+    in the unit of ``metric``; ``bound``, ``certified``: as in DESIGN.md 2.5; ``serves``: known
+    queries that the plan has an attribute for; ``guessed``: by guarded attribute, the bits told
+    about it and the success of the best guess; ``rules``: the settings behind the decision, by the
+    rule that made them.
     """
 
     code: Code
@@ -40,6 +40,7 @@ class Decided:
     query: str
     read_as: str | None
     disclosed: Sequence[str]
+    again: Sequence[str] = ()
     pending: Sequence[str]
     outcomes: Sequence[Reason]
     titles: Titles = field(default_factory=dict)
@@ -69,12 +70,6 @@ class Decided:
     serves: Mapping[str, Sequence[str]] = field(default_factory=dict)
     guessed: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     rules: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    @property
-    def again(self) -> list[str]:
-        """What is sent although the recipient knows it, in the order chosen."""
-        known = {each.name for each in self.outcomes if each.reason == KNOWN}
-        return [name for name in self.disclosed if name in known]
 
     @property
     def searched(self) -> bool:
@@ -128,12 +123,14 @@ def at_least(share: float) -> str:
     return f"at least {floor(100 * share)} % as good as the best set"
 
 
-def difference(chosen: Weight, other: Weight, *, alike_before: float, informed: bool) -> str:
+def difference(
+    chosen: Weight, other: Weight, titles: Titles, *, alike_before: float, informed: bool
+) -> str:
     """Return what a set changes about the one that was chosen; nothing where they are equal."""
     added = [name for name in other.names if name not in chosen.names]
     dropped = [name for name in chosen.names if name not in other.names]
-    parts = [f"with {listed(added)}"] if added else []
-    parts += [f"without {listed(dropped)}"] if dropped else []
+    parts = [f"with {listed(titled(added, titles))}"] if added else []
+    parts += [f"without {listed(titled(dropped, titles))}"] if dropped else []
     if not parts:
         return ""
     change = " and ".join(parts)
@@ -146,13 +143,13 @@ def difference(chosen: Weight, other: Weight, *, alike_before: float, informed: 
     return f"{change[0].upper()}{change[1:]}: {helps}; {left}{broken}."
 
 
-def carried(chosen: Weight, *, alike_before: float, informed: bool) -> str:
+def carried(chosen: Weight, titles: Titles, *, alike_before: float, informed: bool) -> str:
     """Return what a request of the past carried, with the figures of today's model and rules."""
     if not chosen.names:
         return "It sent nothing that is in the model."
     helps = f"{bits(chosen.utility_bits)} bits better served" if informed else UNHEARD
     left = alike(chosen.people_left, alike_before)
-    return f"It sent {listed(chosen.names)}. By today's rules: {helps}; {left}."
+    return f"It sent {listed(titled(chosen.names, titles))}. By today's rules: {helps}; {left}."
 
 
 def _facts(names: Sequence[str], decided: Decided) -> str:

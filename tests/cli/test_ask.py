@@ -4,7 +4,6 @@ import msgspec
 import pytest
 
 from agent.cli.ask import UNDECIDED as SENTENCES
-from agent.daemon.explained import WHY
 from agent.wire.decide import UNDECIDED, Answer, Ask, Explained
 from tests.cli.conftest import Run
 from tests.cli.daemon import (
@@ -41,7 +40,7 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
     ("known", "said"),
     [
         ("weather", "read as 'weather' "),
-        (None, "read as none of the queries that the model knows "),
+        (None, "read as none of the model's known queries "),
     ],
 )
 def test_the_page_says_what_the_query_was_read_as(
@@ -177,7 +176,19 @@ def test_a_dry_run_is_explained_as_a_decision_is(run: Run, fake: FakeDaemon) -> 
     assert [name for name, _ in fake.calls] == ["explain"]
     rows = [line.split() for line in ran.out.splitlines()]
     assert ["region", "yes", "+0.500", "0.100", "chosen"] in rows
-    waits = ["hobby", "-", "+0.200", "0.100", "waits", "for", "you", "(ask", "first)"]
+    waits = [
+        "hobby",
+        "-",
+        "+0.200",
+        "0.100",
+        "waits",
+        "for",
+        "your",
+        "approval",
+        "(rule:",
+        "ask",
+        "first)",
+    ]
     more = ["shoe_size", "-", "+0.100", "1.500", "costs", "more", "than", "it", "brings"]
     assert rows.index(waits) + 1 == rows.index(more)
     assert "salary" not in ran.out
@@ -225,6 +236,5 @@ def test_rules_older_than_the_file_are_noted(
 
 
 def test_whatever_is_not_decided_has_its_words() -> None:
-    """On the command line, and in what explains a request; a code more needs them too."""
+    """On the command line."""
     assert {*SENTENCES} == UNDECIDED
-    assert {*WHY} == UNDECIDED - {"failed"}

@@ -124,7 +124,7 @@ def test_a_limit_is_kept(run: Run, village: Path) -> None:
     assert record["disclose"] == []
     first = record["per_attribute"][0]
     assert (first["reason"], first["limit"]) == ("would break a limit", "k")
-    assert "would break a limit (k)" in run(*ask[:-2], "--k", "21").out
+    assert "would break a limit: k" in run(*ask[:-2], "--k", "21").out
 
 
 def test_only_nothing_allows_nothing(run: Run, village: Path) -> None:
@@ -143,7 +143,7 @@ def test_an_unknown_query_gets_nothing_and_is_told_so(run: Run, village: Path) -
     assert (record["disclose"], record["per_attribute"]) == ([], [])
     ran = run("decide", "--model", village, "--query", "knee pain")
     assert ran.code == 0
-    assert ran.out.startswith("Disclose nothing: the model does not know this query")
+    assert ran.out.startswith("Send nothing: the model does not cover this request")
 
 
 def test_a_huge_price_still_fits_the_page(run: Run, village: Path) -> None:
@@ -157,8 +157,7 @@ def test_the_page_has_one_plain_sentence_on_top(run: Run, village: Path) -> None
     """Then every attribute with its figures, and what is proven."""
     ran = run("decide", "--model", village, "--query", "WEATHER")
     sentence = " ".join(ran.out.partition("\n\n")[0].split())
-    assert sentence.startswith("Disclose region: ")
-    assert sentence.endswith("about 20 of 60 people still look like you.")
+    assert sentence == "Send 1 fact (Region); about 20 people still look like you."
     assert all(each.name in ran.out for each in ATTRIBUTES)
     assert "\n  proven " in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
@@ -169,8 +168,8 @@ def test_the_page_names_what_never_was_a_candidate(run: Run, village: Path) -> N
     """By the reason, and with what is told about a guarded one."""
     options = ("--only", "region,hobby,shoe_size", "--guard", "hobby=1")
     page = run("decide", "--model", village, "--query", "weather", *options).out
-    said = {tuple(line.split()) for line in page.splitlines()}
-    assert {("guarded", "hobby"), ("not", "allowed", "at_work")} <= said
+    said = {" ".join(line.split()) for line in page.splitlines()}
+    assert {"guarded, so never sent Hobby", "not allowed to leave At work"} <= said
     assert "the best guess is right" in page
 
 
@@ -192,8 +191,8 @@ def test_the_page_says_what_the_query_was_read_as(run: Run, village: Path) -> No
     page = run("decide", "--model", village, "--query", "Weathers?").out
     assert "read as          'weather'" in page
     page = run("decide", "--model", village, "--query", "weather station").out
-    assert page.startswith("Disclose nothing")
-    assert "read as  none of the queries that the model knows" in page
+    assert page.startswith("Send nothing")
+    assert "read as  none of the model's known queries" in page
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.cli.printing import WIDTH, Column, counted, facts, moment, paragraph, strong, table
-from agent.decision.words import apart, bits, listed, people
+from agent.words.figures import apart, bits, listed, people
 
 WORDS = st.from_regex(r"[a-z]{1,12}", fullmatch=True)
 SENTENCES = st.lists(WORDS, min_size=1, max_size=40).map(" ".join)

@@ -61,14 +61,14 @@ def test_what_waits_is_said_with_what_it_would_do(run: Run, ask: Decide) -> None
     assert record["pending"]["utility_bits"] > 0.9
     page = run(*ask(text)).out
     sentence = " ".join(page.partition("\n\n")[0].split())
-    assert sentence.endswith("; region would wait for you.")
-    assert "waits for you (attributes.region)" in page
+    assert sentence.endswith("; Region waits for your approval.")
+    assert "waits for your approval (rule: attributes.region)" in " ".join(page.split())
 
 
 def test_a_block_is_said_and_shows_nothing_else(run: Run, ask: Decide) -> None:
     """Not what the query would have been worth either."""
     page = run(*ask('[queries]\nblock = ["weath*"]')).out
-    assert page.startswith("Disclose nothing: a rule blocks this request.")
+    assert page.startswith("Send nothing: one of your rules blocks it.")
     assert "queries.block: nothing = true" in page
     record = run(*ask('[queries]\nblock = ["weath*"]'), "--json").record
     assert (record["status"], record["disclose"]) == ("blocked", [])

@@ -117,9 +117,9 @@ def test_what_carried_nothing_is_said_once(
     fake.handlers["requests"] = says([REQUESTS[0], before, quiet, last, later])
     lines = watched(*(("nothing", number) for number in (-3, -4, -5)))
     assert [line.partition(": ")[2] for line in lines] == [
-        "books.example got nothing: a rule blocks it.",
-        "books.example got nothing: nothing helped enough.",
-        "books.example got nothing: 2 attributes wait for your word.",
+        "books.example got nothing: one of your rules blocks it.",
+        "books.example got nothing: nothing helps enough to be worth sharing.",
+        "books.example got nothing: 2 facts wait for your approval.",
     ]
     assert [name for name, _ in fake.calls].count("requests") == 1
     [gone] = watched(("nothing", -6))
@@ -239,7 +239,7 @@ def test_it_follows_a_real_daemon_until_ctrl_c() -> None:
             client.call("decide", Ask(recipient="news.example", query="editor"))
             assert "news.example got " in until("example", process.stdout)
             client.call("decide", Ask(recipient="odd.example", query="what nobody knows"))
-            assert "odd.example got nothing: nobody knows" in until("example", process.stdout)
+            assert "odd.example got nothing: the model" in until("example", process.stdout)
             client.call("lock")
             assert "Locked: nothing is attached" in until("ocked", process.stdout)
             live.stop()

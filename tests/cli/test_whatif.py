@@ -58,7 +58,7 @@ WEIGHED = Weighed(
             people_left=9.75,
         ),
         row("shoe_size", "never", disclose="never", gain_bits=0.2, cost_bits=1.5, people_left=1),
-        row("at_work", "too many combinations", people_left=9.75),
+        row("at_work", "too many", people_left=9.75),
         row("salary", "would break a limit", limit="k", gain_bits=1, cost_bits=0.5, people_left=3),
     ],
     lines=[Line(label="decided", text="Disclose region.")],
@@ -86,13 +86,13 @@ def test_the_page_has_both_sets_and_every_attribute(run: Run, weighs: FakeDaemon
     assert "leaves 0.412 0.100 20 - region" in lines
     assert "what if 0.500 0.250 9.8 k region, hobby" in lines
     places = [
-        lines.index(each)
+        next(place for place, line in enumerate(lines) if line.startswith(each))
         for each in (
-            "region yes +0.400 0.100 9.8 auto worth it",
-            "hobby new +0.088 0.150 9.8 ask waits for you (ask first)",
-            "salary - +1.000 0.500 3 auto would break a limit (k)",
-            "at_work - - - 9.8 auto too many combinations",
-            "shoe_size - +0.200 1.500 1 never never",
+            "region yes +0.400 0.100 9.8 auto helps",
+            "hobby new +0.088 0.150 9.8 ask waits for",
+            "salary - +1.000 0.500 3 auto would break a",
+            "at_work - - - 9.8 auto too many",
+            "shoe_size - +0.200 1.500 1 never never sent",
         )
     ]
     assert places == sorted(places)
@@ -107,8 +107,8 @@ def test_what_is_dropped_is_marked(run: Run, weighs: FakeDaemon) -> None:
     rows = [msgspec.structs.replace(each, inside=False) for each in WEIGHED.rows]
     weighs.handlers["whatif"] = says(changed(WEIGHED, rows=rows, weighed=LEAVES))
     lines = told(run("whatif", "--entry", "3").out)
-    assert "region gone +0.400 0.100 9.8 auto told; today: worth it" in lines
-    assert "shoe_size - +0.200 1.500 1 never never" in lines
+    assert any(line.startswith("region gone +0.400 0.100 9.8 auto told; today:") for line in lines)
+    assert "shoe_size - +0.200 1.500 1 never never sent" in lines
     assert "told 0.412 0.100 20 - region" in lines
     assert not any(line.startswith("what if") for line in lines)
 

@@ -213,7 +213,7 @@ def test_where_nothing_leaves_nothing_is_written(policy: str, query: str, code: 
     answer = handle(Ask(query=query, recipient="shop.example"), MONDAY, agent)
     assert (answer.code, answer.attributes, answer.header, answer.id) == (code, {}, "", None)
     assert answer.summary is not None
-    assert answer.summary.headline.startswith("Disclose nothing")
+    assert answer.summary.headline.startswith("Send nothing")
     assert vault.ledger.count == 0
 
 

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.daemon.worded import worded
 from agent.decision.choice import LEAST, PRIOR
 from agent.decision.choice import planned as planned_for
 from agent.decision.context import context_of, relevant
 from agent.decision.decide import Candidate, Decision, decide
-from agent.decision.explain import explain
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
-from agent.decision.words import headline, proven, settled
 from agent.errors import UsageError
+from agent.words.decisions import headline, lines, proven, settled
 from tests.cli.examples import PEOPLE, cli_model
 from tests.decision.drawn import World, worlds
 
@@ -54,8 +54,10 @@ def test_each_request_carries_its_part_of_the_plan() -> None:
     hobby = of(weather, "hobby")
     assert (hobby.reason, hobby.serves) == ("in the plan", ("weather", "music"))
     assert of(weather, "shoe_size").reason == "not in the plan"
-    plan = dict(explain(weather).lines)["plan"]
-    assert plan == "region for 'weather' and 'music'; hobby for 'weather' and 'music'"
+    plan = next(each.text for each in lines(worded(weather, MODEL)) if each.label == "plan")
+    assert [part.partition(" for ")[2] for part in plan.split("; ")] == 2 * [
+        "'weather' and 'music'"
+    ]
 
 
 def test_what_was_never_asked_for_waits() -> None:
@@ -153,12 +155,12 @@ def test_what_always_leaves_is_part_of_it() -> None:
 
 def test_the_words_claim_no_more_than_a_plan_is() -> None:
     """Of its quality nothing is proven."""
-    decision = planned("weather", BOTH)
-    assert settled(decision.terms) == "no single addition improves the plan"
+    decision = worded(planned("weather", BOTH), MODEL)
+    assert settled(decision) == "no single addition improves the plan"
     assert proven(decision).startswith("nothing: a plan grows fact by fact")
-    assert headline(decision).startswith("Disclose region and hobby: ")
-    nothing = headline(planned(trade_off=1e6))
-    assert nothing.endswith("nothing helps here that is worth its cost in the long run.")
+    assert headline(decision).startswith("Send 2 facts (")
+    nothing = headline(worded(planned(trade_off=1e6), MODEL))
+    assert nothing == "Send nothing: nothing helps enough in the long run."
 
 
 def test_nothing_is_planned_for_who_forgets_or_for_an_unknown_query() -> None:

@@ -5,15 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agent.daemon.worded import worded
 from agent.decision.choice import OWN_ROWS, REST, planned, pooled_uses
 from agent.decision.context import context_of
 from agent.decision.decide import decide
-from agent.decision.explain import explain
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.model.model import Model
 from agent.tradeoff.plan import Pairwise
 from agent.tradeoff.sets import pairs, singleton
+from agent.words.decisions import lines
 from tests.decision.made import CARDS, NAMES, made_model
 
 COUNT = len(CARDS)
@@ -88,7 +89,8 @@ def test_a_fact_for_what_may_be_asked_is_said_to_be_for_that() -> None:
     region = decision.candidates[REGION]
     assert (region.name, region.disclosed, region.serves) == ("region", False, ())
     assert region.reason == "planned for other requests"
-    assert dict(explain(decision).lines)["plan"] == "region for what else may be asked"
+    plan = next(each.text for each in lines(worded(decision, model)) if each.label == "plan")
+    assert plan.endswith(" for future requests")
 
 
 @pytest.mark.parametrize("seed", range(8))

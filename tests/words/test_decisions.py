@@ -78,7 +78,11 @@ def silent(**given: Any) -> Decided:  # noqa: ANN401  (of the value)
 
 
 NO: dict[str, Any] = {"disclosed": False, "gain_bits": None, "cost_bits": None}
-KNOWN: dict[str, Any] = {"outcomes": [reason(reason="known to the recipient")], "people_left": 60.0}
+KNOWN: dict[str, Any] = {
+    "again": ["region"],
+    "outcomes": [reason(reason="known to the recipient")],
+    "people_left": 60.0,
+}
 
 
 @pytest.mark.parametrize(
@@ -267,26 +271,26 @@ def weight(*names: str, left: float = 20.0, **given: Any) -> Weight:  # noqa: AN
 def test_a_change_is_one_sentence() -> None:
     """What it adds and drops, what that brings, and which limit it breaks."""
     said = difference(
-        weight("a"), weight("b", "c", left=5.0, breaks="k"), alike_before=60, informed=True
+        weight("a"), weight("b", "c", left=5.0, breaks="k"), {}, alike_before=60, informed=True
     )
     assert said == (
         "With b and c and without a: +0.100 bits better served; about 5 people still look like "
         "you, instead of 20; this breaks the limit k: fewer people would look like you than you "
         "allow."
     )
-    same = difference(weight("a"), weight("a", "b"), alike_before=60, informed=False)
+    same = difference(weight("a"), weight("a", "b"), {}, alike_before=60, informed=False)
     assert same.startswith("With b: nothing says how much it helps; ")
     assert same.endswith(", as before.")
-    assert difference(weight("a"), weight("a"), alike_before=60, informed=True) == ""
+    assert difference(weight("a"), weight("a"), {}, alike_before=60, informed=True) == ""
 
 
 def test_a_request_of_the_past_has_the_figures_of_today() -> None:
     """Where it sent anything that the model has."""
-    said = carried(weight("a"), alike_before=60, informed=True)
+    said = carried(weight("a"), TITLES, alike_before=60, informed=True)
     assert said == (
         "It sent a. By today's rules: 0.100 bits better served; about 20 people still look like "
         "you."
     )
-    assert carried(weight(), alike_before=60, informed=True) == (
+    assert carried(weight(), TITLES, alike_before=60, informed=True) == (
         "It sent nothing that is in the model."
     )

@@ -33,11 +33,11 @@ from agent.daemon.consent.verdicts import (
 from agent.daemon.policy_file import Edit, edit
 from agent.decision.decide import Decision
 from agent.decision.terms import Terms
-from agent.decision.words import listed
 from agent.errors import RefusedError
 from agent.wire.decide import Ask
 from agent.wire.policy import Disclose, Review, Ruled
 from agent.wire.state import Site
+from agent.words.figures import listed
 from policy.hosts import site_of
 from policy.match import Rulebook, Ruling
 from policy.read import with_typo_guard

@@ -21,7 +21,7 @@ from agent.tui.screens.requests_list import when
 from agent.tui.virtual_list import Kind, Line, Listing, Look, Part, Said
 from agent.wire.policy import Problem, RulesStatus, RuleStatus
 from agent.wire.state import EventKind
-from agent.wire.words import write_policy
+from agent.words.outcomes import write_policy
 
 LAST, REMARK, OVER, WRONG = "*", "!", "×", "✗"
 NEVER = "–"

@@ -10,7 +10,7 @@ from agent.tui.plain import fitted
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.policy import Review
 from agent.wire.records import Handled
-from agent.wire.words import WHY_NOTHING
+from agent.words.outcomes import WHY_NOTHING
 
 Only = Literal["all", "waiting", "disclosed", "nothing"]
 ONLY: tuple[Only, ...] = ("all", "waiting", "disclosed", "nothing")

@@ -11,7 +11,7 @@ from agent.tui.screens.requests_list import Wanted, when
 from agent.wire.policy import About, Decided, Disclose, Lasting, Override, Review, Ruled, Verdict
 from agent.wire.records import Handled
 from agent.wire.what_if import Weighed, Weight, WhatIf
-from agent.wire.words import WHY_NOTHING
+from agent.words.outcomes import WHY_NOTHING
 
 PROVEN, BEST = "proven", "no better set exists"  # the daemon's line about it
 EXACT = "Of the sets that your rules allow none is better."

@@ -199,9 +199,9 @@ def marked() -> list[str]:
     [
         (POLICY, CurveAsk(query="knee pain", recipient="a.example"), "does not know this query"),
         (f"nothing = true\n{POLICY}", ASK, "the policy lets nothing leave"),
-        (POLICY.replace("mine", "other"), ASK, "there is no curve: the model that"),
+        (POLICY.replace("mine", "other"), ASK, "there is no curve: no usable model"),
         (POLICY, CurveAsk(recipient="no host"), "host"),
-        (None, ALL, "there is no curve: there is no policy"),
+        (None, ALL, "there is no curve: no policy in use"),
     ],
 )
 def test_where_there_is_none(home: Home, policy: str | None, ask: CurveAsk, error: str) -> None:

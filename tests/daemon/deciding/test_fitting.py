@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from agent.daemon.explained import NO_ROOM, explained
+from agent.daemon.explained import explained
 from agent.daemon.handle import handle
 from agent.daemon.header import LARGEST
 from agent.model.attributes import UNSPECIFIED
+from agent.words.outcomes import NO_ROOM
 from tests.daemon.doubles import MONDAY
 from tests.daemon.people import MODEL, OPEN, SHOP, living
 from tests.decision.made import NAMES

@@ -16,6 +16,7 @@ from agent.wire.decide import Ask
 from agent.wire.policy import Verdict
 from agent.wire.routes import CONTROL, ROUTES
 from agent.wire.what_if import Weighed, WhatIf
+from agent.words.outcomes import WHY_NOTHING
 from tests.daemon.doubles import MONDAY, FixedRules, OneModel, agent_of
 from tests.daemon.home import POLICY, Home
 from tests.daemon.people import MODEL, OPEN, SECOND, SHOP, living
@@ -32,16 +33,16 @@ def test_the_change_is_said() -> None:
     found = weighed(WhatIf(entry=1, add=["age", "job", "hours"]), MONDAY + SECOND, agent)
     assert found.chosen.names == ["gender"]
     assert found.weighed.names == ["age", "gender", "job", "hours"]
-    assert found.headline.startswith("With age, job and hours: +0.")
-    assert found.headline.endswith("in place of 151; that breaks the limit k.")
+    assert found.headline.startswith("With Age, Job and Hours: +0.")
+    assert "instead of 151; this breaks the limit k: " in found.headline
     assert found.weighed.breaks == "k"
-    assert [each.label for each in found.lines][:3] == ["today", "read as", "waits for you"]
+    assert [each.label for each in found.lines][:3] == ["today", "read as", "helps"]
     without = weighed(WhatIf(entry=1, drop=["gender"]), MONDAY + SECOND, agent)
-    assert without.headline.startswith("Without gender: -0.")
+    assert without.headline.startswith("Without Gender: -0.")
     plain = weighed(WhatIf(entry=1, add=["gender"]), MONDAY + SECOND, agent)
-    assert plain.headline.startswith("It carried gender: by today's rules 0.")
+    assert plain.headline.startswith("It sent Gender. By today's rules: 0.")
     hours = weighed(WhatIf(entry=1, add=["hours"]), MONDAY + SECOND, agent)
-    assert hours.headline.endswith("look like you, as before.")
+    assert hours.headline.endswith(", as before.")
 
 
 def test_a_set_costs_what_is_taken_off_its_utility() -> None:
@@ -115,7 +116,7 @@ def test_all_queries_are_weighed_by_their_mean() -> None:
     mean = MODEL.mean_utility()
     mask = sum(1 << NAMES.index(name) for name in found.chosen.names)
     assert found.chosen.utility_bits == mean.value(mask) > 0
-    assert "on average" in found.headline
+    assert "on average" in next(each.text for each in found.lines if each.label == "helps")
     assert "hint" not in [each.label for each in found.lines]
 
 
@@ -126,12 +127,12 @@ def test_what_is_not_known_is_not_said() -> None:
     found = weighed(unknown, MONDAY, agent)
     assert (found.code, found.weighed.utility_bits) == ("unknown query", 0)
     assert {(each.gain_bits, each.reason) for each in found.rows} == {(None, "unknown query")}
-    assert "nothing says what it brings" in found.headline
+    assert "nothing says how much it helps" in found.headline
     body = WhatIf(recipient="shop.example", query=SHOP.query, add=["gender"])
     blocked = weighed(body, MONDAY, agent)
     assert (blocked.code, blocked.chosen.names) == ("blocked", [])
     assert blocked.weighed.utility_bits > 0
-    assert blocked.lines[0].text == "Disclose nothing: a rule blocks this request."
+    assert blocked.lines[0].text == f"Send nothing: {WHY_NOTHING['blocked']}."
 
 
 def test_an_entry_by_another_model_is_weighed_by_that_of_now() -> None:
@@ -172,7 +173,7 @@ def test_what_the_model_cannot_say_is_unfit() -> None:
     for body in (WhatIf(entry=3), WhatIf(recipient="shop.example", query=SHOP.query)):
         found = weighed(body, MONDAY, agent)
         assert (found.code, found.rows, found.chosen.names) == ("unfit", [], [])
-        assert found.headline.startswith("Nothing can be weighed: the model does not fit")
+        assert found.headline.startswith("Nothing to compare: the model does not fit")
 
 
 @pytest.mark.parametrize(
@@ -183,8 +184,8 @@ def test_what_the_model_cannot_say_is_unfit() -> None:
         (WhatIf(entry=1, recipient="shop.example"), "an entry says itself"),
         (WhatIf(entry=1, query="python today"), "an entry says itself"),
         (WhatIf(entry=1, asked=[]), "an entry says itself"),
-        (WhatIf(query="python today"), "it is not said which request"),
-        (WhatIf(), "it is not said which request"),
+        (WhatIf(query="python today"), "no request specified"),
+        (WhatIf(), "no request specified"),
         (WhatIf(recipient="not a host"), "not a host"),
         (WhatIf(entry=1, add=["regoin"]), "unknown attribute 'regoin'"),
         (WhatIf(recipient="shop.example", drop=["regoin"]), "unknown attribute 'regoin'"),

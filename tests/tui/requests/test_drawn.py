@@ -24,7 +24,7 @@ from agent.tui.virtual_list import Part
 from agent.wire.decide import Code
 from agent.wire.policy import Review
 from agent.wire.records import Handled
-from agent.wire.words import WHY_NOTHING
+from agent.words.outcomes import WHY_NOTHING
 from tests.tui.requests.values import AT, handled, review
 
 OUTSIDE = st.text(st.sampled_from("a語\x1b\n[b]é."), min_size=1, max_size=90)
