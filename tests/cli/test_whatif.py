@@ -91,8 +91,8 @@ def test_the_page_has_both_sets_and_every_attribute(run: Run, weighs: FakeDaemon
             "region yes +0.400 0.100 9.8 auto helps",
             "hobby new +0.088 0.150 9.8 ask waits for",
             "salary - +1.000 0.500 3 auto would break a",
-            "at_work - - - 9.8 auto too many",
             "shoe_size - +0.200 1.500 1 never never sent",
+            "at_work - - - 9.8 auto too many",
         )
     ]
     assert places == sorted(places)
