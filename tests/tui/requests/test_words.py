@@ -34,7 +34,7 @@ def test_the_headline_says_to_whom_and_what_left() -> None:
         "Entry 1: shop.example, and so @shops, 09:15, for “editor”\nTold: region."
     )
     nothing = handled(-1, kind="nothing", code="unknown query", disclosed=[])
-    assert "Told nothing: nobody knows what would help." in headline(begun(nothing), AT)
+    assert "Told nothing: the model does not cover this request." in headline(begun(nothing), AT)
     assert "forgot what it held" in headline(begun(handled(kind="forgotten")), AT)
     assert headline(begun(review(names=["a", "b", "c"])), AT) == (
         "Review 1: shop.example waits for your word on a, b and c, asked last for “editor”."
