@@ -4,6 +4,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 BIN := .venv/bin
 PINS := .ci/constraints.txt
+PURE := $(addprefix tests/,build decision lab model policy tradeoff wire)
 
 # Only what has a hash in PINS, and no source that would run its own setup with what it fetches.
 # The package has none: it comes last, built with the backend that was installed before it.
@@ -15,17 +16,21 @@ HASHED := $(INSTALL) --require-hashes --only-binary :all:
 demo: .venv/.base
 	@$(BIN)/reticent demo
 
-# By file, because a file's tests share what it starts. BLAS keeps to one thread in each of the
-# workers, and in what these start: more would wait for each other. The browsers come last and
-# alone: what one of them asks has to be decided within a second.
+# Each worker begins with one half of the tests, file by file, since a file's tests share what it
+# starts, and takes from the other's when it is done. BLAS keeps to one thread in each of them, and
+# in what these start: more would wait for each other. The browsers come last and alone: what one
+# of them asks has to be decided within a second.
 test: .venv/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not browser and not soak' \
-	  --numprocesses $(WORKERS) --dist loadfile
+	  --numprocesses $(WORKERS) --dist worksteal
 	$(BIN)/python -m pytest -m 'browser and not soak' tests/browser
 
 # Kills, replacements and mutations by the hundred: each prints its counts, and they run alone.
+# Then the laws of the pure rooms, on six times as many examples, which differ each time.
 soak: .venv/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m soak -v -s
+	OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m 'not soak' \
+	  --numprocesses $(WORKERS) --dist worksteal $(PURE)
 
 check: .venv/.dev
 	$(BIN)/ruff check .

@@ -1,7 +1,5 @@
 """What a study found, ready to be drawn and written: numbers and words, and nothing that draws."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -28,16 +26,14 @@ class Series:
     def __post_init__(self) -> None:
         for each in (self.y, self.low or self.y, self.high or self.y, self.names or self.y):
             if len(each) != len(self.x):
-                message = f"{self.label!r} has {len(self.x)} places and {len(each)} numbers"
-                raise ValueError(message)
+                raise ValueError(f"{self.label!r} has {len(self.x)} places and {len(each)} numbers")
         if bool(self.low) != bool(self.high):
-            message = f"{self.label!r} has an interval with one end"
-            raise ValueError(message)
+            raise ValueError(f"{self.label!r} has an interval with one end")
 
     @classmethod
     def ranked(
         cls, label: str, y: Iterable[float], style: Style = "bars", names: tuple[str, ...] = ()
-    ) -> Series:
+    ) -> "Series":
         """Return numbers at x = 0, 1, 2 and so on."""
         values = tuple(map(float, y))
         return cls(label, tuple(map(float, range(len(values)))), values, style, names=names)

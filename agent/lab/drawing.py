@@ -1,7 +1,5 @@
 """A study's files: charts as PNG and SVG, their numbers as CSV, and the page about them."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from importlib.resources import files

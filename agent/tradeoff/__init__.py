@@ -16,28 +16,23 @@ Usable alone, with a utility and a cost of your own; nothing deeper needs to be 
 `examples/python/README.md` has more. The laboratory builds on the rest of these names.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Metric
-    from agent.tradeoff.bounds import cost_error, utility_error
-    from agent.tradeoff.check import Pair, Violations, random_pairs, submodularity, supermodularity
-    from agent.tradeoff.local_search import SetFunction, eager_pass, lazy_pass
-    from agent.tradeoff.objective import DisclosureObjective, Objective, Settings
-    from agent.tradeoff.search import Algorithm, Result, greedy_order, maximise
-    from agent.tradeoff.sets import members, singleton, union
-    from agent.tradeoff.tables import UNSPECIFIED, Population, QueryRows
-    from agent.tradeoff.tradeoff_curve import Point, curve, knee
-    from agent.tradeoff.utility import (
-        Estimator,
-        MeanUtility,
-        PlugIn,
-        QueryUtility,
-        Utility,
-        query_utility,
-    )
+from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Metric
+from agent.tradeoff.bounds import cost_error, utility_error
+from agent.tradeoff.check import Pair, Violations, random_pairs, submodularity, supermodularity
+from agent.tradeoff.local_search import SetFunction, eager_pass, lazy_pass
+from agent.tradeoff.objective import DisclosureObjective, Objective, Settings
+from agent.tradeoff.search import Algorithm, Result, greedy_order, maximise
+from agent.tradeoff.sets import members, singleton, union
+from agent.tradeoff.tables import UNSPECIFIED, Population, QueryRows
+from agent.tradeoff.tradeoff_curve import Point, curve, knee
+from agent.tradeoff.utility import (
+    Estimator,
+    MeanUtility,
+    PlugIn,
+    QueryUtility,
+    Utility,
+    query_utility,
+)
 
 __all__ = [
     "COMBINATIONS",
@@ -76,24 +71,3 @@ __all__ = [
     "union",
     "utility_error",
 ]
-
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        """Import a public name when it is first asked for: a set of bits needs none of the rest."""
-        if name not in __all__:
-            message = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(message)
-        from agent.tradeoff import (
-            anonymity_set,
-            bounds,
-            check,
-            objective,
-            search,
-            tables,
-            tradeoff_curve,
-            utility,
-        )
-
-        modules = (anonymity_set, bounds, check, objective, search, tables, tradeoff_curve, utility)
-        return next(vars(each)[name] for each in modules if name in vars(each))

@@ -1,27 +1,19 @@
 """Identifiability: the people a recipient might take the user for (paper 2.2, DESIGN.md 2.2)."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.tradeoff.grouping import Columns, Partitions, mass_of, ordered_sum, plogp, stable_order
 from agent.tradeoff.sets import members, singleton, union
-from agent.tradeoff.tables import UNSPECIFIED
+from agent.tradeoff.tables import UNSPECIFIED, Codes, Floats, Indexes, Population
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.tradeoff.tables import Population
-
-    Floats = NDArray[np.float64]
-    Joint = Callable[[int], Iterator[Floats]]
-    Measures = Sequence[tuple["Metric", int]]
+Joint = Callable[[int], Iterator[Floats]]
+Measures = Sequence[tuple["Metric", int]]
 
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
@@ -41,7 +33,7 @@ def certainty(metric: Metric, population: int, k: int) -> float:
     return 0.0 if metric == "entropy" else 1.0
 
 
-def counted(metric: Metric, sizes: NDArray[np.intp], population: int, k: int) -> float:
+def counted(metric: Metric, sizes: Indexes, population: int, k: int) -> float:
     """Return the expected loss where all people are equally likely.
 
     ``sizes``: intp, how many people each class has, zeros allowed, in any order; ``population``:
@@ -75,7 +67,7 @@ def weighted(metric: Metric, mass: Floats, peak: Floats, population: int, k: int
 class Senders:
     """P(a, y|d) over the people y who agree with knowledge d (DESIGN.md 2.2)."""
 
-    def __init__(self, population: Population, rows: NDArray[np.intp]) -> None:
+    def __init__(self, population: Population, rows: Indexes) -> None:
         """Take the table, and which rows of it agree."""
         self._population, self._rows = population, rows
         self._requested = ~((1 << population.persons) - 1)
@@ -146,7 +138,7 @@ class Guard:
 
     def __init__(
         self,
-        columns: NDArray[np.unsignedinteger],
+        columns: Codes,
         cards: Sequence[int],
         guarded: int,
         joint: Joint,

@@ -1,16 +1,10 @@
 """Bounds: on the optimum, on a search beside a fixed set, and on the error of samples."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Sequence
 from math import ceil, isfinite, log, log2, sqrt
-from typing import TYPE_CHECKING
 
 from agent.tradeoff.local_search import Memo, SetFunction
 from agent.tradeoff.sets import members, singleton
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 CEILING_MOST = 16  # attributes in a set whose ceiling is computed
 
@@ -37,8 +31,7 @@ def online_bound(objective: SetFunction, mask: int) -> float:
     ValueError where U is not monotone and A' is not empty: then nothing is proven.
     """
     if mask and not objective.monotone_utility:
-        message = "theorem 4.5 at a set that is not empty needs a monotone utility"
-        raise ValueError(message)
+        raise ValueError("theorem 4.5 at a set that is not empty needs a monotone utility")
     base = objective.utility(mask)
     gains = (
         objective.utility(mask | singleton(each)) - base - objective.cost(singleton(each))
@@ -84,11 +77,9 @@ class Contraction(SetFunction):
         ``function``, whose bounds need not hold for it.
         """
         if (base | candidates) & ~function.candidates:
-            message = "the base and what is chosen beside it must be candidates of the function"
-            raise ValueError(message)
+            raise ValueError("base and candidates must be candidates of the function")
         if not function.feasible(base):
-            message = "the base breaks a limit, so there is nothing to choose beside it"
-            raise ValueError(message)
+            raise ValueError("the base breaks a limit, so there is nothing to choose beside it")
         self.candidates = candidates & ~base
         self._function, self._base = function, base
         self._value, self._utility = function.value(base), function.utility(base)
@@ -173,8 +164,7 @@ def utility_samples(intents: int, error: float, delta: float, *, two_sided: bool
     outside these ranges, and where the number is too large for a float. Source: Lemma 4.2.
     """
     if not intents >= 1:
-        message = f"a query has at least one intent, not {intents}"
-        raise ValueError(message)
+        raise ValueError(f"a query has at least one intent, not {intents}")
     return _hoeffding(log2(intents), error, delta, two_sided=two_sided)
 
 
@@ -194,35 +184,30 @@ def utility_error(intents: int, samples: int, delta: float, *, two_sided: bool =
     at the least. Source: Lemma 4.2.
     """
     if not intents >= 1:
-        message = f"a query has at least one intent, not {intents}"
-        raise ValueError(message)
+        raise ValueError(f"a query has at least one intent, not {intents}")
     return log2(intents) * cost_error(samples, delta, two_sided=two_sided)
 
 
 def cost_error(samples: int, delta: float, *, two_sided: bool = False) -> float:
     """Return to what error ``samples`` people estimate I(A), likewise. Source: Lemma 4.3."""
     if not samples >= 1:
-        message = f"a sample has at least one row, not {samples}"
-        raise ValueError(message)
+        raise ValueError(f"a sample has at least one row, not {samples}")
     return sqrt(_log_inverse(delta, two_sided=two_sided) / (2 * samples))
 
 
 def _hoeffding(width: float, error: float, delta: float, *, two_sided: bool) -> int:
     """Return ceil(1/2 (width/error)^2 ln(1/delta)), or ln(2/delta) for both directions."""
     if not (error > 0 and isfinite(error)):
-        message = f"an error is a finite number above 0, not {error}"
-        raise ValueError(message)
+        raise ValueError(f"an error is a finite number above 0, not {error}")
     ratio = width / error
     samples = 0.5 * ratio * ratio * _log_inverse(delta, two_sided=two_sided)
     if not isfinite(samples):
-        message = f"an error of {error} takes more samples than can be counted"
-        raise ValueError(message)
+        raise ValueError(f"an error of {error} takes more samples than can be counted")
     return ceil(samples)
 
 
 def _log_inverse(delta: float, *, two_sided: bool) -> float:
     """Return ln(1/delta), or ln(2/delta) for both directions."""
     if not 0 < delta < 1:
-        message = f"delta is a probability between 0 and 1, not {delta}"
-        raise ValueError(message)
+        raise ValueError(f"delta is a probability between 0 and 1, not {delta}")
     return log(2 if two_sided else 1) - log(delta)

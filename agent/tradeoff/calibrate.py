@@ -5,17 +5,12 @@ is, and how much a service must improve before something so sensitive is shared.
 the scale has, the answer is the same.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from agent.tradeoff.tables import Floats, Indexes
 
 LEVELS = 5
 UNANSWERED = 0  # in place of a level
@@ -40,7 +35,7 @@ class Fit:
         return float(np.sqrt(np.mean(self.residuals[self.used] ** 2)))
 
 
-def wanted_bits(levels: NDArray[np.intp], improvements: Floats) -> Floats:
+def wanted_bits(levels: Indexes, improvements: Floats) -> Floats:
     """Return the bits that each thing must bring: the median over those who said it.
 
     ``levels``: intp (people, things), 1 to LEVELS or UNANSWERED; ``improvements``: float64

@@ -5,20 +5,14 @@ this is that verification (paper 3). What is compared is what an attribute adds 
 a larger set B.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from agent.tradeoff.sets import members, singleton, subsets
+import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import numpy as np
-
-    from agent.tradeoff.local_search import SetFunction
-    from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.local_search import SetFunction
+from agent.tradeoff.sets import members, singleton
 
 TOLERANCE = 1e-9  # in the function's unit: rounding can feign less than this
 EXHAUSTIVE = 10  # candidates: 191,710 pairs
@@ -52,28 +46,6 @@ class Violations:
         return self.violating / self.pairs if self.pairs else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The laws that the search relies on, all in bits.
-
-    ``utility``: submodularity of U; ``cost``: supermodularity of lambda C; ``objective``:
-    submodularity of F.
-    """
-
-    utility: Violations
-    cost: Violations
-    objective: Violations
-
-
-def check(objective: DisclosureObjective, pairs: Sequence[Pair]) -> Report:
-    """Measure the three laws on these pairs. Source: paper 3, Problem 3.3."""
-    return Report(
-        submodularity(objective.utility, pairs),
-        supermodularity(objective.cost, pairs),
-        submodularity(objective.value, pairs),
-    )
-
-
 def submodularity(function: Callable[[int], float], pairs: Sequence[Pair]) -> Violations:
     """Measure how often an attribute adds more to the larger set than to the smaller."""
     return _violations([_growth(function, pair) for pair in pairs])
@@ -105,18 +77,6 @@ def random_pairs(
             added = chain[larger + 1] ^ chain[larger]
             pairs.append(Pair(chain[smaller], chain[larger], added.bit_length() - 1))
     return pairs
-
-
-def all_pairs(candidates: int) -> Iterator[Pair]:
-    """Yield every pair of subsets of a mask; ValueError for more than 10 attributes."""
-    if candidates.bit_count() > EXHAUSTIVE:
-        message = f"{candidates.bit_count()} candidates have too many pairs of subsets to examine"
-        raise ValueError(message)
-    for larger in subsets(candidates):
-        for smaller in subsets(larger):
-            if smaller != larger:
-                for attribute in members(candidates & ~larger):
-                    yield Pair(smaller, larger, attribute)
 
 
 def _growth(function: Callable[[int], float], pair: Pair) -> float:

@@ -1,16 +1,17 @@
 """Counts of the rows of a query by group and intent; nothing here depends on the shrinkage."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from agent.tradeoff.grouping import (
     BYTE,
     SPARSE,
+    Column,
+    Columns,
     Divisions,
     bundles,
     joint,
@@ -22,19 +23,7 @@ from agent.tradeoff.grouping import (
     tally,
 )
 from agent.tradeoff.sets import members
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.tradeoff.grouping import Column, Columns
-    from agent.tradeoff.tables import QueryRows
-
-    Indexes = NDArray[np.intp]
-    Floats = NDArray[np.float64]
-    Codes = NDArray[np.unsignedinteger]
-
+from agent.tradeoff.tables import Floats, Indexes, QueryRows
 
 KEYS = 1 << 40
 BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds

@@ -1,25 +1,16 @@
 """Dividing items into groups by their attribute codes, and counting the groups."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.tradeoff.sets import EMPTY, highest, members, singleton
+from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.tradeoff.tables import QueryRows
-
-    Indexes = NDArray[np.intp]
-    Floats = NDArray[np.float64]
-    Codes = NDArray[np.unsignedinteger]
-    Labels = TypeVar("Labels", Indexes, NDArray[np.uint16])
+Labels = TypeVar("Labels", Indexes, NDArray[np.uint16])
 
 
 SPARSE = 12  # keys may span so many times their number before sorting them is quicker
@@ -75,7 +66,7 @@ def plogp(probabilities: Floats) -> Floats:
     return probabilities * logs
 
 
-def mass_of(labels: NDArray[np.intp], masses: Floats, groups: int) -> Floats:
+def mass_of(labels: Indexes, masses: Floats, groups: int) -> Floats:
     """Return the mass of each group, float64, shape (groups,), added in the order of items."""
     totals = np.bincount(labels, weights=masses, minlength=groups)
     return totals.astype(np.float64, copy=False)
@@ -322,7 +313,7 @@ class Partitions:
         finer = self._columns.refined(self.dense[mask & ~last], last)
         return finer if finer.size <= SPARSE * len(finer.labels) else self.dense[mask]
 
-    def beside(self, mask: int, attributes: Sequence[int]) -> list[NDArray[np.intp]]:
+    def beside(self, mask: int, attributes: Sequence[int]) -> list[Indexes]:
         """Return, for ``mask`` with each of these attributes added, the sizes of the groups.
 
         Intp, zeros among them, in any shape: values by groups of ``mask``.

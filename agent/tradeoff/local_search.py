@@ -1,7 +1,5 @@
 """Moving one attribute in or out while that improves F enough: eager and lazy passes (paper 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 from math import inf

@@ -1,23 +1,15 @@
 """The objective F = U - lambda C, for any utility and cost, and for a disclosure to a recipient."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
+from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Metric, OwnClass
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.tables import Population
-from agent.tradeoff.utility import Function
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from agent.tradeoff.anonymity_set import Metric, OwnClass
-    from agent.tradeoff.utility import Utility
-
+from agent.tradeoff.utility import Function, Utility
 
 Limit = Literal["most", "most new", "risk", "k", "own"]
 FIRST_FEW = 4  # attributes that are priced together to rule a large set out
@@ -105,7 +97,7 @@ class Objective(SetFunction):
         self._costs: dict[int, float] = {}
         self._ground = cost(0)
 
-    def at(self, trade_off: float) -> Objective:
+    def at(self, trade_off: float) -> "Objective":
         """Return the same at another lambda; utilities computed are shared."""
         most, submodular = self._most, self._submodular
         other = Objective(self._utility, self._loss, 0, trade_off, most=most, submodular=submodular)
@@ -224,13 +216,13 @@ class DisclosureObjective(Objective):
         sensitive = (each for each, bits in enumerate(settings.sensitivity) if bits)
         self._sensitive = union(sensitive) & ~people.known
 
-    def given(self, people: AnonymitySet, settings: Settings) -> DisclosureObjective:
+    def given(self, people: AnonymitySet, settings: Settings) -> "DisclosureObjective":
         """Return the objective for other people and demands; utilities computed are shared."""
         other = DisclosureObjective(self._utility, people, settings)
         other._utilities = self._utilities
         return other
 
-    def at(self, trade_off: float) -> DisclosureObjective:
+    def at(self, trade_off: float) -> "DisclosureObjective":
         """Return the same at another lambda; utilities computed are shared."""
         return self.given(self._people, replace(self._settings, trade_off=trade_off))
 
@@ -248,14 +240,8 @@ class DisclosureObjective(Objective):
     def survey(self, mask: int, attributes: Sequence[int]) -> None:
         """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
         self.focus(mask)
-        new = [
-            each
-            for each in attributes
-            if not mask >> each & 1
-            and mask | singleton(each) not in self._utilities
-            and self.feasible(mask | singleton(each))
-        ]
-        self._learn(mask, new)
+        new = self._uncomputed(mask, attributes)
+        self._compute(mask, [each for each in new if self.feasible(mask | singleton(each))])
 
     def look_around(self, mask: int) -> None:
         """Make ready F(A ^ {V}) for every candidate V, feasible or not; the answers stay the same.
@@ -263,14 +249,14 @@ class DisclosureObjective(Objective):
         A survey leaves out what the search cannot choose; whoever says why it cannot asks for all.
         """
         self.focus(mask)
-        new = [
-            each
-            for each in members(self.candidates & ~mask & self._people.persons)
-            if mask | singleton(each) not in self._utilities
-        ]
-        self._learn(mask, new)
+        self._compute(mask, self._uncomputed(mask, members(self.candidates & self._people.persons)))
 
-    def _learn(self, mask: int, new: Sequence[int]) -> None:
+    def _uncomputed(self, mask: int, attributes: Iterable[int]) -> list[int]:
+        """Return those outside A with which U(A u {V}) is not yet computed."""
+        outside = (each for each in attributes if not mask >> each & 1)
+        return [each for each in outside if mask | singleton(each) not in self._utilities]
+
+    def _compute(self, mask: int, new: Sequence[int]) -> None:
         """Compute U(A u {V}) for each V in ``new``, all of them at once."""
         for each, bits in zip(new, self._utility.extensions(mask, new), strict=True):
             self._utilities[mask | singleton(each)] = bits
@@ -297,15 +283,11 @@ class DisclosureObjective(Objective):
         Nothing at all always does, and what adds nothing new breaks at most ``most``: a limit
         on what is sent, not on what is told (DESIGN.md 2.4).
         """
-        if self._capped and not self._few_enough(mask):
+        if mask & ~self._known and (
+            self._recognised or self._people.combinations(mask) > COMBINATIONS
+        ):
             return False
-        if not mask & ~self._known:
-            return True
-        if self._recognised or self._people.combinations(mask) > COMBINATIONS:
-            return False
-        return not self._measured or (
-            self._keeps_risk(mask) and self._keeps_k(mask) and self._keeps_own(mask)
-        )
+        return self.broken(mask) is None
 
     def broken(self, mask: int) -> Limit | None:
         """Return the first hard limit that A breaks; None where it keeps all that there are."""

@@ -1,25 +1,17 @@
 """Plans: what a recipient is to hold, chosen once for all that it is going to be asked."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.sets import members, pairs, singleton, union
+from agent.tradeoff.tables import Floats, Indexes
 from agent.tradeoff.utility import Utility
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
 
 KEPT = 2_000  # sets of a query, some hundred bytes each; then the memory starts afresh
 
@@ -65,19 +57,19 @@ class Pairwise(Utility):
         """Return a bound, in bits, on U of every subset of A; it needs no submodularity."""
         return float(self._most[[*members(mask)]].sum())
 
-    def _ordered(self, mask: int) -> NDArray[np.intp]:
+    def _ordered(self, mask: int) -> Indexes:
         """Return the attributes of a set in the order in which they count, intp."""
         inside = np.array([*members(mask)], dtype=np.intp)
         return inside[np.argsort(self._rank[inside])]
 
-    def _least(self, inside: NDArray[np.intp]) -> Floats:
+    def _least(self, inside: Indexes) -> Floats:
         """Return what those before leave of each attribute, infinite where there is none."""
         beside = self._beside[inside][:, inside]
         before = np.tri(len(inside), k=-1, dtype=bool)
         least: Floats = np.where(before, beside, np.inf).min(axis=1, initial=np.inf)
         return least
 
-    def _added(self, attributes: NDArray[np.intp], least: Floats) -> Floats:
+    def _added(self, attributes: Indexes, least: Floats) -> Floats:
         """Return what attributes add: all that they have where nothing before leaves them less."""
         return np.where(np.isfinite(least), least, self._singles[attributes])
 

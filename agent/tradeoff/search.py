@@ -1,10 +1,9 @@
 """Search for the set with the largest F: local search, branch and bound, all subsets (paper 4)."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from agent.tradeoff.bounds import (
     additive_bound,
@@ -13,15 +12,18 @@ from agent.tradeoff.bounds import (
     online_bound,
     possible,
 )
-from agent.tradeoff.local_search import ROUNDING, LocalSearch, Memo, best, eager_pass, lazy_pass
+from agent.tradeoff.local_search import (
+    ROUNDING,
+    LocalSearch,
+    Memo,
+    SetFunction,
+    best,
+    eager_pass,
+    lazy_pass,
+)
 from agent.tradeoff.sets import members, singleton, subsets, union
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from agent.tradeoff.local_search import SetFunction
-
-    Pass = Callable[[LocalSearch, int], bool]
+Pass = Callable[[LocalSearch, int], bool]
 
 
 EXHAUSTIVE = 16  # candidates: 65,536 sets
@@ -54,8 +56,7 @@ def enumerate_all(memo: Memo) -> int:
     """
     candidates = memo.function.candidates
     if candidates.bit_count() > EXHAUSTIVE:
-        message = f"{candidates.bit_count()} candidates have too many subsets to enumerate"
-        raise ValueError(message)
+        raise ValueError(f"{candidates.bit_count()} candidates have too many subsets to enumerate")
     feasible = filter(memo.feasible, subsets(candidates))
     return max(feasible, key=lambda mask: (memo.value(mask), -mask))
 

@@ -1,11 +1,6 @@
 """Sets of attributes as integers: bit i says that attribute i is in the set."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 EMPTY = 0
 

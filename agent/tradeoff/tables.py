@@ -1,16 +1,14 @@
 """The two tables that everything is computed from: the rows of a query, and the population."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+Indexes = NDArray[np.intp]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.unsignedinteger]
 UNSPECIFIED = 0  # the code of "not specified" in every attribute
 
 
@@ -26,10 +24,10 @@ class QueryRows:
     Attribute ``i`` is column i of ``person`` for i < P, else column i - P of ``request``.
     """
 
-    user: NDArray[np.intp]
-    intent: NDArray[np.intp]
-    person: NDArray[np.unsignedinteger]
-    request: NDArray[np.unsignedinteger]
+    user: Indexes
+    intent: Indexes
+    person: Codes
+    request: Codes
     intents: int
 
     @property
@@ -49,9 +47,9 @@ class Population:
     n_yv, how many of person y's rows of all queries had value v.
     """
 
-    codes: NDArray[np.unsignedinteger]
-    weights: NDArray[np.float64] | None = None
-    request_counts: tuple[NDArray[np.unsignedinteger], ...] = field(default=())
+    codes: Codes
+    weights: Floats | None = None
+    request_counts: tuple[Codes, ...] = field(default=())
 
     @property
     def people(self) -> int:
@@ -64,6 +62,6 @@ class Population:
         return int(self.codes.shape[1])
 
     @cached_property
-    def columns(self) -> NDArray[np.unsignedinteger]:
+    def columns(self) -> Codes:
         """The codes with one contiguous row per attribute, shape (P, N)."""
         return np.ascontiguousarray(self.codes.T)

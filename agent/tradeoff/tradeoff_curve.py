@@ -1,18 +1,11 @@
 """The trade-off curve: which set is chosen as lambda varies, and where the curve bends (7.2)."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from agent.tradeoff.search import maximise
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from agent.tradeoff.objective import Objective, Parts
-    from agent.tradeoff.search import Algorithm, Proof
-
+from agent.tradeoff.objective import Objective, Parts
+from agent.tradeoff.search import Algorithm, Proof, maximise
 
 OCTAVES = range(-6, 17)  # lambda from 1/64 to 65,536: one bit for all of 65,536 people at most
 PER_OCTAVE = 2
@@ -99,8 +92,7 @@ def at(points: Sequence[Point], trade_off: float) -> int:
     for index, each in enumerate(points):
         if each.least <= trade_off <= each.most:
             return index
-    message = f"no set was chosen at lambda {trade_off}"
-    raise ValueError(message)
+    raise ValueError(f"no set was chosen at lambda {trade_off}")
 
 
 def beaten(points: Sequence[Point]) -> tuple[bool, ...]:

@@ -1,27 +1,16 @@
 """Utility: bits of click entropy that a set of attributes removes for a query (paper 2.1)."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agent.tradeoff.counts import Layouts
+from agent.tradeoff.counts import Counts, Layout, Layouts
 from agent.tradeoff.grouping import Partitions, row_columns
 from agent.tradeoff.sets import singleton
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from agent.tradeoff.counts import Counts, Layout
-    from agent.tradeoff.tables import QueryRows
-
-    Indexes = NDArray[np.intp]
-    Floats = NDArray[np.float64]
-
+from agent.tradeoff.tables import Floats, Indexes, QueryRows
 
 NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
 SCORE_BITS = 6  # a row's score is below 2**6 bits
@@ -161,18 +150,17 @@ class LeaveOneUserOut(Utility):
     def __init__(self, layouts: Layouts, shrinkage: float) -> None:
         """Score a query's rows; ``shrinkage`` is beta > 0, in rows; ValueError otherwise."""
         if not shrinkage > 0:
-            message = f"leave-one-user-out needs a shrinkage above 0, not {shrinkage}"
-            raise ValueError(message)
+            raise ValueError(f"leave-one-user-out needs a shrinkage above 0, not {shrinkage}")
         self._layouts, self._shrinkage = layouts, shrinkage
         self._scorings: dict[int, Scoring] = {}
         self.limit = self._scoring(0).limit
 
     @classmethod
-    def of(cls, rows: QueryRows, cards: Sequence[int], shrinkage: float) -> LeaveOneUserOut:
+    def of(cls, rows: QueryRows, cards: Sequence[int], shrinkage: float) -> "LeaveOneUserOut":
         """Return the utility for the rows of one query."""
         return cls(Layouts(rows, row_columns(rows, cards)), shrinkage)
 
-    def at(self, shrinkage: float) -> LeaveOneUserOut:
+    def at(self, shrinkage: float) -> "LeaveOneUserOut":
         """Return the same rows' utility at another shrinkage; what is counted is shared."""
         self._layouts.shared = True
         return LeaveOneUserOut(self._layouts, shrinkage)
@@ -225,8 +213,7 @@ class PlugIn(Utility):
         ``shrinkage`` is beta >= 0, in rows; ValueError otherwise.
         """
         if not shrinkage >= 0:
-            message = f"a shrinkage is not negative: {shrinkage}"
-            raise ValueError(message)
+            raise ValueError(f"a shrinkage is not negative: {shrinkage}")
         self._rows, self._shrinkage = rows, shrinkage
         self.monotone = shrinkage == 0
         self._groups = groups
@@ -237,11 +224,11 @@ class PlugIn(Utility):
         self.limit = float(_entropies((counts + self._pull)[np.newaxis, :])[0])
 
     @classmethod
-    def of(cls, rows: QueryRows, cards: Sequence[int], shrinkage: float) -> PlugIn:
+    def of(cls, rows: QueryRows, cards: Sequence[int], shrinkage: float) -> "PlugIn":
         """Return the utility for the rows of one query."""
         return cls(rows, Partitions(row_columns(rows, cards)), shrinkage)
 
-    def at(self, shrinkage: float) -> PlugIn:
+    def at(self, shrinkage: float) -> "PlugIn":
         """Return the same rows' utility at another shrinkage; the partitions are shared."""
         return PlugIn(self._rows, self._groups, shrinkage)
 
@@ -252,7 +239,7 @@ class PlugIn(Utility):
         # summed in the order of the rows: the same for every path that leads to the set
         return self.limit - float(self._entropy_left(mask).mean())
 
-    def removed(self, mask: int, rows: NDArray[np.intp]) -> Floats:
+    def removed(self, mask: int, rows: Indexes) -> Floats:
         """Return the bits that the answer to A removes for each of these rows; U is their mean.
 
         A row is scored against the counts of all rows: so may a sample be (paper 4.2, 7.1).
@@ -285,7 +272,7 @@ class PlugIn(Utility):
         counts, labels = self._counts(mask)
         return _entropies(counts + self._pull)[labels]
 
-    def _counts(self, mask: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _counts(self, mask: int) -> tuple[Indexes, Indexes]:
         """Return c(g, x), shape (groups, K), and each row's group."""
         labels, groups = self._groups.dense[mask]
         cells = labels * self._rows.intents + self._rows.intent
@@ -320,7 +307,7 @@ def query_utility(
 class MeanUtility(Utility):
     """The utility averaged over queries: the a-priori case (paper 9.5.1)."""
 
-    def __init__(self, utilities: Sequence[Utility], weights: NDArray[np.float64]) -> None:
+    def __init__(self, utilities: Sequence[Utility], weights: Floats) -> None:
         """Take one utility per query, and float64 weights > 0 of the same length."""
         self._utilities = tuple(utilities)
         self._weights: list[float] = (weights / weights.sum()).tolist()

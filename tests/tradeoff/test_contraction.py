@@ -7,14 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.bounds import Contraction, additive_bound, forced, free_bound, online_bound
-from agent.tradeoff.local_search import Memo, SetFunction
+from agent.tradeoff.bounds import Contraction, forced, free_bound, online_bound
+from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
 from agent.tradeoff.sets import members, singleton, subsets, union
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular, tabulate
-from tests.tradeoff.test_bounds import assumptions
-from tests.tradeoff.test_search_any import check_moves, check_result, optimum
 from tests.tradeoff.worlds import World, known, objectives, rich_worlds, settings_for
 
 ALGORITHM = st.sampled_from(ALGORITHMS)
@@ -125,33 +123,6 @@ def test_what_is_made_ready_is_beside_the_base() -> None:
     assert function.asked == [(0b0101, (1, 2, 3)), (0b0011, ())]
 
 
-@given(objectives(), st.data(), ALGORITHM, NODES)
-def test_a_search_beside_any_base(
-    objective: DisclosureObjective, data: st.DataObject, algorithm: Algorithm, nodes: int
-) -> None:
-    """What every result owes its reader, it owes beside a base too."""
-    beside, base = data.draw(besides(objective))
-    result = maximise(beside, algorithm, EPSILON, nodes)
-    check_result(beside, result, algorithm)
-    check_moves(beside, result, algorithm)
-    assert objective.feasible(base | result.mask)
-    assert result.value == objective.value(base | result.mask) - objective.value(base)
-
-
-@given(arbitrary(), st.data(), ALGORITHM, st.integers(0, 12))
-def test_a_search_beside_any_base_of_any_function(
-    function: Tabulated, data: st.DataObject, algorithm: Algorithm, nodes: int
-) -> None:
-    """Any table of numbers, any sets forbidden, branch and bound cut off anywhere."""
-    beside, base = data.draw(besides(function))
-    result = maximise(beside, algorithm, EPSILON, nodes)
-    check_result(beside, result, algorithm)
-    check_moves(beside, result, algorithm)
-    assert function.feasible(base | result.mask)
-    if result.exact:
-        assert result.value == result.bound == optimum(beside)
-
-
 @given(st.one_of(objectives(), arbitrary()), ALGORITHM, NODES)
 def test_beside_nothing_it_is_the_search_itself(
     function: SetFunction, algorithm: Algorithm, nodes: int
@@ -161,49 +132,6 @@ def test_beside_nothing_it_is_the_search_itself(
     assert (
         maximise(Contraction(function, 0, function.candidates), algorithm, EPSILON, nodes) == alone
     )
-
-
-@given(restricted(), st.data(), ALGORITHM, st.integers(0, 8))
-def test_the_bound_is_above_the_optimum_beside_the_base(
-    function: Tabulated, data: st.DataObject, algorithm: Algorithm, nodes: int
-) -> None:
-    """A contraction of a submodular function is submodular: its bounds are no promise too much."""
-    beside, _ = data.draw(besides(function))
-    best = optimum(beside)
-    result = maximise(beside, algorithm, EPSILON, nodes)
-    assert result.proof in ("enumerated", "if-submodular")
-    assert result.bound is not None
-    assert result.bound >= best
-    assert result.certified is not None
-    assert result.value >= result.certified * best - 1e-9
-    if algorithm in ("exact", "exhaustive") and not result.node_limit_hit:
-        assert result.value == best
-
-
-@given(restricted(), st.data())
-def test_theorem_4_5_holds_for_a_contraction(function: Tabulated, data: st.DataObject) -> None:
-    """At every set, with what its attributes cost beside the base and not by themselves."""
-    beside, _ = data.draw(besides(function))
-    for mask in subsets(beside.candidates):
-        if beside.monotone_utility:
-            assert online_bound(beside, mask) >= optimum(beside)
-    assert additive_bound(Memo(beside)) >= optimum(beside)
-
-
-@given(assumptions(), st.data())
-def test_bounds_beside_a_base_under_the_paper_s_assumptions(
-    objective: DisclosureObjective, data: st.DataObject
-) -> None:
-    """The real objective, where Thm 3.1 and Thm 3.2 make it submodular and U monotone."""
-    beside, _ = data.draw(besides(objective))
-    best = optimum(beside)
-    for mask in subsets(beside.candidates):
-        assert online_bound(beside, mask) >= best - 1e-9
-    for algorithm in ALGORITHMS:
-        result = maximise(beside, algorithm)
-        assert result.violations == 0
-        assert result.bound is not None
-        assert result.bound >= best - 1e-9
 
 
 def test_what_is_gained_beside_the_base_differs_from_what_is_gained_alone() -> None:

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.anonymity_set import METRICS, AnonymitySet, Metric
-from agent.tradeoff.check import all_pairs, supermodularity
+from agent.tradeoff.check import supermodularity
 from agent.tradeoff.grouping import Column, Grouping, Presence, tally
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.sets import members, subsets
 from agent.tradeoff.tables import Population
-from tests.tradeoff.worlds import Known, World, known, rich_worlds
+from tests.tradeoff.worlds import Known, World, all_pairs, known, rich_worlds
 
 SIZES = [1, 3, 256, 21_845, 21_846, 65_536, 65_537]  # about where 16 bits end, for 3 values or 1
 KS = st.integers(1, 6)
@@ -163,7 +163,7 @@ def test_the_closed_form_of_theorem_3_2(chances: list[list[float]]) -> None:
 def test_theorem_3_2(chances: list[list[float]]) -> None:
     """Then maxprob is supermodular: an attribute costs more the more is known."""
     crowd, everything = full_grid(chances), (1 << len(chances)) - 1
-    pairs = list(all_pairs(everything))
+    pairs = all_pairs(everything)
     found = supermodularity(lambda mask: crowd.identifiability(mask, "maxprob", 1), pairs)
     assert found.pairs == len(pairs)
     assert found.violating == 0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.objective import DisclosureObjective, Settings
-from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
+from agent.tradeoff.search import ALGORITHMS, Algorithm, maximise
 from agent.tradeoff.sets import subsets
 from agent.tradeoff.tables import Population, QueryRows
 from tests.tradeoff import naive
@@ -28,22 +28,6 @@ def test_the_class_is_counted(world: World, data: st.DataObject) -> None:
         people, peak = crowd.own_class(mask, dict(own))
         assert people == len(alike)
         assert peak == pytest.approx(max(alike) / sum(alike) if alike else 1.0)
-
-
-@given(rich_worlds(requests=1, people=40), st.data(), ALGORITHM, st.sampled_from([0, 4, 5000]))
-def test_no_search_exposes_the_user(
-    world: World, data: st.DataObject, algorithm: Algorithm, nodes: int
-) -> None:
-    """Whatever else is demanded: the own class of what is returned keeps k and the risk."""
-    what = data.draw(known(world))
-    own = data.draw(owns(world))
-    settings = replace(data.draw(settings_for(world)), own=own)
-    crowd = world.crowd(what)
-    result = maximise(
-        DisclosureObjective(world.utility(), crowd, settings), algorithm, EPSILON, nodes
-    )
-    if result.mask & ~crowd.known:
-        assert keeps_own(world, what, settings, result.mask)
 
 
 @given(rich_worlds(people=40), st.data())

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.check import all_pairs, submodularity
+from agent.tradeoff.check import submodularity
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import PlugIn, Utility, query_utility
 from tests.tradeoff import naive
-from tests.tradeoff.worlds import SHRINKAGES, World, rich_worlds, worlds
+from tests.tradeoff.worlds import SHRINKAGES, World, all_pairs, rich_worlds, worlds
 
 
 @given(worlds(), st.just(0.0) | SHRINKAGES | st.floats(0, 1e3))
@@ -98,7 +98,7 @@ def conditionally_independent(draw: st.DrawFn) -> World:
 def test_under_conditional_independence_it_is_submodular(world: World) -> None:
     """Thm 3.1: what an attribute adds to a set, it adds at the most to a larger one."""
     utility = world.utility("plugin", 0.0)
-    found = submodularity(utility.value, list(all_pairs(world.everything)))
+    found = submodularity(utility.value, all_pairs(world.everything))
     assert found.pairs > 0
     assert found.violating == 0
     check_monotone(utility, world.everything)
@@ -115,7 +115,7 @@ def test_without_conditional_independence_it_need_not_be() -> None:
     )
     utility = query_utility(rows, (2, 2), "plugin", 0.0)
     assert [utility.value(mask) for mask in range(4)] == pytest.approx([0, 0, 0, 1])
-    found = submodularity(utility.value, list(all_pairs(0b11)))
+    found = submodularity(utility.value, all_pairs(0b11))
     assert found.share == 1.0
     assert found.largest == pytest.approx(1.0)
 

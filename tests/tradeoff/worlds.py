@@ -9,7 +9,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.tradeoff.anonymity_set import METRICS, AnonymitySet
+from agent.tradeoff.check import Pair
 from agent.tradeoff.objective import DisclosureObjective, Settings
+from agent.tradeoff.sets import members, subsets
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator, Utility, query_utility
 from tests.strategies import codes
@@ -178,3 +180,14 @@ def _correlated(
         for card in cards
     ]
     return np.stack(columns, axis=1) if columns else np.zeros((items, 0), np.uint8)
+
+
+def all_pairs(candidates: int) -> list[Pair]:
+    """Return every pair of sets A in B within a mask, with every attribute outside of B."""
+    return [
+        Pair(smaller, larger, attribute)
+        for larger in subsets(candidates)
+        for smaller in subsets(larger)
+        if smaller != larger
+        for attribute in members(candidates & ~larger)
+    ]

@@ -1,7 +1,5 @@
 """What an adversary makes of what was disclosed, and of what was not."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import accumulate
 from operator import or_

@@ -1,7 +1,5 @@
 """The bars that Reticent has to meet, and the lines of the frontier that some of them compare."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby

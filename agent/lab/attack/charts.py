@@ -1,7 +1,5 @@
 """The attack as figures, and as a table of all numbers."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO

@@ -1,7 +1,5 @@
 """report.md of the attack: what it means, then figures, tables, bars and definitions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 

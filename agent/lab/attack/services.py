@@ -1,7 +1,5 @@
 """The service that everybody's requests go to: one of three kinds, chosen on the training half."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol

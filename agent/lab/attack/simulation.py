@@ -1,7 +1,5 @@
 """One person's requests: what each way discloses, and what the recipients remember."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +31,32 @@ Seconds = NDArray[np.float64]
 GROUP = "@recipients"
 FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
 DAILY = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where people send their requests.
+
+    ``asked``: the names that recipients ask for, None for all that there are; ``pause``: from one
+    request of a person to the next; ``recipients``: among whom a person's requests go around;
+    ``grouped``: whether the agent knows that these pool what they learn; ``seed``: of what is told
+    at random.
+    """
+
+    asked: frozenset[str] | None = None
+    pause: timedelta = DAILY / 5
+    recipients: int = 1
+    grouped: bool = False
+    seed: int = 0
+
+
+class Question(NamedTuple):
+    """One request as it is decided: a query of the model, to whom, who knows what, and when."""
+
+    query: int
+    host: str
+    held: Knowledge
+    at: datetime
 
 
 class Memory:
@@ -77,15 +101,6 @@ class Memory:
 
     def _pool(self, host: str) -> str:
         return GROUP if self._grouped else host
-
-
-class Question(NamedTuple):
-    """One request as it is decided: a query of the model, to whom, who knows what, and when."""
-
-    query: int
-    host: str
-    held: Knowledge
-    at: datetime
 
 
 class Chosen(NamedTuple):
@@ -241,23 +256,6 @@ class Reticent:
             found = self._numbers.setdefault(terms, len(self._numbers)), terms
             self._terms[host, query, today] = found
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """Where people send their requests.
-
-    ``asked``: the names that recipients ask for, None for all that there are; ``pause``: from one
-    request of a person to the next; ``recipients``: among whom a person's requests go around;
-    ``grouped``: whether the agent knows that these pool what they learn; ``seed``: of what is told
-    at random.
-    """
-
-    asked: frozenset[str] | None = None
-    pause: timedelta = DAILY / 5
-    recipients: int = 1
-    grouped: bool = False
-    seed: int = 0
 
 
 class Trace(NamedTuple):

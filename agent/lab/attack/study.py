@@ -1,7 +1,5 @@
 """The agent under attack: people not seen before, in every way, before every adversary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple

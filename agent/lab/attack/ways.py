@@ -1,7 +1,5 @@
 """How the agent is attacked, and all ways to answer a request: from nothing to everything."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Many people in many ways, by several processes if wanted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What the theorems assume and promise, on data: submodularity, and the error of samples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
@@ -139,8 +137,7 @@ class SampledUtility:
         """
         self._utilities = [each for each in subject.utilities if isinstance(each, PlugIn)]
         if len(self._utilities) < len(subject.utilities):
-            message = f"the paper samples plugin, not {subject.estimator}"
-            raise ValueError(message)
+            raise ValueError(f"the paper samples plugin, not {subject.estimator}")
         self._options, model = options, subject.model
         weights = model.tables.query_weights
         self._weights = weights / weights.sum()

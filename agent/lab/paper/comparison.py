@@ -1,7 +1,5 @@
 """Figs. 11 and 12: the optimised set beside sets picked by hand, and running times of search."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb

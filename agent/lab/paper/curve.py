@@ -1,7 +1,5 @@
 """Fig. 8: the trade-off curve over lambda with its knee, and lambda from what people answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

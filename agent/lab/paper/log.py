@@ -4,8 +4,6 @@ A log has no addresses. It has what a reverse look-up of them gave, so that the 
 the whole address, and the city for the first half of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Figs. 6, 7, 9 and 10: utility, cost and their trade-off along greedy orders of attributes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise

@@ -3,8 +3,6 @@
 What is only drawn there is absent here.
 """
 
-from __future__ import annotations
-
 import sys
 import tomllib
 from dataclasses import dataclass, replace

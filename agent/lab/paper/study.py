@@ -1,7 +1,5 @@
 """All figures of one model: computed in one process or two, and put together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import as_completed
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """What the figures are of: a model under one estimator, and groups of attributes to compare."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

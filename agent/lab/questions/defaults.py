@@ -1,7 +1,5 @@
 """A default sensitivity in bits for the attributes of Table 1 that a survey speaks of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache

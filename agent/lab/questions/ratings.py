@@ -1,7 +1,5 @@
 """The second survey: how sensitive 1,450 adults found 33 kinds of information (adults_2020)."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import zlib

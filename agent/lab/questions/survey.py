@@ -4,8 +4,6 @@ Only what its text says. What the figures draw and the text does not say (the me
 each attribute, of each precision of age and location, the quartiles of Fig. 5) is absent here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log2

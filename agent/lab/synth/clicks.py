@@ -1,7 +1,5 @@
 """What people click: the site that they want with a query, and the pages before and after it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A synthetic search log: blocks of people, their tables and files, and its shares counted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from inspect import cleandoc

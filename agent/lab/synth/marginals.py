@@ -1,7 +1,5 @@
 """The paper's shares of its search log (section 5), and draws that come out at such shares."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from dataclasses import fields

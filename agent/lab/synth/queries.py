@@ -1,7 +1,5 @@
 """Who asks what, when, and from where (paper, section 5)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date
 

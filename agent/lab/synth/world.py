@@ -1,7 +1,5 @@
 """Who and what there is: people with their tastes, and sites and queries with their topics."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
