@@ -7,7 +7,7 @@ Source: OpenAPI 3.1; JSON Schema 2020-12.
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -29,11 +29,14 @@ ABOUT = (
     "port of 127.0.0.1, and there each call needs the token. A program that calls while nobody is "
     f"there says so by the header `{UNATTENDED}: ?1`, so that the vault still locks itself."
 )
+FAULT = "It was not done; `x-codes` has what `code` may be, and the status with it."
 
 
 def document() -> Node:
     """Return the document as JSON's own types."""
-    kinds = [Fault, Event, *_messages()]
+    taken = [each.takes for each in ROUTES if each.takes is not None]
+    kinds = [Fault, Event, *(each.gives for each in ROUTES), *taken]
+    codes = [{"code": kind.code, "status": kind.status, "means": kind.means} for kind in KINDS]
     _, schemas = msgspec.json.schema_components(kinds, ref_template=REFERENCE)
     return {
         "openapi": "3.1.0",
@@ -43,7 +46,13 @@ def document() -> Node:
         "paths": _paths(),
         "components": {
             "schemas": schemas,
-            "responses": {"Fault": _fault()},
+            "responses": {
+                "Fault": {
+                    "description": FAULT,
+                    "content": _content(_schema(Fault)),
+                    "x-codes": codes,
+                }
+            },
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -52,14 +61,6 @@ def document() -> Node:
 def text() -> str:
     """Return the document as the file that is shipped."""
     return json.dumps(document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _messages() -> Iterator[Any]:
-    """Yield every type that a call takes or gives."""
-    for route in ROUTES:
-        yield route.gives
-        if route.takes is not None:
-            yield route.takes
 
 
 def _paths() -> Node:
@@ -111,13 +112,6 @@ def _parameter(parameter: Parameter) -> Node:
         "description": parameter.means,
         "schema": number if parameter.kind is int else words,
     }
-
-
-def _fault() -> Node:
-    """Return what is answered where a call fails, with every kind of fault and its status."""
-    table = [{"code": kind.code, "status": kind.status, "means": kind.means} for kind in KINDS]
-    means = "It was not done; `x-codes` has what `code` may be, and the status with it."
-    return {"description": means, "content": _content(_schema(Fault)), "x-codes": table}
 
 
 def _schema(kind: Any) -> Node:  # noqa: ANN401 - a type

@@ -6,27 +6,8 @@ The daemon says ``fault_of(error)`` with the status ``http_status(fault.code)``,
 
 from typing import NamedTuple
 
-from agent.errors import (
-    BuildError,
-    BusyVaultError,
-    DaemonError,
-    DamagedModelError,
-    DamagedVaultError,
-    LockedError,
-    ModelError,
-    PolicyError,
-    Problem,
-    ReplacedVaultError,
-    ReticentError,
-    RolledBackError,
-    SignatureError,
-    UnsafeError,
-    UsageError,
-    VaultError,
-    VaultVersionError,
-    VersionError,
-    WrongSecretError,
-)
+from agent import errors
+from agent.errors import DaemonError, PolicyError, Problem, ReticentError, UsageError
 from agent.wire.base import Fault
 
 SEE = "openapi.json has every call"  # to programs; a person is told otherwise
@@ -43,21 +24,33 @@ class Kind(NamedTuple):
 
 KINDS = (  # the first with an error is the one that this error becomes
     Kind("usage", 400, UsageError, "something in the request does not exist or does not fit"),
-    Kind("unsafe", 403, UnsafeError, "another user could have changed a file or folder of ours"),
-    Kind("locked", 423, LockedError, "the vault is locked"),
-    Kind("wrong secret", 403, WrongSecretError, "no key slot opens with this secret"),
-    Kind("busy vault", 409, BusyVaultError, "the vault is open in another process"),
-    Kind("damaged vault", 500, DamagedVaultError, "the vault was altered or cut off"),
-    Kind("vault version", 500, VaultVersionError, "the vault is in a format not read here"),
-    Kind("rolled back", 500, RolledBackError, "the vault is older than this machine has seen it"),
-    Kind("replaced vault", 500, ReplacedVaultError, "the vault was replaced while it was open"),
-    Kind("vault", 500, VaultError, "the vault must not or cannot be used"),
-    Kind("damaged model", 422, DamagedModelError, "the model is altered or cut short"),
-    Kind("model version", 422, VersionError, "the model is in a format not read here"),
-    Kind("signature", 422, SignatureError, "the model is not signed with an expected key"),
-    Kind("model", 422, ModelError, "the model must not be used"),
+    Kind(
+        "unsafe",
+        403,
+        errors.UnsafeError,
+        "another user could have changed a file or folder of ours",
+    ),
+    Kind("locked", 423, errors.LockedError, "the vault is locked"),
+    Kind("wrong secret", 403, errors.WrongSecretError, "no key slot opens with this secret"),
+    Kind("busy vault", 409, errors.BusyVaultError, "the vault is open in another process"),
+    Kind("damaged vault", 500, errors.DamagedVaultError, "the vault was altered or cut off"),
+    Kind("vault version", 500, errors.VaultVersionError, "the vault is in a format not read here"),
+    Kind(
+        "rolled back",
+        500,
+        errors.RolledBackError,
+        "the vault is older than this machine has seen it",
+    ),
+    Kind(
+        "replaced vault", 500, errors.ReplacedVaultError, "the vault was replaced while it was open"
+    ),
+    Kind("vault", 500, errors.VaultError, "the vault must not or cannot be used"),
+    Kind("damaged model", 422, errors.DamagedModelError, "the model is altered or cut short"),
+    Kind("model version", 422, errors.VersionError, "the model is in a format not read here"),
+    Kind("signature", 422, errors.SignatureError, "the model is not signed with an expected key"),
+    Kind("model", 422, errors.ModelError, "the model must not be used"),
     Kind("policy", 422, PolicyError, "the policy has mistakes"),
-    Kind("build", 422, BuildError, "no model can be made of these tables"),
+    Kind("build", 422, errors.BuildError, "no model can be made of these tables"),
     Kind("daemon", 500, DaemonError, "the daemon cannot do it"),
     Kind("failed", 500, DaemonError, "the daemon failed, and its log says where"),
     Kind("error", 500, ReticentError, "something else went wrong"),

@@ -9,7 +9,28 @@ from agent.wire.base import MOST_NAMES, Done, Host, Message, Name, Names, Values
 from agent.wire.decide import Code
 
 
-class Handled(Message, frozen=True, kw_only=True):
+class _Past(Message, frozen=True, kw_only=True):
+    number: int
+    at: datetime
+    recipient: str
+    query: str = ""
+    asked: list[str] | None = None
+    utility_bits: float | None = None
+    people_left: int | None = None
+
+
+class Entry(_Past, frozen=True, kw_only=True):
+    """One entry of the ledger; ``query`` and ``disclosed`` are empty where it forgets."""
+
+    kind: Literal["disclosed", "forgotten"]
+    disclosed: dict[str, str] = field(default_factory=dict)
+    model: str = ""
+
+    def __repr__(self) -> str:
+        return f"Entry(number={self.number}, kind={self.kind!r}, at={self.at.isoformat()})"
+
+
+class Handled(_Past, frozen=True, kw_only=True):
     """One request that was answered, or a statement that a recipient forgot; never with values.
 
     ``number``: of its entry in the ledger, below 0 where it carried nothing and so has none: such
@@ -17,17 +38,10 @@ class Handled(Message, frozen=True, kw_only=True):
     set too; ``pool``: who remembers it, by the policy as it is now.
     """
 
-    number: int
     kind: Literal["disclosed", "nothing", "forgotten"]
-    at: datetime
-    recipient: str
     pool: str
-    query: str = ""
-    asked: list[str] | None = None
     code: Code = "answered"
     disclosed: list[str] = field(default_factory=list)
-    utility_bits: float | None = None
-    people_left: int | None = None
     waiting: int = 0
 
 
@@ -72,24 +86,6 @@ class Inferred(Message, frozen=True, kw_only=True):
     bits_in_all: float
     best_guess: float
     by_chance: float
-
-
-class Entry(Message, frozen=True, kw_only=True):
-    """One entry of the ledger; ``query`` and ``disclosed`` are empty where it forgets."""
-
-    number: int
-    kind: Literal["disclosed", "forgotten"]
-    at: datetime
-    recipient: str
-    query: str = ""
-    asked: list[str] | None = None
-    disclosed: dict[str, str] = field(default_factory=dict)
-    model: str = ""
-    utility_bits: float | None = None
-    people_left: int | None = None
-
-    def __repr__(self) -> str:
-        return f"Entry(number={self.number}, kind={self.kind!r}, at={self.at.isoformat()})"
 
 
 class Held(Message, frozen=True, kw_only=True):

@@ -5,46 +5,13 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
 from agent.errors import UsageError
+from agent.wire import decide, policy, records, state, what_if
 from agent.wire.base import LATEST_ENTRIES, LONGEST_HOST, LONGEST_NAME, MOST_ENTRIES, Done
-from agent.wire.decide import (
-    Allow,
-    Allowed,
-    Answer,
-    Ask,
-    Clicked,
-    Explained,
-    Offer,
-    Refuse,
-    RelayAnswer,
-    Relayed,
-)
-from agent.wire.policy import (
-    AttributeStatus,
-    Edited,
-    Override,
-    PolicyEdit,
-    Review,
-    Ruled,
-    RulesStatus,
-    Undone,
-    Verdict,
-)
-from agent.wire.records import (
-    Changed,
-    Entry,
-    Forget,
-    Handled,
-    Held,
-    Profile,
-    ProfileChange,
-    Recipient,
-)
-from agent.wire.state import Event, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
-from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, TradeOffs, Weighed, WhatIf
 
 Door = Literal["control", "query"]
 CONTROL: Door = "control"
 QUERY: Door = "query"
+BOTH = (CONTROL, QUERY)
 _BIGGEST = 10**15  # every reader of JSON counts as far
 _LIMIT = f"at most so many, the latest; else {LATEST_ENTRIES}"
 DOTS = {"", ".", ".."}  # what a server may take for a step through the path (RFC 3986, 5.2.4)
@@ -72,7 +39,7 @@ class Route(NamedTuple):
     """
 
     name: str
-    method: Literal["GET", "POST", "DELETE"]
+    method: str  # GET, POST or DELETE
     path: str
     doors: tuple[Door, ...]
     takes: Any
@@ -93,203 +60,183 @@ _AFTER = Parameter("after", "query", int, "only greater numbers", 0, _BIGGEST)
 _MOST = Parameter("limit", "query", int, _LIMIT, 1, MOST_ENTRIES)
 
 
+_WHOM = Parameter("recipient", "path", str, "a host, or @ and a group", 1, LONGEST_HOST)
+_FOR = Parameter("recipient", "query", str, "for this recipient", 1, LONGEST_HOST)
+_NAME = Parameter("name", "path", str, "of the model", 1, LONGEST_NAME)
+
+
+def _route(
+    call: str,
+    takes: Any,  # noqa: ANN401  (a type)
+    gives: Any,  # noqa: ANN401  (a type)
+    means: str,
+    *parameters: Parameter,
+    doors: tuple[Door, ...] = (CONTROL,),
+) -> Route:
+    """Return a route; ``call``: its name, method and path."""
+    name, method, path = call.replace(":", "").split(" ")
+    return Route(name, method, path, doors, takes, gives, means, parameters)
+
+
 ROUTES = (
-    Route("status", "GET", "/v1/status", (CONTROL,), None, Status, "How the daemon is."),
-    Route("locked", "GET", "/v1/status", (QUERY,), None, Locked, "Whether it is locked."),
-    Route("unlock", "POST", "/v1/unlock", (CONTROL,), Unlock, Status, "Open the vault."),
-    Route("lock", "POST", "/v1/lock", (CONTROL,), None, Status, "Close the vault."),
-    Route(
-        "decide",
-        "POST",
-        "/v1/decide",
-        (CONTROL, QUERY),
-        Ask,
-        Answer,
+    _route("status: GET /v1/status", None, state.Status, "How the daemon is."),
+    _route("locked: GET /v1/status", None, state.Locked, "Whether it is locked.", doors=(QUERY,)),
+    _route("unlock: POST /v1/unlock", state.Unlock, state.Status, "Open the vault."),
+    _route("lock: POST /v1/lock", None, state.Status, "Close the vault."),
+    _route(
+        "decide: POST /v1/decide",
+        decide.Ask,
+        decide.Answer,
         "Decide what one request carries, and record it before the answer leaves.",
+        doors=BOTH,
     ),
-    Route(
-        "explain",
-        "POST",
-        "/v1/explain",
-        (CONTROL,),
-        Ask,
-        Explained,
-        "Say what would be decided.",
+    _route(
+        "explain: POST /v1/explain",
+        decide.Ask,
+        decide.Explained,
+        "Say what would be decided, and why.",
     ),
-    Route(
-        "requests",
-        "GET",
-        "/v1/requests",
-        (CONTROL,),
+    _route(
+        "requests: GET /v1/requests",
         None,
-        list[Handled],
+        list[records.Handled],
         "The latest requests, oldest first, also those that carried nothing.",
-        (_TO, _MOST),
+        _TO,
+        _MOST,
     ),
-    Route(
-        "whatif",
-        "POST",
-        "/v1/whatif",
-        (CONTROL,),
-        WhatIf,
-        Weighed,
-        "Say what another set would bring and cost.",
+    _route(
+        "whatif: POST /v1/whatif",
+        what_if.WhatIf,
+        what_if.Weighed,
+        "Weigh another set of attributes for a request.",
     ),
-    Route(
-        "curve",
-        "POST",
-        "/v1/curve",
-        (CONTROL,),
-        CurveAsk,
-        TradeOffs,
-        "Say what would leave at every trade-off.",
+    _route(
+        "curve: POST /v1/curve",
+        what_if.CurveAsk,
+        what_if.TradeOffs,
+        "What would leave at every trade-off.",
     ),
-    Route("reviews", "GET", "/v1/reviews", (CONTROL,), None, list[Review], "What waits."),
-    Route(
-        "verdict",
-        "POST",
-        "/v1/reviews/{id}",
-        (CONTROL,),
-        Verdict,
-        Ruled,
+    _route(
+        "reviews: GET /v1/reviews", None, list[policy.Review], "What waits for the user's word."
+    ),
+    _route(
+        "verdict: POST /v1/reviews/{id}",
+        policy.Verdict,
+        policy.Ruled,
         "Approve or deny what waits.",
-        (_ID,),
+        _ID,
     ),
-    Route(
-        "dismiss",
-        "DELETE",
-        "/v1/reviews/{id}",
-        (CONTROL,),
+    _route(
+        "dismiss: DELETE /v1/reviews/{id}",
         None,
         Done,
-        "Take it off the list, ruling nothing.",
-        (_ID,),
+        "Take a review off the list without a verdict.",
+        _ID,
     ),
-    Route(
-        "override",
-        "POST",
-        "/v1/overrides",
-        (CONTROL,),
-        Override,
-        Ruled,
-        "Say of attributes whether they may leave.",
+    _route(
+        "override: POST /v1/overrides",
+        policy.Override,
+        policy.Ruled,
+        "Say whether attributes may leave.",
     ),
-    Route("undo", "POST", "/v1/undo", (CONTROL,), None, Undone, "Take back the last word said."),
-    Route(
-        "ledger",
-        "GET",
-        "/v1/ledger",
-        (CONTROL,),
+    _route("undo: POST /v1/undo", None, policy.Undone, "Undo the user's last word."),
+    _route(
+        "ledger: GET /v1/ledger",
         None,
-        list[Entry],
+        list[records.Entry],
         "What was disclosed, oldest first.",
-        (_TO, _AFTER, _MOST),
+        _TO,
+        _AFTER,
+        _MOST,
     ),
-    Route(
-        "knowledge",
-        "GET",
-        "/v1/knowledge/{recipient}",
-        (CONTROL,),
+    _route(
+        "knowledge: GET /v1/knowledge/{recipient}",
         None,
-        Held,
+        records.Held,
         "What a recipient holds.",
-        (Parameter("recipient", "path", str, "a host, or @ and a group", 1, LONGEST_HOST),),
+        _WHOM,
     ),
-    Route(
-        "recipients",
-        "GET",
-        "/v1/recipients",
-        (CONTROL,),
+    _route(
+        "recipients: GET /v1/recipients",
         None,
-        list[Recipient],
-        "Who was told anything, the latest first.",
+        list[records.Recipient],
+        "Everybody who was told anything, the latest first.",
     ),
-    Route("forget", "POST", "/v1/forget", (CONTROL,), Forget, Done, "State that it forgot."),
-    Route("profile", "GET", "/v1/profile", (CONTROL,), None, Profile, "The user's values."),
-    Route(
-        "change_profile",
-        "POST",
-        "/v1/profile",
-        (CONTROL,),
-        ProfileChange,
-        Changed,
+    _route(
+        "forget: POST /v1/forget",
+        records.Forget,
+        Done,
+        "State that a recipient has forgotten everything.",
+    ),
+    _route("profile: GET /v1/profile", None, records.Profile, "The user's values."),
+    _route(
+        "change_profile: POST /v1/profile",
+        records.ProfileChange,
+        records.Changed,
         "Set or unset values, all or none of them.",
     ),
-    Route(
-        "attributes",
-        "GET",
-        "/v1/attributes",
-        (CONTROL,),
+    _route(
+        "attributes: GET /v1/attributes",
         None,
-        list[AttributeStatus],
+        list[policy.AttributeStatus],
         "The attributes of the model in use, and what the policy says of each.",
-        (Parameter("recipient", "query", str, "for this recipient", 1, LONGEST_HOST),),
+        _FOR,
     ),
-    Route("policy", "GET", "/v1/policy", (CONTROL,), None, PolicyStatus, "The policy's state."),
-    Route("reload", "POST", "/v1/policy", (CONTROL,), None, PolicyStatus, "Read the policy again."),
-    Route("rules", "GET", "/v1/policy/rules", (CONTROL,), None, RulesStatus, "All that it rules."),
-    Route(
-        "edit_policy",
-        "POST",
-        "/v1/policy/settings",
-        (CONTROL,),
-        PolicyEdit,
-        Edited,
+    _route("policy: GET /v1/policy", None, state.PolicyStatus, "The policy's state."),
+    _route("reload: POST /v1/policy", None, state.PolicyStatus, "Read the policy again."),
+    _route(
+        "rules: GET /v1/policy/rules", None, policy.RulesStatus, "All rules of the policy in use."
+    ),
+    _route(
+        "edit_policy: POST /v1/policy/settings",
+        policy.PolicyEdit,
+        policy.Edited,
         "Write settings into the policy, or take them out.",
     ),
-    Route(
-        "calibrate",
-        "POST",
-        "/v1/calibrate",
-        (CONTROL,),
-        Calibrate,
-        Calibrated,
-        "Turn answers into prices, in bits.",
+    _route(
+        "calibrate: POST /v1/calibrate",
+        what_if.Calibrate,
+        what_if.Calibrated,
+        "Turn answers into prices in bits.",
     ),
-    Route("models", "GET", "/v1/models", (CONTROL,), None, list[ModelStatus], "The models."),
-    Route(
-        "add_model",
-        "POST",
-        "/v1/models",
-        (CONTROL,),
-        Place,
-        ModelStatus,
-        "Copy a model, and its signature, to the others.",
+    _route("models: GET /v1/models", None, list[state.ModelStatus], "The models."),
+    _route(
+        "add_model: POST /v1/models",
+        state.Place,
+        state.ModelStatus,
+        "Add a model, with its signature.",
     ),
-    Route(
-        "remove_model",
-        "DELETE",
-        "/v1/models/{name}",
-        (CONTROL,),
+    _route(
+        "remove_model: DELETE /v1/models/{name}",
         None,
         Done,
         "Remove a model that was added.",
-        (Parameter("name", "path", str, "of the model", 1, LONGEST_NAME),),
+        _NAME,
     ),
-    Route("backup", "POST", "/v1/backup", (CONTROL,), Place, Done, "Copy the vault."),
-    Route("shutdown", "POST", "/v1/shutdown", (CONTROL,), None, Done, "End the daemon."),
-    Route(
-        "events",
-        "GET",
-        "/v1/events",
-        (CONTROL,),
-        None,
-        Event,
-        "What happens, as server-sent events.",
+    _route("backup: POST /v1/backup", state.Place, Done, "Write a backup of the vault."),
+    _route("shutdown: POST /v1/shutdown", None, Done, "End the daemon."),
+    _route("events: GET /v1/events", None, state.Event, "What happens, as server-sent events."),
+    _route(
+        "clicked: POST /v1/clicked", decide.Clicked, Done, "A result was visited.", doors=(QUERY,)
     ),
-    Route("clicked", "POST", "/v1/clicked", (QUERY,), Clicked, Done, "A result was visited."),
-    Route("offer", "POST", "/v1/offer", (QUERY,), Offer, Done, "Queue a recipient's offer."),
-    Route("refuse", "POST", "/v1/refuse", (CONTROL, QUERY), Refuse, Done, "Give it nothing more."),
-    Route(
-        "relay",
-        "POST",
-        "/v1/relay",
-        (QUERY,),
-        Relayed,
-        RelayAnswer,
+    _route(
+        "offer: POST /v1/offer", decide.Offer, Done, "Queue a recipient's offer.", doors=(QUERY,)
+    ),
+    _route(
+        "refuse: POST /v1/refuse",
+        decide.Refuse,
+        Done,
+        "Give a recipient nothing from now on.",
+        doors=BOTH,
+    ),
+    _route(
+        "relay: POST /v1/relay",
+        decide.Relayed,
+        decide.RelayAnswer,
         "Make one of this door's calls, for a program that knows no HTTP.",
+        doors=(QUERY,),
     ),
-    Route("allow", "POST", "/v1/allow", (CONTROL,), Allow, Allowed, "Take back a refusal."),
+    _route("allow: POST /v1/allow", decide.Allow, decide.Allowed, "Take back a refusal."),
 )
 
 

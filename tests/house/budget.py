@@ -67,7 +67,7 @@ STANDING = {
     "agent/tradeoff": Size(1_950, 15),
     "agent/tui": Size(4_909, 31),
     "agent/vault": Size(2_851, 16),
-    "agent/wire": Size(1_126, 11),
+    "agent/wire": Size(1_055, 11),
     "policy": Size(2_641, 14),
     "agent/build": Size(1_066, 13),
     "agent/words": Size(672, 6),
