@@ -95,7 +95,8 @@ class ActivePolicy:
         self._terms: dict[tuple[int, str], Terms] = {}
         self._asked: Recent[Hashable, Terms | None] = Recent(ASKED)
         self._remarks: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self._choosing = _choosing(policy)
+        chooses = policy is not None and any("model" in rule.settings for rule in policy.rules)
+        self._choosing = Rulebook(policy, ()) if policy is not None and chooses else None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -136,7 +137,13 @@ class ActivePolicy:
         ruling = book.match(recipient, query, today)
         key = (id(ruling.settings), ruling.host)  # the book gives the same for the same rules
         terms = self._terms.get(key)
-        if terms is None or not _same(terms.ruling, ruling):
+        before = None if terms is None else terms.ruling
+        same = (  # by identity: comparing rulings costs more than making terms
+            before is not None
+            and before.settings is ruling.settings
+            and before.attributes is ruling.attributes
+        )
+        if terms is None or not same:
             if len(self._terms) >= KEPT:
                 self._terms.clear()
             terms = self._terms[key] = terms_under(ruling, model)
@@ -154,6 +161,12 @@ class ActivePolicy:
             raise UsageError.unknown("group", recipient, [SIGN + name for name in groups])
         return recipient
 
+    def hosts_of(self, pool: str) -> list[str]:
+        """Return hosts of a pool, for the rules about it: its domain, or one of each member."""
+        if self.policy is None or not pool.startswith(SIGN):
+            return [pool]
+        return [member.host for member in self.policy.groups[pool.removeprefix(SIGN)]]
+
     def misspelt(self, models: Sequence[Model]) -> tuple[str, ...]:
         """Return a remark on each name in the rules that is probably meant for an attribute's."""
         names = tuple(sorted({each.name for model in models for each in model.attributes}))
@@ -162,17 +175,3 @@ class ActivePolicy:
             said = tuple(f"line {each.line}: {each.what} ({each.hint})" for each in found)
             self._remarks = {names: said}
         return self._remarks[names]
-
-
-def _same(one: Ruling | None, other: Ruling) -> bool:
-    """Say whether two rulings are of the same rules: comparing them costs more than terms do."""
-    if one is None:
-        return False
-    return one.settings is other.settings and one.attributes is other.attributes
-
-
-def _choosing(policy: Policy | None) -> Rulebook | None:
-    """Return the rules, made ready to choose a model, if any of them does."""
-    if policy is None or not any("model" in rule.settings for rule in policy.rules):
-        return None
-    return Rulebook(policy, ())

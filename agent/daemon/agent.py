@@ -26,6 +26,7 @@ from policy.hosts import load_suffixes
 
 if TYPE_CHECKING:
     from agent.daemon.events import Bus
+    from agent.model.model import Model
     from agent.paths import Paths
 
 
@@ -134,6 +135,18 @@ class Agent:
         self.ahead = now - said
         return now
 
+    def model_for(self, host: str, query: str, now: datetime) -> Model:
+        """Return the model that the policy chooses for a request.
+
+        UsageError where there is none, ModelError where it must not be used.
+        """
+        in_use = self.rules.in_force
+        return self.shelf.of(in_use.model(host, query, now.date()), in_use.keys, now)
+
+    def usable_models(self, now: datetime) -> list[Model]:
+        """Return all models that may be used, the shipped one first."""
+        return self.shelf.usable(self.rules.in_force.keys, now)
+
     def look(self, now: datetime) -> None:
         """Look whether the policy has changed, and tell if it has."""
         if self.rules.check(now):
@@ -175,9 +188,10 @@ class Agent:
 
     def _of_requests(self, now: datetime) -> frozenset[str]:
         """Return the names of the request attributes of all models that may be used."""
-        usable = self.shelf.usable(self.rules.in_force.keys, now)
         return frozenset(
-            each.name for model in usable for each in model.attributes[model.persons :]
+            each.name
+            for model in self.usable_models(now)
+            for each in model.attributes[model.persons :]
         )
 
     def lock(self) -> None:

@@ -16,14 +16,12 @@ from msgspec.structs import replace
 from agent import __version__
 from agent.daemon.agent import Agent, Opening, keyring_accounts, open_in_thread, secret_from_keyring
 from agent.daemon.consent.offers import own_search
-from agent.daemon.explained import explained
 from agent.daemon.handle import handle
 from agent.daemon.ledger_api import change, entries, forget, holding, opened, recipients, requested
 from agent.daemon.policy_api import attributes, calibration, edited, outcome, place_of, ruled
 from agent.daemon.request_log import Asker
 from agent.daemon.status import status_of
-from agent.daemon.tradeoff_curve import curved
-from agent.daemon.what_if import weighed
+from agent.daemon.what_if import curved, explained, weighed
 from agent.decision.tradeoff_curve import advanced
 from agent.errors import LockedError, UsageError, VaultError
 from agent.vault.secrets import Secret
@@ -411,7 +409,7 @@ class Calls:
 
     def _known(self, now: datetime) -> frozenset[str]:
         """Return the names of the attributes of all models that may be used."""
-        usable = self._agent.shelf.usable(self._agent.rules.in_force.keys, now)
+        usable = self._agent.usable_models(now)
         return frozenset(attribute.name for model in usable for attribute in model.attributes)
 
     def _tell(self) -> None:

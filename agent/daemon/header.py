@@ -7,15 +7,12 @@ Shared-Attributes is a Dictionary of Structured Fields (RFC 9651):
 A value of "not specified" is left out. Only the daemon imports this.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 import http_sf
 import msgspec
 
-from agent.decision.decide import Decision
-from agent.decision.terms import Terms
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
 
@@ -35,9 +32,11 @@ def shared_attributes(values: Mapping[str, str], yes_no: Collection[str]) -> str
 
     ``yes_no``: the attributes that travel as Booleans. Names must match ``[a-z][a-z0-9_]*``.
     """
-    members: http_sf.DictionaryType = {
-        name: _item(value, boolean=name in yes_no) for name, value in values.items()
-    }
+    members: http_sf.DictionaryType = {}
+    for name, value in values.items():  # as RFC 9651 has it in sections 3.3.3, 3.3.6 and 3.3.8
+        plain = value.isascii() and value.isprintable()
+        text = value if plain else http_sf.DisplayString(value)
+        members[name] = value == YES if name in yes_no else text
     return http_sf.ser(members) if members else ""
 
 
@@ -74,14 +73,6 @@ def most_bytes(members: Iterable[int]) -> int:
     return sum(present) + len(_BETWEEN) * max(0, len(present) - 1)
 
 
-def _item(value: str, *, boolean: bool) -> http_sf.ItemType:
-    """Return a value as the item that carries it (RFC 9651, sections 3.3.3, 3.3.6 and 3.3.8)."""
-    if boolean:
-        return value == YES
-    plain = value.isascii() and value.isprintable()
-    return value if plain else http_sf.DisplayString(value)
-
-
 class Members(NamedTuple):
     """How a model's attributes travel: the most bytes of each, and each value's own header."""
 
@@ -91,43 +82,30 @@ class Members(NamedTuple):
 
 def members(model: Model) -> Members:
     """Return how a model's attributes travel."""
-    return model.remember(members, lambda: _made_members(model))
+
+    def made() -> Members:
+        values = {
+            each.name: [value for value in each.values if value != UNSPECIFIED]
+            for each in model.attributes
+        }
+        return Members(longest(values), members_of(values))
+
+    return model.remember(members, made)
 
 
 def largest_values(model: Model) -> dict[str, str]:
     """Return the value of each attribute that takes the most room in an entry of the ledger."""
-    return model.remember(
-        largest_values,
-        lambda: {each.name: max(each.values, key=_written) for each in model.attributes},
-    )
+
+    def made() -> dict[str, str]:
+        return {
+            each.name: max(each.values, key=lambda value: len(msgspec.json.encode(value)))
+            for each in model.attributes
+        }
+
+    return model.remember(largest_values, made)
 
 
 def fits(names: Iterable[str], model: Model) -> bool:
-    """Say whether the header has room for these attributes, whatever their values are."""
+    """Return whether the header has room for these attributes, whatever their values are."""
     bytes_of = members(model).longest
     return most_bytes(bytes_of[name] for name in names) <= LARGEST
-
-
-def fitting(model: Model, terms: Terms, decide: Callable[[Terms], Decision]) -> Decision:
-    """Return the decision, made anew without what was chosen last for as long as it is too long.
-
-    So the figures are those of what leaves, and every limit holds. ``terms`` of the decision
-    exclude what had no room.
-    """
-    decision = decide(terms)
-    while not fits(decision.disclosed, model):
-        terms = replace(terms, excluded=terms.excluded | {decision.disclosed[-1]})
-        decision = decide(terms)
-    return decision
-
-
-def _written(value: str) -> int:
-    return len(msgspec.json.encode(value))
-
-
-def _made_members(model: Model) -> Members:
-    values = {
-        each.name: [value for value in each.values if value != UNSPECIFIED]
-        for each in model.attributes
-    }
-    return Members(longest(values), members_of(values))

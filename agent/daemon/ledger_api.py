@@ -9,12 +9,10 @@ from typing import NamedTuple
 
 from agent.daemon.agent import Agent
 from agent.daemon.consent.intake import TOLD
-from agent.daemon.context import agreeing, blocked, counted_by, guarded, known_in
-from agent.daemon.request_log import Silent
-from agent.decision.request import Inference, inferred
-from agent.errors import LockedError, UsageError
+from agent.decision.request import Holdings, Knowledge, inferred, people_left
+from agent.errors import LockedError, ModelError, UsageError
 from agent.model.model import Model
-from agent.vault.disclosure_index import DisclosureIndex, Forgetting, Numbered, PoolOf
+from agent.vault.disclosure_index import Forgetting, Numbered, knowledge_in
 from agent.vault.profile import Values, differing, planned
 from agent.vault.timeline import Step
 from agent.vault.vault import Vault
@@ -63,12 +61,14 @@ def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) 
 
 def holding(agent: Agent, recipient: str, now: datetime) -> Held:
     """Return what a recipient or group holds; UsageError where it is neither."""
-    ledger, pool = opened(agent).ledger, agent.rules.in_force.pool(recipient)
-    model = counted_by(agent, pool, now)
-    found = ledger.disclosures.pool(pool, agent.rules.in_force.pool_of)
+    in_use = agent.rules.in_force
+    ledger, pool = opened(agent).ledger, in_use.pool(recipient)
+    model = _counted_by(agent, pool, now)
+    found = ledger.disclosures.pool(pool, in_use.pool_of)
     facts = sorted(found.held.items())
-    known = known_in(found, model, now)
-    told = inferred(guarded(agent, pool, model, now), known, model)
+    terms = (in_use.terms(model, host, "", now.date()) for host in in_use.hosts_of(pool))
+    guards = {name for each in terms if each is not None for name, _ in each.guards}
+    guarded = [each.name for each in model.attributes if each.name in guards]
     return Held(
         pool=pool,
         values={name: fact.value for name, fact in facts},
@@ -76,9 +76,41 @@ def holding(agent: Agent, recipient: str, now: datetime) -> Held:
         recent=found.recent(now),
         model=model.id,
         people=len(model.population.codes),
-        people_left=agreeing(known, model),
-        inferred=[_inferred(each, model) for each in told],
+        people_left=_agreeing(found, model, now),
+        inferred=[
+            Inferred(
+                name=each.name,
+                title=model.attributes[model.index(each.name)].title,
+                bits=each.bits,
+                bits_in_all=each.bits_in_all,
+                best_guess=each.best_guess,
+                by_chance=each.by_chance,
+            )
+            for each in inferred(guarded, _known(found, model, now), model)
+        ],
     )
+
+
+def _counted_by(agent: Agent, pool: str, now: datetime) -> Model:
+    """Return the model by which people are counted: the policy's for a pool, or the shipped one."""
+    try:
+        return agent.model_for(agent.rules.in_force.hosts_of(pool)[0], "", now)
+    except (ModelError, UsageError):
+        return agent.shelf.of(None, agent.rules.in_force.keys, now)
+
+
+def _known(found: Holdings[str], model: Model, now: datetime) -> Knowledge | None:
+    """Return what a pool holds; None where that has a value that the model lacks."""
+    try:
+        return knowledge_in(found, model, now)
+    except UsageError:
+        return None
+
+
+def _agreeing(found: Holdings[str], model: Model, now: datetime) -> int:
+    """Return how many people agree with what a pool holds: with what the model lacks, nobody."""
+    known = _known(found, model, now)
+    return 0 if known is None else people_left(known, model)
 
 
 def forget(agent: Agent, recipient: str, now: datetime) -> bool:
@@ -100,16 +132,31 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
     """
     vault, pool_of = opened(agent), agent.rules.in_force.pool_of
     before = vault.profile.values()
-    after = _changed_values(before, agent, wanted, now)
+    after, usable = before, agent.usable_models(now)
+    if wanted.set or wanted.unset or not wanted.models:
+        everywhere = wanted.model is None
+        models = usable if wanted.model is None else [_named(agent, wanted.model, usable, now)]
+        after = planned(
+            after,
+            wanted.set,
+            wanted.unset,
+            models,
+            replace=wanted.replace,
+            everywhere=everywhere,
+        )
+    for name, own in wanted.models.items():
+        model = _named(agent, name, usable, now)
+        after = planned(after, own, (), [model], replace=wanted.replace)
     differs = differing(before, after)
     if differs and not wanted.dry_run:
         vault.profile.keep(after)
         agent.desk.unset(_unset(before, after))
         names = [*dict.fromkeys(name for _, name in differs)]
         back = partial(_put_back, agent, vault, before, frozenset(names), vault.ledger.count)
-        agent.desk.changed(_sentence(names), back)
-    told = {name: after.get(model, {}).get(name) for model, name in differs}
-    stale = vault.ledger.disclosures.holders(told, pool_of)
+        shown = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} values"
+        agent.desk.changed(f"Changed {shown} in your profile", back)
+    now_set = {name: after.get(model, {}).get(name) for model, name in differs}
+    stale = vault.ledger.disclosures.holders(now_set, pool_of)
     return Changed(
         done=not wanted.dry_run,
         changes=[
@@ -125,38 +172,10 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
     )
 
 
-def _changed_values(before: Values, agent: Agent, wanted: ProfileChange, now: datetime) -> Values:
-    """Return the values as a change leaves them."""
-    usable = agent.shelf.usable(agent.rules.in_force.keys, now)
-    values = before
-    if wanted.set or wanted.unset or not wanted.models:
-        everywhere = wanted.model is None
-        models = usable if wanted.model is None else [_named(agent, wanted.model, usable, now)]
-        values = planned(
-            values,
-            wanted.set,
-            wanted.unset,
-            models,
-            replace=wanted.replace,
-            everywhere=everywhere,
-        )
-    for name, own in wanted.models.items():
-        values = planned(
-            values, own, (), [_named(agent, name, usable, now)], replace=wanted.replace
-        )
-    return values
-
-
 def _unset(before: Values, after: Values) -> set[str]:
     """Return what was set for some model, and is for none any more."""
     old, new = ({name for own in each.values() for name in own} for each in (before, after))
     return old - new
-
-
-def _sentence(names: Sequence[str]) -> str:
-    """Return what became of the profile, as a word of the user."""
-    few = len(names) <= MOST_NAMED
-    return f"Changed {listed(names) if few else f'{len(names)} values'} in your profile"
 
 
 def _put_back(agent: Agent, vault: Vault, before: Values, names: frozenset[str], count: int) -> str:
@@ -194,17 +213,6 @@ def _entry(numbered: Numbered) -> Entry:
     )
 
 
-def _inferred(found: Inference, model: Model) -> Inferred:
-    return Inferred(
-        name=found.name,
-        title=model.attributes[model.index(found.name)].title,
-        bits=found.bits,
-        bits_in_all=found.bits_in_all,
-        best_guess=found.best_guess,
-        by_chance=found.by_chance,
-    )
-
-
 def _named(agent: Agent, name: str, usable: Sequence[Model], now: datetime) -> Model:
     """Return a model by its name, or by its id, which the profile has it by."""
     by_id = {model.id: model for model in usable}
@@ -236,27 +244,21 @@ def requested(agent: Agent, recipient: str | None, limit: int | None) -> list[Ha
 
 
 def _recorded(numbered: Numbered, agent: Agent) -> _Placed:
-    number, record = numbered
-    pool = agent.rules.in_force.pool_of(record.host)
-    if isinstance(record, Forgetting):
-        kept = Handled(
-            number=number, kind="forgotten", at=record.at, recipient=record.host, pool=pool
-        )
-        return _Placed(number, 0, kept)
-    kept = Handled(
-        number=number,
-        kind="disclosed",
-        at=record.at,
-        recipient=record.host,
-        pool=pool,
-        query=record.query,
-        asked=None if record.asked is None else [*record.asked],
-        disclosed=[name for name, _ in record.disclosed],
-        utility_bits=record.utility_bits,
-        people_left=record.people_left,
-        waiting=agent.unrecorded.waiting(number),
+    entry = _entry(numbered)
+    handled = Handled(
+        number=entry.number,
+        kind=entry.kind,
+        at=entry.at,
+        recipient=entry.recipient,
+        pool=agent.rules.in_force.pool_of(entry.recipient),
+        query=entry.query,
+        asked=entry.asked,
+        disclosed=[*entry.disclosed],
+        utility_bits=entry.utility_bits,
+        people_left=entry.people_left,
+        waiting=agent.unrecorded.waiting(entry.number),
     )
-    return _Placed(number, 0, kept)
+    return _Placed(entry.number, 0, handled)
 
 
 def _silent(agent: Agent, pool: str | None) -> Iterator[_Placed]:
@@ -268,21 +270,18 @@ def _silent(agent: Agent, pool: str | None) -> Iterator[_Placed]:
             continue
         found = agent.rules.in_force.pool_of(host)
         if pool in (None, found):
-            yield _Placed(each.after, -each.number, _of_silent(each, host, found))
-
-
-def _of_silent(silent: Silent, host: str, pool: str) -> Handled:
-    return Handled(
-        number=silent.number,
-        kind="nothing",
-        at=silent.at,
-        recipient=host,
-        pool=pool,
-        query=silent.ask.query,
-        asked=silent.ask.asked,
-        code=silent.code,
-        waiting=silent.waiting,
-    )
+            handled = Handled(
+                number=each.number,
+                kind="nothing",
+                at=each.at,
+                recipient=host,
+                pool=found,
+                query=each.ask.query,
+                asked=each.ask.asked,
+                code=each.code,
+                waiting=each.waiting,
+            )
+            yield _Placed(each.after, -each.number, handled)
 
 
 def recipients(agent: Agent, now: datetime) -> list[Recipient]:
@@ -312,10 +311,27 @@ def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
 
 def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> Recipient:
     """Return what there is to see of a pool; ``steps``: of the ledger, all that are about it."""
-    facts, pool_of = opened(agent).ledger.disclosures, agent.rules.in_force.pool_of
-    model, found = counted_by(agent, pool, now), facts.pool(pool, pool_of)
+    index, in_use = opened(agent).ledger.disclosures, agent.rules.in_force
+    model, found = _counted_by(agent, pool, now), index.pool(pool, in_use.pool_of)
     disclosed = [step for step in steps if step.people_left is not None]
     sites = sorted({step.site for step in disclosed})
+    book = in_use.book(model)
+
+    def history() -> Iterator[Moment]:
+        """Yield each time from which on another number of people agreed with what it held."""
+        linked: set[str] = set()
+        before = None
+        for number, of_entry in groupby(steps, key=lambda step: step.number):
+            for step in of_entry:
+                left = step.people_left
+                (linked.discard if left is None else linked.add)(step.site)
+            if left is None:  # the ledger has no number, and most have forgotten all
+                past = index.pool_before(number + 1 if linked else 0, pool, in_use.pool_of)
+                left = _agreeing(past, model, step.at)
+            if left != before:
+                yield Moment(at=step.at, people_left=left)
+            before = left
+
     return Recipient(
         pool=pool,
         sites=sites,
@@ -323,25 +339,10 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
         requests=len(disclosed),
         last_at=disclosed[-1].at,
         people=len(model.population.codes),
-        people_left=agreeing(known_in(found, model, now), model),
-        history=thinned([*_history(steps, pool, pool_of, facts, model)]),
-        blocked=blocked(agent, sites, model, now),
+        people_left=_agreeing(found, model, now),
+        history=thinned([*history()]),
+        blocked=book is not None
+        and all(
+            book.match(site, "", now.date()).settings["nothing"].value is True for site in sites
+        ),
     )
-
-
-def _history(
-    steps: Sequence[Step], pool: str, pool_of: PoolOf, facts: DisclosureIndex, model: Model
-) -> Iterator[Moment]:
-    """Yield each time from which on another number of people agreed with what a pool held."""
-    linked: set[str] = set()
-    before = None
-    for number, of_entry in groupby(steps, key=lambda step: step.number):
-        for step in of_entry:
-            left = step.people_left
-            (linked.discard if left is None else linked.add)(step.site)
-        if left is None:  # the ledger has no number, and most have forgotten all
-            held = facts.pool_before(number + 1 if linked else 0, pool, pool_of)
-            left = agreeing(known_in(held, model, step.at), model)
-        if left != before:
-            yield Moment(at=step.at, people_left=left)
-        before = left

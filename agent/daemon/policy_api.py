@@ -1,19 +1,18 @@
 """All that the policy in use rules, and changes of it: settings edited, answers calibrated."""
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from agent.daemon.agent import Agent
-from agent.daemon.context import hosts_of, model_for, names_for
 from agent.daemon.policy_file import Change, rewrite
 from agent.decision.calibration import METRIC, Calibration, answers_of, calibrated
-from agent.errors import PolicyError, Problem, UsageError
+from agent.errors import ModelError, PolicyError, Problem, UsageError
 from agent.model.attributes import Attribute
 from agent.wire.policy import (
     AttributeStatus,
@@ -31,13 +30,12 @@ from policy.edit import Value as TomlValue
 from policy.edit import toml, with_attribute, with_setting
 from policy.hosts import ANYBODY
 from policy.match import Rulebook
-from policy.precedence import GUARDED, Verdicts, may
+from policy.precedence import GUARDED, may
 from policy.read import preset, read
 from policy.rules import SIGN, Layer, Policy, Rule
 from policy.rules import Path as RulePath
 from policy.scope import (
     Scope,
-    Win,
     check_day,
     fitting,
     known,
@@ -55,15 +53,50 @@ DIGITS = 4  # of a number that is written: answers on a scale of five are no mor
 
 def ruled(now: datetime, agent: Agent) -> RulesStatus:
     """Return the rules in use, in their order, and what is wrong with the file as it is now."""
-    rules, policy, today = agent.rules, agent.rules.policy, now.date()
-    return RulesStatus(
+    rules, policy = agent.rules, agent.rules.policy
+    found = RulesStatus(
         path=str(rules.path),
         in_use=policy is not None,
         since=(None if agent.vault is None else rules.fired.since) or now,
         problems=[_problem(each) for each in rules.problems],
-        effective=[] if policy is None else [*_effective(policy, today)],
-        rules=[] if policy is None else [*_rules(policy, today, _names(now, agent), agent)],
+        effective=[],
+        rules=[],
     )
+    if policy is None:
+        return found
+    today, lines = now.date(), lines_of(policy.text)
+    usable = agent.usable_models(now)
+    names = [*dict.fromkeys(each.name for model in usable for each in model.attributes)]
+    remarks: dict[Rule, list[Remark]] = {}
+    for remark in audit(policy, names or None, today):
+        remarks.setdefault(remark.rule, []).append(remark)
+    alone = Rulebook(policy, ()).match(ANYBODY, "", today).settings  # for whoever no rule names
+    effective = [
+        SettingStatus(
+            key=key,
+            value=toml(alone[key].value),
+            rule=alone[key].rule.name,
+            line=place_of(lines, alone[key].rule, (key,)),
+        )
+        for key in SETTINGS
+        if key in alone
+    ]
+    written = [
+        RuleStatus(
+            name=rule.name,
+            source=rule.source,
+            line=place_of(lines, rule, ()),
+            conditions=rule.conditions,
+            settings={key: toml(value) for key, value in rule.settings.items()},
+            expires=rule.expires,
+            expired=rule.is_over(today),
+            fired_at=rules.fired.at(rule),
+            remarks=[_problem(each) for each in remarks.get(rule, ())],
+        )
+        for rule in policy.rules
+        if rule.layer is not Layer.DEFAULTS
+    ]
+    return replace(found, effective=effective, rules=written)
 
 
 def place_of(lines: Mapping[Key, int], rule: Rule, path: RulePath) -> int | None:
@@ -71,57 +104,8 @@ def place_of(lines: Mapping[Key, int], rule: Rule, path: RulePath) -> int | None
     return line_of(lines, (*rule.path, *path)) if rule.layer is Layer.FILE else None
 
 
-def _effective(policy: Policy, today: date) -> Iterator[SettingStatus]:
-    """Yield what holds by itself, for whoever no rule names."""
-    lines = lines_of(policy.text)
-    found = Rulebook(policy, ()).match(ANYBODY, "", today).settings
-    for key in SETTINGS:
-        if key in found:
-            rule = found[key].rule
-            line = place_of(lines, rule, (key,))
-            yield SettingStatus(key=key, value=toml(found[key].value), rule=rule.name, line=line)
-
-
-def _rules(
-    policy: Policy, today: date, names: Sequence[str] | None, agent: Agent
-) -> Iterator[RuleStatus]:
-    lines = lines_of(policy.text)
-    remarks: dict[Rule, list[Remark]] = {}
-    for remark in audit(policy, names, today):
-        remarks.setdefault(remark.rule, []).append(remark)
-    for rule in policy.rules:
-        if rule.layer is not Layer.DEFAULTS:
-            yield RuleStatus(
-                name=rule.name,
-                source=rule.source,
-                line=place_of(lines, rule, ()),
-                conditions=rule.conditions,
-                settings={key: toml(value) for key, value in rule.settings.items()},
-                expires=rule.expires,
-                expired=rule.is_over(today),
-                fired_at=agent.rules.fired.at(rule),
-                remarks=[_problem(each) for each in remarks.get(rule, ())],
-            )
-
-
-def _names(now: datetime, agent: Agent) -> list[str] | None:
-    """Return the attributes of all models that may be used, None where there is none."""
-    usable = agent.shelf.usable(agent.rules.in_force.keys, now)
-    return [*dict.fromkeys(each.name for one in usable for each in one.attributes)] or None
-
-
 def _problem(problem: Problem | Remark) -> ProblemStatus:
     return ProblemStatus(line=problem.line, key=problem.key, what=problem.what, hint=problem.hint)
-
-
-class _Said(NamedTuple):
-    """What is said of an attribute, by which rule, and on which line of the file."""
-
-    disclose: str
-    sensitivity: float | None
-    guard: float
-    rule: str
-    line: int | None
 
 
 def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[AttributeStatus]:
@@ -130,61 +114,37 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[Attri
     ``recipient``: a host, or @ and a group; None for whoever no rule names. UsageError where it
     is neither, ModelError and UsageError where its model cannot be used.
     """
-    in_force, today = agent.rules.in_force, now.date()
-    host = _host(recipient, agent)
-    model = model_for(host, "", now, agent)
-    book = in_force.book(model)
-    ruling = None if book is None else book.match(host, "", today)
-    lines = {} if in_force.policy is None else lines_of(in_force.policy.text)
-    found = []
-    for each in model.attributes:
-        said = _unruled() if ruling is None else _said_of(ruling.attributes[each.name], lines)
-        found.append(_attribute_status(each, model.id, said))
-    return found
+    in_use, host = agent.rules.in_force, recipient or ANYBODY
+    if recipient is not None:
+        pool = in_use.pool(recipient)
+        host = in_use.hosts_of(pool)[0] if recipient.startswith(SIGN) else recipient
+    model = agent.model_for(host, "", now)
+    book = in_use.book(model)
+    ruling = None if book is None else book.match(host, "", now.date())
+    lines = {} if in_use.policy is None else lines_of(in_use.policy.text)
 
+    def status(attribute: Attribute) -> AttributeStatus:
+        verdicts = None if ruling is None else ruling.attributes[attribute.name]
+        disclose = "never" if verdicts is None else may(verdicts)
+        key = "guard" if disclose == GUARDED else "disclose"
+        rule = None if verdicts is None else verdicts[key].rule
+        bits = None if verdicts is None else verdicts.get("sensitivity")
+        guarded = verdicts is not None and disclose == GUARDED
+        return AttributeStatus(
+            name=attribute.name,
+            title=attribute.title,
+            scope=attribute.scope,
+            values=[*attribute.values],
+            refines=attribute.refines,
+            model=model.id,
+            disclose=disclose,
+            sensitivity_bits=attribute.sensitivity if bits is None else float(bits.value),
+            guard=float(verdicts["guard"].value) if verdicts and guarded else 0.0,
+            rule=NO_POLICY if rule is None else rule.name,
+            line=None if rule is None else place_of(lines, rule, (key,)),
+        )
 
-def _host(recipient: str | None, agent: Agent) -> str:
-    """Return the host of a recipient: of a group, one that is a member."""
-    if recipient is None:
-        return ANYBODY
-    pool = agent.rules.in_force.pool(recipient)
-    return hosts_of(agent, pool)[0] if recipient.startswith(SIGN) else recipient
-
-
-def _unruled() -> _Said:
-    """Return what is said where there are no rules: then nothing is attached."""
-    return _Said("never", None, 0.0, NO_POLICY, None)
-
-
-def _said_of(verdicts: Verdicts, lines: Mapping[Key, int]) -> _Said:
-    disclose = may(verdicts)
-    key = "guard" if disclose == GUARDED else "disclose"
-    rule = verdicts[key].rule
-    bits = verdicts.get("sensitivity")
-    return _Said(
-        disclose,
-        None if bits is None else float(bits.value),
-        float(verdicts["guard"].value) if disclose == GUARDED else 0.0,
-        rule.name,
-        place_of(lines, rule, (key,)),
-    )
-
-
-def _attribute_status(attribute: Attribute, model: str, said: _Said) -> AttributeStatus:
-    default = attribute.sensitivity
-    return AttributeStatus(
-        name=attribute.name,
-        title=attribute.title,
-        scope=attribute.scope,
-        values=[*attribute.values],
-        refines=attribute.refines,
-        model=model,
-        disclose=said.disclose,
-        sensitivity_bits=default if said.sensitivity is None else said.sensitivity,
-        guard=said.guard,
-        rule=said.rule,
-        line=said.line,
-    )
+    return [status(each) for each in model.attributes]
 
 
 def calibration(asked: Calibrate, now: datetime, agent: Agent) -> Calibrated:
@@ -193,7 +153,7 @@ def calibration(asked: Calibrate, now: datetime, agent: Agent) -> Calibrated:
     UsageError for what nobody asked, and where it is to be written and cannot be; then nothing is.
     ModelError where that model must not be used.
     """
-    model = model_for(ANYBODY, "", now, agent)
+    model = agent.model_for(ANYBODY, "", now)
     found = calibrated([answers_of(asdict(each), model) for each in asked.answers], model)
     if asked.write:
         into_policy(agent.rules.path, found)
@@ -235,19 +195,15 @@ def calibrated_text(text: str, policy: Policy, found: Calibration) -> str:
     and where what it says of an attribute will expire.
     """
     if found.fit is not None:
-        _check_unit(policy)
+        other = {str(rule.settings.get("cost", METRIC)) for rule in policy.rules} - {METRIC}
+        if other:
+            what = f"the policy has the cost {min(other)!r}, and λ was fitted to {METRIC!r}"
+            raise UsageError(what, "take that line out, or write λ by hand", policy.source)
         text = with_setting(text, "lambda", _rounded(found.fit.trade_off))
     entries = tomllib.loads(text).get("attributes", {})
     for name, bits in found.sensitivity.items():
         text = with_attribute(text, name, _entry(name, entries.get(name, {}), bits))
     return text
-
-
-def _check_unit(policy: Policy) -> None:
-    other = {str(rule.settings.get("cost", METRIC)) for rule in policy.rules} - {METRIC}
-    if other:
-        what = f"the policy has the cost {min(other)!r}, and λ was fitted to {METRIC!r}"
-        raise UsageError(what, "take that line out, or write λ by hand", policy.source)
 
 
 def _entry(name: str, entry: str | Mapping[str, TomlValue], bits: float) -> dict[str, TomlValue]:
@@ -294,7 +250,10 @@ def edited(edit: PolicyEdit, path: Path, today: date) -> Done:
     """
     gone = [*dict.fromkeys(map(known, edit.unset))]
     values = {key: fitting(key, value) for key, value in edit.set.items()}
-    _check_keys(values, gone)
+    if not values and not gone:
+        raise UsageError("this edit changes nothing", "say what to set, or what to take out")
+    if both := next((key for key in gone if key in values), None):
+        raise UsageError(f"{both!r} is both set and taken out", "choose one of the two")
     where = scope(edit.recipient, edit.attribute, edit.query, edit.expires)
     if values:
         check_day(where, today)
@@ -309,10 +268,24 @@ def edited(edit: PolicyEdit, path: Path, today: date) -> Done:
 def outcome(done: Done, now: datetime, agent: Agent) -> Edited:
     """Return what still decides otherwise after an edit, once its policy is in use."""
     host, query = done.where.host(done.policy), done.where.words()
-    names = names_for(host, query, now, agent)
+    try:
+        names = tuple(each.name for each in agent.model_for(host, query, now).attributes)
+    except (ModelError, UsageError):
+        names = ()
     lines = lines_of(done.policy.text)
-    winning = wins(done.policy, done.where, done.values, names, now.date())
-    return Edited(changed=done.changed, wins=[_overriding(each, lines) for each in winning])
+    return Edited(
+        changed=done.changed,
+        wins=[
+            WinStatus(
+                key=win.key,
+                value=win.value,
+                names=[*win.names],
+                rule=win.rule.name,
+                line=place_of(lines, win.rule, (win.key,)),
+            )
+            for win in wins(done.policy, done.where, done.values, names, now.date())
+        ],
+    )
 
 
 def rewritten(path: Path, change: Change) -> Rewritten:
@@ -332,15 +305,6 @@ def rewritten(path: Path, change: Change) -> Rewritten:
     return Rewritten(policy, [policy.text] != before)
 
 
-def _check_keys(values: Mapping[str, Value], gone: Sequence[str]) -> None:
-    """Raise UsageError where nothing is to change, or the same is to be set and unset."""
-    if not values and not gone:
-        raise UsageError("this edit changes nothing", "say what to set, or what to take out")
-    for key in gone:
-        if key in values:
-            raise UsageError(f"{key!r} is to be set and to be taken out", "say one of the two")
-
-
 def _edited_text(
     text: str, policy: Policy, where: Scope, values: Mapping[str, Value], gone: Sequence[str]
 ) -> str:
@@ -352,14 +316,3 @@ def _edited_text(
         text = with_settings(text, policy, where, values)
         policy = read(text, policy.source, preset)
     return without_settings(text, policy, where, gone) if gone else text
-
-
-def _overriding(win: Win, lines: Mapping[Key, int]) -> WinStatus:
-    path = (*win.rule.path, win.key)
-    return WinStatus(
-        key=win.key,
-        value=win.value,
-        names=[*win.names],
-        rule=win.rule.name,
-        line=line_of(lines, path) if win.rule.layer is Layer.FILE else None,
-    )

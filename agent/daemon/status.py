@@ -54,7 +54,7 @@ def _notes(
     for each in models:
         if each.problem is not None:
             yield f"{MODEL}{each.name}: {each.problem}"
-    usable = agent.shelf.usable(agent.rules.in_force.keys, now)
+    usable = agent.usable_models(now)
     for remark in agent.rules.in_force.misspelt(usable):
         yield f"{POLICY}{remark}"
     if agent.trouble is not None:

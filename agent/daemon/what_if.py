@@ -1,82 +1,145 @@
-"""What another set would bring and cost, of a request or of a past one.
+"""What would be decided and why, what another set would bring, and what leaves at any trade-off.
 
 Nothing is sent, recorded or queued.
 """
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable
 from datetime import datetime
-from typing import NamedTuple
 
 from agent.daemon.agent import Agent
 from agent.daemon.context import (
-    Case,
+    Context,
     NothingError,
+    Own,
     apart,
     averaged,
-    case_before,
-    case_of,
-    decided_for,
+    context_before,
+    context_of,
+    decided,
     own_of,
 )
-from agent.daemon.explained import lines_of, said_of, too_long
-from agent.daemon.header import fits
-from agent.daemon.worded import code_of
+from agent.daemon.header import LARGEST, fits
+from agent.daemon.worded import code_of, worded
 from agent.decision.decide import Decision
+from agent.decision.request import Knowledge
+from agent.decision.tradeoff_curve import curve_steps
 from agent.decision.what_if import Addition, Change, WeighedSet, Weighing, weigh_steps
 from agent.errors import LockedError, UsageError
-from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
-from agent.wire.decide import Ask, Code, Line, Reason
-from agent.wire.what_if import Row, Weighed, Weight, WhatIf
-from agent.words.decisions import Decided, carried, difference, headline
-from agent.words.outcomes import WHY_NOTHING
+from agent.wire.decide import Ask, Code, Explained, Line
+from agent.wire.what_if import CurveAsk, Point, Row, TradeOffs, Weighed, Weight, WhatIf
+from agent.words.decisions import Decided, carried, difference, headline, lines
+from agent.words.outcomes import NO_ROOM, WHY_NOTHING
+from policy.hosts import ANYBODY
 
 NOTHING = Weight(names=[], utility_bits=0, cost_bits=0, identifiability=0, people_left=0)
 
 
-class _Asked(NamedTuple):
-    """What is weighed: a request, and what it carried where it is one of the past."""
-
-    case: Case
-    entry: Disclosure | None
+def explained(ask: Ask, now: datetime, agent: Agent) -> Explained:
+    """Return what `handle` would decide; UsageError where the recipient is not a host."""
+    try:
+        context = context_of(ask, now, agent)
+        decision = decided(context, own_of(context))
+    except NothingError as error:
+        return Explained(
+            code=error.code,
+            headline=f"Send nothing: {WHY_NOTHING[error.code]}.",
+            disclosed=[],
+            pending=[],
+            lines=[],
+            candidates=[],
+        )
+    said = _worded(decision, context)
+    return Explained(
+        code=code_of(decision),
+        headline=headline(said),
+        disclosed=[*decision.disclosed],
+        pending=[*said.pending],
+        lines=_lines(said),
+        candidates=[*said.outcomes],
+        proof=decision.evidence.proof,
+    )
 
 
 def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, Weighed]:
-    """Return the steps to a set beside the one that leaves with a request, or left.
+    """Return the steps to a comparison of a set with the one that leaves with a request, or left.
 
-    No agent, vault or other decision is touched by any of them. LockedError while locked.
-    UsageError where no request is specified, or two are; for a number of no entry that
-    discloses; for a recipient that is no host; in the steps, for an unknown attribute.
+    The steps touch no agent, vault or other decision. LockedError while locked. UsageError for no
+    request or two, for the number of an entry that discloses nothing, and for a recipient that is
+    not a host; in the steps, for an unknown attribute.
     """
+    entry = None
     try:
-        case, entry = _asked(body, now, agent)
+        if body.entry is None:
+            context = _context(body.recipient, body, now, agent)
+        elif any(each is not None for each in (body.recipient, body.query, body.asked)):
+            hint = "leave out recipient, query and asked, or the entry"
+            raise UsageError("an entry says itself what was asked, and by whom", hint)
+        elif agent.vault is None:
+            raise LockedError
+        else:
+            found = agent.vault.ledger.entry(body.entry)
+            if not isinstance(found, Disclosure):
+                raise UsageError(f"entry {body.entry} discloses nothing", "see `reticent ledger`")
+            entry = found
+            context = context_before(body.entry, entry, now, agent)
     except NothingError as error:
         if error.code == "locked":
             raise LockedError from None
-        return _said(_silent(error.code))
-    return _steps(body, _Asked(apart(case), entry), own_of(case))
+        return _in_one_step(_nothing_weighed(error.code))
+    return _weighing_steps(body, apart(context), entry, own_of(context))
 
 
-def _said(message: Weighed) -> Generator[None, None, Weighed]:
-    """Return the one step to what is known already."""
+def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, TradeOffs]:
+    """Return the steps to a curve, which touch no agent, vault or other decision.
+
+    Without a recipient it is by the rules for everybody, and for one who holds nothing. UsageError
+    where nothing can be decided; in the first step, where nothing would leave whatever the
+    trade-off. LockedError while locked.
+    """
+    try:
+        context = apart(_context(ask.recipient or ANYBODY, ask, now, agent))
+    except NothingError as error:
+        if error.code == "locked":
+            raise LockedError from error
+        hint = "`reticent doctor` says how to mend it"
+        raise UsageError(f"there is no curve: {WHY_NOTHING[error.code]}", hint) from error
+    if ask.recipient is None:
+        context = context._replace(knowledge=Knowledge())
+    return _curve_steps(context, own_of(context))
+
+
+def _context(
+    recipient: str | None, body: WhatIf | CurveAsk, now: datetime, agent: Agent
+) -> Context:
+    """Return the context of a request, or of the average one of a recipient."""
+    if recipient is None:
+        hint = "name a recipient, or an entry of the ledger"
+        raise UsageError("no request specified", hint)
+    context = context_of(
+        Ask(query=body.query or "", recipient=recipient, asked=body.asked), now, agent
+    )
+    return averaged(context) if body.query is None else context
+
+
+def _in_one_step(message: Weighed) -> Generator[None, None, Weighed]:
     yield
     return message
 
 
-def _steps(
-    body: WhatIf, asked: _Asked, own: Mapping[str, int] | None
+def _weighing_steps(
+    body: WhatIf, context: Context, entry: Disclosure | None, own: Own
 ) -> Generator[None, None, Weighed]:
-    case, entry = asked
     try:
-        decision = decided_for(case, own)
+        decision = decided(context, own)
     except NothingError as error:
-        return _silent(error.code)
-    has = {each.name for each in case.model.attributes}
+        return _nothing_weighed(error.code)
+    has = {each.name for each in context.model.attributes}
     base = None if entry is None else frozenset(name for name, _ in entry.disclosed if name in has)
     change = Change(frozenset(body.add), frozenset(body.drop), base)
     yield
-    weighing = yield from weigh_steps(decision, case.known, case.model, change, own)
-    said = said_of(decision, case)
+    weighing = yield from weigh_steps(decision, context.knowledge, context.model, change, own)
+    said = _worded(decision, context)
     chosen, other = _weight(weighing.chosen), _weight(weighing.weighed)
     alike, informed = weighing.chosen.figures.people, weighing.informed
     whole = headline(said)
@@ -85,12 +148,17 @@ def _steps(
         sentence = whole
         if entry is not None:
             sentence = carried(chosen, said.titles, alike_before=alike, informed=informed)
-    today = [] if sentence == whole else [Line(label="today" if entry else "decided", text=whole)]
+    remarks = [] if sentence == whole else [Line(label="today" if entry else "decided", text=whole)]
+    remarks += _lines(said)
+    if not fits(weighing.weighed.names, context.model):
+        remarks.append(_too_long(weighing.weighed.names))
+    if entry is not None and entry.digest != context.model.digest:
+        remarks.append(_other_model(entry, context))
     return Weighed(
         code=code_of(decision),
         headline=sentence,
-        pool=case.ruling.pool,
-        model=case.model.id,
+        pool=context.ruling.pool,
+        model=context.model.id,
         metric=decision.terms.metric,
         trade_off=decision.terms.trade_off,
         people=weighing.chosen.figures.people,
@@ -99,37 +167,12 @@ def _steps(
         chosen=chosen,
         weighed=other,
         rows=_rows(decision, weighing, said),
-        lines=[*today, *lines_of(said), *_remarks(weighing, asked)],
+        lines=remarks,
         proof=decision.evidence.proof,
     )
 
 
-def _asked(body: WhatIf, now: datetime, agent: Agent) -> _Asked:
-    if body.entry is None:
-        return _Asked(_case(body, now, agent), None)
-    if any(each is not None for each in (body.recipient, body.query, body.asked)):
-        hint = "leave out recipient, query and asked, or the entry"
-        raise UsageError("an entry says itself what was asked, and by whom", hint)
-    if agent.vault is None:
-        raise NothingError("locked")
-    entry = agent.vault.ledger.entry(body.entry)
-    if not isinstance(entry, Disclosure):
-        raise UsageError(f"entry {body.entry} discloses nothing", "see `reticent ledger`")
-    return _Asked(case_before(body.entry, entry, now, agent), entry)
-
-
-def _case(body: WhatIf, now: datetime, agent: Agent) -> Case:
-    """Return the case of a request, or of the average one of a recipient."""
-    if body.recipient is None:
-        hint = "name a recipient, or an entry of the ledger"
-        raise UsageError("no request specified", hint)
-    ask = Ask(query=body.query or "", recipient=body.recipient, asked=body.asked)
-    case = case_of(ask, now, agent)
-    return averaged(case) if body.query is None else case
-
-
-def _silent(code: Code) -> Weighed:
-    """Return what there is to say where nothing can be decided."""
+def _nothing_weighed(code: Code) -> Weighed:
     return Weighed(
         code=code,
         headline=f"Nothing to compare: {WHY_NOTHING[code]}.",
@@ -159,51 +202,81 @@ def _weight(each: WeighedSet) -> Weight:
 
 
 def _rows(decision: Decision, weighing: Weighing, said: Decided) -> list[Row]:
-    reasons = {each.name: each for each in said.outcomes}
-    return [
-        _row(each, decision, reasons.get(each.name), said.titles[each.name])
-        for each in weighing.additions
-    ]
+    reasons, verdict = {each.name: each for each in said.outcomes}, decision.terms.verdict
+
+    def row(each: Addition) -> Row:
+        reason = reasons.get(each.name)
+        guard, disclose = (verdict(key, each.name) for key in ("guard", "disclose"))
+        ruled = "auto" if disclose is None else str(disclose.value)
+        return Row(
+            name=each.name,
+            title=said.titles[each.name],
+            inside=each.inside,
+            held=each.held,
+            disclose="guarded" if guard is not None and guard.value else ruled,
+            reason=code_of(decision) if reason is None else reason.reason,
+            rule=None if reason is None else reason.rule,
+            limit=None if reason is None else reason.limit,
+            gain_bits=each.gain_bits,
+            cost_bits=each.cost_bits,
+            people_left=each.people_left,
+        )
+
+    return [row(each) for each in weighing.additions]
 
 
-def _row(each: Addition, decision: Decision, reason: Reason | None, title: str) -> Row:
-    return Row(
-        name=each.name,
-        title=title,
-        inside=each.inside,
-        held=each.held,
-        disclose=_disclose(decision, each.name),
-        reason=code_of(decision) if reason is None else reason.reason,
-        rule=None if reason is None else reason.rule,
-        limit=None if reason is None else reason.limit,
-        gain_bits=each.gain_bits,
-        cost_bits=each.cost_bits,
-        people_left=each.people_left,
+def _curve_steps(context: Context, own: Own) -> Generator[None, None, TradeOffs]:
+    curve = yield from curve_steps(
+        context.request, context.terms, context.knowledge, context.model, own
+    )
+    return TradeOffs(
+        matched_query=curve.matched_query,
+        status=code_of(curve),
+        mode=curve.terms.mode,
+        algorithm=curve.terms.algorithm,
+        metric=curve.terms.metric,
+        trade_off=curve.terms.trade_off,
+        present=curve.present,
+        knee=curve.knee,
+        points=[
+            Point(
+                least=step.least,
+                most=step.most,
+                disclosed=[*step.disclosed],
+                utility_bits=step.figures.utility,
+                cost_bits=step.figures.utility - step.figures.objective,
+                identifiability_cost=step.figures.identifiability_cost,
+                people_left=step.figures.people_left,
+                proof=step.proof,
+                beaten=step.beaten,
+            )
+            for step in curve.steps
+        ],
     )
 
 
-def _disclose(decision: Decision, name: str) -> str:
-    """Return what the policy says of an attribute, or that it guards it."""
-    terms = decision.terms
-    guard, disclose = terms.verdict("guard", name), terms.verdict("disclose", name)
-    if guard is not None and guard.value:
-        return "guarded"
-    return "auto" if disclose is None else str(disclose.value)
+def _worded(decision: Decision, context: Context) -> Decided:
+    """Return a decision as sentences are made of it, with what the header has no room for."""
+    return worded(decision, context.model, decision.terms.excluded - context.terms.excluded)
 
 
-def _remarks(weighing: Weighing, asked: _Asked) -> Iterator[Line]:
-    """Yield that the header has no room for the set, and that another model decided an entry."""
-    case, entry = asked
-    if not fits(weighing.weighed.names, case.model):
-        yield too_long(weighing.weighed.names)
-    if entry is not None and entry.digest != case.model.digest:
-        yield Line(label="model", text=_other_model(entry, case.model))
+def _lines(said: Decided) -> list[Line]:
+    """Return what more there is to say about a decision."""
+    dropped = [each.name for each in said.outcomes if each.reason == NO_ROOM]
+    return [*lines(said), *([_too_long(dropped)] if dropped else [])]
 
 
-def _other_model(entry: Disclosure, model: Model) -> str:
-    """Return by which model it is weighed, and what it carried that this one lacks."""
+def _too_long(names: Iterable[str]) -> Line:
+    text = f"{', '.join(sorted(names))}: the header would be over {LARGEST} bytes"
+    return Line(label=NO_ROOM, text=text)
+
+
+def _other_model(entry: Disclosure, context: Context) -> Line:
+    """Return which model it is weighed with, and what it carried that this one lacks."""
+    model = context.model
     now = "another of that name" if entry.model == model.id else model.id
     has = {each.name for each in model.attributes}
     lost = [name for name, _ in entry.disclosed if name not in has]
     without = f", which lacks {', '.join(lost)}" if lost else ""
-    return f"it was decided with {entry.model}, and is weighed with {now}{without}"
+    text = f"it was decided with {entry.model}, and is weighed with {now}{without}"
+    return Line(label="model", text=text)

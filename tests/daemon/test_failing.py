@@ -9,9 +9,9 @@ import agent.daemon.context
 import agent.daemon.handle
 from agent.daemon.agent import Agent
 from agent.daemon.consent.consent import Consent
-from agent.daemon.explained import explained
 from agent.daemon.handle import handle
 from agent.daemon.sources import Sources
+from agent.daemon.what_if import explained
 from agent.errors import VaultError
 from agent.vault.disclosure_index import Disclosure
 from agent.vault.ledger import Ledger

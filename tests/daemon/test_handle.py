@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.api import Calls
-from agent.daemon.explained import explained
 from agent.daemon.handle import handle
+from agent.daemon.what_if import explained
 from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED
 from agent.model.file import read, shipped_model

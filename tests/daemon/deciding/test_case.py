@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.daemon.context import case_before, case_of
+from agent.daemon.context import context_before, context_of
 from agent.daemon.handle import handle
 from agent.vault.disclosure_index import Disclosure
 from tests.daemon.doubles import MONDAY
@@ -18,10 +18,10 @@ def test_a_plan_hears_what_was_asked(mode: str, counts: bool) -> None:
     for _ in range(TIMES):
         assert handle(SHOP, MONDAY, agent).attributes
     query = MODEL.match(SHOP.query)
-    now = case_of(SHOP, MONDAY + SECOND, agent).known
+    now = context_of(SHOP, MONDAY + SECOND, agent).knowledge
     assert now.heard == (((query, TIMES),) if counts else ())
     for number in range(1, TIMES + 1):
         entry = vault.ledger.entry(number)
         assert isinstance(entry, Disclosure)
-        known = case_before(number, entry, MONDAY + SECOND, agent).known
+        known = context_before(number, entry, MONDAY + SECOND, agent).knowledge
         assert known.heard == (((query, number - 1),) if counts and number > 1 else ())

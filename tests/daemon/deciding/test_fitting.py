@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from agent.daemon.explained import explained
 from agent.daemon.handle import handle
 from agent.daemon.header import LARGEST
+from agent.daemon.what_if import explained
 from agent.model.attributes import UNSPECIFIED
 from agent.words.outcomes import NO_ROOM
 from tests.daemon.doubles import MONDAY

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
-from agent.daemon.explained import explained
 from agent.daemon.handle import handle
+from agent.daemon.what_if import explained
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask
 from agent.wire.what_if import WhatIf

@@ -9,8 +9,8 @@ import pytest
 from msgspec import structs
 
 from agent.daemon.agent import Agent
-from agent.daemon.explained import explained
 from agent.daemon.handle import handle
+from agent.daemon.what_if import explained
 from agent.errors import LockedError, UsageError
 from agent.wire.decide import Ask
 from agent.wire.policy import Verdict
