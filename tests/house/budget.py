@@ -45,7 +45,7 @@ BUDGETS = {
     "agent/build": Size(1_066, 13),
     "agent/wire": Size(1_000, 11),
     "agent/words": Size(800, 6),
-    "agent/daemon": Size(3_500, 32),
+    "agent/daemon": Size(5_588, 41),
     "agent/tui": Size(3_300, 28),
     "agent/cli": Size(3_300, 30),
     "agent/lab": Size(3_780, 34),
@@ -60,7 +60,7 @@ COUNTS = {
 STANDING = {
     "agent": Size(407, 4),
     "agent/cli": Size(5_794, 31),
-    "agent/daemon": Size(5_703, 43),
+    "agent/daemon": Size(5_588, 41),
     "agent/decision": Size(1_368, 10),
     "agent/lab": Size(3_780, 34),
     "agent/model": Size(876, 8),
