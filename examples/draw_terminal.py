@@ -11,7 +11,7 @@ from pathlib import Path
 from agent.cli.main import outcome
 
 COMMAND = (
-    'reticent decide --query "version control" --know dev_web=yes '
+    'reticent model decide --query "version control" --know dev_web=yes '
     "--only region,hobby,dev_web,int_java,int_python,int_ruby,salary"
 )
 PICTURE = Path(__file__).with_name("terminal.svg")

@@ -30,7 +30,7 @@ UNDECIDED: dict[Code, ReticentError] = {
     ),
     "unfit": DaemonError(
         f"the model does not fit the policy, or what is held of you{SO}",
-        "see `reticent policy check` and `reticent knows`",
+        "see `reticent policy check` and `reticent requests knows`",
     ),
     "not https": UsageError(
         f"the recipient's address is not https, so the network would read it{SO}",
@@ -176,11 +176,12 @@ def _counted(left: float) -> str:
 
 def _waits(review: Review) -> str:
     names = printable(listed(review.names))
-    return f"{names}, until you say `reticent approve {review.id}` or `reticent deny {review.id}`"
+    yes, no = (f"`reticent requests {word} {review.id}`" for word in ("approve", "deny"))
+    return f"{names}, until you say {yes} or {no}"
 
 
 def explained_text(explained: Explained) -> str:
-    """Return what would be decided, as `reticent decide` prints it."""
+    """Return what would be decided, as `reticent model decide` prints it."""
     first = [*explained.disclosed, *explained.pending]
     return explanation_page(explained.headline, explained.candidates, first, explained.lines)
 
@@ -331,7 +332,7 @@ def _place(row: Row, chosen: Sequence[str]) -> str:
 
 
 class WhatIfOptions(TypedDict):
-    """The options of `reticent whatif`, as click hands them over."""
+    """The options of `reticent requests whatif`, as click hands them over."""
 
     query: str | None
     recipient: str | None
@@ -394,7 +395,7 @@ def _body(options: WhatIfOptions) -> WhatIf:
     elif options["standing"] == bool((query or "").strip()):
         raise UsageError("what is weighed is for one query or for all", WHICH)
     if query is not None:
-        check_asked(query, "`reticent whatif 'version control' --recipient books.example`")
+        check_asked(query, "`reticent requests whatif 'version control' --recipient books.example`")
     if recipient is not None:
         check_host(recipient)
     return WhatIf(

@@ -1,4 +1,4 @@
-"""`reticent calibrate`: a person's own prices, in bits, from their answers."""
+"""`reticent policy calibrate`: a person's own prices, in bits, from their answers."""
 
 import tomllib
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from msgspec import to_builtins
 
 from agent.cli.options import PATH, json_option, record, yes_option
 from agent.cli.policy import model_option, own_policy
-from agent.cli.printing import Column, counted, paragraph, printable, strong, table, told
+from agent.cli.printing import Column, paragraph, printable, strong, table, told
 from agent.cli.prompts import agree
 from agent.daemon.policy_api import calibrated_message, into_policy
 from agent.decision.calibration import QUESTIONS, Answers, Calibration, answers_of, calibrated
@@ -20,6 +20,7 @@ from agent.files import read_bytes
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
 from agent.wire.what_if import Calibrated, Pair
+from agent.words.figures import counted
 
 LARGEST = 1 << 20  # bytes
 TITLES = {"precision": "sharing", "one_of": "being one of"}

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import click
 
 from agent.cli.daemon_client import door
-from agent.cli.groups import Commands
+from agent.cli.groups import Commands, Deferred
 from agent.cli.options import OneOf, json_option, record
-from agent.cli.printing import counted, paragraph, printable
+from agent.cli.printing import paragraph, printable
 from agent.cli.status import NO_VAULT
 from agent.daemon.checks import Finding, Machine, listens
 from agent.daemon.doctor import examine
@@ -42,16 +42,31 @@ from agent.daemon.sockets import alone
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.files import private_folder
 from agent.paths import Paths, paths
+from agent.words.figures import counted
 
 Command = Callable[..., None]
 PORTS = click.IntRange(0, 65535)
 SECONDS = 20.0  # for the daemon to end
 PAUSE = 0.1
 ENDED = "The daemon has ended: nothing is attached to any request until one runs again."
-SERVICE = "The system starts it again at the next call, locked; `reticent service remove` ends that"
+SERVICE = (
+    "The system starts it again with the next call, locked; `reticent daemon service remove` stops "
+    "that"
+)
 WRONG = ReticentError.exit_code
 COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
 SEEN = {"ok": "ok  ", "warn": "note", "bad": "BAD "}
+DEFERRED = {
+    "completion": Deferred("agent.cli.status", "Complete commands in your shell."),
+}
+
+
+@click.group(cls=Commands, default="run", deferred=DEFERRED)
+def daemon() -> None:
+    """Run, stop and check the daemon, which answers requests.
+
+    Without a command it runs until Ctrl-C.
+    """
 
 
 class ServiceFlags(TypedDict):
@@ -82,7 +97,7 @@ def _options(command: Command) -> Command:
     return manager(json_option(command))
 
 
-@click.group(cls=Commands)
+@daemon.group(cls=Commands)
 def service() -> None:
     """Have the system start the daemon at the first call."""
 
@@ -165,7 +180,7 @@ def status(**flags: Unpack[ServiceFlags]) -> None:
     for each in found.present:
         click.echo(f"  {printable(str(each))}")
     if found.present and not found.whole:
-        click.echo("Run `reticent service install` to mend it.")
+        click.echo("Run `reticent daemon service install` to mend it.")
     click.echo(f"{manager} {'answers' if answers else 'does not answer here'}.")
 
 
@@ -193,7 +208,7 @@ def _tell(
     click.echo("\n".join(printable(line) for line in lines))
 
 
-@click.command()
+@daemon.command(name="run")
 @click.option(
     "--listen",
     type=PORTS,
@@ -209,8 +224,8 @@ def _tell(
     " extension, which may for all. May be repeated.",
 )
 @json_option
-def daemon(listen: int | None, origins: tuple[str, ...], *, as_json: bool) -> None:
-    """Answer requests until Ctrl-C, or `reticent stop`, ends it.
+def run_(listen: int | None, origins: tuple[str, ...], *, as_json: bool) -> None:
+    """Answer requests until Ctrl-C, or `reticent daemon stop`, ends it.
 
     It starts locked: `reticent unlock` opens the vault. Nobody else on this machine can reach it.
     """
@@ -261,7 +276,7 @@ def _announced(said: dict[str, str | None], *, vault: bool) -> str:
     return "\n".join(lines)
 
 
-@click.command()
+@daemon.command()
 @json_option
 def stop(*, as_json: bool) -> None:
     """End the daemon: nothing is attached any more, until one is started.
@@ -300,7 +315,7 @@ def ended(at: Paths) -> Iterator[None]:
         yield
 
 
-@click.command()
+@daemon.command()
 @json_option
 @click.pass_context
 def doctor(context: click.Context, /, *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`reticent decide` and `curve`: which facts one request may carry, at one trade-off and at all."""
+"""`reticent model decide` and `curve`: which facts a request may carry, at one trade-off or all."""
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise

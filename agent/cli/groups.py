@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from keyword import iskeyword
 from types import ModuleType
-from typing import ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -34,11 +34,21 @@ def _imported(module: str) -> ModuleType:
 class Commands(click.Group):
     """A group that says what it has when called alone, and which name was probably meant.
 
-    In its module each deferred command has the same name; with _ where Python has the name, as in
-    try_ and set_.
+    ``deferred``: commands of other modules by name; there each has the same name, with _ where
+    Python has the name, as in try_ and set_. ``default``: the command that is meant where none is
+    named.
     """
 
-    deferred: ClassVar[Mapping[str, Deferred]] = {}
+    def __init__(
+        self,
+        *given: Any,  # noqa: ANN401  (as click has it)
+        deferred: Mapping[str, Deferred] | None = None,
+        default: str | None = None,
+        **named: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(*given, **named)
+        self.deferred: Mapping[str, Deferred] = deferred or {}
+        self._default = default
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in alphabetical order."""
@@ -55,6 +65,10 @@ class Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Show the help where no command is given; that is a mistake all the same."""
+        options = {name for each in self.get_params(ctx) for name in each.opts}
+        named = args and (not args[0].startswith("-") or args[0].partition("=")[0] in options)
+        if self._default and not named and not ctx.resilient_parsing:
+            args = [self._default, *args]
         if not args and not ctx.resilient_parsing:
             click.echo(ctx.get_help(), err=True)
             ctx.exit(USAGE)

@@ -14,12 +14,12 @@ import click
 
 from agent.cli.interrupt import Interrupted, uninterrupted
 from agent.cli.options import PATH, OneOf, at_terminal, json_option, record, sees_terminal
-from agent.cli.printing import counted, facts, note, paragraph, printable, told
+from agent.cli.printing import facts, note, paragraph, printable, told
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, read_passphrase
 from agent.daemon.model_registry import ModelRegistry
 from agent.errors import ModelError, UsageError, VaultError, nearest
 from agent.files import create_private, private_folder, read_bytes
-from agent.model.attributes import UNSPECIFIED, Attribute
+from agent.model.attributes import Attribute
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
 from agent.paths import Paths, paths
@@ -28,6 +28,8 @@ from agent.vault.profile import LARGEST, read_profile
 from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
 from agent.vault.vault_files import Location, check_free
+from agent.words.figures import counted
+from agent.words.titles import UNSPECIFIED
 from policy.read import preset_text
 
 PRESETS = ("generous", "balanced", "strict")
@@ -58,7 +60,7 @@ ABOVE = 3  # lines from the recovery code to that below the question whether it 
 NEXT = """\
 Next, have the daemon started (or run `reticent daemon`), and open the vault:
 
-  reticent service install
+  reticent daemon service install
   reticent unlock"""
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from agent.cli.groups import Commands, Deferred
+from agent.cli.groups import Commands
 from agent.cli.interrupt import Progress, extra
 from agent.cli.options import PATH, OneOf, folder_for, json_option, record, seed_option
 from agent.cli.printing import Column, paragraph, printable, table
@@ -38,6 +37,11 @@ _SIZES = ("1", "10", "100")
 _COLUMNS = (Column("what"), Column("paper", right=True), Column("here", right=True), Column("§"))
 
 
+@click.group(cls=Commands)
+def lab() -> None:
+    """Repeat the studies behind reticent on your own machine."""
+
+
 class AttackFlags(TypedDict):
     """The options of `reticent lab attack`, as click hands them over."""
 
@@ -59,7 +63,7 @@ def _counted(name: str, most: int, usual: int, text: str) -> Callable[[FC], FC]:
     return click.option(name, type=kind, default=usual, show_default=True, metavar="N", help=text)
 
 
-@click.command()
+@lab.command()
 @click.option("--users", type=PATH, metavar="F", help="A row per user, as `model build` has it.")
 @click.option("--events", type=PATH, metavar="F", help="A row per request.")
 @click.option("--log", type=PATH, metavar="DIR", help="A log, as of `reticent lab synth`.")
@@ -139,7 +143,7 @@ class PaperFlags(TypedDict):
     as_json: bool
 
 
-@click.command()
+@lab.command()
 @click.option("--model", type=PATH, metavar="M", help="A model file.")
 @click.option("--survey", is_flag=True, help="The model that comes with reticent; the default.")
 @click.option("--log", type=PATH, metavar="DIR", help="A log, as of `reticent lab synth`.")
@@ -224,7 +228,7 @@ class SynthFlags(TypedDict):
     as_json: bool
 
 
-@click.command()
+@lab.command()
 @click.argument("out", type=PATH, metavar="OUT")
 @click.option(
     "--times",
@@ -297,18 +301,3 @@ def _record(flags: SynthFlags, found: Measured | None) -> dict[str, object]:
             for each, share in found.shares
         ],
     }
-
-
-class LabCommands(Commands):
-    """The studies; each is in a module of its own."""
-
-    deferred: ClassVar[Mapping[str, Deferred]] = {
-        "attack": Deferred("agent.cli.lab", "Attack the agent, and weigh what it gives away."),
-        "paper": Deferred("agent.cli.lab", "Draw the paper's results, from a model or a log."),
-        "synth": Deferred("agent.cli.lab", "Write a synthetic log of the paper's size."),
-    }
-
-
-@click.group(cls=LabCommands)
-def lab() -> None:
-    """Run the studies behind reticent again, on your own machine."""

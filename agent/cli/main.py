@@ -3,12 +3,11 @@
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 from traceback import extract_tb
-from typing import ClassVar
 
 import click
 
@@ -17,73 +16,66 @@ from agent.cli.groups import Commands, Deferred
 from agent.cli.interrupt import Interrupted, came, listening
 from agent.cli.options import sees_terminal
 from agent.cli.printing import as_usage_error, show
-from agent.errors import LockedError, ReticentError, reason
+from agent.errors import LockedError, ReticentError, UsageError, nearest, reason
 from agent.paths import paths
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 DEBUG = "RETICENT_DEBUG"
-SCREENS = "review"  # what a person sees who names no command
+SCREENS, BEGIN = ["requests", "review"], ["init"]  # for a person who names no command
+
+
+MOVED = {  # what stood at the top once, and the group that has it now
+    **dict.fromkeys(("attributes", "block", "calibrate", "let", "unblock"), "policy"),
+    **dict.fromkeys(("approve", "deny", "forget", "knows", "ledger", "pending"), "requests"),
+    **dict.fromkeys(("recipients", "review", "undo", "watch", "whatif"), "requests"),
+    **dict.fromkeys(("backup", "key", "purge", "reset-clock", "restore"), "vault"),
+    **dict.fromkeys(("completion", "doctor", "service", "stop"), "daemon"),
+    **dict.fromkeys(("curve", "decide"), "model"),
+}
+COMMANDS = {
+    "ask": Deferred("agent.cli.ask", "Get the facts for one request, and record them."),
+    "browser": Deferred("agent.cli.browser", "Connect your browsers."),
+    "daemon": Deferred("agent.cli.daemon", "Run, stop and check the daemon that answers."),
+    "demo": Deferred("agent.cli.demo", "Watch eight requests of a fictional developer."),
+    "init": Deferred("agent.cli.init", "Set up: a passphrase, a policy and your facts."),
+    "lab": Deferred("agent.cli.lab", "Repeat the studies behind reticent."),
+    "lock": Deferred("agent.cli.status", "Close the vault, so that nothing is sent."),
+    "model": Deferred("agent.cli.model", "Build and manage models, and try decisions."),
+    "policy": Deferred("agent.cli.policy", "Check, show and change your rules."),
+    "profile": Deferred("agent.cli.profile", "Show and change your facts."),
+    "requests": Deferred("agent.cli.requests", "See what was sent to whom, and approve more."),
+    "status": Deferred("agent.cli.status", "Show whether requests are answered."),
+    "unlock": Deferred("agent.cli.status", "Open the vault, so that requests are answered."),
+    "vault": Deferred("agent.cli.vault", "Back up, restore or remove the vault; change keys."),
+}
 
 
 class Program(Commands):
     """The whole of the command line."""
 
-    deferred: ClassVar[Mapping[str, Deferred]] = {
-        "approve": Deferred("agent.cli.reviews", "Let what waits for you leave."),
-        "ask": Deferred("agent.cli.ask", "Get what one request may carry, and record it."),
-        "attributes": Deferred("agent.cli.policy", "Show what each attribute may do."),
-        "backup": Deferred("agent.cli.vault", "Copy the vault, encrypted as it is."),
-        "block": Deferred("agent.cli.policy_edit", "Give a recipient nothing any more."),
-        "browser": Deferred("agent.cli.browser", "Let your browsers reach the daemon."),
-        "calibrate": Deferred("agent.cli.calibrate", "Turn answers into your own prices, in bits."),
-        "completion": Deferred("agent.cli.status", "Complete commands in your shell."),
-        "curve": Deferred("agent.cli.decide", "Show what would leave at every trade-off."),
-        "daemon": Deferred("agent.cli.daemon", "Answer requests until Ctrl-C ends it."),
-        "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
-        "demo": Deferred("agent.cli.demo", "Show eight requests of a fictional developer."),
-        "deny": Deferred("agent.cli.reviews", "Keep what waits for you."),
-        "doctor": Deferred("agent.cli.daemon", "Look for what is wrong, and say the fix."),
-        "forget": Deferred("agent.cli.requests", "State that a recipient can no longer link."),
-        "init": Deferred("agent.cli.init", "Make the vault, a policy and your profile."),
-        "key": Deferred("agent.cli.vault", "Change what opens the vault."),
-        "knows": Deferred("agent.cli.requests", "Show what a recipient holds about you."),
-        "lab": Deferred("agent.cli.lab", "Run the studies behind reticent again."),
-        "ledger": Deferred("agent.cli.requests", "Show what was disclosed, to whom, and when."),
-        "let": Deferred(
-            "agent.cli.policy_edit", "Say whether attributes may leave to a recipient."
-        ),
-        "lock": Deferred("agent.cli.status", "Close the vault: nothing is attached any more."),
-        "model": Deferred("agent.cli.model", "Build, describe, sign and add models."),
-        "pending": Deferred("agent.cli.reviews", "List what waits for your word."),
-        "policy": Deferred("agent.cli.policy", "Check a policy file, and see what it rules."),
-        "profile": Deferred("agent.cli.profile", "Show, set, import and export your own values."),
-        "purge": Deferred("agent.cli.vault", "Remove everything of ours, for good."),
-        "recipients": Deferred("agent.cli.requests", "List who was told what about you."),
-        "requests": Deferred(
-            "agent.cli.requests", "List the latest requests, with what they told."
-        ),
-        "reset-clock": Deferred("agent.cli.vault", "Go by the clock again that was wrong."),
-        "restore": Deferred("agent.cli.vault", "Put a backup in the place of the vault."),
-        "review": Deferred("agent.cli.review", "See what left and why, and change it."),
-        "service": Deferred("agent.cli.daemon", "Have the system start the daemon."),
-        "status": Deferred("agent.cli.status", "Say how the daemon is, and what waits for you."),
-        "stop": Deferred("agent.cli.daemon", "End the daemon."),
-        "unblock": Deferred("agent.cli.policy_edit", "Treat a recipient like others again."),
-        "undo": Deferred("agent.cli.reviews", "Take back the last word on what may leave."),
-        "unlock": Deferred("agent.cli.status", "Open the vault, so that requests are answered."),
-        "watch": Deferred("agent.cli.watch", "Say what happens, a sentence in each line."),
-        "whatif": Deferred("agent.cli.ask", "Show what another set would bring and cost."),
-    }
-
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Show the screens where no command is given, in a terminal; else the help."""
+        """In a terminal, set up or show the screens if no command is given; else the help."""
         if not args and sees_terminal() and not ctx.resilient_parsing:
-            args = [SCREENS]
-        return super().parse_args(ctx, args)
+            args = SCREENS if paths().vault.exists() else BEGIN
+        return super().parse_args(ctx, [*args])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is named; UsageError, naming the group, if it moved into one."""
+        name = args[0]
+        if name in MOVED:
+            what = f"`reticent {name}` is now `reticent {MOVED[name]} {name}`"
+            raise UsageError(what, "run that; its arguments are the same")
+        near = nearest(name, [*self.list_commands(ctx), *MOVED])
+        if near in MOVED and name not in self.list_commands(ctx) and not ctx.resilient_parsing:
+            raise UsageError(f"unknown command {name!r}", f"did you mean '{MOVED[near]} {near}'?")
+        return super().resolve_command(ctx, args)
 
 
 @click.group(
     cls=Program,
+    deferred=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
     epilog=f"With {DEBUG}=1 in the environment, a defect shows its traceback.",
 )
@@ -92,7 +84,7 @@ class Program(Commands):
 def program(context: click.Context) -> None:
     """Attach few enough facts to a request to stay one of many.
 
-    Without a command it shows the screens of `reticent review`.
+    Without a command it sets everything up, and from then on shows the screens.
     """
     if os.environ.get("NO_COLOR"):
         context.color = False

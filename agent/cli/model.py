@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from agent.cli.daemon_client import door
-from agent.cli.groups import Commands
-from agent.cli.model_build import build, model_record, model_text
+from agent.cli.groups import Commands, Deferred
+from agent.cli.model_build import model_record, model_text
 from agent.cli.options import PATH, json_option, record
 from agent.cli.printing import Column, paragraph, printable, table
 from agent.model.file import read, shipped_model
@@ -22,9 +22,19 @@ COLUMNS = (
     Column("attributes", right=True),
     Column("signed with", wraps=True),
 )
+DEFERRED = {
+    "build": Deferred("agent.cli.model_build", "Build a model from tables or a search log."),
+    "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
+    "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
+}
 
 
-@click.command()
+@click.group(cls=Commands, deferred=DEFERRED)
+def model() -> None:
+    """Build, describe and manage models, and try decisions with one."""
+
+
+@model.command()
 @click.argument("file", type=PATH, metavar="M")
 @json_option
 def add(*, file: Path, as_json: bool) -> None:
@@ -45,7 +55,7 @@ def add(*, file: Path, as_json: bool) -> None:
     click.echo(record(added) if as_json else paragraph(printable(said)))
 
 
-@click.command(name="list")
+@model.command(name="list")
 @json_option
 def list_(*, as_json: bool) -> None:
     """List the models that requests can be decided with."""
@@ -65,7 +75,7 @@ def list_(*, as_json: bool) -> None:
             click.echo(paragraph(printable(f"{each.name} cannot be used: {each.problem}")))
 
 
-@click.command()
+@model.command()
 @click.argument("name", metavar="NAME")
 @json_option
 def remove(*, name: str, as_json: bool) -> None:
@@ -101,7 +111,7 @@ def _row(model: ModelStatus) -> tuple[str, str, str, str]:
     return printable(model.name), f"{model.queries:,}", f"{model.attributes:,}", maker
 
 
-@click.command()
+@model.command()
 @click.argument("path", type=PATH, metavar="PATH")
 @json_option
 def key(path: Path, *, as_json: bool) -> None:
@@ -117,7 +127,7 @@ def key(path: Path, *, as_json: bool) -> None:
     click.echo(public)
 
 
-@click.command()
+@model.command()
 @click.argument("path", type=PATH, metavar="M")
 @click.option("--key", "key_path", required=True, type=PATH, metavar="K", help="The private key.")
 @json_option
@@ -132,7 +142,7 @@ def sign(path: Path, key_path: Path, *, as_json: bool) -> None:
     click.echo(printable(f"Wrote {signature}; hand it on together with {path}."))
 
 
-@click.command()
+@model.command()
 @click.argument("path", type=PATH, metavar="M")
 @click.option(
     "--key", "expected", metavar="ed25519:HEX", help="Fail unless this public key signed it."
@@ -154,32 +164,6 @@ def verify(path: Path, expected: str | None, *, as_json: bool) -> None:
     said = f"{path} is as it was signed{'. ' + trust if expected is None else ', with:'}"
     click.echo(printable(said))
     click.echo(public)
-
-
-@click.group(cls=Commands)
-def model() -> None:
-    """Build, describe, sign and verify a model, and decide with it."""
-
-
-model.add_command(build)
-
-
-model.add_command(add)
-
-
-model.add_command(list_)
-
-
-model.add_command(remove)
-
-
-model.add_command(key)
-
-
-model.add_command(sign)
-
-
-model.add_command(verify)
 
 
 @model.command()

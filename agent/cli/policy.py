@@ -1,9 +1,9 @@
 """`reticent policy`: check a policy file, and see what it rules."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import click
 
@@ -18,14 +18,14 @@ from agent.cli.policy_pages import (
     shown_record,
     shown_text,
 )
-from agent.cli.printing import Column, counted, moment, note, paragraph, printable, strong, table
+from agent.cli.printing import Column, note, paragraph, printable, strong, table
 from agent.errors import PolicyError, Problem, UsageError
 from agent.files import check_ours
 from agent.model.file import read, shipped_model
 from agent.paths import paths
 from agent.wire.policy import AttributeStatus, RulesStatus, RuleStatus
 from agent.wire.policy import Problem as RuleProblem
-from agent.words.figures import bits
+from agent.words.figures import bits, counted, moment
 from policy.audit import Remark, audit, misspelt
 from policy.match import Rulebook
 from policy.read import load, with_typo_guard
@@ -42,6 +42,20 @@ COLUMNS = (
     Column("what it is", wraps=True),
 )
 BITS = "must bring: so many bits of help, or it does not leave."
+DEFERRED = {
+    "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),
+    "calibrate": Deferred("agent.cli.calibrate", "Turn your answers into prices, in bits."),
+    "let": Deferred("agent.cli.policy_edit", "Decide whether facts may go to a recipient."),
+    "set": Deferred("agent.cli.policy_edit", "Change a setting in a policy file."),
+    "try": Deferred("agent.cli.policy_try", "Show what a policy would have sent."),
+    "unblock": Deferred("agent.cli.policy_edit", "Treat a blocked recipient like others again."),
+    "unset": Deferred("agent.cli.policy_edit", "Remove a setting from a policy file."),
+}
+
+
+@click.group(cls=Commands, deferred=DEFERRED)
+def policy() -> None:
+    """Check, show and change the rules about what may be sent."""
 
 
 def own_policy() -> Path:
@@ -97,7 +111,7 @@ class Checked(NamedTuple):
     unread: bool = False
 
 
-@click.command()
+@policy.command()
 @click.argument("files", nargs=-1, type=PATH, metavar="[FILE]...")
 @model_option
 @json_option
@@ -173,12 +187,12 @@ def _record(checked: Checked) -> dict[str, Any]:
     }
 
 
-@click.command()
+@policy.command()
 @json_option
 def rules(*, as_json: bool) -> None:
-    """Show the rules that the daemon follows: for whom, what each sets, when it last decided.
+    """Show the rules in force, and when each last decided.
 
-    What is wrong with the file now stands on top, and below each rule what it does not do.
+    Mistakes in the file come first; below each rule is what has no effect in it.
     """
     with door() as client:
         found: RulesStatus = client.call("rules")
@@ -251,14 +265,17 @@ class ExplainOptions(TypedDict):
     as_json: bool
 
 
-@click.command()
+@policy.command()
 @click.option("--recipient", required=True, metavar="HOST", help="Who receives the request.")
 @click.option("--query", type=QUERY, required=True, metavar="TEXT", help=ASKED)
 @policy_option
 @model_option
 @json_option
 def explain(**options: Unpack[ExplainOptions]) -> None:
-    """Say which rules of a policy decide about one request, and which lose to them, and why."""
+    """Show which rules decide about one request.
+
+    And which rules lose to them, and why.
+    """
     check_asked(options["query"])
     day = today()
     names = names_of(options["model"])
@@ -272,15 +289,15 @@ def explain(**options: Unpack[ExplainOptions]) -> None:
         click.echo(explained_text(explained))
 
 
-@click.command()
+@policy.command()
 @click.option("--recipient", metavar="HOST", help="For whom. By default whoever no rule names.")
 @policy_option
 @model_option
 @json_option
 def show(recipient: str | None, file: Path, model: Path | None, *, as_json: bool) -> None:
-    """Show what a policy, its preset and the defaults rule together, and which of them does.
+    """Show every setting in force, and where it comes from.
 
-    Rules that hold for some requests only are listed below.
+    The file, its preset or the defaults. Rules for some requests only are listed below.
     """
     names = names_of(model)
     shown = shown_of(noted(read_policy(file), names), names, recipient, today())
@@ -290,11 +307,11 @@ def show(recipient: str | None, file: Path, model: Path | None, *, as_json: bool
         click.echo(shown_text(shown))
 
 
-@click.command()
+@policy.command()
 @click.option("--recipient", metavar="HOST", help="For whom. By default whoever no rule names.")
 @json_option
 def attributes(recipient: str | None, *, as_json: bool) -> None:
-    """Show the attributes of the model in use, what may leave, and the rule that says so.
+    """Show which facts may be sent, and which rule says so.
 
     HOST may be @ and the name of a group as well. No value of yours is shown, and the vault need
     not be open.
@@ -330,22 +347,3 @@ def _row(each: AttributeStatus) -> tuple[str, ...]:
         printable(f"{rule}{line}"),
         printable(f"{each.title}{finer}{scope}"),
     )
-
-
-class PolicyCommands(Commands):
-    """The commands about policy files; each is in a module of its own."""
-
-    deferred: ClassVar[Mapping[str, Deferred]] = {
-        "check": Deferred("agent.cli.policy", "Say what is wrong with policy files."),
-        "explain": Deferred("agent.cli.policy", "Say which rules decide a request."),
-        "rules": Deferred("agent.cli.policy", "Show what the daemon follows, and when."),
-        "set": Deferred("agent.cli.policy_edit", "Set something in a policy file."),
-        "show": Deferred("agent.cli.policy", "Show what holds, and where it comes from."),
-        "try": Deferred("agent.cli.policy_try", "Show what a policy would have disclosed."),
-        "unset": Deferred("agent.cli.policy_edit", "Take something out of a policy file."),
-    }
-
-
-@click.group(cls=PolicyCommands)
-def policy() -> None:
-    """Check a policy file, see what it rules, and change it."""

@@ -236,11 +236,10 @@ def let(**options: Unpack[LetOptions]) -> None:
     they leave unless a limit forbids it. No word lets out what is guarded, or anything to a
     recipient that gets nothing.
 
-    Your word takes back what you said of them before, holds in the running daemon from the next
-    request on, and says which rule of yours wins over it; `reticent undo` takes it back. Where it
-    is not written into the policy, a stricter rule that comes later wins, and so does one for fewer
-    requests. To edit a policy file with the daemon or without, for other settings, queries or
-    patterns, there is `reticent policy set`.
+    It replaces what you said of them before, holds from the next request on, and says which rule of
+    yours still wins over it; `reticent requests undo` reverts it. Where it is not written into the
+    policy, a stricter rule that comes later wins, and so does one for fewer requests. To edit a
+    policy file, for other settings, queries or patterns, there is `reticent policy set`.
     """
     if not options["attributes"]:
         raise UsageError("no attribute is named", "name some, joined by commas")

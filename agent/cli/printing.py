@@ -4,7 +4,6 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -49,16 +48,6 @@ def paragraph(text: str, indent: str = "") -> str:
 def strong(text: str) -> str:
     """Return a text that stands out where the terminal can show it."""
     return "\n".join(click.style(line, bold=True) for line in text.splitlines())
-
-
-def moment(at: datetime) -> str:
-    """Return a time to the minute, as it is here."""
-    return f"{at.astimezone():%Y-%m-%d %H:%M}"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return how many there are: 1 entry, 1,200 entries; ``many``: by default with an s."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:

@@ -3,16 +3,16 @@
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import click
 import msgspec
 
 from agent.cli.daemon_client import door
-from agent.cli.groups import Commands, Deferred
+from agent.cli.groups import Commands
 from agent.cli.init import REST, ask_value
 from agent.cli.options import PATH, at_terminal, json_option, record, yes_option
-from agent.cli.printing import Column, counted, paragraph, printable, strong, table
+from agent.cli.printing import Column, paragraph, printable, strong, table
 from agent.cli.prompts import agree
 from agent.errors import UsageError
 from agent.files import create_private, read_bytes
@@ -23,10 +23,10 @@ from agent.vault.profile import LARGEST, profile_toml, read_profile
 from agent.wire.client import Client
 from agent.wire.records import Changed, Profile, ProfileChange, Stale, ValueChange
 from agent.wire.state import ModelStatus
-from agent.words.figures import listed
+from agent.words.figures import counted, listed
 
 MASK = "***"
-BACK = "`reticent undo` takes that back, until the vault is locked."
+BACK = "`reticent requests undo` reverts that until the vault is locked."
 COLUMNS = (Column("attribute", wraps=True), Column("value", wraps=True))
 PIPE = Path("-")
 INPUT = "the standard input"
@@ -51,19 +51,9 @@ model_option = click.option(
 )
 
 
-class ProfileCommands(Commands):
-    """The group; what reads and writes files needs more than the others."""
-
-    deferred: ClassVar[Mapping[str, Deferred]] = {
-        "export": Deferred("agent.cli.profile", "Write your values into a file, in clear."),
-        "import": Deferred("agent.cli.profile", "Set the values that are in a file."),
-        "set": Deferred("agent.cli.profile", "Set values that you are asked for."),
-    }
-
-
-@click.group(cls=ProfileCommands)
+@click.group(cls=Commands)
 def profile() -> None:
-    """Show, set, import and export your own values."""
+    """Show and change your facts."""
 
 
 @profile.command()
@@ -84,7 +74,7 @@ def show(*, reveal: bool, as_json: bool) -> None:
 def unset(*, names: tuple[str, ...], model: str | None, as_json: bool) -> None:
     """Take values away: these attributes never leave from then on.
 
-    Whoever was told one goes on to hold it: `reticent knows HOST` says who holds what.
+    Whoever was told one goes on to hold it: `reticent requests knows HOST` says who holds what.
     """
     change = ProfileChange(model=model, unset=[*names])
     with door() as client:
@@ -127,17 +117,17 @@ def profile_text(values: Mapping[str, Mapping[str, str]], *, masked: bool) -> st
     return "\n\n".join(parts)
 
 
-@click.command(name="set")
+@profile.command(name="set")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--stdin", "piped", is_flag=True, help="Read NAME=VALUE lines, and ask nothing.")
 @model_option
 @json_option
 def set_(*, names: tuple[str, ...], piped: bool, model: str | None, as_json: bool) -> None:
-    """Set attributes: each is asked for, its values numbered; Enter leaves it as it is.
+    """Set facts: each is asked for; Enter keeps it as it is.
 
-    With --stdin they are read from the standard input, a NAME=VALUE in each line: all are set, or
-    none where one does not fit. A value is never an argument: every user of this machine can read
-    those of a running command, and a shell may keep what is typed.
+    With --stdin, lines of NAME=VALUE are read instead: all are set, or none if one does not fit. A
+    value is never an argument: every user of this machine can read those of a running command, and
+    a shell may keep what is typed.
     """
     _check_names(names, piped=piped)
     given = _lines() if piped else {}
@@ -157,7 +147,7 @@ def _check_names(names: Sequence[str], *, piped: bool) -> None:
         _refuse_value()
     if bool(names) == piped:
         what = "--stdin reads the names with the values" if piped else "no attribute is named"
-        hint = "leave out NAME" if piped else f"{WAYS}; `reticent attributes` lists them"
+        hint = "leave out NAME" if piped else f"{WAYS}; `reticent policy attributes` lists them"
         raise UsageError(what, hint)
     if names and not at_terminal():
         hint = "give lines of NAME=VALUE to `reticent profile set --stdin`"
@@ -211,17 +201,18 @@ def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
     return chosen
 
 
-@click.command(name="import")
+@profile.command(name="import")
 @click.argument("file", type=PATH, metavar="FILE")
 @click.option("--replace", is_flag=True, help="What is not in the file goes.")
 @yes_option
 @json_option
 def import_(file: Path, *, replace: bool, yes: bool, as_json: bool) -> None:
-    """Set the values that are in FILE: attribute = "value", for every model that has it.
+    """Set the facts in FILE.
 
-    Below a line [NAME] they are for the model NAME only. FILE may be - for the standard input.
-    What changes is shown, and asked about where anything does. Nothing is set where anything in
-    the file does not fit; `reticent undo` takes the whole of it back, until the vault is locked.
+    Each line is attribute = "value", for every model that has it; below a line [NAME], for the
+    model NAME only. FILE may be - for the standard input. What would change is shown first, for
+    you to agree. Nothing is set if anything in the file does not fit; `reticent requests undo`
+    reverts all of it, until the vault is locked.
     """
     text = _piped() if file == PIPE else None
     with door() as client:
@@ -352,14 +343,14 @@ def _outcome(
     return [printable(" ".join(said)), BACK]
 
 
-@click.command()
+@profile.command()
 @click.argument("file", type=PATH, metavar="FILE")
 @yes_option
 @json_option
 def export(file: Path, *, yes: bool, as_json: bool) -> None:
-    """Write your values into FILE as plain text, which only you can read; - writes to the output.
+    """Write your facts into FILE, as plain text.
 
-    With --json and - it is one JSON object.
+    Only you can read the file. With - they go to the output, and with --json as one JSON object.
     """
     if file != OUTPUT and file.exists():  # before the question, and again when it is written
         raise UsageError("there is such a file already", "choose another name", str(file))

@@ -7,24 +7,15 @@ from typing import TypedDict, Unpack
 import click
 
 from agent.cli.daemon_client import door
+from agent.cli.groups import Commands, Deferred
 from agent.cli.options import json_option, record, yes_option
-from agent.cli.printing import (
-    Column,
-    counted,
-    moment,
-    note,
-    paragraph,
-    printable,
-    sparkline,
-    strong,
-    table,
-)
+from agent.cli.printing import Column, note, paragraph, printable, sparkline, strong, table
 from agent.cli.prompts import agree
-from agent.model.attributes import UNSPECIFIED
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
 from agent.wire.records import Entry, Forget, Handled, Held, Inferred, Recipient
-from agent.words.figures import bits, listed
+from agent.words.figures import bits, counted, listed, moment
 from agent.words.notices import why_nothing
+from agent.words.titles import UNSPECIFIED
 
 LEDGER = (
     Column("entry", right=True),
@@ -58,10 +49,27 @@ DONE = (
     "that you said this."
 )
 NEVER = "{} was never told anything, so that there is nothing to forget."
+DEFERRED = {
+    "approve": Deferred("agent.cli.reviews", "Approve what waits for you."),
+    "deny": Deferred("agent.cli.reviews", "Deny what waits for you."),
+    "pending": Deferred("agent.cli.reviews", "List what waits for your approval."),
+    "review": Deferred("agent.cli.review", "Open the screens: see what was sent, and change it."),
+    "undo": Deferred("agent.cli.reviews", "Undo your last decision about what may be sent."),
+    "watch": Deferred("agent.cli.watch", "Follow what happens, one sentence per line."),
+    "whatif": Deferred("agent.cli.ask", "Compare other facts with those that were sent."),
+}
+
+
+@click.group(cls=Commands, default="list", deferred=DEFERRED)
+def requests() -> None:
+    """See what was sent to whom and what waits for you, and decide about it.
+
+    Without a command it lists the latest requests.
+    """
 
 
 class LedgerOptions(TypedDict):
-    """The options of `reticent ledger`, as click hands them over."""
+    """The options of `reticent requests ledger`, as click hands them over."""
 
     recipient: str | None
     after: int | None
@@ -69,7 +77,7 @@ class LedgerOptions(TypedDict):
     as_json: bool
 
 
-@click.command()
+@requests.command()
 @click.argument("recipient", required=False)
 @click.option("--after", type=click.IntRange(0), metavar="N", help="Only what came after entry N.")
 @click.option(
@@ -82,10 +90,10 @@ class LedgerOptions(TypedDict):
     "--json", "as_json", is_flag=True, help="Print a history: one JSON object in each line."
 )
 def ledger(**options: Unpack[LedgerOptions]) -> None:
-    """Show what was disclosed, oldest first; to RECIPIENT, and whoever it pools with, or to all.
+    """Show what was sent, to whom and when.
 
-    With --json it prints a history that `reticent policy try` reads. What was said to be
-    forgotten is no request, and is left out there.
+    To RECIPIENT and whoever it shares what it learns with, or to all; the latest last. With --json
+    it prints a history that `reticent policy try` reads; there only requests are listed.
     """
     limit = options["limit"] or (MOST_ENTRIES if options["as_json"] else LATEST_ENTRIES)
     with door() as client:
@@ -141,7 +149,7 @@ def _told(disclosed: Mapping[str, str]) -> str:
     return "; ".join(parts) or "nothing"
 
 
-@click.command()
+@requests.command(name="list")
 @click.option("--recipient", metavar="HOST", help="Only its requests, and those of its group.")
 @click.option(
     "--limit",
@@ -152,11 +160,10 @@ def _told(disclosed: Mapping[str, str]) -> str:
     help="At most N requests, the latest.",
 )
 @json_option
-def requests(*, recipient: str | None, limit: int, as_json: bool) -> None:
-    """List the latest requests, oldest first: what each disclosed, by name, and what that brought.
+def list_(*, recipient: str | None, limit: int, as_json: bool) -> None:
+    """List the latest requests, the newest last.
 
-    Those that carried nothing are among them, until the vault is locked. On the right it says how
-    many people were left who agree with all that the recipient held.
+    Requests that carried nothing are listed until the vault is locked.
     """
     with door() as client:
         found: list[Handled] = client.call("requests", recipient=recipient, limit=limit)
@@ -187,13 +194,12 @@ def _disclosed(handled: Handled) -> str:
     return ", ".join(handled.disclosed) + waits
 
 
-@click.command()
+@requests.command()
 @json_option
 def recipients(*, as_json: bool) -> None:
-    """List who was told anything about you, the latest first.
+    """List who knows what about you, the latest first.
 
-    For each: how many requests carried something, what it holds, and how many people still look
-    like you to it: as many as at first, how that went, and how many it is now.
+    The last column says how many people look like you to each: at first, in between, and now.
     """
     with door() as client:
         found: list[Recipient] = client.call("recipients")
@@ -237,13 +243,13 @@ def _left(recipient: Recipient) -> str:
     return " ".join(each for each in (f"{counts[0]:,}", line, now) if each)
 
 
-@click.command()
+@requests.command()
 @click.argument("recipient")
 @json_option
 def knows(recipient: str, *, as_json: bool) -> None:
-    """Show what RECIPIENT holds about you, since when, and how many people still look like you.
+    """Show what RECIPIENT knows about you, and since when.
 
-    RECIPIENT is a host, or @ and the name of a group that is taken to pool what it learns.
+    RECIPIENT is a host, or @ and the name of a group that shares what it learns.
     """
     with door() as client:
         found: Held = client.call("knowledge", recipient=recipient)
@@ -293,15 +299,15 @@ def _recent(held: Held) -> str:
     return f"; {held.recent} new in the last seven days" if held.recent else ""
 
 
-@click.command()
+@requests.command()
 @click.argument("recipient")
 @yes_option
 @json_option
 def forget(recipient: str, *, yes: bool, as_json: bool) -> None:
-    """State that RECIPIENT can no longer link what it was told to you.
+    """Mark RECIPIENT as having forgotten you.
 
-    From then on it is taken to know nothing, and whoever it pools with as well. It is a statement,
-    not a deletion: the ledger keeps what was disclosed.
+    From then on it counts as knowing nothing, and so does whoever it shares with. This deletes
+    nothing: the ledger keeps what was sent.
     """
     name = printable(recipient)
     if not yes:

@@ -1,4 +1,4 @@
-"""`reticent review`: the screens, and the user's own editor."""
+"""`reticent`: the screens, and the user's own editor."""
 
 import os
 import shlex
@@ -84,7 +84,7 @@ def review() -> None:
     It starts the daemon if none runs, and leaves it running. Keys are in the footer; `?` is help.
     """
     if not sees_terminal() or os.environ.get("TERM", "") in PLAIN:
-        hint = "`reticent watch` says the same line by line, and `reticent pending` what waits"
+        hint = "use `reticent requests watch` and `reticent requests pending` instead"
         raise UsageError("the screens need a terminal", hint)
     shown = Review(Link(paths().control, start), Outside(examined, edit, now))
     shown.run()
@@ -108,7 +108,7 @@ def start() -> None:
 
 
 def examined() -> Sequence[Finding]:
-    """Return all that `reticent doctor` finds."""
+    """Return all that `reticent daemon doctor` finds."""
     from agent.cli.daemon import usual
     from agent.daemon.checks import Machine
     from agent.daemon.doctor import examine

@@ -10,19 +10,19 @@ from msgspec.structs import replace as changed
 
 from agent.cli.daemon_client import door
 from agent.cli.options import json_option, names, record
-from agent.cli.printing import counted, facts, moment, paragraph, printable, strong
+from agent.cli.printing import facts, paragraph, printable, strong
 from agent.errors import UsageError
 from agent.wire.base import MOST_DAYS
 from agent.wire.client import Client
 from agent.wire.policy import About, Decided, Lasting, Override, Review, Ruled, Undone, Verdict
-from agent.words.figures import bits, listed, people
+from agent.words.figures import bits, counted, listed, moment, people
 
 ALL = "all"
 SHOWN = 5  # numbers in a hint
 MEANWHILE = "it may have been settled meanwhile, on the screen or by another command"
 HOW = (
-    "`reticent approve ID` lets it leave with the next request, `reticent deny ID` does not; both "
-    "also for longer: see --help."
+    "`reticent requests approve ID` sends it with the next request, `reticent requests deny ID` "
+    "does not. Both can last longer: see --help."
 )
 OFFERS = (
     "What a recipient can use is settled for good, or with --days. Approved, it gets no more than "
@@ -46,7 +46,9 @@ Given = tuple[Review, Verdict, Ruled]
 ONCE = "For the next request only; the default, but for what a recipient offers to use."
 ALWAYS = "For good; written into the policy."
 FROM = "All attributes that wait for this recipient, or whoever it pools with; offers stay."
-NO_ID = "`reticent pending` lists what waits, each with its ID; --from HOST is for all of one"
+NO_ID = (
+    "`reticent requests pending` lists what waits, each with its ID; --from HOST is for all of one"
+)
 
 
 def _numbers(text: str) -> tuple[int, ...] | None:
@@ -104,7 +106,7 @@ def waiting(number: int, found: Sequence[Review]) -> Review:
     if found:
         known = [str(each.id) for each in found[:SHOWN]]
         known += [f"{len(found) - SHOWN} more"] if len(found) > SHOWN else []
-        hint = f"{MEANWHILE}; `reticent pending` lists what does wait: {listed(known)}"
+        hint = f"{MEANWHILE}; `reticent requests pending` lists what does wait: {listed(known)}"
     raise UsageError(f"nothing waits under {number}", hint)
 
 
@@ -244,7 +246,10 @@ def ruled_lines(ruled: Ruled, place: str | None) -> list[str]:
     lines = [] if ruled.written is None else [f"Written into {place} as {ruled.written!r}."]
     if ruled.blocked and ruled.decided_by:
         by = f"the recipient is blocked, by {ruled.decided_by[0]!r}"
-        return [*lines, f"Nothing leaves all the same: {by}; `reticent unblock` takes that back."]
+        return [
+            *lines,
+            f"Nothing leaves all the same: {by}; `reticent policy unblock` takes that back.",
+        ]
     for name, rule in zip_longest(ruled.without_effect, ruled.decided_by, fillvalue="another rule"):
         lines.append(f"Without effect on {name}, about which {rule!r} decides.")
     return lines
@@ -278,7 +283,7 @@ def approve(**options: Unpack[VerdictOptions]) -> None:
     """Let what waits under ID leave, or only the attributes NAME, from the next request on.
 
     Of what a recipient offers to use: from then on it gets no more than that, as the policy allows,
-    for good or with --days; when these are over, nothing. `reticent undo` takes the last back.
+    for good or with --days; when these are over, nothing. `reticent requests undo` reverts it.
     """
     _rule("approve", options)
 
@@ -289,7 +294,7 @@ def deny(**options: Unpack[VerdictOptions]) -> None:
     """Keep what waits under ID, or only the attributes NAME, from the next request on.
 
     A recipient whose offer is denied gets nothing any more, for good or with --days, by a rule that
-    is written into the policy. `reticent undo` takes the last back.
+    is written into the policy. `reticent requests undo` reverts it.
     """
     _rule("deny", options)
 
@@ -321,7 +326,7 @@ def _rule_all(decided: Decided, options: VerdictOptions, sender: str) -> None:
         offers = [each.id for each in found if each.kind == "offer"]
         asked = [each for each in found if each.kind == "ask"]
         if not asked:
-            hint = "`reticent pending` lists what waits"
+            hint = "`reticent requests pending` lists what waits"
             hint = f"what it offers is settled by ID: {_ids(offers)}" if offers else hint
             raise UsageError(f"no attribute waits for {printable(sender)}", hint)
         given = [_given(each, verdict, client) for each in asked]
@@ -385,7 +390,8 @@ def _check_offer(options: VerdictOptions, verdict: Verdict) -> None:
             what = f"--{name.replace('_', '-')} does not go with an offer"
             raise UsageError(what, "it is settled for good, or with --days N")
     if verdict.decided == "deny" and verdict.names:
-        hint = f"`reticent approve {options['number']} NAME...` says what its recipient may use"
+        use = f"reticent requests approve {options['number']} NAME..."
+        hint = f"`{use}` says what its recipient may use"
         raise UsageError("an offer is denied as a whole", hint)
 
 

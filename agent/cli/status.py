@@ -5,12 +5,13 @@ from click.shell_completion import get_completion_class
 
 from agent.cli.daemon_client import door
 from agent.cli.options import OneOf, json_option, record
-from agent.cli.printing import counted, facts, moment, note, paragraph, printable, strong
+from agent.cli.printing import facts, note, paragraph, printable, strong
 from agent.cli.prompts import ask_for, method_of, method_options
 from agent.errors import VaultError
 from agent.paths import paths
 from agent.wire.client import Client
 from agent.wire.state import Method, ModelStatus, PolicyStatus, Status, Unlock
+from agent.words.figures import counted, moment
 from agent.words.outcomes import write_policy
 
 NO_VAULT = "There is no vault yet: `reticent init` makes one."
@@ -60,7 +61,7 @@ def _facts(status: Status) -> list[tuple[str, str]]:
     lines.append(("policy", _policy(policy, vault=status.vault)))
     lines += [("problem", printable(each)) for each in policy.problems]
     lines += [("model", printable(model_line(each))) for each in status.models]
-    pending = "; `reticent pending` lists it" if status.waiting else ""
+    pending = "; `reticent requests pending` lists it" if status.waiting else ""
     lines.append(("waits for you", (str(status.waiting) if pending else "nothing") + pending))
     since = moment(status.started_at)
     lines.append(("daemon", f"version {status.version}, process {status.process}, since {since}"))
@@ -148,9 +149,9 @@ def completion(context: click.Context, /, shell: str, *, as_json: bool) -> None:
     """Print what makes a shell complete the commands and options of reticent.
 
     \b
-    In ~/.bashrc:                   eval "$(reticent completion bash)"
-    In ~/.zshrc, after compinit:    eval "$(reticent completion zsh)"
-    In ~/.config/fish/config.fish:  reticent completion fish | source
+    In ~/.bashrc:                   eval "$(reticent daemon completion bash)"
+    In ~/.zshrc, after compinit:    eval "$(reticent daemon completion zsh)"
+    In ~/.config/fish/config.fish:  reticent daemon completion fish | source
     """  # noqa: D301  (click's mark, which stands for itself)
     found = get_completion_class(shell)
     if found is None:

@@ -136,7 +136,7 @@ Checked = TypeVar("Checked", Limits, Terms)
 
 
 class DecideOptions(TypedDict):
-    """The options of `reticent decide`, as click hands them over."""
+    """The options of `reticent model decide`, as click hands them over."""
 
     query: str
     model: Path | None

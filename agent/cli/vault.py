@@ -18,7 +18,7 @@ from agent.cli.daemon_client import COPYING, door
 from agent.cli.groups import Commands
 from agent.cli.interrupt import uninterrupted
 from agent.cli.options import PATH, OneOf, json_option, record, yes_option
-from agent.cli.printing import Column, counted, note, paragraph, printable, table
+from agent.cli.printing import Column, note, paragraph, printable, table
 from agent.cli.prompts import (
     PROMPTS,
     agree,
@@ -34,7 +34,7 @@ from agent.daemon.installed_files import remove as remove_files
 from agent.daemon.service import foreign, look_at_units
 from agent.errors import BusyVaultError, DaemonError, UsageError, VaultError
 from agent.paths import Paths, paths
-from agent.vault.backup import OTHER, check, keys
+from agent.vault.backup import OTHER, check, copy_closed, keys
 from agent.vault.backup import restore as put_back
 from agent.vault.secrets import Kind, Secret
 from agent.vault.slots import SlotRow
@@ -42,6 +42,7 @@ from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location, read_witness, replaced, set_aside
 from agent.wire.client import Client
 from agent.wire.state import Method, Place, Status
+from agent.words.figures import counted
 
 COLUMNS = (Column("id", right=True), Column("opens with", wraps=True), Column("work", wraps=True))
 NAMES: dict[Kind | None, str] = {
@@ -58,6 +59,11 @@ CODE = "Write this recovery code down on paper, and keep it apart from this mach
 WORD = "purge"
 
 
+@click.group(cls=Commands)
+def vault() -> None:
+    """Back up, restore or remove the vault, and change what opens it."""
+
+
 class KeyFlags(TypedDict):
     """How to open the vault, as click hands it over."""
 
@@ -65,7 +71,7 @@ class KeyFlags(TypedDict):
     recovery: bool
 
 
-@click.group(cls=Commands)
+@vault.group(cls=Commands)
 def key() -> None:
     """Change what opens the vault: passphrases, recovery codes, the keyring.
 
@@ -93,7 +99,7 @@ def list_(*, as_json: bool) -> None:
 def add(*, kind: Kind, as_json: bool, **flags: Unpack[KeyFlags]) -> None:
     """Let one more secret open the vault; it is opened with one that does so now.
 
-    With a forgotten passphrase: `reticent key add passphrase --recovery`.
+    With a forgotten passphrase: `reticent vault key add passphrase --recovery`.
     """
     if kind == "keyring":
         check_keyring()
@@ -114,12 +120,12 @@ def add(*, kind: Kind, as_json: bool, **flags: Unpack[KeyFlags]) -> None:
 @yes_option
 @json_option
 def remove(*, number: int, yes: bool, as_json: bool, **flags: Unpack[KeyFlags]) -> None:
-    """Remove the key slot ID, as `reticent key list` has it.
+    """Remove the key slot ID, as `reticent vault key list` has it.
 
     The last one that is of use everywhere stays.
 
     Whoever knows its secret and has an older copy of the vault opens that copy still: then
-    `reticent key rotate` helps with what comes from now on.
+    `reticent vault key rotate` helps with what comes from now on.
     """
     with _opened(flags) as vault:
         kinds = _kinds(vault)
@@ -154,7 +160,7 @@ def rotate(*, yes: bool, as_json: bool) -> None:
         note(f"{old} is sealed with the key of then: what opened it opens it still")
 
 
-@click.command(name="reset-clock")
+@vault.command(name="reset-clock")
 @yes_option
 @json_option
 def reset_clock(*, yes: bool, as_json: bool) -> None:
@@ -260,15 +266,15 @@ def _work(slot: SlotRow) -> str:
     return "" if work is None else f"{work.memory_kib / 1024:g} MiB, {work.iterations} times"
 
 
-@click.command()
+@vault.command()
 @click.argument("file", type=PATH, metavar="FILE")
 @method_options
 @json_option
 def backup(file: Path, *, keyring: bool, recovery: bool, as_json: bool) -> None:
-    """Write a copy of the vault into FILE, encrypted as it is and opened by the same secrets.
+    """Copy the vault into FILE, encrypted as it is.
 
-    Where no daemon has the vault open, the passphrase is asked for: a copy is made only of a vault
-    that is whole.
+    The same secrets open the copy. Where no daemon has the vault open, the passphrase is asked for:
+    a copy is made only of a vault that is whole.
     """
     method = method_of(keyring=keyring, recovery=recovery)
     if os.path.lexists(file):
@@ -279,7 +285,7 @@ def backup(file: Path, *, keyring: bool, recovery: bool, as_json: bool) -> None:
             client.call("backup", Place(path=str(place)))
         else:
             _copy(place, method)
-    done = f"Wrote {place}. `reticent restore` puts it in the place of the vault."
+    done = f"Wrote {place}. `reticent vault restore` puts it in the place of the vault."
     click.echo(record({"file": str(place)}) if as_json else paragraph(printable(done)))
 
 
@@ -295,17 +301,13 @@ def _is_open(client: Client) -> bool:
 
 def _copy(place: Path, method: Method) -> None:
     """Copy the vault, of which nothing changes; VaultError where there is none."""
-    from agent.vault.backup import copy_closed
-    from agent.vault.secrets import Secret
-    from agent.vault.vault_files import Location
-
     at = Location.of(paths())
     if not at.vault.exists():
         raise VaultError("there is no vault yet", "make one with `reticent init`")
     copy_closed(at, place, Secret(method, ask_for(method)))
 
 
-@click.command()
+@vault.command()
 @click.argument("file", type=PATH, metavar="FILE")
 @click.option("--check", "only_check", is_flag=True, help="Verify FILE, and change nothing.")
 @method_options
@@ -372,7 +374,7 @@ def _check_closed(at: Location) -> None:
         return
 
 
-@click.command()
+@vault.command()
 @yes_option
 @json_option
 def purge(*, yes: bool, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`reticent watch`: what happens, a sentence in each line."""
+"""`reticent requests watch`: what happens, a sentence in each line."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -12,18 +12,18 @@ import click
 import msgspec
 
 from agent.cli.daemon_client import door
-from agent.cli.printing import counted, moment, printable
+from agent.cli.printing import printable
 from agent.cli.reviews import brought, what_waits
 from agent.cli.status import headline, model_line
 from agent.errors import DaemonError, LockedError
-from agent.model.attributes import UNSPECIFIED
 from agent.wire.base import MOST_ENTRIES
 from agent.wire.client import Client
 from agent.wire.policy import Review
 from agent.wire.records import Entry, Handled
 from agent.wire.state import Event, Status
-from agent.words.figures import bits, listed, people
+from agent.words.figures import bits, counted, listed, moment, people
 from agent.words.notices import why_nothing
+from agent.words.titles import UNSPECIFIED
 
 LOCKED = "the vault is locked: `reticent unlock` shows more"
 UNSAID = {"query", "at", "kind"}  # of a review
@@ -52,7 +52,7 @@ class Said:
 
 def of_status(status: Status, at: datetime) -> Said:
     """Say how the daemon is."""
-    waits = f" {counted(status.waiting, 'request')} for your word: `reticent pending`."
+    waits = f" {counted(status.waiting, 'request')} for your word: `reticent requests pending`."
     text = headline(status) + (waits if status.waiting else "")
     return Said("status", at, text, {"locked": status.locked, "waiting": status.waiting})
 
@@ -97,7 +97,7 @@ def of_review(event: Event, waiting: list[Review]) -> Said:
     for each in waiting:
         if each.id == event.id:
             shown = msgspec.structs.replace(each, query="")
-            how = f"`reticent approve {each.id}` or `reticent deny {each.id}`"
+            how = f"`reticent requests approve {each.id}` or `reticent requests deny {each.id}`"
             fields = msgspec.to_builtins(shown).items()
             details = {name: value for name, value in fields if name not in UNSAID}
             return Said(event.kind, event.at, f"{what_waits(shown)}; {how}.", details)

@@ -48,12 +48,12 @@ from policy.read import EMPTY_POLICY, is_empty_policy, load
 from policy.rules import Policy
 
 SECONDS = 5.0  # of silence
-START = "`reticent service install`, or `reticent daemon` in a terminal of its own"
+START = "`reticent daemon service install`, or `reticent daemon` in a terminal of its own"
 AGAIN = "stop the daemon, and start it again"
 FIXES = {
     MISSING: "nothing: it knows from now on",
     UNWRITTEN: "make room, and the folder of the state writable",
-    ALTERED: "`reticent key list`, and remove what you do not know with `reticent key remove`",
+    ALTERED: "`reticent vault key list`; `reticent vault key remove` removes what you do not know",
 }
 _PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
 NAME = "browsers"
@@ -158,7 +158,7 @@ def _older(at: Location, notice: Notice | None) -> Iterator[Finding]:
         yield warn("vault", f"{path} was replaced, and secrets of then open it still", fix)
     for path in set_aside(at):
         if notice is None or str(path) != notice.file:
-            fix = f"reticent restore '{path}'; once you do not need it: rm '{path}'"
+            fix = f"reticent vault restore '{path}'; once you do not need it: rm '{path}'"
             yield warn("vault", f"{path} was set aside, when the vault was replaced", fix)
     for path in left_unfinished(at.vault) if at.vault.parent.is_dir() else ():
         what = f"{path} was left unfinished, and secrets of then may open it"
@@ -197,7 +197,9 @@ def _damaged(slots: list[SlotRow]) -> Iterator[Finding]:
         return
     for slot in slots:
         if slot.kind is None:
-            fix = f"reticent key remove {slot.id}, then reticent key add for what it was"
+            fix = (
+                f"reticent vault key remove {slot.id}, then reticent vault key add for what it was"
+            )
             yield bad("vault", f"key slot {slot.id} is damaged, and opens nothing any more", fix)
 
 
@@ -244,7 +246,7 @@ def check_service(here: Machine) -> Iterator[Finding]:
         yield warn("service", str(error), error.hint)
         return
     found = look_at_units(units)
-    again = "reticent service install"
+    again = "reticent daemon service install"
     if not found.present:
         yield ok("service", "not installed: the daemon runs while somebody runs it")
         return
@@ -265,7 +267,7 @@ def check_service(here: Machine) -> Iterator[Finding]:
 def _fix(note: str) -> str:
     """Return what to do about something that only a running daemon knows."""
     values = "`reticent profile set` has the values that there are, `unset` forgets one"
-    begun = {MISFIT: values, AHEAD: "set the clock, or if it is right: reticent reset-clock"}
+    begun = {MISFIT: values, AHEAD: "set the clock, or if it is right: reticent vault reset-clock"}
     known = next((fix for start, fix in begun.items() if note.startswith(start)), None)
     return FIXES.get(note, known or "mend that, and run this again")
 

@@ -28,7 +28,7 @@ HEAD = (
 )
 ABSENT = (
     b'{"code":"no daemon","what":"the daemon does not run",'
-    b'"hint":"start it with `reticent daemon`, or `reticent service install`"}'
+    b'"hint":"start it with `reticent daemon`, or `reticent daemon service install`"}'
 )
 FOREIGN = (
     b'{"code":"no daemon","what":"the daemon\'s socket is not ours",'

@@ -19,7 +19,7 @@ SERVICE = "reticent.service"
 SOCKETS = {"control": "reticent-control.socket", "query": "reticent-query.socket"}
 PLIST = "reticent.daemon.plist"
 KEPT = (HOME, "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")  # where things lie
-_HEADER = "# Written by `reticent service install`; `reticent service remove` takes it away.\n"
+_HEADER = "# Written by `reticent daemon service install`; its `remove` takes it away.\n"
 _SERVICE = """
 [Unit]
 Description=Reticent decides which few facts a request may carry
@@ -55,7 +55,7 @@ Service={service}
 [Install]
 WantedBy=sockets.target
 """
-_UNTRIED = """<!-- Written by `reticent service install`; `reticent service remove` takes it away.
+_UNTRIED = """<!-- Written by `reticent daemon service install`; its `remove` takes it away.
      Untried: it has been checked as a property list, never run by launchd. -->
 """
 Commands = list[list[str]]

@@ -80,7 +80,9 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, 
         else:
             found = agent.vault.ledger.entry(body.entry)
             if not isinstance(found, Disclosure):
-                raise UsageError(f"entry {body.entry} discloses nothing", "see `reticent ledger`")
+                raise UsageError(
+                    f"entry {body.entry} discloses nothing", "see `reticent requests ledger`"
+                )
             entry = found
             context = context_before(body.entry, entry, now, agent)
     except NothingError as error:
@@ -102,7 +104,7 @@ def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, 
     except NothingError as error:
         if error.code == "locked":
             raise LockedError from error
-        hint = "`reticent doctor` says how to mend it"
+        hint = "`reticent daemon doctor` says how to mend it"
         raise UsageError(f"there is no curve: {WHY_NOTHING[error.code]}", hint) from error
     if ask.recipient is None:
         context = context._replace(knowledge=Knowledge())

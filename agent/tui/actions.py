@@ -9,7 +9,7 @@ REQUESTS = (
         "enter",
         "Open",
         "Show why each attribute went along or stayed; there: choose for how long, and for whom.",
-        "whatif --entry N",
+        "requests whatif --entry N",
     ),
     Action(
         "switch",
@@ -17,7 +17,7 @@ REQUESTS = (
         "space",
         "Try",
         "Try the attribute the other way, and see at once what it would change.",
-        "whatif --entry N --with ATTR",
+        "requests whatif --entry N --with ATTR",
     ),
     Action(
         "always",
@@ -25,16 +25,23 @@ REQUESTS = (
         "a",
         "Always",
         "Let what waits leave to this recipient for good; of a request: make what you try hold.",
-        "approve ID --always",
+        "requests approve ID --always",
     ),
-    Action("once", "requests", "o", "Once", "The same with the next request only.", "approve ID"),
+    Action(
+        "once",
+        "requests",
+        "o",
+        "Once",
+        "The same with the next request only.",
+        "requests approve ID",
+    ),
     Action(
         "deny",
         "requests",
         "d",
         "Deny",
         "Keep what waits from this recipient for good.",
-        "deny ID --always",
+        "requests deny ID --always",
     ),
     Action(
         "deny_once",
@@ -42,7 +49,7 @@ REQUESTS = (
         "n",
         "Deny once",
         "Keep what waits out of the next request only.",
-        "deny ID",
+        "requests deny ID",
         footer=False,
     ),
     Action(
@@ -51,7 +58,7 @@ REQUESTS = (
         "A",
         "Approve all",
         "Let all that waits from this recipient leave; of a request: choose for how long.",
-        "approve --from HOST",
+        "requests approve --from HOST",
         footer=False,
     ),
     Action(
@@ -60,7 +67,7 @@ REQUESTS = (
         "c",
         "Choose",
         "Choose for how long, and for whom.",
-        "let HOST ATTR always --days N",
+        "policy let HOST ATTR always --days N",
         footer=False,
     ),
     Action(
@@ -69,7 +76,7 @@ REQUESTS = (
         "r",
         "As it was",
         "Try nothing any more.",
-        "whatif --entry N",
+        "requests whatif --entry N",
         footer=False,
     ),
     Action(
@@ -78,7 +85,7 @@ REQUESTS = (
         "x",
         "Dismiss",
         "Take what waits off the list, and rule nothing.",
-        "pending --dismiss ID",
+        "requests pending --dismiss ID",
         footer=False,
     ),
     Action(
@@ -114,7 +121,7 @@ RECIPIENTS = (
         "enter",
         "Open",
         "Show what this recipient knows, and what it could infer.",
-        "knows HOST",
+        "requests knows HOST",
     ),
     Action(
         "whatif",
@@ -122,7 +129,7 @@ RECIPIENTS = (
         "w",
         "One more",
         "Show what one more attribute would bring, and cost, there.",
-        "whatif --recipient HOST --all",
+        "requests whatif --recipient HOST --all",
     ),
     Action(
         "forget",
@@ -130,7 +137,7 @@ RECIPIENTS = (
         "f",
         "Forget",
         "State that it can no longer link what it was told to you; you are asked first.",
-        "forget HOST",
+        "requests forget HOST",
     ),
     Action(
         "block",
@@ -138,7 +145,7 @@ RECIPIENTS = (
         "b",
         "Block",
         "Give it nothing any more; where it is blocked, treat it like others again.",
-        "block HOST",
+        "policy block HOST",
     ),
     Action(
         "unblock",
@@ -146,7 +153,7 @@ RECIPIENTS = (
         "",
         "Unblock",
         "Take back that it is given nothing.",
-        "unblock HOST",
+        "policy unblock HOST",
         footer=False,
     ),
     Action(
@@ -155,7 +162,7 @@ RECIPIENTS = (
         "l",
         "Its requests",
         "List the requests that it was sent.",
-        "requests --recipient HOST",
+        "requests list --recipient HOST",
         footer=False,
     ),
     Action(
@@ -174,10 +181,10 @@ RECIPIENTS = (
         footer=False,
     ),
 )
-_CURVE = "curve --query QUERY"
+_CURVE = "model curve --query QUERY"
 TRADEOFF = (
     Action("query", "tradeoff", "e", "Query", "Type the query to look at.", _CURVE),
-    Action("all", "tradeoff", "o", "All queries", "The mean of all queries.", "curve --all"),
+    Action("all", "tradeoff", "o", "All queries", "The mean of all queries.", "model curve --all"),
     Action(
         "recipient",
         "tradeoff",
@@ -274,7 +281,7 @@ CALIBRATE = (
         "w",
         "Write",
         "Write λ and the sensitivities into the policy, after asking.",
-        "calibrate --answers FILE --write",
+        "policy calibrate --answers FILE --write",
     ),
     Action("only_answers", "calibrate", "b", "Answers", "Go back to the answers."),
 )
@@ -310,7 +317,7 @@ HEALTH = (
         "r",
         "Look again",
         "Look at everything that can be wrong on this machine.",
-        "doctor",
+        "daemon doctor",
     ),
 )
 TITLES: dict[Where, str] = {
@@ -331,13 +338,23 @@ def _show(number: int, where: Where, what: str, command: str) -> Action:
 
 
 EVERYWHERE = (
-    _show(1, "requests", "What left, why, and what waits for your word.", "requests"),
-    _show(2, "recipients", "Who knows what, and how many people look like that.", "recipients"),
-    _show(3, "tradeoff", "What more or less privacy would bring.", "curve"),
+    _show(1, "requests", "What left, why, and what waits for your word.", "requests list"),
+    _show(
+        2,
+        "recipients",
+        "Who knows what, and how many people look like that.",
+        "requests recipients",
+    ),
+    _show(3, "tradeoff", "What more or less privacy would bring.", "model curve"),
     _show(4, "profile", "Your values, and which of them may leave.", "profile show"),
-    _show(5, "calibrate", "Find your own prices by a few questions.", "calibrate --answers FILE"),
+    _show(
+        5,
+        "calibrate",
+        "Find your own prices by a few questions.",
+        "policy calibrate --answers FILE",
+    ),
     _show(6, "policy", "The rules, and which of them decided last.", "policy rules"),
-    _show(7, "health", "What is wrong, and the fix.", "doctor"),
+    _show(7, "health", "What is wrong, and the fix.", "daemon doctor"),
     Action(
         "turn(-1)",
         "everywhere",
@@ -362,7 +379,7 @@ EVERYWHERE = (
         "u",
         "Undo",
         "Take back your last word, on requests or values.",
-        "undo",
+        "requests undo",
         footer=False,
         roomy=True,
     ),
@@ -383,7 +400,7 @@ EVERYWHERE = (
         "f9",
         "Start the daemon",
         "Start it where none runs; it goes on when you leave.",
-        "daemon",
+        "daemon run",
         footer=False,
     ),
     Action(

@@ -11,7 +11,7 @@ from agent.tui.plain import plain, plain_lines
 from agent.tui.status_bar import State, lost, trouble_of
 from agent.wire.state import Status
 
-STARTED = "The daemon was started, and goes on when you leave; `reticent stop` ends it."
+STARTED = "The daemon was started, and goes on when you leave; `reticent daemon stop` ends it."
 WAY_OUT = 8.0  # seconds, in which what went wrong and the way out can be read
 
 

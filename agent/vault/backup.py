@@ -35,7 +35,7 @@ _LATEST = (
 # and before every page; the size of a page; a page's number, and how many pages there are after it
 # where it ends a transaction.
 _HEADER, _BEFORE, _PAGE_SIZE, _FRAME = 32, 24, Struct(">8xI"), Struct(">II")
-OTHER = "name a file that `reticent backup` made, perhaps an older one"
+OTHER = "name a file that `reticent vault backup` made, perhaps an older one"
 
 
 def keys(at: Location) -> list[SlotRow]:

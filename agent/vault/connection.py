@@ -23,7 +23,7 @@ from agent.files import PRIVATE, create_private, name_new, settle, unfinished
 from agent.files import beside as part_beside
 from agent.vault.vault_files import JOURNAL, LOG
 
-RESTORE = "bring a backup back with `reticent restore FILE`"
+RESTORE = "bring a backup back with `reticent vault restore FILE`"
 _PRIMARY = 0xFF  # the kind of an error; the bits above tell details
 _UNOPENED = (
     "the vault cannot be opened",

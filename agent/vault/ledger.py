@@ -164,7 +164,7 @@ class Ledger:
     def entry(self, number: int) -> Record:
         """Return the entry of a number; UsageError where there is none."""
         if not 0 < number <= self.count:
-            raise UsageError(f"the ledger has no entry {number}", "see `reticent ledger`")
+            raise UsageError(f"the ledger has no entry {number}", "see `reticent requests ledger`")
         _, payload = next(iter(self._entries.entries(number - 1)))
         return decode(payload)
 

@@ -19,7 +19,7 @@ LARGEST = 1 << 20  # bytes
 COMMENT = """\
 Your profile, written by `reticent profile export`. It is plain text: whoever can read this file
 knows what it says. Delete it once it has served its purpose.
-`reticent profile import` reads it, and so does `reticent decide --profile`."""
+`reticent profile import` reads it, and so does `reticent model decide --profile`."""
 
 
 class Profile:

@@ -196,7 +196,9 @@ def derive(passphrase: bytes, salt: bytes, derivation: Derivation) -> bytes:
     """
     if not derivation.bearable:
         what = "the key slot asks for more work or memory than any that reticent makes"
-        raise VaultError(what, "do not use this file; `reticent restore FILE` brings a backup back")
+        raise VaultError(
+            what, "do not use this file; `reticent vault restore FILE` brings a backup back"
+        )
     try:
         return Argon2id(
             salt=salt,

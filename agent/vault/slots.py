@@ -35,7 +35,7 @@ _Count = Annotated[int, Meta(ge=0, lt=2**32)]
 MAX_SLOTS = 8
 MAX_BODY = 1024
 VAULT_ID_BYTES = 16
-ALTERED = "a key slot was altered outside of reticent: look at them with `reticent key list`"
+ALTERED = "a key slot was altered outside of reticent: look at them with `reticent vault key list`"
 _SLOTS = (
     f"SELECT id, iif(length(body) <= {MAX_BODY}, body, NULL),"  # noqa: S608  (constants)
     f" iif(length(digest) <= 32, digest, NULL) FROM slot ORDER BY id LIMIT {MAX_SLOTS + 1}"
@@ -264,7 +264,7 @@ def slots_digest(rows: Iterable[SlotRow]) -> bytes:
 def free_id(rows: Sequence[SlotRow]) -> int:
     """Return the id of a new slot; VaultError if there are as many as there may be."""
     if len(rows) >= MAX_SLOTS:
-        hint = "remove one with `reticent key remove`"
+        hint = "remove one with `reticent vault key remove`"
         raise VaultError(f"the vault has {MAX_SLOTS} key slots already", hint)
     return min(set(range(1, MAX_SLOTS + 1)) - {row.id for row in rows})
 
@@ -283,7 +283,7 @@ def forget(rows: Iterable[SlotRow]) -> None:
 def without(rows: Sequence[SlotRow], number: int) -> list[SlotRow]:
     """Return the slots without one; VaultError if there is none such, or it is the last to last."""
     if number not in {row.id for row in rows}:
-        raise VaultError(f"there is no key slot {number}", "`reticent key list` shows them")
+        raise VaultError(f"there is no key slot {number}", "`reticent vault key list` shows them")
     rest = [row for row in rows if row.id != number]
     if not any(row.lasting for row in rest):
         hint = "add another passphrase or recovery code first: a keyring alone can be lost"

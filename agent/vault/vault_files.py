@@ -18,7 +18,7 @@ from agent.vault.seal import FORMAT
 
 MAX_BYTES = 1024
 MISSING = "this machine did not know how old the vault is: an old copy would not have been noticed"
-OLD_COPY = "if you put this copy there yourself, run `reticent restore` with it"
+OLD_COPY = "if you put this copy there yourself, run `reticent vault restore` with it"
 UNWRITTEN = "the witness cannot be written: an old copy of the vault would not be noticed"
 _Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 LOG, JOURNAL, SHARED = "-wal", "-journal", "-shm"  # SQLite appends these to the name of a database
@@ -113,7 +113,7 @@ class Notice(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def hint(self) -> str:
         """Say what to do."""
-        back = f"`reticent restore '{self.file}'` brings it back"
+        back = f"`reticent vault restore '{self.file}'` brings it back"
         return f"{back}; remove the file if you do not need it"
 
 
@@ -166,7 +166,9 @@ def check_free(at: Location) -> None:
         "" if seen is None else f" ({seen.entries} {'entry' if seen.entries == 1 else 'entries'})"
     )
     file = str(old[-1]) if old else "FILE"
-    hint = f"`reticent restore {file}` brings it back; `reticent purge` removes what is left of it"
+    hint = (
+        f"`reticent vault restore {file}` brings it back; `reticent vault purge` removes the rest"
+    )
     raise VaultError(f"a vault was here{many}, and nothing was changed", hint, str(at.vault))
 
 
@@ -183,7 +185,7 @@ def check_name(path: Path) -> None:
 
 def taken(path: Path) -> VaultError:
     """Return the error where a vault is in the way of a new one."""
-    hint = "open it with `reticent unlock`; `reticent purge` removes everything, for good"
+    hint = "open it with `reticent unlock`; `reticent vault purge` removes everything, for good"
     return VaultError("there is a vault already, and nothing was changed", hint, str(path))
 
 

@@ -14,7 +14,7 @@ from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import NONE, UNSPECIFIED, Titles, titled, value_title
 
 MOST_NAMED = 6  # recipients, or attributes, in one sentence
-UNDO = "`reticent undo` reverts that until the vault is locked."
+UNDO = "`reticent requests undo` reverts that until the vault is locked."
 GONE = "Data already sent cannot be recalled."
 
 
@@ -127,7 +127,7 @@ def took_effect(ruled: Ruled, place: str | None = None) -> list[str]:
     lines = [] if ruled.written is None else [f"Written{into} as {ruled.written!r}."]
     if ruled.blocked and ruled.decided_by:
         by = f"{ruled.decided_by[0]!r} blocks the recipient"
-        return [*lines, f"Still nothing is sent: {by}; `reticent unblock` lifts that."]
+        return [*lines, f"Still nothing is sent: {by}; `reticent policy unblock` lifts that."]
     for name, rule in zip_longest(ruled.without_effect, ruled.decided_by, fillvalue="another rule"):
         lines.append(f"No effect on {name}: {rule!r} still wins.")
     return lines

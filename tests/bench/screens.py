@@ -27,7 +27,7 @@ from tests.daemon.whole_daemon import Live, environment, living
 from tests.tui.double import OPEN
 from tests.tui.running import NOTHING, NOW, Running
 
-COMMAND = [sys.executable, "-m", "agent.cli", "review"]
+COMMAND = [sys.executable, "-m", "agent.cli", "requests", "review"]
 ROUNDS = 15
 MANY, LEAPS = 10_000, 300
 LINES, COLUMNS = 24, 80
@@ -42,7 +42,7 @@ def figures() -> Iterator[str]:
         times = [_painted(live) for _ in range(ROUNDS)]
     first, told = ([*each] for each in zip(*times, strict=True))
     yield (
-        f"reticent review, from its start: first paint p50 {at(first, 50)} ms (bar: 300), "
+        f"reticent requests review, from its start: first paint p50 {at(first, 50)} ms (bar: 300), "
         f"with the daemon's word p50 {at(told, 50)} ms"
     )
     listed, leaps = asyncio.run(_scrolled())

@@ -158,7 +158,9 @@ def test_a_refusal_that_is_taken_back(world: World) -> None:
 def gets_nothing(world: World) -> None:
     """Wait until the popup says that the user refused the site, and how to take it back."""
     whole = reads(
-        world, "refused.localhost gets nothing, because you said so", "reticent unblock refused"
+        world,
+        "refused.localhost gets nothing, because you said so",
+        "reticent policy unblock refused",
     )
     assert "before" not in whole
     assert not world.browser.run(f"return !!({FIND % REFUSE})")

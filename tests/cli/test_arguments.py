@@ -21,12 +21,15 @@ from tests.wire.fake import FakeDaemon
 
 ASKED = "heard of job"
 PAIRED = {  # what takes NAME=VALUE, and why it may: nothing of the user's profile is needed there
-    ("decide", "know"): "an example of what a recipient holds; `ask --dry-run` has what it does",
-    ("curve", "know"): "the same",
-    ("decide", "sensitivity"): "bits",
-    ("curve", "sensitivity"): "bits",
-    ("decide", "guard"): "a weight",
-    ("curve", "guard"): "a weight",
+    (
+        "model decide",
+        "know",
+    ): "an example of what a recipient holds; `ask --dry-run` has what it does",
+    ("model curve", "know"): "the same",
+    ("model decide", "sensitivity"): "bits",
+    ("model curve", "sensitivity"): "bits",
+    ("model decide", "guard"): "a weight",
+    ("model curve", "guard"): "a weight",
     ("policy set", "pairs"): "settings of the policy",
 }
 
@@ -58,12 +61,12 @@ def test_every_query_can_come_from_the_standard_input() -> None:
     }
     assert {name for name, _ in queries} == {
         "ask",
-        "curve",
-        "decide",
+        "model curve",
+        "model decide",
         "policy explain",
         "policy set",
         "policy unset",
-        "whatif",
+        "requests whatif",
     }
     assert {*queries.values()} == {QUERY}
     paired = {
@@ -125,8 +128,10 @@ def test_what_cannot_be_asked_is_one_sentence(
 
 
 # What runs until it is stopped, and what changes the system beyond the home of the test.
-APART = frozenset({"daemon", "review", "watch", "unlock", "demo", "purge"})
-APART_GROUPS = ("lab ", "service ", "browser ")
+APART = frozenset(
+    {"daemon run", "requests review", "requests watch", "unlock", "demo", "vault purge"}
+)
+APART_GROUPS = ("lab ", "daemon service ", "browser ")
 ODD = (
     "",
     " ",
@@ -175,7 +180,7 @@ def test_odd_arguments_end_in_a_sentence(
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="only Linux shows it there")
 def test_nobody_else_sees_what_is_asked(home: Path) -> None:
     """A process that waits for its query has nothing of it among its arguments, then or later."""
-    command = [sys.executable, "-m", "agent.cli", "decide", "--query", "-", "--json"]
+    command = [sys.executable, "-m", "agent.cli", "model", "decide", "--query", "-", "--json"]
     told = {**os.environ, "RETICENT_HOME": str(home)}
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=told

@@ -85,7 +85,7 @@ def test_what_waits_is_named_with_what_to_say(run: Run, fake: FakeDaemon) -> Non
     waiting = changed(ANSWER, summary=changed(SUMMARY, waiting=1))
     fake.handlers["decide"] = says(waiting)
     said = " ".join(run(*ASK).out.split())
-    assert "waits for you hobby and shoe_size, until you say `reticent approve 3`" in said
+    assert "waits for you hobby and shoe_size, until you say `reticent requests approve 3`" in said
     assert "approve 4" not in said
     other = changed(REVIEW, pool="other.example")
     fake.handlers["reviews"] = lambda: [other]
@@ -128,7 +128,7 @@ def test_a_name_that_the_model_lacks_is_noted(
         ("locked", ("the vault is locked", "`reticent unlock`")),
         ("no policy", ("there is no policy in use", '`preset = "balanced"` into /home/u/policy')),
         ("no model", ("the model that the policy asks for", "`reticent model add`")),
-        ("unfit", ("the model does not fit", "`reticent knows`")),
+        ("unfit", ("the model does not fit", "`reticent requests knows`")),
         ("failed", ("the daemon could not decide", "state/daemon.log where")),
     ],
 )

@@ -1,4 +1,4 @@
-"""`reticent attributes`: what may leave, what it must bring, and the rule that says so."""
+"""`reticent policy attributes`: what may leave, what it must bring, and the rule that says so."""
 
 import msgspec
 import pytest
@@ -18,7 +18,7 @@ def _attributes(fake: FakeDaemon) -> None:
 
 def test_the_table_says_what_each_may_do(run: Run, fake: FakeDaemon) -> None:
     """For one recipient, or for whoever no rule names."""
-    ran = run("attributes", "--recipient", "@adverts")
+    ran = run("policy", "attributes", "--recipient", "@adverts")
     assert (ran.code, ran.err) == (0, "")
     assert fake.calls == [("attributes", {"recipient": "@adverts"})]
     said = " ".join(ran.out.split())
@@ -26,23 +26,23 @@ def test_the_table_says_what_each_may_do(run: Run, fake: FakeDaemon) -> None:
     assert "region guarded (2) 0.250 attributes.region, line Region, finer 4 than country" in said
     assert "hours auto 0.000 preset strict Within hours, of the request" in said
     assert max(map(len, ran.out.splitlines())) <= 80
-    said = " ".join(run("attributes").out.split())
+    said = " ".join(run("policy", "attributes").out.split())
     assert "of village, for recipients without rules of their own." in said
 
 
 def test_the_object_holds_the_messages(run: Run) -> None:
     """As openapi.json describes them."""
-    found = run("attributes", "--json").record["attributes"]
+    found = run("policy", "attributes", "--json").record["attributes"]
     assert msgspec.convert(found, list[AttributeStatus]) == [REGION, HOURS]
 
 
 def test_nothing_of_a_model_steers_the_terminal(run: Run, fake: FakeDaemon) -> None:
     """A model without attributes is no defect either."""
     fake.handlers["attributes"] = says([ODD])
-    out = run("attributes").out
+    out = run("policy", "attributes").out
     assert "\x1b" not in out
     fake.handlers["attributes"] = says([])
-    assert run("attributes").out == "The model in use has no attributes.\n"
+    assert run("policy", "attributes").out == "The model in use has no attributes.\n"
 
 
 def test_a_recipient_that_is_none_is_an_error(run: Run, fake: FakeDaemon) -> None:
@@ -52,4 +52,7 @@ def test_a_recipient_that_is_none_is_an_error(run: Run, fake: FakeDaemon) -> Non
         raise UsageError(f"{recipient!r} is no host", "name one")
 
     fake.handlers["attributes"] = unknown
-    assert run("attributes", "--recipient", "?").refusal() == ("'?' is no host", "name one")
+    assert run("policy", "attributes", "--recipient", "?").refusal() == (
+        "'?' is no host",
+        "name one",
+    )

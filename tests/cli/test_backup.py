@@ -1,4 +1,4 @@
-"""`reticent backup`: by the daemon that has the vault open, else by itself."""
+"""`reticent vault backup`: by the daemon that has the vault open, else by itself."""
 
 import io
 import stat
@@ -39,11 +39,11 @@ def opens(file: Path) -> bool:
 
 def test_an_open_vault_is_copied_by_the_daemon(run: Run, fake: FakeDaemon, folder: Path) -> None:
     """By its absolute path; nothing is asked."""
-    ran = run("backup", "copy.db")
+    ran = run("vault", "backup", "copy.db")
     assert (ran.code, ran.err) == (0, "")
     assert fake.calls[-1] == ("backup", {"body": Place(path=str(folder / "copy.db"))})
     assert f"Wrote{folder}/copy.db." in "".join(ran.out.split())
-    assert run("backup", "copy.db", "--json").record == {"file": str(folder / "copy.db")}
+    assert run("vault", "backup", "copy.db", "--json").record == {"file": str(folder / "copy.db")}
 
 
 @pytest.mark.usefixtures("code")
@@ -51,7 +51,7 @@ def test_without_a_daemon_it_is_copied_with_the_passphrase(run: Run, tmp_path: P
     """Whole, and for its owner alone."""
     file = tmp_path / "b" / "copy.db"
     file.parent.mkdir(mode=0o700)
-    ran = run("backup", file)
+    ran = run("vault", "backup", file)
     assert (ran.code, ran.err) == (0, "")
     assert opens(file)
 
@@ -62,7 +62,7 @@ def test_beside_a_locked_daemon_it_is_too(run: Run, fake: FakeDaemon, tmp_path: 
     fake.handlers["status"] = lambda: LOCKED
     file = tmp_path / "b" / "copy.db"
     file.parent.mkdir(mode=0o700)
-    assert run("backup", file).code == 0
+    assert run("vault", "backup", file).code == 0
     assert [name for name, _ in fake.calls] == ["status"]
     assert opens(file)
 
@@ -72,7 +72,7 @@ def test_the_recovery_code_will_do(
 ) -> None:
     """As everywhere."""
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{code}\n"))
-    assert run("backup", tmp_path / "copy.db", "--recovery").code == 0
+    assert run("vault", "backup", tmp_path / "copy.db", "--recovery").code == 0
 
 
 @pytest.mark.usefixtures("code")
@@ -82,18 +82,18 @@ def test_what_cannot_be_copied_is_said(
     """And nothing is written over."""
     file = tmp_path / "copy.db"
     monkeypatch.setattr("sys.stdin", io.StringIO("wrong\n"))
-    assert "passphrase" in " ".join(run("backup", file).refusal(code=1))
+    assert "passphrase" in " ".join(run("vault", "backup", file).refusal(code=1))
     assert not file.exists()
     file.write_text("mine")
-    assert run("backup", file).refusal()[0] == f"{file}: there is such a file already"
+    assert run("vault", "backup", file).refusal()[0] == f"{file}: there is such a file already"
     assert file.read_text() == "mine"
-    assert "--recovery" in run("backup", "x", "--keyring", "--recovery").refusal()[0]
-    assert run("backup").refusal()[0] == "missing argument 'FILE'"
+    assert "--recovery" in run("vault", "backup", "x", "--keyring", "--recovery").refusal()[0]
+    assert run("vault", "backup").refusal()[0] == "missing argument 'FILE'"
 
 
 @pytest.mark.usefixtures("home")
 def test_without_a_vault_no_secret_is_asked_for(run: Run, tmp_path: Path) -> None:
     """There is nothing to copy."""
-    error, hint = run("backup", tmp_path / "copy.db").refusal(code=1)
+    error, hint = run("vault", "backup", tmp_path / "copy.db").refusal(code=1)
     assert error == "there is no vault yet"
     assert "`reticent init`" in hint

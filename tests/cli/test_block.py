@@ -1,4 +1,4 @@
-"""`reticent block` and `unblock`: whether a recipient gets anything at all."""
+"""`reticent policy block` and `unblock`: whether a recipient gets anything at all."""
 
 import pytest
 
@@ -19,12 +19,12 @@ def test_the_word_reaches_the_daemon(
     run: Run, fake: FakeDaemon, command: str, call: tuple[str, object], said: str
 ) -> None:
     """And what holds from now on is said."""
-    ran = run(command, "a.example")
+    ran = run("policy", command, "a.example")
     assert (ran.code, ran.err) == (0, "")
     assert f"a.example {said}" in ran.out
     assert fake.calls == [call]
-    assert run(command, "a.example", "--json").record["done"] is True
-    assert "\x1b" not in run(command, HOSTILE).out
+    assert run("policy", command, "a.example", "--json").record["done"] is True
+    assert "\x1b" not in run("policy", command, HOSTILE).out
 
 
 @pytest.mark.parametrize("done", [True, False])
@@ -34,15 +34,18 @@ def test_a_rule_that_is_not_ours_is_named(
 ) -> None:
     """Whether or not there was one of ours beside it: it still holds."""
     fake.handlers["allow"] = says(Allowed(done=done, rule="mine", line=line))
-    said = " ".join(run("unblock", "a.example").out.split())
+    said = " ".join(run("policy", "unblock", "a.example").out.split())
     assert said.startswith(f"a.example still gets nothing, by 'mine'{place}, which is not")
-    record = run("unblock", "a.example", "--json").record
+    record = run("policy", "unblock", "a.example", "--json").record
     assert record == {"done": done, "rule": "mine", "line": line}
     fake.handlers["allow"] = says(Allowed(done=done, rule=HOSTILE))
-    assert "\x1b" not in run("unblock", "a.example").out
+    assert "\x1b" not in run("policy", "unblock", "a.example").out
 
 
 def test_who_was_not_blocked_is_left(run: Run, fake: FakeDaemon) -> None:
     """That is said."""
     fake.handlers["allow"] = says(Allowed(done=False))
-    assert run("unblock", "a.example").out == "a.example was not blocked, so nothing was changed.\n"
+    assert (
+        run("policy", "unblock", "a.example").out
+        == "a.example was not blocked, so nothing was changed.\n"
+    )

@@ -1,4 +1,4 @@
-"""`reticent calibrate`: answers in, prices out, and into the policy on the user's word."""
+"""`reticent policy calibrate`: answers in, prices out, and into the policy on the user's word."""
 
 import tomllib
 from dataclasses import replace
@@ -42,7 +42,7 @@ def calibrate(run: Run, village: Path, tmp_path: Path) -> Run:
     def command(text: str = ANSWERS, *options: str | Path) -> Ran:
         file = tmp_path / "answers.toml"
         file.write_text(text)
-        return run("calibrate", "--answers", file, "--model", village, *options)
+        return run("policy", "calibrate", "--answers", file, "--model", village, *options)
 
     return command
 
@@ -52,8 +52,8 @@ def test_the_example_is_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     example = "examples/calibration/answers.toml"
     first, *_ = Path(example).read_text().splitlines()
-    assert f"`reticent calibrate --answers {example}`" in first
-    said = run("calibrate", "--answers", example)
+    assert f"`reticent policy calibrate --answers {example}`" in first
+    said = run("policy", "calibrate", "--answers", example)
     assert (said.code, said.err) == (0, "")
     assert said.out.startswith("λ = 20.85 bits")
     assert max(map(len, said.out.splitlines())) <= 80
@@ -170,8 +170,8 @@ def test_what_nobody_asked_is_refused(calibrate: Run, text: str, error: str, hin
 
 def test_a_file_is_needed(run: Run, tmp_path: Path) -> None:
     """One that is there."""
-    assert "--answers" in run("calibrate").refusal()[0]
-    missing = run("calibrate", "--answers", tmp_path / "none.toml")
+    assert "--answers" in run("policy", "calibrate").refusal()[0]
+    missing = run("policy", "calibrate", "--answers", tmp_path / "none.toml")
     assert "there is no such file" in missing.refusal()[0]
 
 

@@ -1,4 +1,4 @@
-"""`reticent completion`: the scripts, and what bash makes of its own."""
+"""`reticent daemon completion`: the scripts, and what bash makes of its own."""
 
 import os
 import shlex
@@ -12,7 +12,7 @@ from tests.cli.conftest import Run
 
 # What bash calls when somebody presses Tab, and what it would offer.
 PRESS = """
-eval "$(reticent completion bash)"
+eval "$(reticent daemon completion bash)"
 COMP_WORDS=({words}) COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
 _reticent_completion reticent
 printf '%s\\n' "${{COMPREPLY[@]}}"
@@ -32,10 +32,10 @@ def shell(tmp_path: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["reticent", "complet"], ["completion"]),
+        (["reticent", "daemon", "compl"], ["completion"]),
         (["reticent", "model", "ver"], ["verify"]),
-        (["reticent", "service", "install", "--pr"], ["--print"]),
-        (["reticent", "completion", "z"], ["zsh"]),
+        (["reticent", "daemon", "service", "install", "--pr"], ["--print"]),
+        (["reticent", "daemon", "completion", "z"], ["zsh"]),
         (["reticent", "xyzzy"], []),
     ],
     ids=" ".join,
@@ -57,14 +57,14 @@ def test_bash_completes(shell: dict[str, str], words: list[str], offered: list[s
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
 def test_each_shell_has_a_script(run: Run, name: str) -> None:
     """It asks reticent itself what there is."""
-    script = run("completion", name).out
+    script = run("daemon", "completion", name).out
     assert f"_RETICENT_COMPLETE={name}_complete" in script
-    record = run("completion", name, "--json").record
+    record = run("daemon", "completion", name, "--json").record
     assert (record["shell"], record["script"].strip()) == (name, script.strip())
 
 
 def test_another_shell_is_refused(run: Run) -> None:
     """With the nearest name."""
-    error, hint = run("completion", "bsh").refusal()
+    error, hint = run("daemon", "completion", "bsh").refusal()
     assert "unknown value of shell 'bsh'" in error
     assert "bash" in hint

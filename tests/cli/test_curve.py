@@ -1,4 +1,4 @@
-"""`reticent curve`: the table and the object, what they mark, and every way to ask wrongly."""
+"""`reticent model curve`: the table and the object, what they mark, every way to ask wrongly."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ POINT_KEYS = (
 
 def test_the_object_has_these_keys(run: Run, village: Path) -> None:
     """Others read it, so that a key may be added, and none may go."""
-    record = run("curve", "--model", village, "--query", "weather", "--json").record
+    record = run("model", "curve", "--model", village, "--query", "weather", "--json").record
     assert tuple(record) == KEYS
     assert {tuple(each) for each in record["points"]} == {POINT_KEYS}
     assert record["points"][-1]["disclose"] == []
@@ -40,8 +40,8 @@ def test_the_present_point_is_the_decision(run: Run, village: Path) -> None:
         ("--lambda", "40", "--know", "hobby=yes", "--cost", "entropy"),
         ("--k", "21", "--max-risk", "0.5", "--algorithm", "exhaustive"),
     ):
-        decided = run("decide", *ask, *options).record
-        curve = run("curve", *ask, *options).record
+        decided = run("model", "decide", *ask, *options).record
+        curve = run("model", "curve", *ask, *options).record
         here = curve["points"][curve["present"]]
         assert sorted(here["disclose"]) == sorted(decided["disclose"])
         assert here["utility_bits"] == decided["utility_bits"]
@@ -51,17 +51,17 @@ def test_the_present_point_is_the_decision(run: Run, village: Path) -> None:
 
 def test_the_curve_of_all_queries(run: Run, village: Path) -> None:
     """It is that of the standing set."""
-    curve = run("curve", "--model", village, "--all", "--json").record
+    curve = run("model", "curve", "--model", village, "--all", "--json").record
     ask = ("--model", village, "--query", "weather", "--standing", "--json")
     here = curve["points"][curve["present"]]
-    assert sorted(here["disclose"]) == sorted(run("decide", *ask).record["disclose"])
+    assert sorted(here["disclose"]) == sorted(run("model", "decide", *ask).record["disclose"])
     assert (curve["query"], curve["matched_query"], curve["mode"]) == (None, None, "standing")
 
 
 @pytest.mark.parametrize("what", [("--query", "weather"), ("--query", "music"), ("--all",)])
 def test_the_page_fits_and_marks_by_word(run: Run, village: Path, what: tuple[str, ...]) -> None:
     """In 80 columns of ASCII; one row is that of now."""
-    page = run("curve", "--model", village, *what, "--lambda", "1").out
+    page = run("model", "curve", "--model", village, *what, "--lambda", "1").out
     assert "At lambda 1, as asked," in " ".join(page.split())
     assert max(map(len, page.splitlines())) <= 80
     assert page.isascii()
@@ -71,17 +71,17 @@ def test_the_page_fits_and_marks_by_word(run: Run, village: Path, what: tuple[st
 
 def test_where_the_present_lambda_is_from_is_said(run: Run, village: Path, tmp_path: Path) -> None:
     """The default is not what a policy says that nobody named."""
-    ask = ("curve", "--model", village, "--query", "weather")
+    ask = ("model", "curve", "--model", village, "--query", "weather")
     assert "At lambda 5.12, the default (--policy FILE" in " ".join(run(*ask).out.split())
     policy = tmp_path / "policy.toml"
     policy.write_text("lambda = 2.5\n")
-    said = " ".join(run("curve", "--policy", policy, "--query", "editor").out.split())
+    said = " ".join(run("model", "curve", "--policy", policy, "--query", "editor").out.split())
     assert "At lambda 2.5, as the policy has it now, " in said
 
 
 def test_what_is_proven_is_said(run: Run, village: Path) -> None:
     """Of every set, where all of them were tried."""
-    ask = ("curve", "--model", village, "--query", "weather", "--algorithm", "exhaustive")
+    ask = ("model", "curve", "--model", village, "--query", "weather", "--algorithm", "exhaustive")
     assert "no better set exists, at any lambda that was tried" in run(*ask).out
 
 
@@ -130,8 +130,8 @@ def test_thinned(count: int) -> None:
 def test_a_mistake_is_one_sentence(
     run: Run, village: Path, options: list[str], error: str, hint: str
 ) -> None:
-    """As it is with `reticent decide`."""
-    said = run("curve", "--model", village, "--json", *options).refusal()
+    """As it is with `reticent model decide`."""
+    said = run("model", "curve", "--model", village, "--json", *options).refusal()
     assert error in said[0]
     assert hint in said[1]
 
@@ -141,7 +141,7 @@ def test_a_policy_sets_the_terms(run: Run, village: Path, tmp_path: Path) -> Non
     policy = tmp_path / "policy.toml"
     policy.write_text('lambda = 2.5\ndisclose = "auto"\n[attributes]\nregion = "never"\n')
     options = ("--policy", policy, "--recipient", "a.example", "--json")
-    ask = ("curve", "--model", village, "--query", "weather", *options)
+    ask = ("model", "curve", "--model", village, "--query", "weather", *options)
     record = run(*ask).record
     assert record["lambda"] == 2.5
     assert all("region" not in each["disclose"] for each in record["points"])
@@ -156,9 +156,9 @@ def test_a_policy_without_a_recipient(run: Run, village: Path, tmp_path: Path) -
     policy = tmp_path / "policy.toml"
     some = '[[rule]]\nrecipient = "a.example"\nattribute = "region"\nsensitivity = 3\n'
     policy.write_text(f'lambda = 2.5\ndisclose = "auto"\n{some}')
-    ask = ("curve", "--model", village, "--policy", policy, "--json")
+    ask = ("model", "curve", "--model", village, "--policy", policy, "--json")
     one = run(*ask, "--query", "weather").record
-    plain = ("curve", "--model", village, "--lambda", "2.5", "--json")
+    plain = ("model", "curve", "--model", village, "--lambda", "2.5", "--json")
     assert one == run(*plain, "--query", "weather").record
     assert run(*ask, "--all").record == run(*plain, "--all").record
     there = run(*ask, "--all", "--recipient", "a.example").record

@@ -1,4 +1,4 @@
-"""`reticent decide`: the answer as an object and as a page, and every way to ask wrongly."""
+"""`reticent model decide`: the answer as an object and as a page, and every way to ask wrongly."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ ATTRIBUTE_KEYS = (
 
 def test_the_object_has_these_keys_of_these_types(run: Run, village: Path) -> None:
     """Others read it, so that a key may be added, and none may change or go."""
-    record = run("decide", "--model", village, "--query", "weather", "--json").record
+    record = run("model", "decide", "--model", village, "--query", "weather", "--json").record
     assert [*record] == [*KEYS]
     assert {key: kind for key, kind in KEYS.items() if not isinstance(record[key], kind)} == {}
     assert [each["name"] for each in record["per_attribute"]] == [each.name for each in ATTRIBUTES]
@@ -65,7 +65,7 @@ def test_the_object_has_these_keys_of_these_types(run: Run, village: Path) -> No
 
 def test_the_answer_is_that_of_the_decision(run: Run, village: Path) -> None:
     """The command line adds nothing of its own, and its defaults are those of the terms."""
-    record = run("decide", "--model", village, "--query", "weather", "--json").record
+    record = run("model", "decide", "--model", village, "--query", "weather", "--json").record
     decision = decide(Request("weather"), Terms(), Knowledge(), cli_model())
     assert record["disclose"] == [*decision.disclosed] == ["region"]
     assert record["utility_bits"] == decision.figures.utility
@@ -92,7 +92,7 @@ def test_every_option_reaches_the_terms(
     options += "--know region=coast --know hobby=yes --only region,hobby --only at_work "
     options += "--exclude at_work --sensitivity region=0.5 --guard shoe_size=2 "
     options += "--algorithm exact --standing --json"
-    ran = run("decide", "--model", village, "--query", "weather", *options.split())
+    ran = run("model", "decide", "--model", village, "--query", "weather", *options.split())
     assert ran.code == 0
     terms = Terms(
         allowed=frozenset({"region", "hobby", "at_work"}),
@@ -111,14 +111,24 @@ def test_every_option_reaches_the_terms(
 
 def test_the_metric_k_anonymity_counts_to_a_hundred_by_default(run: Run, village: Path) -> None:
     """In a village of 60 everybody is then among too few; with a k of 3 nobody is."""
-    ask = ("decide", "--model", village, "--query", "weather", "--cost", "k-anonymity", "--json")
+    ask = (
+        "model",
+        "decide",
+        "--model",
+        village,
+        "--query",
+        "weather",
+        "--cost",
+        "k-anonymity",
+        "--json",
+    )
     assert run(*ask).record["identifiability"] == 1
     assert run(*ask, "--k", "3").record["identifiability"] == 0
 
 
 def test_a_limit_is_kept(run: Run, village: Path) -> None:
     """Regions have 20 people each."""
-    ask = ("decide", "--model", village, "--query", "weather", "--json", "--k")
+    ask = ("model", "decide", "--model", village, "--query", "weather", "--json", "--k")
     assert run(*ask, "20").record["disclose"] == ["region"]
     record = run(*ask, "21").record
     assert record["disclose"] == []
@@ -129,7 +139,7 @@ def test_a_limit_is_kept(run: Run, village: Path) -> None:
 
 def test_only_nothing_allows_nothing(run: Run, village: Path) -> None:
     """An empty list is a list, and not the absence of one."""
-    ask = ("decide", "--model", village, "--query", "weather", "--only", "", "--json")
+    ask = ("model", "decide", "--model", village, "--query", "weather", "--only", "", "--json")
     record = run(*ask).record
     assert {each["reason"] for each in record["per_attribute"]} == {"not allowed"}
     assert {each["gain_bits"] for each in record["per_attribute"]} == {None}
@@ -137,25 +147,25 @@ def test_only_nothing_allows_nothing(run: Run, village: Path) -> None:
 
 def test_an_unknown_query_gets_nothing_and_is_told_so(run: Run, village: Path) -> None:
     """That is an answer and no mistake."""
-    record = run("decide", "--model", village, "--query", "knee pain", "--json").record
+    record = run("model", "decide", "--model", village, "--query", "knee pain", "--json").record
     assert record["status"] == "unknown query"
     assert record["matched_query"] is None
     assert (record["disclose"], record["per_attribute"]) == ([], [])
-    ran = run("decide", "--model", village, "--query", "knee pain")
+    ran = run("model", "decide", "--model", village, "--query", "knee pain")
     assert ran.code == 0
     assert ran.out.startswith("Send nothing: the model does not cover this request")
 
 
 def test_a_huge_price_still_fits_the_page(run: Run, village: Path) -> None:
     """Three hundred digits of a cost help nobody."""
-    ran = run("decide", "--model", village, "--query", "weather", "--lambda", "1e300")
+    ran = run("model", "decide", "--model", village, "--query", "weather", "--lambda", "1e300")
     assert ran.code == 0
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
 def test_the_page_has_one_plain_sentence_on_top(run: Run, village: Path) -> None:
     """Then every attribute with its figures, and what is proven."""
-    ran = run("decide", "--model", village, "--query", "WEATHER")
+    ran = run("model", "decide", "--model", village, "--query", "WEATHER")
     sentence = " ".join(ran.out.partition("\n\n")[0].split())
     assert sentence == "Send 1 fact (Region); about 20 people still look like you."
     assert all(each.name in ran.out for each in ATTRIBUTES)
@@ -167,7 +177,7 @@ def test_the_page_has_one_plain_sentence_on_top(run: Run, village: Path) -> None
 def test_the_page_names_what_never_was_a_candidate(run: Run, village: Path) -> None:
     """By the reason, and with what is told about a guarded one."""
     options = ("--only", "region,hobby,shoe_size", "--guard", "hobby=1")
-    page = run("decide", "--model", village, "--query", "weather", *options).out
+    page = run("model", "decide", "--model", village, "--query", "weather", *options).out
     said = {" ".join(line.split()) for line in page.splitlines()}
     assert {"guarded, so never sent Hobby", "not allowed to leave At work"} <= said
     assert "the best guess is right" in page
@@ -178,7 +188,7 @@ def test_of_a_profile_only_what_is_set_counts(run: Run, village: Path, tmp_path:
     found = []
     for text in ('region = "coast"', 'region = "unspecified"', ""):
         (tmp_path / "p.toml").write_text(text)
-        ask = ("decide", "--model", village, "--query", "weather", "--json")
+        ask = ("model", "decide", "--model", village, "--query", "weather", "--json")
         record = run(*ask, "--profile", tmp_path / "p.toml").record
         reasons = {each["name"]: each["reason"] for each in record["per_attribute"]}
         found.append((record["disclose"], reasons["region"] == "not set"))
@@ -188,9 +198,9 @@ def test_of_a_profile_only_what_is_set_counts(run: Run, village: Path, tmp_path:
 
 def test_the_page_says_what_the_query_was_read_as(run: Run, village: Path) -> None:
     """The same but for a plural is known, and what is only alike is not."""
-    page = run("decide", "--model", village, "--query", "Weathers?").out
+    page = run("model", "decide", "--model", village, "--query", "Weathers?").out
     assert "read as          'weather'" in page
-    page = run("decide", "--model", village, "--query", "weather station").out
+    page = run("model", "decide", "--model", village, "--query", "weather station").out
     assert page.startswith("Send nothing")
     assert "read as  none of the model's known queries" in page
 
@@ -222,16 +232,16 @@ def test_the_page_says_what_the_query_was_read_as(run: Run, village: Path) -> No
             "--max-violations needs --k",
             "say with --k how many people must look alike",
         ),
-        (["--lamda", "2"], "unknown option '--lamda' of `reticent decide`", "'--lambda'"),
-        (["--epsilon", "3"], "unknown option '--epsilon'", "see `reticent decide --help`"),
+        (["--lamda", "2"], "unknown option '--lamda' of `reticent model decide`", "'--lambda'"),
+        (["--epsilon", "3"], "unknown option '--epsilon'", "see `reticent model decide --help`"),
         (["--quary", "x"], "unknown option '--quary'", "did you mean '--query'?"),
         (["-k", "3"], "unknown option '-k'", "did you mean '--k'?"),
-        (["--lambda", "much"], "'--lambda'", "see `reticent decide --help`"),
+        (["--lambda", "much"], "'--lambda'", "see `reticent model decide --help`"),
         (["--lambda", "nan"], "--lambda: lambda cannot be nan", "a finite number from 0"),
         (["--lambda", "-1"], "--lambda: lambda cannot be -1", "a finite number from 0"),
         (["--k", "0"], "--k: k cannot be 0", "k is a whole number from 1"),
         (["--k", "0", "--cost", "k-anonymity"], "--k: k cannot be 0", "a whole number from 1"),
-        (["--k", "2.5"], "'--k'", "see `reticent decide --help`"),
+        (["--k", "2.5"], "'--k'", "see `reticent model decide --help`"),
         (["--max-risk", "0"], "--max-risk: a risk cannot be 0", "above 0 and at most 1"),
         (["--k", "2", "--max-violations", "1"], "--max-violations: ", "from 0 to below 1"),
         (["--sensitivity", "hobby=nan"], "'nan' is not a finite number", "as in hobby=0.5"),
@@ -240,14 +250,16 @@ def test_the_page_says_what_the_query_was_read_as(run: Run, village: Path) -> No
         (["--guard", "hobby=-1"], "--guard: the guard on hobby", "from 0"),
         (["--know", "at_work=yes"], "'at_work' is set anew for every request", "only attributes"),
         (["--query", " "], "the query is empty", "write what is asked"),
-        (["extra"], "unexpected extra argument", "see `reticent decide --help`"),
+        (["extra"], "unexpected extra argument", "see `reticent model decide --help`"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_the_nearest_name(
     run: Run, village: Path, options: list[str], error: str, hint: str
 ) -> None:
     """With exit code 2, and nothing on the output that a script would read."""
-    said = run("decide", "--model", village, "--query", "weather", "--json", *options).refusal()
+    said = run(
+        "model", "decide", "--model", village, "--query", "weather", "--json", *options
+    ).refusal()
     assert error in said[0]
     assert hint in said[1]
 
@@ -255,7 +267,7 @@ def test_a_mistake_is_one_sentence_and_the_nearest_name(
 def test_a_missing_model_names_the_nearest_file(run: Run, village: Path) -> None:
     """As a missing attribute does."""
     near = village.with_name("vilage.safetensors")
-    error, hint = run("decide", "--model", near, "--query", "weather").refusal()
+    error, hint = run("model", "decide", "--model", near, "--query", "weather").refusal()
     assert error == f"{near}: there is no such file"
     assert hint == f"did you mean '{village}'?"
 
@@ -264,10 +276,10 @@ def test_a_damaged_model_is_refused_as_such(run: Run, village: Path, tmp_path: P
     """It is not the user's mistake, so that the exit code is another."""
     damaged = tmp_path / "damaged.safetensors"
     damaged.write_bytes(village.read_bytes()[:-1])
-    error, _ = run("decide", "--model", damaged, "--query", "weather").refusal(code=1)
+    error, _ = run("model", "decide", "--model", damaged, "--query", "weather").refusal(code=1)
     assert error.startswith(f"{damaged}: ")
 
 
 def test_a_query_is_asked_for(run: Run) -> None:
     """It is the one option without a default."""
-    assert run("decide").refusal()[0] == "missing option '--query'"
+    assert run("model", "decide").refusal()[0] == "missing option '--query'"

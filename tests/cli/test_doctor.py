@@ -1,4 +1,4 @@
-"""`reticent doctor`: a page for people, an object for programs, and the exit code."""
+"""`reticent daemon doctor`: a page for people, an object for programs, and the exit code."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def user(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_is_found_is_a_page(run: Run) -> None:
     """Before anything is made, with the way on."""
-    ran = run("doctor")
+    ran = run("daemon", "doctor")
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
     place = lines.index("note  vault: there is none yet")
@@ -31,7 +31,7 @@ def test_what_is_bad_has_an_exit_code(run: Run, home: Path) -> None:
     """On the page, and in the object."""
     (home / "config").mkdir(0o700)
     (home / "config" / "policy.toml").write_text("k = 0\n\x1b = 1\n")
-    page, record = run("doctor"), run("doctor", "--json")
+    page, record = run("daemon", "doctor"), run("daemon", "doctor", "--json")
     assert (page.code, record.code) == (1, 1)
     assert "BAD   policy: " in page.out
     assert "\x1b" not in page.out

@@ -87,6 +87,6 @@ def test_a_person_is_not_sent_to_the_document_for_programs(run: Run, fake: FakeD
         raise UsageError("recipient has over 2,048 characters", SEE)
 
     fake.handlers["knowledge"] = refuse
-    error, hint = run("knows", "a.example").refusal()
+    error, hint = run("requests", "knows", "a.example").refusal()
     assert error == "recipient has over 2,048 characters"
     assert hint == "see what the command takes, with --help"

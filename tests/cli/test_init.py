@@ -89,7 +89,10 @@ def test_one_line_begins(begin: Begin) -> None:
 def test_what_is_next_is_said(begin: Begin) -> None:
     """The code stands alone in its line, and the next two commands at the end."""
     lines = begin().out.splitlines()
-    assert [line.strip() for line in lines[-2:]] == ["reticent service install", "reticent unlock"]
+    assert [line.strip() for line in lines[-2:]] == [
+        "reticent daemon service install",
+        "reticent unlock",
+    ]
     [code] = [line.strip() for line in lines if line.count("-") == 5]
     unlock(here(), Secret("recovery", code)).close()
 
@@ -110,7 +113,7 @@ def test_a_weak_passphrase_is_said_to_be_weak(begin: Begin) -> None:
 
 
 def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:
-    """Such as `reticent decide --profile` reads; a value that does not fit makes nothing."""
+    """Such as `reticent model decide --profile` reads; a value that does not fit makes nothing."""
     file = tmp_path / "profile.toml"
     file.write_text('region = "mars"\n')
     error, _ = begin("--profile", file).refusal()
@@ -148,7 +151,7 @@ def test_a_vault_that_vanished_is_missed(begin: Begin) -> None:
     paths().vault.rename(paths().vault.with_name("vault.db.replaced-1"))
     error, hint = begin(given="").refusal(code=1)
     assert "a vault was here (0 entries)" in error
-    assert f"reticent restore {paths().vault}.replaced-1" in hint
+    assert f"reticent vault restore {paths().vault}.replaced-1" in hint
 
 
 def test_a_policy_that_is_there_stays(begin: Begin) -> None:

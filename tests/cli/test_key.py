@@ -1,4 +1,4 @@
-"""`reticent key`: what opens the vault, and what does so no more."""
+"""`reticent vault key`: what opens the vault, and what does so no more."""
 
 import errno
 import os
@@ -33,16 +33,16 @@ def code(memory: Memory, home: Path) -> str:
 
 @pytest.fixture
 def key(piped: Run) -> Keyed:
-    """Run `reticent key` with these lines as its standard input."""
+    """Run `reticent vault key` with these lines as its standard input."""
 
     def command(*arguments: str, given: tuple[str, ...] = (PASSPHRASE,)) -> Ran:
-        return piped("key", *arguments, given="".join(f"{each}\n" for each in given))
+        return piped("vault", "key", *arguments, given="".join(f"{each}\n" for each in given))
 
     return command
 
 
 def kinds(key: Keyed) -> dict[int, str]:
-    """Return what `reticent key list` says."""
+    """Return what `reticent vault key list` says."""
     return {each["id"]: each["kind"] for each in key("list", "--json", given=()).record["keys"]}
 
 
@@ -227,23 +227,27 @@ def test_a_wrong_clock_is_reset_after_the_passphrase(piped: Run) -> None:
     """Asked about unless it is agreed to; with the clock as it should be nothing is changed."""
     ahead = datetime.now(UTC) + timedelta(days=3650)
     given = f"{PASSPHRASE}\n"
-    assert piped("reset-clock", "--yes", "--json", given=given).record["done"] is False
+    assert piped("vault", "reset-clock", "--yes", "--json", given=given).record["done"] is False
     with opened() as vault:
         vault.ledger.append(disclosed(ahead, "shop.example", age="1"))
-    assert piped("reset-clock", given=given).refusal(code=2)
-    assert piped("reset-clock", "--yes", given="wrong\n").refusal(code=1)
+    assert piped("vault", "reset-clock", given=given).refusal(code=2)
+    assert piped("vault", "reset-clock", "--yes", given="wrong\n").refusal(code=1)
     with opened() as vault:
         assert vault.ledger.latest == ahead
-    assert f"{ahead.astimezone():%Y-%m-%d}" in piped("reset-clock", "--yes", given=given).out
+    assert (
+        f"{ahead.astimezone():%Y-%m-%d}" in piped("vault", "reset-clock", "--yes", given=given).out
+    )
     with opened() as vault:
         assert vault.ledger.latest is not None
         assert vault.ledger.latest <= datetime.now(UTC)
         assert [each.record.at for each in vault.ledger.read()] == [ahead]
-    assert "nothing to reset" in piped("reset-clock", "--yes", given=given).out
+    assert "nothing to reset" in piped("vault", "reset-clock", "--yes", given=given).out
 
 
 @pytest.mark.usefixtures("code")
 def test_who_has_the_vault_open_is_asked_to_close_it(piped: Run) -> None:
     """Before a secret is asked for."""
     with opened():
-        assert "reticent lock" in piped("reset-clock", "--yes", given="").refusal(code=1)[1]
+        assert (
+            "reticent lock" in piped("vault", "reset-clock", "--yes", given="").refusal(code=1)[1]
+        )

@@ -1,4 +1,4 @@
-"""`reticent knows`: what a recipient holds."""
+"""`reticent requests knows`: what a recipient holds."""
 
 import msgspec
 import pytest
@@ -12,7 +12,7 @@ from tests.wire.fake import FakeDaemon, says
 
 def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: FakeDaemon) -> None:
     """The recipient may be a group."""
-    ran = run("knows", "@weather")
+    ran = run("requests", "knows", "@weather")
     assert (ran.code, ran.err) == (0, "")
     assert fake.calls == [("knowledge", {"recipient": "@weather"})]
     said = " ".join(ran.out.split())
@@ -24,20 +24,20 @@ def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: 
 
 def test_what_is_unspecified_is_said_to_be_a_fact(run: Run, fake: FakeDaemon) -> None:
     """Nobody in the model may be like that; where all says something, nothing is said of it."""
-    said = " ".join(run("knows", "a.example").out.split())
+    said = " ".join(run("requests", "knows", "a.example").out.split())
     assert "That hobby is unspecified is a fact too" in said
     two = {"region": "unspecified", "hobby": "unspecified"}
     fake.handlers["knowledge"] = says(changed(HELD, values=two))
-    said = " ".join(run("knows", "a.example").out.split())
+    said = " ".join(run("requests", "knows", "a.example").out.split())
     assert "That region and hobby are unspecified" in said
     fake.handlers["knowledge"] = says(changed(HELD, values={"region": "coast"}))
-    assert "a fact too" not in run("knows", "a.example").out
+    assert "a fact too" not in run("requests", "knows", "a.example").out
 
 
 def test_whoever_holds_nothing_is_said_to(run: Run, fake: FakeDaemon) -> None:
     """Without a table."""
     fake.handlers["knowledge"] = says(changed(HELD, values={}, since={}, recent=0))
-    assert run("knows", "a.example").out == "weather.example holds nothing about you.\n"
+    assert run("requests", "knows", "a.example").out == "weather.example holds nothing about you.\n"
 
 
 def test_each_guarded_fact_has_a_sentence(run: Run, fake: FakeDaemon) -> None:
@@ -48,7 +48,7 @@ def test_each_guarded_fact_has_a_sentence(run: Run, fake: FakeDaemon) -> None:
     less = changed(more, name="smokes", title=HOSTILE, bits=-0.125)
     none = changed(more, name="rare", title="Rare", bits=0.0, best_guess=0.0)
     fake.handlers["knowledge"] = says(changed(HELD, inferred=[more, less, none]))
-    ran = run("knows", "a.example")
+    ran = run("requests", "knows", "a.example")
     said = " ".join(ran.out.split())
     assert (
         "It tells 0.250 of 1.500 bits of Pay (salary), which is guarded: the best guess fits 62% "
@@ -64,7 +64,7 @@ def test_nothing_that_is_held_steers_the_terminal(run: Run, fake: FakeDaemon) ->
     """A value may be of a model of anybody's."""
     held = changed(HELD, pool=LONG, values={LONG: HOSTILE}, model=HOSTILE)
     fake.handlers["knowledge"] = says(held)
-    ran = run("knows", "a.example")
+    ran = run("requests", "knows", "a.example")
     assert "\x1b" not in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
 
@@ -72,7 +72,7 @@ def test_nothing_that_is_held_steers_the_terminal(run: Run, fake: FakeDaemon) ->
 @pytest.mark.usefixtures("fake")
 def test_the_object_is_the_message(run: Run) -> None:
     """As openapi.json describes it."""
-    assert msgspec.convert(run("knows", "a.example", "--json").record, Held) == HELD
+    assert msgspec.convert(run("requests", "knows", "a.example", "--json").record, Held) == HELD
 
 
 def test_a_locked_vault_is_an_error(run: Run, fake: FakeDaemon) -> None:
@@ -83,5 +83,5 @@ def test_a_locked_vault_is_an_error(run: Run, fake: FakeDaemon) -> None:
 
     fake.handlers["knowledge"] = locked
     error = ("the vault is locked", "unlock it, then ask for a.example")
-    assert run("knows", "a.example").refusal(code=1) == error
-    assert run("knows").refusal()[0] == "missing argument 'RECIPIENT'"
+    assert run("requests", "knows", "a.example").refusal(code=1) == error
+    assert run("requests", "knows").refusal()[0] == "missing argument 'RECIPIENT'"

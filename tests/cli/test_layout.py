@@ -1,12 +1,10 @@
 """Text in 80 columns."""
 
-from datetime import UTC, datetime
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.cli.printing import WIDTH, Column, counted, facts, moment, paragraph, strong, table
-from agent.words.figures import apart, bits, listed, people
+from agent.cli.printing import WIDTH, Column, facts, paragraph, strong, table
+from agent.words.figures import apart, bits
 
 WORDS = st.from_regex(r"[a-z]{1,12}", fullmatch=True)
 SENTENCES = st.lists(WORDS, min_size=1, max_size=40).map(" ".join)
@@ -78,36 +76,3 @@ def test_what_differs_looks_different(one: float, more: float) -> None:
     assert shown[0] != shown[1] or decimals in (3, 6)
     assert shown[0] != shown[1] or abs(more) < 2e-6
     assert decimals == 3 or bits(one) == bits(one + more)
-
-
-def test_small_examples() -> None:
-    """How single numbers and lists look."""
-    assert [bits(each, signed=True) for each in (0.5, -0.5, 0.0, None)] == [
-        "+0.500",
-        "-0.500",
-        "0.000",
-        "-",
-    ]
-    assert [bits(-2.5e300), bits(2.5e300, signed=True)] == ["-2.5e+300", "+2.5e+300"]
-    assert [people(each) for each in (0, 1, 2.5, 12.4, 18991.0)] == [
-        "0",
-        "1",
-        "2.5",
-        "12",
-        "18,991",
-    ]
-    assert [listed(list("abc")[:count]) for count in range(4)] == ["", "a", "a and b", "a, b and c"]
-
-
-def test_a_count_agrees_with_its_noun() -> None:
-    """Also where the noun has a plural of its own."""
-    assert counted(1, "entry", "entries") == "1 entry"
-    assert counted(1200, "entry", "entries") == "1,200 entries"
-    assert counted(0, "rule") == "0 rules"
-
-
-@given(st.datetimes(datetime(1971, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001 - they get the zone
-def test_a_moment_is_the_time_that_it_is_here(at: datetime) -> None:
-    """To the minute."""
-    read = datetime.strptime(moment(at), "%Y-%m-%d %H:%M").astimezone()
-    assert abs((read - at).total_seconds()) < 60 or read.fold

@@ -1,4 +1,4 @@
-"""`reticent ledger`: a table for people, and lines that `policy try` reads."""
+"""`reticent requests ledger`: a table for people, and lines that `policy try` reads."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_its_lines_are_a_history(
 @pytest.mark.usefixtures("fake")
 def test_what_it_prints_can_be_tried(run: Run, tmp_path: Path) -> None:
     """What was said to be forgotten is no request."""
-    ran = run("ledger", "--json")
+    ran = run("requests", "ledger", "--json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.isascii()
     path = tmp_path / "history.jsonl"
@@ -71,7 +71,7 @@ def test_the_table_is_for_people(run: Run, fake: FakeDaemon) -> None:
         *ENTRIES,
         changed(ENTRIES[0], recipient=LONG, query=LONG, number=123_456),
     ]
-    ran = run("ledger")
+    ran = run("requests", "ledger")
     assert (ran.code, ran.err) == (0, "")
     said = " ".join(ran.out.split())
     assert "weather.example" in said
@@ -81,8 +81,8 @@ def test_the_table_is_for_people(run: Run, fake: FakeDaemon) -> None:
     assert "\x1b" not in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
     fake.handlers["ledger"] = lambda **_given: []
-    assert run("ledger").out == "Nothing was disclosed.\n"
-    assert run("ledger", "--json").out == ""
+    assert run("requests", "ledger").out == "Nothing was disclosed.\n"
+    assert run("requests", "ledger", "--json").out == ""
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_is_asked_for_reaches_the_daemon(
     run: Run, fake: FakeDaemon, arguments: list[str], given: dict[str, Any]
 ) -> None:
     """And nothing else."""
-    assert run("ledger", *arguments).code == 0
+    assert run("requests", "ledger", *arguments).code == 0
     assert fake.calls == [("ledger", given)]
 
 
@@ -109,7 +109,7 @@ def test_what_is_asked_for_reaches_the_daemon(
 def test_that_there_may_be_more_is_said_beside_the_output(run: Run) -> None:
     """A history that was cut must not look whole."""
     for arguments in ([], ["--json"]):
-        ran = run("ledger", "--limit", "3", *arguments)
+        ran = run("requests", "ledger", "--limit", "3", *arguments)
         assert ran.code == 0
         assert ran.err.startswith("reticent: note: these are the latest 3 entries")
 
@@ -117,4 +117,4 @@ def test_that_there_may_be_more_is_said_beside_the_output(run: Run) -> None:
 @pytest.mark.parametrize("options", [["--limit", "0"], ["--limit", "x"], ["--after", "-1"]])
 def test_a_number_that_cannot_be_is_refused(run: Run, options: list[str]) -> None:
     """Before the daemon is asked."""
-    assert options[0] in run("ledger", *options).refusal()[0]
+    assert options[0] in run("requests", "ledger", *options).refusal()[0]

@@ -1,4 +1,4 @@
-"""`reticent let`: every word on attributes that need not wait reaches the daemon."""
+"""`reticent policy let`: every word on attributes that need not wait reaches the daemon."""
 
 from typing import Any
 
@@ -36,7 +36,9 @@ def test_every_word_reaches_the_daemon(
     """For as long, and about whom, as it is said."""
     (options, fields, lasting), (disclose, text) = long, said
     everyone = about == "everyone"
-    ran = run("let", HOST, "region", disclose, *options, *(["--everyone"] if everyone else []))
+    ran = run(
+        "policy", "let", HOST, "region", disclose, *options, *(["--everyone"] if everyone else [])
+    )
     assert (ran.code, ran.err) == (0, "")
     plain = {"recipient": HOST, "names": ["region"], "disclose": disclose, "about": about}
     word = msgspec.convert({**plain, **fields}, Override)
@@ -49,12 +51,12 @@ def test_several_attributes_are_named_once_each(run: Run, fake: FakeDaemon) -> N
     """Joined by commas; what was written, and what wins all the same, is said."""
     ruled = changed(RULED, written="denied for shop", without_effect=["hobby"], decided_by=["no"])
     fake.handlers["override"] = says(ruled)
-    said = " ".join(run("let", HOST, "region, hobby,region", "never").out.split())
+    said = " ".join(run("policy", "let", HOST, "region, hobby,region", "never").out.split())
     assert fake.calls[0][1]["body"].names == ["region", "hobby"]
     assert said.startswith("region and hobby do not leave to shop.example")
     assert "Written into /home/u/policy.toml as 'denied for shop'." in said
     assert "Without effect on hobby, about which 'no' decides." in said
-    assert run("let", HOST, "hobby", "ask", "--json").record == msgspec.to_builtins(ruled)
+    assert run("policy", "let", HOST, "hobby", "ask", "--json").record == msgspec.to_builtins(ruled)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_several_attributes_are_named_once_each(run: Run, fake: FakeDaemon) -> N
 @pytest.mark.usefixtures("fake")
 def test_a_mistake_is_one_sentence(run: Run, arguments: list[str], error: str, hint: str) -> None:
     """With what can be said instead."""
-    said = run("let", *arguments).refusal()
+    said = run("policy", "let", *arguments).refusal()
     assert error in said[0]
     assert hint in said[1]
 
@@ -78,7 +80,7 @@ def test_a_mistake_is_one_sentence(run: Run, arguments: list[str], error: str, h
 def test_no_word_that_opens_is_suggested(run: Run) -> None:
     """Names and words were swapped: the hint was to let all out."""
     for word in ("salary", "alwasy", "region"):
-        ran = run("let", HOST, "never", word)
+        ran = run("policy", "let", HOST, "never", word)
         assert ran.code == 2
         assert "hint: known: never, ask, auto, always" in ran.err
-    assert "did you mean 'never'?" in run("let", HOST, "region", "nevr").err
+    assert "did you mean 'never'?" in run("policy", "let", HOST, "region", "nevr").err

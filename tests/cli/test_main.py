@@ -11,8 +11,9 @@ import click
 import pytest
 
 from agent.cli.interrupt import Interrupted
-from agent.cli.main import Program, outcome, program
+from agent.cli.main import COMMANDS, MOVED, outcome, program
 from agent.model.file import write
+from agent.paths import paths
 from tests.cli.conftest import Run
 from tests.cli.examples import cli_model
 
@@ -51,11 +52,52 @@ def test_no_line_of_help_is_cut_short(run: Run, command: tuple[str, ...]) -> Non
 
 def test_the_deferred_commands_are_there() -> None:
     """Each under its name in its module, and listed with what it says of itself first."""
-    for name, deferred in Program.deferred.items():
+    for name, deferred in COMMANDS.items():
         command = program.get_command(click.Context(program), name)
         assert isinstance(command, click.Command)
         assert command.name == name
         assert deferred.help.endswith(".")
+
+
+def test_few_commands_stand_at_the_top() -> None:
+    """The rest is in groups."""
+    assert len(commands()) > 60
+    assert len(COMMANDS) <= 14
+
+
+@pytest.mark.parametrize(("name", "group"), MOVED.items())
+def test_what_was_typed_before_says_what_it_is_called_now(run: Run, name: str, group: str) -> None:
+    """The command is there under its new name."""
+    error, hint = run(name, "--json", "x").refusal()
+    assert error == f"`reticent {name}` is now `reticent {group} {name}`"
+    assert hint == "run that; its arguments are the same"
+    assert (group, name) in commands()
+
+
+@pytest.mark.parametrize(("group", "default"), [("requests", "list"), ("daemon", "run")])
+def test_a_group_with_a_usual_command_runs_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch, group: str, default: str
+) -> None:
+    """With its options; the group's own help is still there."""
+    assert run(group, "--xyzzy") == run(group, default, "--xyzzy")
+    assert run(group, "--xyzzy").code == 2
+    assert run(group, "-h").out.startswith(f"Usage: reticent {group} [OPTIONS] COMMAND")
+    monkeypatch.delenv("RETICENT_DEBUG", raising=False)
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_person_who_names_no_command_begins_or_sees_the_screens(
+    home: Path, monkeypatch: pytest.MonkeyPatch, begun: bool
+) -> None:
+    """In a terminal; elsewhere it is the help."""
+    assert home.is_dir()
+    if begun:
+        paths().vault.parent.mkdir(parents=True)
+        paths().vault.touch()
+    monkeypatch.setattr("agent.cli.main.sees_terminal", lambda: True)
+    wanted = ["requests", "review"] if begun else ["init"]
+    context = program.make_context("reticent", [])
+    assert [*context._protected_args, *context.args] == wanted  # noqa: SLF001  (click's own)
 
 
 @pytest.mark.parametrize("group", [(), ("model",)], ids=str)
@@ -69,13 +111,13 @@ def test_a_group_called_alone_shows_what_it_has(run: Run, group: tuple[str, ...]
 @pytest.mark.parametrize(
     ("arguments", "error", "hint"),
     [
-        (["decied"], "unknown command 'decied'", "did you mean 'decide'?"),
+        (["decied"], "unknown command 'decied'", "did you mean 'model decide'?"),
         (["model", "verfy"], "unknown command 'verfy'", "did you mean 'verify'?"),
-        (["xyzzy"], "unknown command 'xyzzy'", ", completion, "),
+        (["xyzzy"], "unknown command 'xyzzy'", ", browser, "),
         (["--verson"], "unknown option '--verson' of `reticent`", "did you mean '--version'?"),
         (["demo", "--standing"], "unknown option '--standing' of `reticent demo`", "--help"),
         (["model", "info", "--josn"], "of `reticent model info`", "did you mean '--json'?"),
-        (["de\x1b[2Jcide"], "unknown command 'de\\x1b[2Jcide'", "did you mean 'decide'?"),
+        (["de\x1b[2Jcide"], "unknown command 'de\\x1b[2Jcide'", "did you mean 'model decide'?"),
     ],
 )
 def test_a_name_that_does_not_exist(run: Run, arguments: list[str], error: str, hint: str) -> None:

@@ -99,7 +99,7 @@ def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) 
     info = run("model", "info", tables[-1], "--json").record
     assert (info["id"], info["licence"], info["people"]) == ("library", "CC0-1.0", 300)
     for query, helpful in (("weather", "region"), ("music", "age"), ("bus", "working_hours")):
-        record = run("decide", "--model", tables[-1], "--query", query, "--json").record
+        record = run("model", "decide", "--model", tables[-1], "--query", query, "--json").record
         assert record["disclose"] == [helpful]
         assert record["identifiability"] >= 1 / 300
         assert record["identifiability_cost"] >= 0

@@ -36,7 +36,7 @@ def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
     assert titles["daily"] == "asks once a day or more (AFRQ)"
     out = files[files.index("--out") + 1]
     for query, helpful in (("weather", "region"), ("shoes", "age_group"), ("map", "region")):
-        record = run("decide", "--model", out, "--query", query, "--json").record
+        record = run("model", "decide", "--model", out, "--query", query, "--json").record
         assert record["disclose"] == [helpful]
 
 
@@ -56,7 +56,10 @@ def test_its_attributes_have_the_sensitivities_of_the_surveys(
     assert not any(bits("--sensitivities", "none").values())
     assert bits() == pytest.approx({n: each * within_outcomes() for n, each in whole.items()})
     out = files[files.index("--out") + 1]
-    assert run("decide", "--model", out, "--query", "shoes", "--json").record["disclose"] == []
+    assert (
+        run("model", "decide", "--model", out, "--query", "shoes", "--json").record["disclose"]
+        == []
+    )
     page = run("model", "info", out).out
     assert "adults_2020" in page
     assert "gender (DGDR), to bring 0.1" in " ".join(page.split())

@@ -1,4 +1,4 @@
-"""`reticent pending`, `approve` and `deny`: what waits, and every word on it."""
+"""`reticent requests pending`, `approve` and `deny`: what waits, and every word on it."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ WORDS: list[Word] = [
 
 def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
     """Each with the number to say yes or no to."""
-    ran = run("pending")
+    ran = run("requests", "pending")
     assert (ran.code, ran.err) == (0, "")
     said = " ".join(ran.out.split())
     assert said.startswith("2 requests wait for you.")
@@ -37,29 +37,29 @@ def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
     assert "4 books.example says that it can use region" in said
     assert max(map(len, ran.out.splitlines())) <= 80
     fake.handlers["reviews"] = lambda: [changed(REVIEW, recipient=HOSTILE, query=HOSTILE)]
-    hostile = run("pending").out
+    hostile = run("requests", "pending").out
     assert "\x1b" not in hostile
     assert "What a recipient can use" not in hostile
-    assert "`reticent approve ID` lets it leave with the next request" in said
+    assert "`reticent requests approve ID` sends it with the next request" in said
     assert "Approved, it gets no more than that" in said
     fake.handlers["reviews"] = lambda: [OFFER]
-    said = " ".join(run("pending").out.split())
+    said = " ".join(run("requests", "pending").out.split())
     assert said.startswith("1 request waits for you.")
     assert "denied, nothing at all, by a rule in the policy" in said
     assert "with the next request" not in said
     assert " in searches at " not in said
     search = "https://books.example/find?q={query}"
     fake.handlers["reviews"] = lambda: [changed(OFFER, search=search)]
-    said = " ".join(run("pending").out.split())
+    said = " ".join(run("requests", "pending").out.split())
     assert f"books.example says that it can use region in searches at {search} (" in said
     fake.handlers["reviews"] = list
-    assert run("pending").out == "Nothing waits for you.\n"
+    assert run("requests", "pending").out == "Nothing waits for you.\n"
 
 
 @pytest.mark.usefixtures("fake")
 def test_the_object_holds_the_messages(run: Run) -> None:
     """As openapi.json describes them."""
-    waiting = run("pending", "--json").record["waiting"]
+    waiting = run("requests", "pending", "--json").record["waiting"]
     assert msgspec.convert(waiting, list[Review]) == [REVIEW, OFFER]
 
 
@@ -68,20 +68,22 @@ def test_the_object_holds_the_messages(run: Run) -> None:
 )
 def test_what_waits_can_be_dismissed(run: Run, fake: FakeDaemon, options: list[str]) -> None:
     """Which rules nothing; one after the other, or all."""
-    assert run("pending", "--dismiss", *options).code == 0
+    assert run("requests", "pending", "--dismiss", *options).code == 0
     looked: tuple[str, dict[str, Any]] = ("reviews", {})
     assert fake.calls == [looked, ("dismiss", {"id": 3}), ("dismiss", {"id": 4}), looked]
 
 
 def test_of_what_is_not_there_nothing_is_dismissed(run: Run, fake: FakeDaemon) -> None:
     """Before any of it goes; a few of the numbers that there are are said."""
-    run("pending", "--dismiss", "3,9").refusal()
+    run("requests", "pending", "--dismiss", "3,9").refusal()
     assert fake.calls == [("reviews", {})]
     fake.handlers["reviews"] = lambda: [changed(REVIEW, id=each) for each in range(10, 20)]
-    _, hint = run("approve", "999").refusal()
-    assert hint.endswith("; `reticent pending` lists what does wait: 10, 11, 12, 13, 14 and 5 more")
+    _, hint = run("requests", "approve", "999").refusal()
+    assert hint.endswith(
+        "; `reticent requests pending` lists what does wait: 10, 11, 12, 13, 14 and 5 more"
+    )
     fake.handlers["reviews"] = list
-    assert run("pending", "--dismiss", "all").out == "Nothing waits for you.\n"
+    assert run("requests", "pending", "--dismiss", "all").out == "Nothing waits for you.\n"
 
 
 @pytest.mark.parametrize("decided", ["approve", "deny"])
@@ -94,7 +96,7 @@ def test_every_word_reaches_the_daemon(
 ) -> None:
     """For as long, and about whom and what, as it is said."""
     options, fields, lasting = word
-    ran = run(decided, "3", *options)
+    ran = run("requests", decided, "3", *options)
     assert (ran.code, ran.err) == (0, "")
     shown = {"names": REVIEW.names, "pool": REVIEW.pool}
     expected = msgspec.convert({"decided": decided, **shown, **fields}, Verdict)
@@ -111,12 +113,12 @@ def test_what_was_written_and_what_it_does_not_reach_is_said(run: Run, fake: Fak
         RULED, written="weather.example may have hobby", without_effect=["hobby"], decided_by=["no"]
     )
     fake.handlers["verdict"] = says(ruled)
-    said = " ".join(run("approve", "3", "--always").out.split())
+    said = " ".join(run("requests", "approve", "3", "--always").out.split())
     assert "Written into /home/u/policy.toml as 'weather.example may have hobby'." in said
     assert "Without effect on hobby, about which 'no' decides." in said
-    assert run("approve", "3", "--json").record == msgspec.to_builtins(ruled)
+    assert run("requests", "approve", "3", "--json").record == msgspec.to_builtins(ruled)
     fake.handlers["verdict"] = says(changed(ruled, blocked=True))
-    said = " ".join(run("approve", "3", "--always").out.split())
+    said = " ".join(run("requests", "approve", "3", "--always").out.split())
     assert "Nothing leaves all the same: the recipient is blocked, by 'no'" in said
 
 
@@ -125,7 +127,7 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
     other = changed(REVIEW, id=7, recipient="a.weather.example", names=["region"])
     theirs = changed(OFFER, id=8, pool="weather.example")
     fake.handlers["reviews"] = lambda: [REVIEW, OFFER, theirs, other]
-    ran = run("deny", "--from", "www.weather.example", "--until-restart")
+    ran = run("requests", "deny", "--from", "www.weather.example", "--until-restart")
     assert fake.calls == [
         ("knowledge", {"recipient": "www.weather.example"}),
         ("reviews", {}),
@@ -145,19 +147,21 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
     assert "hobby and shoe_size does not leave to weather.example until" in ran.out
     assert "region does not leave to weather.example until the daemon ends." in ran.out
     assert "What it offers to use still waits, to be settled by ID: 8." in ran.out
-    made = run("approve", "--from", "weather.example", "--json").record
+    made = run("requests", "approve", "--from", "weather.example", "--json").record
     assert [each["id"] for each in made["ruled"]] == [3, 7]
     assert made["offers"] == [8]
 
 
-@pytest.mark.parametrize(("left", "hint"), [([], "`reticent pending`"), ([OFFER], "by ID: 4")])
+@pytest.mark.parametrize(
+    ("left", "hint"), [([], "`reticent requests pending`"), ([OFFER], "by ID: 4")]
+)
 def test_where_nothing_waits_for_a_recipient_that_is_said(
     run: Run, fake: FakeDaemon, left: list[Review], hint: str
 ) -> None:
     """Also where it only offers something."""
     fake.handlers["knowledge"] = says(changed(HELD, pool="books.example"))
     fake.handlers["reviews"] = lambda: [REVIEW, *left]
-    said = run("approve", "--from", "books.example").refusal()
+    said = run("requests", "approve", "--from", "books.example").refusal()
     assert said[0] == "no attribute waits for books.example"
     assert hint in said[1]
 
@@ -165,7 +169,11 @@ def test_where_nothing_waits_for_a_recipient_that_is_said(
 @pytest.mark.usefixtures("fake")
 def test_an_offer_is_settled_for_good_or_for_some_days(run: Run) -> None:
     """Whatever else is said; and denied, its recipient gets nothing."""
-    ran = [run(word, "4", *days) for days in ([], ["--days", "2"]) for word in WORDS_OF_OFFERS]
+    ran = [
+        run("requests", word, "4", *days)
+        for days in ([], ["--days", "2"])
+        for word in WORDS_OF_OFFERS
+    ]
     assert [" ".join(each.out.split()) for each in ran] == [
         "books.example may get region and nothing else from now on, as the policy allows.",
         "books.example gets nothing from now on.",
@@ -180,21 +188,45 @@ def test_an_offer_is_settled_for_good_or_for_some_days(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "hint"),
     [
-        (["approve"], "missing argument 'ID'", "--from HOST"),
-        (["deny", "3", "--from", "weather.example"], "--from does not go with an ID", "one of"),
-        (["approve", "x"], "'x' is not a whole number", "--help"),
-        (["approve", "7"], "nothing waits under 7", "settled meanwhile"),
-        (["deny", "3", "--once", "--always"], "--once does not go with --always", "one of them"),
-        (["deny", "3", "--days", "2", "--always"], "--days does not go with --always", "one"),
-        (["deny", "3", "--days", "0"], "0 is not between 1 and 3650", "--help"),
-        (["deny", "3", "--until_restart"], "unknown option", "'--until-restart'"),
-        (["deny", "4", "--once"], "--once does not go with an offer", "--days N"),
-        (["approve", "4", "--until-restart"], "--until-restart does not go with", "for good"),
-        (["deny", "4", "region"], "an offer is denied as a whole", "`reticent approve 4 NAME...`"),
-        (["pending", "--dismiss", "3,x"], "'3,x' is no list of IDs", "--dismiss all"),
-        (["pending", "--dismiss", ""], "'' is no list of IDs", "--dismiss 3,4"),
-        (["pending", "--dismiss", "4,9"], "nothing waits under 9", "lists what does wait: 3 and 4"),
-        (["deny", "3", "hoby"], "unknown attribute of the review 'hoby'", "'hobby'"),
+        (["requests", "approve"], "missing argument 'ID'", "--from HOST"),
+        (
+            ["requests", "deny", "3", "--from", "weather.example"],
+            "--from does not go with an ID",
+            "one of",
+        ),
+        (["requests", "approve", "x"], "'x' is not a whole number", "--help"),
+        (["requests", "approve", "7"], "nothing waits under 7", "settled meanwhile"),
+        (
+            ["requests", "deny", "3", "--once", "--always"],
+            "--once does not go with --always",
+            "one of them",
+        ),
+        (
+            ["requests", "deny", "3", "--days", "2", "--always"],
+            "--days does not go with --always",
+            "one",
+        ),
+        (["requests", "deny", "3", "--days", "0"], "0 is not between 1 and 3650", "--help"),
+        (["requests", "deny", "3", "--until_restart"], "unknown option", "'--until-restart'"),
+        (["requests", "deny", "4", "--once"], "--once does not go with an offer", "--days N"),
+        (
+            ["requests", "approve", "4", "--until-restart"],
+            "--until-restart does not go with",
+            "for good",
+        ),
+        (
+            ["requests", "deny", "4", "region"],
+            "an offer is denied as a whole",
+            "`reticent requests approve 4 NAME...`",
+        ),
+        (["requests", "pending", "--dismiss", "3,x"], "'3,x' is no list of IDs", "--dismiss all"),
+        (["requests", "pending", "--dismiss", ""], "'' is no list of IDs", "--dismiss 3,4"),
+        (
+            ["requests", "pending", "--dismiss", "4,9"],
+            "nothing waits under 9",
+            "lists what does wait: 3 and 4",
+        ),
+        (["requests", "deny", "3", "hoby"], "unknown attribute of the review 'hoby'", "'hobby'"),
     ],
 )
 @pytest.mark.usefixtures("fake")
@@ -212,6 +244,9 @@ def test_what_the_daemon_refuses_is_shown(run: Run, fake: FakeDaemon) -> None:
         raise UsageError(f"{body.names} does not wait", f"{id} waits")
 
     fake.handlers["verdict"] = refuse
-    assert run("approve", "3", "hobby").refusal() == ("['hobby'] does not wait", "3 waits")
+    assert run("requests", "approve", "3", "hobby").refusal() == (
+        "['hobby'] does not wait",
+        "3 waits",
+    )
     fake.handlers["reviews"] = list
-    assert run("approve", "3").refusal()[1].endswith("; nothing else waits")
+    assert run("requests", "approve", "3").refusal()[1].endswith("; nothing else waits")

@@ -20,7 +20,7 @@ from tests.wire.fake import FakeDaemon, says
 
 TEXT = 'region = "coast"\nhobby = "yes"\n'
 VALUES = "agent.cli.profile"
-BACK = "`reticent undo` takes that back, until the vault is locked."
+BACK = "`reticent requests undo` reverts that until the vault is locked."
 OLDER = Changed(
     changes=[
         ValueChange(model="village", name="region", was_set=True, is_set=True),
@@ -109,7 +109,7 @@ def test_values_are_set_and_unset(
 @pytest.mark.parametrize(
     ("arguments", "error", "hint"),
     [
-        (["set"], "no attribute is named", "`reticent attributes` lists them"),
+        (["set"], "no attribute is named", "`reticent policy attributes` lists them"),
         (["set", "region"], "nobody is there to answer", "--stdin"),
         (["set", "region", "--stdin"], "reads the names with the values", "leave out NAME"),
         (["set", "--stdin"], "the standard input: nothing was given", "write NAME=VALUE"),
@@ -293,7 +293,7 @@ def test_an_import_shows_what_it_changes_and_asks(
     assert done(village_only) == []
     asked: list[str] = []
     monkeypatch.setattr(f"{VALUES}.agree", lambda question, **_: asked.append(question))
-    assert "`reticent undo`" in run("profile", "import", file).out
+    assert "`reticent requests undo`" in run("profile", "import", file).out
     assert asked == ["Change your profile so?"]
     assert len(done(village_only)) == 1
     village_only.handlers["change_profile"] = says(Changed())

@@ -1,4 +1,4 @@
-"""`reticent purge`: asks, ends the daemon, and leaves nothing of ours."""
+"""`reticent vault purge`: asks, ends the daemon, and leaves nothing of ours."""
 
 import io
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def user(memory: Memory, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def answering(run: Run, monkeypatch: pytest.MonkeyPatch) -> Answering:
-    """Run `reticent purge` with somebody at the terminal who types this."""
+    """Run `reticent vault purge` with somebody at the terminal who types this."""
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
@@ -43,7 +43,7 @@ def answering(run: Run, monkeypatch: pytest.MonkeyPatch) -> Answering:
 
     def typed(word: str) -> Ran:
         monkeypatch.setattr("sys.stdin", Terminal(f"{word}\n"))
-        return run("purge")
+        return run("vault", "purge")
 
     return typed
 
@@ -55,9 +55,9 @@ def files(home: Path) -> set[str]:
 
 def test_everything_goes(run: Run, user: Path, memory: Memory) -> None:
     """The key in the keyring as well, the service, and what browsers were told."""
-    run("service", "install")
+    run("daemon", "service", "install")
     run("browser", "install", "chromium", "firefox")
-    record = run("purge", "--yes", "--json").record
+    record = run("vault", "purge", "--yes", "--json").record
     assert memory.kept == {}
     assert [each for each in user.rglob("*") if "reticent" in each.name or each.is_file()] == []
     assert str(paths().vault) in record["removed"]
@@ -77,7 +77,7 @@ def test_the_keys_of_replaced_vaults_go_as_well(run: Run, user: Path, memory: Me
         vault.add_keyring()
     assert len(memory.kept) == 2
     paths().vault.with_name("vault.db.replaced-2").write_bytes(b"rubbish")
-    ran = run("purge", "--yes")
+    ran = run("vault", "purge", "--yes")
     assert ran.code == 0
     assert memory.kept == {}
     assert "vault.db.replaced-2 could not be read" in ran.err.replace("\n", " ")
@@ -85,8 +85,8 @@ def test_the_keys_of_replaced_vaults_go_as_well(run: Run, user: Path, memory: Me
 
 def test_a_second_time_there_is_nothing(run: Run) -> None:
     """And that is no error."""
-    assert run("purge", "--yes").code == 0
-    ran = run("purge", "--yes")
+    assert run("vault", "purge", "--yes").code == 0
+    ran = run("vault", "purge", "--yes")
     assert (ran.code, ran.out) == (0, "There was nothing to remove.\n")
 
 
@@ -110,14 +110,14 @@ def test_nobody_is_there_to_answer(run: Run, user: Path, monkeypatch: pytest.Mon
     """Then nothing goes without --yes."""
     before = files(user)
     monkeypatch.setattr("sys.stdin", io.StringIO("purge\n"))
-    assert "--yes" in run("purge").refusal()[1]
+    assert "--yes" in run("vault", "purge").refusal()[1]
     assert files(user) == before
 
 
 def test_the_daemon_is_ended_first(run: Run, user: Path) -> None:
     """Through its socket."""
     with FakeDaemon(paths().control, {"shutdown": Done}) as fake:
-        assert run("purge", "--yes").code == 0
+        assert run("vault", "purge", "--yes").code == 0
         assert fake.calls == [("shutdown", {})]
         paths().runtime.mkdir()
         paths().control.touch()  # the fake's own removal
@@ -131,14 +131,14 @@ def test_a_daemon_that_does_not_end_keeps_everything(
     monkeypatch.setattr("agent.cli.daemon.SECONDS", 0.0)
     with alone(private_folder(paths().state) / "daemon.lock"):
         before = files(user)
-        assert "a daemon runs already" in run("purge", "--yes").refusal(1)[0]
+        assert "a daemon runs already" in run("vault", "purge", "--yes").refusal(1)[0]
         assert files(user) == before
 
 
 def test_a_vault_that_is_open_keeps_everything(run: Run, user: Path, memory: Memory) -> None:
     """By another command, say."""
     with opened():
-        assert "open in another process" in run("purge", "--yes").refusal(1)[0]
+        assert "open in another process" in run("vault", "purge", "--yes").refusal(1)[0]
     assert "vault.db" in files(user)
     assert len(memory.kept) == 1
 
@@ -149,8 +149,8 @@ def test_the_service_of_another_home_stays(
     """It starts somebody else's daemon."""
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv("RETICENT_HOME", str(user / "other"))
-        run("service", "install")
-    assert run("purge", "--yes").code == 0
+        run("daemon", "service", "install")
+    assert run("vault", "purge", "--yes").code == 0
     assert len([*(user / ".config/systemd/user").iterdir()]) == 3
 
 
@@ -161,7 +161,7 @@ def test_what_browsers_were_told_by_another_home_stays(
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv("RETICENT_HOME", str(user / "other"))
         run("browser", "install", "firefox")
-    assert run("purge", "--yes").code == 0
+    assert run("vault", "purge", "--yes").code == 0
     assert [each.name for each in user.rglob("*.json")] == ["reticent.relay.json"]
     assert (user / "other/data/browser-relay").exists()
 
@@ -171,7 +171,7 @@ def test_a_link_goes_and_what_it_leads_to_stays(run: Run, tmp_path: Path) -> Non
     kept = tmp_path / "policy.toml"
     paths().policy.rename(kept)
     paths().policy.symlink_to(kept)
-    out = run("purge", "--yes").out
+    out = run("vault", "purge", "--yes").out
     assert f"{paths().policy} to {kept}" in out
     assert kept.exists()
     assert not paths().config.exists()

@@ -1,4 +1,4 @@
-"""`reticent recipients`: a table of who holds what, and how that went."""
+"""`reticent requests recipients`: a table of who holds what, and how that went."""
 
 import sys
 from io import BytesIO, TextIOWrapper
@@ -20,7 +20,7 @@ from tests.wire.fake import FakeDaemon, says
 @pytest.mark.usefixtures("fake")
 def test_the_table_says_who_holds_what_and_how_few_are_left(run: Run) -> None:
     """With the numbers beside the bars; of a group, by way of whom it was told."""
-    ran = run("recipients")
+    ran = run("requests", "recipients")
     assert (ran.code, ran.err) == (0, "")
     head, *lines = ran.out.splitlines()
     assert head == "2 recipients were told something, where the model has 60 people."
@@ -41,18 +41,20 @@ def test_what_is_not_the_same_of_all_is_not_said_of_them(run: Run, fake: FakeDae
     """As the number of people of two models; one alone is one."""
     other = changed(RECIPIENTS[0], people=61)
     fake.handlers["recipients"] = says([other, RECIPIENTS[1]])
-    assert run("recipients").out.startswith("2 recipients were told something.\n")
+    assert run("requests", "recipients").out.startswith("2 recipients were told something.\n")
     fake.handlers["recipients"] = says([other])
-    assert run("recipients").out.startswith("1 recipient was told something, where the model has")
+    assert run("requests", "recipients").out.startswith(
+        "1 recipient was told something, where the model has"
+    )
     fake.handlers["recipients"] = says([])
-    assert run("recipients").out == "Nobody was told anything about you.\n"
+    assert run("requests", "recipients").out == "Nobody was told anything about you.\n"
 
 
 def test_nothing_steers_the_terminal(run: Run, fake: FakeDaemon) -> None:
     """A name may be of a model of anybody's; a long one fits."""
     hostile = changed(RECIPIENTS[0], pool=LONG, sites=[LONG], held=[HOSTILE, LONG])
     fake.handlers["recipients"] = says([hostile])
-    ran = run("recipients")
+    ran = run("requests", "recipients")
     assert "\x1b" not in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
 
@@ -60,7 +62,7 @@ def test_nothing_steers_the_terminal(run: Run, fake: FakeDaemon) -> None:
 @pytest.mark.usefixtures("fake")
 def test_the_object_has_the_messages(run: Run) -> None:
     """As openapi.json describes them."""
-    found = run("recipients", "--json").record["recipients"]
+    found = run("requests", "recipients", "--json").record["recipients"]
     assert msgspec.convert(found, list[Recipient]) == RECIPIENTS
 
 
@@ -71,7 +73,7 @@ def test_a_locked_vault_is_an_error(run: Run, fake: FakeDaemon) -> None:
         raise LockedError
 
     fake.handlers["recipients"] = locked
-    assert "locked" in run("recipients").refusal(code=1)[0]
+    assert "locked" in run("requests", "recipients").refusal(code=1)[0]
 
 
 @given(st.lists(st.integers(0, 20_000), max_size=60), st.integers(0, 20_000))

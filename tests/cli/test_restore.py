@@ -1,4 +1,4 @@
-"""`reticent restore`: a backup in the place of the vault, verified, and the old one kept."""
+"""`reticent vault restore`: a backup in the place of the vault, verified, and the old one kept."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -32,8 +32,8 @@ def saved(memory: Memory, home: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def restore(piped: Run) -> Restored:
-    """Run `reticent restore` with a line as its standard input."""
-    return partial(piped, "restore")
+    """Run `reticent vault restore` with a line as its standard input."""
+    return partial(piped, "vault", "restore")
 
 
 def number() -> bytes | None:

@@ -1,4 +1,4 @@
-"""`reticent decide --policy`: the decision under a policy file."""
+"""`reticent model decide --policy`: the decision under a policy file."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ def ask(village: Path, tmp_path: Path) -> Decide:
         policy = tmp_path / "policy.toml"
         policy.write_text(text)
         where = ("--policy", policy, "--recipient", recipient)
-        return ("decide", "--model", village, "--query", query, *where)
+        return ("model", "decide", "--model", village, "--query", query, *where)
 
     return arguments
 
@@ -129,7 +129,7 @@ def test_a_policy_needs_a_recipient_and_a_file(run: Run, ask: Decide, village: P
     *without, _, _ = ask("")
     assert run(*without).refusal()[0] == "a policy depends on the recipient"
     missing = ("--policy", village.with_name("none.toml"), "--recipient", "shop.example")
-    ran = run("decide", "--model", village, "--query", "weather", *missing)
+    ran = run("model", "decide", "--model", village, "--query", "weather", *missing)
     assert "cannot be read: no such file" in ran.refusal()[0]
 
 
@@ -143,8 +143,8 @@ def test_a_wrong_policy_decides_nothing(run: Run, ask: Decide) -> None:
 
 def test_a_model_that_is_not_at_hand_is_asked_for(run: Run, ask: Decide) -> None:
     """By the rule that wants it."""
-    _, _, _, *rest = ask('model = "elsewhere"')
-    said = run("decide", *rest).refusal()
+    _, _, _, _, *rest = ask('model = "elsewhere"')
+    said = run("model", "decide", *rest).refusal()
     assert said == (
         "'the top of the file' asks for the model 'elsewhere'",
         "say with --model where its file is",
@@ -188,5 +188,7 @@ def test_a_group_is_no_recipient(run: Run, ask: Decide) -> None:
 
 def test_a_recipient_alone_is_not_passed_over(run: Run, village: Path) -> None:
     """It means nothing without rules."""
-    ran = run("decide", "--model", village, "--query", "weather", "--recipient", "a.example")
+    ran = run(
+        "model", "decide", "--model", village, "--query", "weather", "--recipient", "a.example"
+    )
     assert ran.refusal()[0] == "--recipient needs --policy"

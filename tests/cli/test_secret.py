@@ -19,13 +19,13 @@ from tests.wire.fake import FakeDaemon
 START = [sys.executable, "-c", "from agent.cli.main import run; run()"]
 SAID = "core files are forbidden"
 ASKING = [
-    ("key", "add", "passphrase"),
-    ("key", "add", "recovery", "--keyring"),
-    ("key", "remove", "2", "--yes"),
-    ("key", "rotate", "--yes"),
-    ("restore", "FILE"),
-    ("restore", "FILE", "--keyring"),
-    ("backup", "copy"),
+    ("vault", "key", "add", "passphrase"),
+    ("vault", "key", "add", "recovery", "--keyring"),
+    ("vault", "key", "remove", "2", "--yes"),
+    ("vault", "key", "rotate", "--yes"),
+    ("vault", "restore", "FILE"),
+    ("vault", "restore", "FILE", "--keyring"),
+    ("vault", "backup", "copy"),
 ]
 
 
@@ -78,7 +78,7 @@ def test_where_somebody_types(
     """At a terminal; before the question."""
     made(home)
     monkeypatch.setattr("agent.cli.prompts.at_terminal", lambda: True)
-    assert run("key", "rotate", "--yes").refusal(1)[0] == SAID
+    assert run("vault", "key", "rotate", "--yes").refusal(1)[0] == SAID
     assert typed.tell() == 0
 
 
@@ -112,4 +112,4 @@ def test_what_is_no_text_is_none_at_a_terminal_either(
     made(home)
     monkeypatch.setattr("agent.cli.prompts.at_terminal", lambda: True)
     monkeypatch.setattr("click.prompt", unreadable)
-    assert "is not text in UTF-8" in run("key", "rotate", "--yes").refusal()[0]
+    assert "is not text in UTF-8" in run("vault", "key", "rotate", "--yes").refusal()[0]

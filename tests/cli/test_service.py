@@ -1,4 +1,4 @@
-"""`reticent service`: install, remove and status, with and without a manager that answers."""
+"""`reticent daemon service`: install, remove and status, with a manager that answers or not."""
 
 import sys
 from pathlib import Path
@@ -42,7 +42,7 @@ def units(home: Path) -> list[str]:
 
 def test_without_a_manager_two_commands_are_shown(run: Run, home: Path) -> None:
     """The files are there all the same."""
-    ran = run("service", "install", "--manager", "systemd")
+    ran = run("daemon", "service", "install", "--manager", "systemd")
     assert (ran.code, ran.err) == (0, "")
     assert units(home) == sorted(FILES)
     assert ran.out.splitlines()[-2:] == [
@@ -53,7 +53,7 @@ def test_without_a_manager_two_commands_are_shown(run: Run, home: Path) -> None:
 
 def test_with_a_manager_they_are_run(run: Run, manager: Path) -> None:
     """In this order; a second time what runs is stopped first, so that it is started anew."""
-    assert run("service", "install", "--manager", "systemd").code == 0
+    assert run("daemon", "service", "install", "--manager", "systemd").code == 0
     first = manager.read_text().splitlines()
     sockets = " ".join(FILES[1:])
     assert first == [
@@ -61,16 +61,16 @@ def test_with_a_manager_they_are_run(run: Run, manager: Path) -> None:
         "--user daemon-reload",
         f"--user enable --now {sockets}",
     ]
-    assert "left" not in run("service", "install", "--manager", "systemd").out
+    assert "left" not in run("daemon", "service", "install", "--manager", "systemd").out
     again = manager.read_text().splitlines()[3:]
     assert again == [first[0], f"--user disable --now {sockets} {FILES[0]}", *first[1:]]
 
 
 def test_removing_takes_away_what_was_installed(run: Run, home: Path, manager: Path) -> None:
     """It is stopped first, and forgotten last."""
-    run("service", "install", "--manager", "systemd")
+    run("daemon", "service", "install", "--manager", "systemd")
     manager.unlink()
-    removed = run("service", "remove", "--manager", "systemd", "--json").record
+    removed = run("daemon", "service", "remove", "--manager", "systemd", "--json").record
     assert [Path(each).name for each in removed["removed"]] == FILES
     assert removed["left"] == []
     assert units(home) == []
@@ -83,31 +83,33 @@ def test_removing_takes_away_what_was_installed(run: Run, home: Path, manager: P
 
 def test_removing_nothing_says_so(run: Run, home: Path) -> None:
     """And is no error, so that it can simply be run again."""
-    ran = run("service", "remove", "--manager", "systemd")
+    ran = run("daemon", "service", "remove", "--manager", "systemd")
     assert (ran.code, units(home)) == (0, [])
     assert ran.out == "The service is not installed, so there was nothing to remove.\n"
 
 
 def test_the_status_before_and_after(run: Run, home: Path) -> None:
     """And when a file is not as it would be written."""
-    ask = ("service", "status", "--manager", "systemd")
+    ask = ("daemon", "service", "status", "--manager", "systemd")
     assert run(*ask).out.startswith("The service is not installed.\n")
     assert not run(*ask, "--json").record["installed"]
-    run("service", "install", "--manager", "systemd")
+    run("daemon", "service", "install", "--manager", "systemd")
     assert run(*ask, "--json").record["installed"]
     assert run(*ask).out.startswith("The service is installed:\n")
     changed = home / ".config/systemd/user" / FILES[0]
     changed.write_text(changed.read_text().replace(sys.executable, "/gone/python3"))
     assert run(*ask, "--json").record["differing"] == [str(changed)]
-    assert "Run `reticent service install` to mend it." in run(*ask).out
+    assert "Run `reticent daemon service install` to mend it." in run(*ask).out
 
 
 @pytest.mark.parametrize(("kind", "count"), [("systemd", 3), ("launchd", 1)])
 def test_printing_writes_nothing(run: Run, home: Path, kind: str, count: int) -> None:
     """The text is that of the files; a property list is shown on any system."""
-    found = run("service", "install", "--print", "--json", "--manager", kind).record["files"]
+    found = run("daemon", "service", "install", "--print", "--json", "--manager", kind).record[
+        "files"
+    ]
     assert len(found) == count
-    shown = run("service", "install", "--print", "--manager", kind).out
+    shown = run("daemon", "service", "install", "--print", "--manager", kind).out
     for each in found:
         assert each["text"] in shown
         assert sys.executable in found[0]["text"]
@@ -118,7 +120,7 @@ def test_a_manager_that_refuses_is_quoted(run: Run, manager: Path) -> None:
     """With the command that it refused, as one sentence."""
     fake = manager.with_suffix("")
     fake.write_text('#!/bin/sh\n[ "$2" = enable ] || exit 0\necho "no such unit" >&2\nexit 5\n')
-    error, _ = run("service", "install", "--manager", "systemd").refusal(code=1)
+    error, _ = run("daemon", "service", "install", "--manager", "systemd").refusal(code=1)
     assert error.startswith("`systemctl --user enable --now ")
     assert error.endswith("` failed: no such unit")
 
@@ -126,7 +128,7 @@ def test_a_manager_that_refuses_is_quoted(run: Run, manager: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_an_error(run: Run, home: Path) -> None:
     """Here a file stands in its place."""
     (home / ".config").write_text("a file")
-    error, hint = run("service", "install", "--manager", "systemd").refusal()
+    error, hint = run("daemon", "service", "install", "--manager", "systemd").refusal()
     assert str(home / ".config/systemd/user/reticent.service") in error
     assert "--print" in hint
 
@@ -139,7 +141,7 @@ def test_a_daemon_that_runs_by_itself_is_in_the_way(
     with short_folder() as folder:
         monkeypatch.setenv("RETICENT_HOME", str(folder))
         with FakeDaemon(paths().control, {}):
-            error, _ = run("service", "install", "--manager", "systemd").refusal(1)
+            error, _ = run("daemon", "service", "install", "--manager", "systemd").refusal(1)
     assert "a daemon runs already" in error
     assert units(home) == []
 
@@ -153,7 +155,7 @@ def test_where_nobody_can_listen_no_daemon_is_in_the_way(
     """Here the path of a socket of one's own would be too long; systemd has another for it."""
     assert not manager.exists()
     monkeypatch.setenv("XDG_STATE_HOME", str(manager.parent / LONG))
-    assert run("service", "install", "--manager", "systemd").code == 0
+    assert run("daemon", "service", "install", "--manager", "systemd").code == 0
 
 
 def test_a_folder_in_which_no_socket_can_lie_is_refused(
@@ -161,7 +163,7 @@ def test_a_folder_in_which_no_socket_can_lie_is_refused(
 ) -> None:
     """Before anything is written: its units could never start."""
     monkeypatch.setenv(HOME, str(home / LONG))
-    error, hint = run("service", "install", "--manager", "systemd").refusal()
+    error, hint = run("daemon", "service", "install", "--manager", "systemd").refusal()
     assert "the path of the socket has" in error
     assert HOME in hint
     assert units(home) == []

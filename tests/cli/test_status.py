@@ -72,7 +72,7 @@ def test_the_page_says_what_there_is(run: Run, fake: FakeDaemon) -> None:
     assert "locks itself after 15 minutes without a command" in said
     assert "policy /home/u/policy.toml: 4 rules, read 20" in said
     assert "model village: 4 attributes, 2 queries; comes with reticent" in said
-    assert "waits for you 2; `reticent pending` lists it" in said
+    assert "waits for you 2; `reticent requests pending` lists it" in said
     assert "version 0.1.0, process 4711" in said
 
 
@@ -107,10 +107,12 @@ def test_the_object_is_the_message(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("home")
-@pytest.mark.parametrize("command", ["status", "pending", "lock", "ledger"])
-def test_what_is_run_often_imports_no_more_than_it_needs(command: str) -> None:
+@pytest.mark.parametrize(
+    "command", [("status",), ("requests", "pending"), ("lock",), ("requests", "ledger")]
+)
+def test_what_is_run_often_imports_no_more_than_it_needs(command: tuple[str, ...]) -> None:
     """No mathematics, no server, no cryptography: it is there in a tenth of a second."""
-    printed, modules = imported(command)
+    printed, modules = imported(*command)
     assert "exit 1" in printed
     assert "agent.wire.client" in modules
     assert modules.isdisjoint(HEAVY)

@@ -1,4 +1,4 @@
-"""`reticent stop`: the daemon has ended once it says so."""
+"""`reticent daemon stop`: the daemon has ended once it says so."""
 
 import os
 import subprocess
@@ -27,14 +27,14 @@ def test_the_daemon_has_ended(run: Run) -> None:
         assert process.stdout is not None
         said = process.stdout.readline() + process.stdout.readline() + process.stdout.readline()
         assert b"`reticent init`" in said
-        ran = run("stop")
+        ran = run("daemon", "stop")
         assert (ran.code, ran.err) == (0, "")
         assert "nothing is attached" in ran.out
         assert process.wait(60) == 0
     assert not paths().control.exists()
     with ended(paths()):
         pass
-    assert run("stop").refusal(code=1)[0] == "the daemon does not run"
+    assert run("daemon", "stop").refusal(code=1)[0] == "the daemon does not run"
 
 
 @pytest.mark.parametrize("listens", [True, False])
@@ -43,17 +43,17 @@ def test_a_service_that_starts_it_again_is_named(
 ) -> None:
     """And how that ends; not one that was written where no manager of services has it."""
     fake.handlers["shutdown"] = Done
-    assert run("stop", "--json").record == {"ended": True, "service": False}
+    assert run("daemon", "stop", "--json").record == {"ended": True, "service": False}
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.setenv("PATH", str(home))  # no manager of services answers
-    assert run("service", "install").code == 0
-    assert "service" not in run("stop").out
+    assert run("daemon", "service", "install").code == 0
+    assert "service" not in run("daemon", "stop").out
     manager = home / "systemctl"
     manager.write_text(f"#!/bin/sh\nexit {0 if listens else 3}\n")
     manager.chmod(0o700)
-    assert ("`reticent service remove`" in run("stop").out) == listens
-    assert run("stop", "--json").record == {"ended": True, "service": listens}
+    assert ("`reticent daemon service remove`" in run("daemon", "stop").out) == listens
+    assert run("daemon", "stop", "--json").record == {"ended": True, "service": listens}
 
 
 def test_a_daemon_that_does_not_end_is_said(
@@ -63,4 +63,4 @@ def test_a_daemon_that_does_not_end_is_said(
     fake.handlers["shutdown"] = Done
     monkeypatch.setattr("agent.cli.daemon.SECONDS", 0.0)
     with alone(private_folder(paths().state) / "daemon.lock"):
-        assert "a daemon runs already" in run("stop").refusal(code=1)[0]
+        assert "a daemon runs already" in run("daemon", "stop").refusal(code=1)[0]

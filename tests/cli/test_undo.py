@@ -1,4 +1,4 @@
-"""`reticent undo`: what was taken back is said, in the daemon's words."""
+"""`reticent requests undo`: what was taken back is said, in the daemon's words."""
 
 import msgspec
 
@@ -10,12 +10,12 @@ from tests.wire.fake import FakeDaemon, says
 
 def test_what_was_taken_back_is_said(run: Run, fake: FakeDaemon) -> None:
     """And that what left stays told."""
-    ran = run("undo")
+    ran = run("requests", "undo")
     assert (ran.code, " ".join(ran.out.split())) == (0, UNDONE.what)
     assert fake.calls == [("undo", {})]
-    assert run("undo", "--json").record == msgspec.to_builtins(UNDONE)
+    assert run("requests", "undo", "--json").record == msgspec.to_builtins(UNDONE)
     fake.handlers["undo"] = says(changed(UNDONE, what=HOSTILE))
-    assert "\x1b" not in run("undo").out
+    assert "\x1b" not in run("requests", "undo").out
 
 
 def test_what_cannot_be_is_said_too(run: Run, fake: FakeDaemon) -> None:
@@ -25,4 +25,7 @@ def test_what_cannot_be_is_said_too(run: Run, fake: FakeDaemon) -> None:
         raise UsageError("there is nothing to take back", "edit the policy")
 
     fake.handlers["undo"] = nothing
-    assert run("undo").refusal() == ("there is nothing to take back", "edit the policy")
+    assert run("requests", "undo").refusal() == (
+        "there is nothing to take back",
+        "edit the policy",
+    )

@@ -1,4 +1,4 @@
-"""`reticent watch`: a sentence in each line, from a daemon that comes and goes."""
+"""`reticent requests watch`: a sentence in each line, from a daemon that comes and goes."""
 
 import json
 import select
@@ -35,7 +35,7 @@ from tests.daemon.whole_daemon import LOOK, PATIENCE, environment, living
 from tests.house.tree import ROOT
 from tests.wire.fake import FakeDaemon, says, short_folder
 
-START = [sys.executable, "-c", "from agent.cli.main import run; run()", "watch"]
+START = [sys.executable, "-c", "from agent.cli.main import run; run()", "requests", "watch"]
 FIRST = (
     "weather.example got region, and to know that hobby is not specified: "
     "0.412 bits better served and 20 people left."
@@ -76,7 +76,7 @@ def watched(
 
     def watch(*events: tuple[EventKind, int | None], options: tuple[str, ...] = ()) -> list[str]:
         fake.handlers["events"] = happens(*events)
-        ran = run("watch", *options)
+        ran = run("requests", "watch", *options)
         assert ran.code == 130
         assert ran.err.startswith("reticent: error: interrupted\n")
         assert "\x1b" not in ran.out
@@ -133,8 +133,8 @@ def test_what_waits_has_the_commands_that_settle_it(watched: Callable[..., list[
     """A review and an offer; then that one is settled."""
     ask, offer, gone = watched(("review", REVIEW.id), ("offer", OFFER.id), ("review", 9))
     assert "hobby and shoe_size to www.weather.example, and so weather.example: +0.123 bits" in ask
-    assert ask.endswith("; `reticent approve 3` or `reticent deny 3`.")
-    assert "books.example says that it can use region; `reticent approve 4`" in offer
+    assert ask.endswith("; `reticent requests approve 3` or `reticent requests deny 3`.")
+    assert "books.example says that it can use region; `reticent requests approve 4`" in offer
     assert gone.endswith("Nothing waits under 9 any more.")
     [said] = watched(("review", None))
     assert said.endswith(": What you said of attributes has changed.")
@@ -195,7 +195,7 @@ def test_each_line_can_be_an_object(watched: Callable[..., list[str]]) -> None:
 def test_a_daemon_that_never_ran_is_an_error(run: Run, home: Path) -> None:
     """As for other commands."""
     assert home.is_dir()
-    assert "does not run" in run("watch").refusal(code=1)[0]
+    assert "does not run" in run("requests", "watch").refusal(code=1)[0]
 
 
 def test_it_waits_for_the_daemon_and_says_so_once() -> None:

@@ -1,4 +1,4 @@
-"""`reticent whatif`: the page, the object, what is asked of the daemon, and every wrong way to."""
+"""`reticent requests whatif`: the page, the object, what is asked of the daemon."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ from tests.cli.conftest import Run
 from tests.cli.daemon import HOSTILE, changed
 from tests.wire.fake import FakeDaemon, says
 
-ASK = ("whatif", "weather", "--recipient", "weather.example")
+ASK = ("requests", "whatif", "weather", "--recipient", "weather.example")
 LEAVES = Weight(
     names=["region"], utility_bits=0.412, cost_bits=0.1, identifiability=0.05, people_left=20
 )
@@ -106,7 +106,7 @@ def test_what_is_dropped_is_marked(run: Run, weighs: FakeDaemon) -> None:
     """By a word; of two equal sets one is shown."""
     rows = [msgspec.structs.replace(each, inside=False) for each in WEIGHED.rows]
     weighs.handlers["whatif"] = says(changed(WEIGHED, rows=rows, weighed=LEAVES))
-    lines = told(run("whatif", "--entry", "3").out)
+    lines = told(run("requests", "whatif", "--entry", "3").out)
     assert any(line.startswith("region gone +0.400 0.100 9.8 auto told; today:") for line in lines)
     assert "shoe_size - +0.200 1.500 1 never never sent" in lines
     assert "told 0.412 0.100 20 - region" in lines
@@ -140,7 +140,7 @@ def test_what_is_asked(
     run: Run, weighs: FakeDaemon, options: tuple[str, ...], body: WhatIf
 ) -> None:
     """As the options say it."""
-    assert run("whatif", *options).code == 0
+    assert run("requests", "whatif", *options).code == 0
     assert weighs.calls == [("whatif", {"body": body})]
 
 
@@ -162,7 +162,7 @@ def test_what_is_asked(
 )
 def test_which_request_is_said_once(run: Run, weighs: FakeDaemon, options: tuple[str, ...]) -> None:
     """Else the daemon is not even asked."""
-    run("whatif", *options).refusal(code=2)
+    run("requests", "whatif", *options).refusal(code=2)
     assert weighs.calls == []
 
 

@@ -28,12 +28,12 @@ from tests.vault.worlds import PASSPHRASE, TYPED
 ASKED = 40
 LOOKS = (
     ("status",),
-    ("doctor",),
-    ("ledger",),
+    ("daemon", "doctor"),
+    ("requests", "ledger"),
     ("requests",),
-    ("key", "list"),
-    ("backup", "{}/copy.db"),
-    ("restore", "--check", "{}/saved.db"),
+    ("vault", "key", "list"),
+    ("vault", "backup", "{}/copy.db"),
+    ("vault", "restore", "--check", "{}/saved.db"),
 )
 
 
@@ -75,14 +75,19 @@ def test_nothing_that_was_answered_is_lost_and_everybody_says_so(tmp_path: Path,
         assert status.locked
         assert notice is not None
         assert status.notice == f"{notice}: {notice.hint}"
-        for words in (("ask", "x.example", QUERIES[0]), ("ledger",), ("status",), ("doctor",)):
+        for words in (
+            ("ask", "x.example", QUERIES[0]),
+            ("requests", "ledger"),
+            ("status",),
+            ("daemon", "doctor"),
+        ):
             ran = run(live.paths, *words)
             assert notice.what in (ran.stdout + ran.stderr).casefold()
             assert notice.file in ran.stdout + ran.stderr
         with live.client() as client, pytest.raises(VaultError) as caught:
             client.call("unlock", OPEN)
         assert caught.value.hint == notice.hint
-        assert run(live.paths, "restore", notice.file).returncode == 0
+        assert run(live.paths, "vault", "restore", notice.file).returncode == 0
         live.unlock()
         assert live.status().notice is None
         assert asked(live, 0, ASKED)[0].code == "answered"
@@ -192,7 +197,9 @@ def test_looking_changes_nothing(
             before = seen(places), (tmp_path / "saved.db").read_bytes()
             for words in LOOKS:
                 ran = run(places, *[each.format(tmp_path) for each in words])
-                assert ran.returncode == 0 or words[0] not in {"backup", "restore"}, ran.stderr
+                assert ran.returncode == 0 or words[1:2] not in (("backup",), ("restore",)), (
+                    ran.stderr
+                )
                 assert (words, seen(places)) == (words, before[0])
             assert (tmp_path / "saved.db").read_bytes() == before[1]
         copied = Location(tmp_path / "copy.db", tmp_path / "witness.json")

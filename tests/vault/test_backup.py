@@ -174,7 +174,7 @@ def test_an_old_copy_put_there_by_hand_can_be_vouched_for(
     copyfile(tmp_path / "backup.db", at.vault)
     with pytest.raises(RolledBackError) as caught:
         unlock(at, TYPED)
-    assert "reticent restore" in caught.value.hint
+    assert "reticent vault restore" in caught.value.hint
     restore(at, at.vault, TYPED)
     assert count(at) == 1
 

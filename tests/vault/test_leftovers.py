@@ -60,7 +60,7 @@ def test_a_vault_that_vanished_is_missed(at: Location, vault: Vault) -> None:
     before = at.witness.read_bytes()
     with pytest.raises(VaultError, match=r"a vault was here \(1 entry\)") as caught:
         make(at, PASSPHRASE, FAST)
-    assert "`reticent restore FILE`" in caught.value.hint
+    assert "`reticent vault restore FILE`" in caught.value.hint
     assert at.witness.read_bytes() == before
     assert restore(at, backup, TYPED) is None
     unlock(at, TYPED).close()
@@ -75,7 +75,7 @@ def test_a_replaced_vault_is_named(at: Location, vault: Vault) -> None:
     at.witness.unlink()
     with pytest.raises(VaultError, match="a vault was here, and nothing") as caught:
         check_free(at)
-    assert f"`reticent restore {at.vault}.replaced-10`" in caught.value.hint
+    assert f"`reticent vault restore {at.vault}.replaced-10`" in caught.value.hint
 
 
 def test_what_is_called_alike_is_no_vault_of_ours(at: Location) -> None:

@@ -47,7 +47,7 @@ def check_days(word: Verdict | Override) -> None:
 
 def conflict(what: str, review: Review) -> RefusedError:
     """Return the error for a word on something else than what waits."""
-    hint = f"look again with `reticent pending`; `--dismiss {review.id}` takes it off the list"
+    hint = f"see `reticent requests pending`; `--dismiss {review.id}` takes it off the list"
     return RefusedError("conflict", what, hint)
 
 
@@ -69,7 +69,7 @@ def check_reached(word: Override, names: Iterable[str], ruling: Ruling) -> None:
     nothing = ruling.settings["nothing"]
     if nothing.value is True and word.disclose != "never" and word.about == "recipient":
         what = f"{ruling.host} gets nothing, by {nothing.rule.name!r}, whatever else is said"
-        hint = f"`reticent unblock {ruling.host}` takes out of the policy what is ours"
+        hint = f"`reticent policy unblock {ruling.host}` takes out of the policy what is ours"
         raise UsageError(what, f"{hint}, and names the rule if it is yours")
 
 

@@ -33,7 +33,7 @@ class Waiting:
         for review in self.reviews.values():
             if review.id == number:
                 return review
-        hint = "it may have been settled meanwhile: see `reticent pending`"
+        hint = "it may have been settled meanwhile: see `reticent requests pending`"
         raise UsageError(f"nothing that waits has the number {number}", hint)
 
 

@@ -85,7 +85,7 @@ LOOK: Look[Seen] = Look(
 
 
 class Health(Page):
-    """All that `reticent doctor` looks at; it needs no open vault, and no daemon."""
+    """All that `reticent daemon doctor` looks at; it needs no open vault, and no daemon."""
 
     where: ClassVar[Where] = "health"
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "models", "lock"})

@@ -18,7 +18,7 @@ const FAULTS = {
   broken: {
     code: "no daemon",
     what: "Reticent's relay has ended",
-    hint: "run `reticent doctor`",
+    hint: "run `reticent daemon doctor`",
   },
   slow: {
     code: "too slow",

@@ -161,7 +161,7 @@ function told(search) {
 }
 
 function asks(recipient) {
-  return `${recipient} says which facts it could use: \`reticent pending\``;
+  return `${recipient} says which facts it could use: \`reticent requests pending\``;
 }
 
 /** A tab may be closed while its badge is written: then there is nothing to write. */

@@ -70,12 +70,12 @@ function stateOf(state, fault) {
 
 function wordOf(offered, refused) {
   if (offered) {
-    return { text: `${offered} asks for facts about you:`, command: "reticent pending", rest: "" };
+    return { text: `${offered} asks for facts about you:`, command: "reticent requests pending", rest: "" };
   }
   if (!refused) {
     return null;
   }
-  const command = `reticent unblock ${refused}`;
+  const command = `reticent policy unblock ${refused}`;
   return { text: `${refused} gets nothing, because you said so.`, command, rest: "lifts that." };
 }
 

@@ -165,14 +165,14 @@ def test_a_site_that_was_refused(modules: Modules) -> None:
     """By whom, and the command that takes it back."""
     word = modules("popup/page.js", "page", {**NOTHING, "refused": "a.example"})["word"]
     assert word["text"] == "a.example gets nothing, because you said so."
-    assert word["command"] == "reticent unblock a.example"
+    assert word["command"] == "reticent policy unblock a.example"
 
 
 def test_a_site_that_has_offered(modules: Modules) -> None:
     """What it says, and where it is answered, which is not here."""
     word = modules("popup/page.js", "page", {**NOTHING, "offered": "a.example"})["word"]
     assert word["text"] == "a.example asks for facts about you:"
-    assert (word["command"], word["rest"]) == ("reticent pending", "")
+    assert (word["command"], word["rest"]) == ("reticent requests pending", "")
 
 
 @given(st.floats(0, 1e6))
