@@ -15,7 +15,6 @@ from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
 from agent.cli.options import OneOf, json_option, record
 from agent.cli.printing import paragraph, printable
-from agent.cli.status import NO_VAULT
 from agent.daemon.checks import Finding, Machine, listens
 from agent.daemon.doctor import examine
 from agent.daemon.events import Bus
@@ -270,7 +269,7 @@ def _announced(said: dict[str, str | None], *, vault: bool) -> str:
     text = f"Listening at {said['control']} and {said['query']}; Ctrl-C ends it."
     lines = [paragraph(printable(text))]
     if not vault:
-        lines.append(NO_VAULT)
+        lines.append("No vault yet: `reticent init` creates one.")
     if said["token"] is not None:
         lines.append(paragraph(printable(f"The token for the port is in {said['token']}.")))
     return "\n".join(lines)

@@ -17,8 +17,6 @@ from agent.cli.reviews import (
     about_of,
     lasting_of,
     lasting_options,
-    override_line,
-    ruled_lines,
 )
 from agent.daemon.policy_api import Rewritten, rewritten
 from agent.daemon.policy_file import Change
@@ -26,6 +24,7 @@ from agent.errors import PolicyError, UsageError
 from agent.wire.base import Done
 from agent.wire.decide import Allow, Allowed, Refuse
 from agent.wire.policy import Disclose, Override, Ruled
+from agent.words.notices import overridden, took_effect
 from policy.read import load
 from policy.rules import Policy, Rule
 from policy.scope import (
@@ -230,11 +229,11 @@ class LetOptions(LastingOptions):
 @lasting_options(ONCE, ALWAYS)
 @json_option
 def let(**options: Unpack[LetOptions]) -> None:
-    """Say whether attributes may leave to HOST and whoever it pools with.
+    """Decide whether facts may be sent to HOST.
 
-    never: they stay; ask: they wait for your word; auto: they leave where it is worth it; always:
-    they leave unless a limit forbids it. No word lets out what is guarded, or anything to a
-    recipient that gets nothing.
+    And to whoever it shares what it learns with. never: not sent; ask: they wait for your approval;
+    auto: sent when worth it; always: sent unless a limit forbids it. Guarded facts are never sent,
+    and nothing is sent to a blocked recipient.
 
     It replaces what you said of them before, holds from the next request on, and says which rule of
     yours still wins over it; `reticent requests undo` reverts it. Where it is not written into the
@@ -257,7 +256,7 @@ def let(**options: Unpack[LetOptions]) -> None:
     if options["as_json"]:
         click.echo(record(ruled))
         return
-    lines = [override_line(word), *ruled_lines(ruled, place)]
+    lines = [overridden(word), *took_effect(ruled, place)]
     click.echo("\n".join(paragraph(printable(each)) for each in lines))
 
 

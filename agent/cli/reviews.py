@@ -1,7 +1,6 @@
 """What waits for the user's word, and their word on it: approve, deny, undo."""
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import zip_longest
 from typing import TypedDict, TypeVar, Unpack
 
 import click
@@ -14,8 +13,9 @@ from agent.cli.printing import facts, paragraph, printable, strong
 from agent.errors import UsageError
 from agent.wire.base import MOST_DAYS
 from agent.wire.client import Client
-from agent.wire.policy import About, Decided, Lasting, Override, Review, Ruled, Undone, Verdict
-from agent.words.figures import bits, counted, listed, moment, people
+from agent.wire.policy import About, Decided, Lasting, Review, Ruled, Undone, Verdict
+from agent.words.figures import counted, listed, moment
+from agent.words.notices import asks, settled, took_effect
 
 ALL = "all"
 SHOWN = 5  # numbers in a hint
@@ -25,8 +25,8 @@ HOW = (
     "does not. Both can last longer: see --help."
 )
 OFFERS = (
-    "What a recipient can use is settled for good, or with --days. Approved, it gets no more than "
-    "that, as far as the policy allows; denied, nothing at all, by a rule in the policy."
+    "What a recipient asks for is settled for good, or with --days. If you approve, it gets no "
+    "more than that, as far as the policy allows; if you deny, it gets nothing, by a rule."
 )
 C = TypeVar("C", bound=Callable[..., object])
 SAID: Mapping[str, Lasting] = {
@@ -34,12 +34,6 @@ SAID: Mapping[str, Lasting] = {
     "until_restart": "until restart",
     "days": "days",
     "always": "always",
-}
-MAY = {
-    "never": "{names} {do} not leave to {whom} {long}.",
-    "ask": "{names} {wait} for your word before leaving to {whom} {long}.",
-    "auto": "{names} may leave to {whom} {long}, where it is worth it.",
-    "always": "{names} {leave} to {whom} {long}, unless a limit or a guard forbids it.",
 }
 Command = Callable[..., None]
 Given = tuple[Review, Verdict, Ruled]
@@ -71,10 +65,10 @@ def _numbers(text: str) -> tuple[int, ...] | None:
 )
 @json_option
 def pending(*, dismiss: tuple[tuple[int, ...] | None, ...], as_json: bool) -> None:
-    """List what waits for your word: attributes ruled `ask`, and what recipients offer to use.
+    """List what waits for your approval.
 
-    The list is in the daemon's memory only: it is gone when that ends, and what was not settled
-    waits again with the next request that asks for it.
+    Facts ruled `ask`, and what recipients ask for themselves. The list is in the daemon's memory
+    only: what is not settled when it ends waits again with the next request that needs it.
     """
     with door() as client:
         found: list[Review] = client.call("reviews")
@@ -116,41 +110,10 @@ def pending_text(reviews: list[Review]) -> str:
         return "Nothing waits for you."
     verb = "waits" if len(reviews) == 1 else "wait"
     head = strong(f"{counted(len(reviews), 'request')} {verb} for you.")
-    lines = [(str(each.id), printable(review_line(each))) for each in reviews]
+    lines = [(str(each.id), printable(f"{asks(each)} ({moment(each.at)})")) for each in reviews]
     kinds = {each.kind for each in reviews}
     how = [text for kind, text in (("ask", HOW), ("offer", OFFERS)) if kind in kinds]
     return "\n\n".join([head, facts(lines), *map(paragraph, how)])
-
-
-def review_line(review: Review) -> str:
-    """Return in one sentence who would get what, why, what it would mean, and since when."""
-    return f"{what_waits(review)} ({moment(review.at)})"
-
-
-def what_waits(review: Review) -> str:
-    """Return the same without the time."""
-    names = listed(review.names)
-    if review.kind == "offer":
-        where = "" if review.search is None else f" in searches at {review.search}"
-        return f"{review.recipient} says that it can use {names}{where}"
-    pool = "" if review.pool == review.recipient else f", and so {review.pool}"
-    why = f", with {review.query!r}" if review.query else ""
-    return f"{names} to {review.recipient}{pool}{why}{_figures(review)}"
-
-
-def _figures(review: Review) -> str:
-    more, left = review.more_bits, review.people_left
-    return brought(
-        None if more is None else bits(more, signed=True),
-        None if left is None else f"about {people(left)}",
-    )
-
-
-def brought(gain: str | None, left: str | None) -> str:
-    """Return how many bits something brings and how many people it leaves, after a colon."""
-    said = [] if gain is None else [f"{gain} bits better served"]
-    said += [] if left is None else [f"{left} people left"]
-    return f": {listed(said)}" if said else ""
 
 
 class LastingOptions(TypedDict):
@@ -199,62 +162,6 @@ def about_of(options: LastingOptions) -> About:
     return "everyone" if options["everyone"] else "recipient"
 
 
-def how_long(word: Verdict | Override) -> str:
-    """Return for how long a word holds, as the end of a sentence."""
-    match word.lasting:
-        case "once":
-            return "with the next request"
-        case "until restart":
-            return "until the daemon ends"
-        case "days":
-            return f"for {counted(word.days or 0, 'day')}"
-    return "from now on"
-
-
-def verdict_line(review: Review, verdict: Verdict) -> str:
-    """Return what was said, about whom and for how long."""
-    names = listed(verdict.names or review.names)
-    approved = verdict.decided == "approve"
-    if review.kind == "offer":
-        lasting = how_long(verdict) if verdict.days else "from now on"
-        if approved:
-            more = "; when these are over, nothing" if verdict.days else ""
-            may = f"{review.recipient} may get {names} and nothing else {lasting}"
-            return f"{may}, as the policy allows{more}."
-        return f"{review.recipient} gets nothing {lasting}."
-    whom = "everyone" if verdict.about == "everyone" else review.pool
-    may = "may leave to" if approved else "does not leave to"
-    return f"{names} {may} {whom} {how_long(verdict)}."
-
-
-def override_line(word: Override) -> str:
-    """Return what was said of attributes, about whom and for how long."""
-    whom = "everyone" if word.about == "everyone" else f"{word.recipient} and its pool"
-    one = len(word.names) == 1
-    return MAY[word.disclose].format(
-        names=listed(word.names),
-        whom=whom,
-        long=how_long(word),
-        do="does" if one else "do",
-        wait="waits" if one else "wait",
-        leave="leaves" if one else "leave",
-    )
-
-
-def ruled_lines(ruled: Ruled, place: str | None) -> list[str]:
-    """Return where the word was written, and what it does not reach, and why."""
-    lines = [] if ruled.written is None else [f"Written into {place} as {ruled.written!r}."]
-    if ruled.blocked and ruled.decided_by:
-        by = f"the recipient is blocked, by {ruled.decided_by[0]!r}"
-        return [
-            *lines,
-            f"Nothing leaves all the same: {by}; `reticent policy unblock` takes that back.",
-        ]
-    for name, rule in zip_longest(ruled.without_effect, ruled.decided_by, fillvalue="another rule"):
-        lines.append(f"Without effect on {name}, about which {rule!r} decides.")
-    return lines
-
-
 class VerdictOptions(LastingOptions):
     """The options of both commands, as click hands them over."""
 
@@ -280,10 +187,11 @@ def _options(command: Command) -> Command:
 @click.command()
 @_options
 def approve(**options: Unpack[VerdictOptions]) -> None:
-    """Let what waits under ID leave, or only the attributes NAME, from the next request on.
+    """Approve what waits under ID, or only the attributes NAME.
 
-    Of what a recipient offers to use: from then on it gets no more than that, as the policy allows,
-    for good or with --days; when these are over, nothing. `reticent requests undo` reverts it.
+    It is sent from the next request on. A recipient that asks for facts itself gets no more than
+    those, as the policy allows, for good or with --days, and nothing after that.
+    `reticent requests undo` reverts it.
     """
     _rule("approve", options)
 
@@ -291,10 +199,10 @@ def approve(**options: Unpack[VerdictOptions]) -> None:
 @click.command()
 @_options
 def deny(**options: Unpack[VerdictOptions]) -> None:
-    """Keep what waits under ID, or only the attributes NAME, from the next request on.
+    """Deny what waits under ID, or only the attributes NAME.
 
-    A recipient whose offer is denied gets nothing any more, for good or with --days, by a rule that
-    is written into the policy. `reticent requests undo` reverts it.
+    A recipient that asks for facts itself gets nothing any more, for good or with --days, by a rule
+    that is written into the policy. `reticent requests undo` reverts it.
     """
     _rule("deny", options)
 
@@ -359,7 +267,7 @@ def _text(given: Sequence[Given], place: str | None) -> str:
     lines = [
         line
         for review, verdict, ruled in given
-        for line in (verdict_line(review, verdict), *ruled_lines(ruled, place))
+        for line in (settled(review, verdict), *took_effect(ruled, place))
     ]
     return "\n".join(paragraph(printable(line)) for line in lines)
 
@@ -398,10 +306,11 @@ def _check_offer(options: VerdictOptions, verdict: Verdict) -> None:
 @click.command()
 @json_option
 def undo(*, as_json: bool) -> None:
-    """Take back the last approve, deny, let or dismissal, once.
+    """Undo your last approve, deny, let or dismissal, once.
 
-    What waited waits again, and what was written into the policy is taken out, unless the file was
-    edited since. What left meanwhile stays told. Locking forgets what could be taken back.
+    What waited waits again, and what was written into the policy is removed, unless the file was
+    edited since. Data already sent cannot be recalled. Locking the vault forgets what could be
+    undone.
     """
     with door() as client:
         undone: Undone = client.call("undo")

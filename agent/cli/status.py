@@ -10,11 +10,11 @@ from agent.cli.prompts import ask_for, method_of, method_options
 from agent.errors import VaultError
 from agent.paths import paths
 from agent.wire.client import Client
-from agent.wire.state import Method, ModelStatus, PolicyStatus, Status, Unlock
+from agent.wire.state import Method, PolicyStatus, Status, Unlock
 from agent.words.figures import counted, moment
+from agent.words.notices import model_line, running
 from agent.words.outcomes import write_policy
 
-NO_VAULT = "There is no vault yet: `reticent init` makes one."
 NAME = "reticent"
 VARIABLE = "_RETICENT_COMPLETE"  # click derives it from the name
 
@@ -23,7 +23,10 @@ VARIABLE = "_RETICENT_COMPLETE"  # click derives it from the name
 @click.option("--socket", is_flag=True, help="Print where programs ask it, and nothing else.")
 @json_option
 def status(*, socket: bool, as_json: bool) -> None:
-    """Say how the daemon is: locked or not, its policy and models, and what waits for you."""
+    """Show whether requests are answered.
+
+    With the policy and the models in use, and how many requests wait for you.
+    """
     if socket:
         place = str(paths().query)
         click.echo(record({"socket": place}) if as_json else place)
@@ -35,20 +38,7 @@ def status(*, socket: bool, as_json: bool) -> None:
 
 def status_text(status: Status) -> str:
     """Return how the daemon is as a page, whether requests are answered on top."""
-    return f"{strong(paragraph(headline(status)))}\n\n{facts(_facts(status))}"
-
-
-def headline(status: Status) -> str:
-    """Return in one sentence whether requests are answered, and what to do where they are not."""
-    if status.notice is not None and (status.locked or not status.vault):
-        return printable(f"Locked: {status.notice}.")
-    if not status.vault:
-        return NO_VAULT
-    if status.locked:
-        return "Locked: nothing is attached to any request until `reticent unlock`."
-    if not status.policy.in_use:
-        return "Unlocked, but nothing is attached: there is no policy in use."
-    return "Unlocked: requests are answered."
+    return f"{strong(paragraph(printable(running(status))))}\n\n{facts(_facts(status))}"
 
 
 def _facts(status: Status) -> list[tuple[str, str]]:
@@ -87,24 +77,13 @@ def _policy(policy: PolicyStatus, *, vault: bool) -> str:
     return f"{path}: {counted(policy.rules, 'rule')}{read}{good}"
 
 
-def model_line(model: ModelStatus) -> str:
-    """Return a model in one line: what it knows and who made it, or why it cannot be used."""
-    if model.problem is not None:
-        return f"{model.name} cannot be used: {model.problem}"
-    attributes = counted(model.attributes, "attribute")
-    queries = counted(model.queries, "query", "queries")
-    origin = "comes with reticent" if model.shipped else f"signed with {model.maker}"
-    origin = origin if model.shipped or model.maker else "not signed"
-    return f"{model.name}: {attributes}, {queries}; {origin}"
-
-
 @click.command()
 @json_option
 def lock(*, as_json: bool) -> None:
-    """Close the vault: from now on nothing is attached to any request."""
+    """Close the vault, so that nothing is sent."""
     with door() as client:
         found = client.call("lock")
-    click.echo(record(found) if as_json else paragraph(headline(found)))
+    click.echo(record(found) if as_json else paragraph(printable(running(found))))
 
 
 @click.command()
@@ -121,7 +100,7 @@ def unlock(*, keyring: bool, recovery: bool, as_json: bool) -> None:
     if as_json:
         click.echo(record(found))
         return
-    click.echo(paragraph(headline(found)))
+    click.echo(paragraph(printable(running(found))))
     for each in ([found.notice] if found.notice else []) + found.notes:
         note(each)
 

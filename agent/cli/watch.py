@@ -13,16 +13,14 @@ import msgspec
 
 from agent.cli.daemon_client import door
 from agent.cli.printing import printable
-from agent.cli.reviews import brought, what_waits
-from agent.cli.status import headline, model_line
 from agent.errors import DaemonError, LockedError
 from agent.wire.base import MOST_ENTRIES
 from agent.wire.client import Client
 from agent.wire.policy import Review
 from agent.wire.records import Entry, Handled
 from agent.wire.state import Event, Status
-from agent.words.figures import bits, counted, listed, moment, people
-from agent.words.notices import why_nothing
+from agent.words.figures import counted, moment
+from agent.words.notices import asks, brought, model_line, running, sent, why_nothing
 from agent.words.titles import UNSPECIFIED
 
 LOCKED = "the vault is locked: `reticent unlock` shows more"
@@ -52,15 +50,15 @@ class Said:
 
 def of_status(status: Status, at: datetime) -> Said:
     """Say how the daemon is."""
-    waits = f" {counted(status.waiting, 'request')} for your word: `reticent requests pending`."
-    text = headline(status) + (waits if status.waiting else "")
+    waits = f" {counted(status.waiting, 'request')} for your approval: `reticent requests pending`."
+    text = running(status) + (waits if status.waiting else "")
     return Said("status", at, text, {"locked": status.locked, "waiting": status.waiting})
 
 
 def of_entry(entry: Entry) -> Said:
     """Say what a recipient was told, by name, or that it is said to have forgotten."""
     if entry.kind == "forgotten":
-        text = f"{entry.recipient} is said to have forgotten all."
+        text = f"{entry.recipient} is marked as having forgotten everything."
         return Said("forget", entry.at, text, {"id": entry.number, "recipient": entry.recipient})
     unset = [name for name, value in entry.disclosed.items() if value == UNSPECIFIED]
     names = [name for name in entry.disclosed if name not in unset]
@@ -72,7 +70,8 @@ def of_entry(entry: Entry) -> Said:
         "utility_bits": entry.utility_bits,
         "people_left": entry.people_left,
     }
-    text = f"{entry.recipient} got {_told(names, unset)}{_figures(entry)}."
+    figures = brought(entry.utility_bits, entry.people_left)
+    text = f"{entry.recipient} got {sent(names, unset=unset)}{figures}."
     return Said("answer", entry.at, text, details)
 
 
@@ -93,14 +92,14 @@ def of_nothing(event: Event, handled: Handled | None) -> Said:
 def of_review(event: Event, waiting: list[Review]) -> Said:
     """Say what waits and how to settle it, or that it was settled, or that the user said more."""
     if event.id is None:
-        return Said(event.kind, event.at, "What you said of attributes has changed.", {"id": None})
+        return Said(event.kind, event.at, "Your decisions about facts have changed.", {"id": None})
     for each in waiting:
         if each.id == event.id:
             shown = msgspec.structs.replace(each, query="")
             how = f"`reticent requests approve {each.id}` or `reticent requests deny {each.id}`"
             fields = msgspec.to_builtins(shown).items()
             details = {name: value for name, value in fields if name not in UNSAID}
-            return Said(event.kind, event.at, f"{what_waits(shown)}; {how}.", details)
+            return Said(event.kind, event.at, f"{asks(shown)}; {how}.", details)
     details = {"id": event.id, "settled": True}
     return Said(event.kind, event.at, f"Nothing waits under {event.id} any more.", details)
 
@@ -108,7 +107,7 @@ def of_review(event: Event, waiting: list[Review]) -> Said:
 def of_state(event: Event, status: Status) -> Said:
     """Say what became of the lock, the policy or the models."""
     if event.kind == "lock":
-        return Said("lock", event.at, headline(status), {"locked": status.locked})
+        return Said("lock", event.at, running(status), {"locked": status.locked})
     if event.kind == "policy":
         policy = status.policy
         problems = {
@@ -125,23 +124,12 @@ def of_state(event: Event, status: Status) -> Said:
 def of_locked(event: Event) -> Said:
     """Say as much as can be said while the vault is locked."""
     what = {
-        "forget": "A recipient is said to have forgotten all",
+        "forget": "A recipient is marked as having forgotten everything",
         "answer": "A request was told",
         "nothing": "A request carried nothing",
     }
-    text = f"{what.get(event.kind, 'Something waits for your word')}; {LOCKED}."
+    text = f"{what.get(event.kind, 'Something waits for your approval')}; {LOCKED}."
     return Said(event.kind, event.at, text, {"id": event.id, "locked": True})
-
-
-def _told(names: list[str], unset: list[str]) -> str:
-    parts = [listed(names)] if names else []
-    parts += [f"to know that {listed(unset)} is not specified"] if unset else []
-    return ", and ".join(parts) or "nothing"
-
-
-def _figures(entry: Entry) -> str:
-    gain, left = entry.utility_bits, entry.people_left
-    return brought(None if gain is None else bits(gain), None if left is None else people(left))
 
 
 def _policy(status: Status) -> str:
@@ -151,18 +139,18 @@ def _policy(status: Status) -> str:
         several = counted(len(policy.problems), "problem")
         return f"The policy has {several}, and {held}: {'; '.join(policy.problems)}."
     if not policy.in_use:
-        return "There is no policy: nothing is attached to any request."
-    return f"The policy changed, and has {counted(policy.rules, 'rule')} and no problem."
+        return "No policy: nothing is attached to any request."
+    return f"The policy changed: {counted(policy.rules, 'rule')}, no problems."
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object in each line.")
 def watch(*, as_json: bool) -> None:
-    """Say what happens, a sentence in each line, until Ctrl-C.
+    """Follow what happens, one sentence per line, until Ctrl-C.
 
-    What was disclosed is said by name, never with its value. Nothing moves the cursor, so a
-    screen reader can follow. When the daemon ends it says so, and waits until it is back. To
-    watch is no command in the sense of lock_after_minutes: the vault locks itself all the same.
+    Facts are named, their values never shown. Nothing moves the cursor, so a screen reader can
+    follow. It waits while no daemon runs. Watching does not keep the vault open: see
+    lock_after_minutes.
     """
     with door(attended=False) as client:
         for said in Watcher(client, lambda: datetime.now(UTC)).watch(lambda: sleep(AGAIN)):
@@ -190,7 +178,7 @@ class Watcher:
                 for event in self._client.events(SILENCE):
                     yield from self._about(event)
             self._client.close()
-            text = "The daemon ended, or broke off: this waits until it is back."
+            text = "The daemon ended; waiting until it is back."
             yield Said("ended", self._clock(), text)
             yield from self._back(wait)
 

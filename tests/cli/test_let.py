@@ -16,14 +16,14 @@ LONG: list[Long] = [
     ([], {"lasting": "always"}, "from now on"),
     (["--always"], {"lasting": "always"}, "from now on"),
     (["--once"], {"lasting": "once"}, "with the next request"),
-    (["--until-restart"], {"lasting": "until restart"}, "until the daemon ends"),
+    (["--until-restart"], {"lasting": "until restart"}, "until the daemon restarts"),
     (["--days", "2"], {"lasting": "days", "days": 2}, "for 2 days"),
 ]
 SAID = [
-    ("never", "region does not leave to {} {}."),
-    ("ask", "region waits for your word before leaving to {} {}."),
-    ("auto", "region may leave to {} {}, where it is worth it."),
-    ("always", "region leaves to {} {}, unless a limit or a guard forbids it."),
+    ("never", "region will not be sent to {} {}."),
+    ("ask", "region will wait for your approval before going to {} {}."),
+    ("auto", "region may be sent to {} {}, when worth it."),
+    ("always", "region will be sent to {} {}, unless a limit or a guard forbids it."),
 ]
 
 
@@ -43,7 +43,7 @@ def test_every_word_reaches_the_daemon(
     plain = {"recipient": HOST, "names": ["region"], "disclose": disclose, "about": about}
     word = msgspec.convert({**plain, **fields}, Override)
     assert fake.calls == [("override", {"body": word})]
-    whom = "everyone" if everyone else f"{HOST} and its pool"
+    whom = "everyone" if everyone else f"{HOST} and its group"
     assert " ".join(ran.out.split()) == text.format(whom, lasting)
 
 
@@ -53,9 +53,9 @@ def test_several_attributes_are_named_once_each(run: Run, fake: FakeDaemon) -> N
     fake.handlers["override"] = says(ruled)
     said = " ".join(run("policy", "let", HOST, "region, hobby,region", "never").out.split())
     assert fake.calls[0][1]["body"].names == ["region", "hobby"]
-    assert said.startswith("region and hobby do not leave to shop.example")
+    assert said.startswith("region and hobby will not be sent to shop.example")
     assert "Written into /home/u/policy.toml as 'denied for shop'." in said
-    assert "Without effect on hobby, about which 'no' decides." in said
+    assert "No effect on hobby: 'no' still wins." in said
     assert run("policy", "let", HOST, "hobby", "ask", "--json").record == msgspec.to_builtins(ruled)
 
 

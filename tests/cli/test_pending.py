@@ -16,7 +16,7 @@ Word = tuple[list[str], dict[str, Any], str]
 WORDS: list[Word] = [
     ([], {}, "with the next request"),
     (["--once"], {"lasting": "once"}, "with the next request"),
-    (["--until-restart"], {"lasting": "until restart"}, "until the daemon ends"),
+    (["--until-restart"], {"lasting": "until restart"}, "until the daemon restarts"),
     (["--days", "1"], {"lasting": "days", "days": 1}, "for 1 day"),
     (["--days", "30"], {"lasting": "days", "days": 30}, "for 30 days"),
     (["--always"], {"lasting": "always"}, "from now on"),
@@ -32,26 +32,26 @@ def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
     assert (ran.code, ran.err) == (0, "")
     said = " ".join(ran.out.split())
     assert said.startswith("2 requests wait for you.")
-    assert "3 hobby and shoe_size to www.weather.example, and so weather.example," in said
-    assert "with 'weather': +0.123 bits better served and about 7.2 people left (2026-03-02" in said
-    assert "4 books.example says that it can use region" in said
+    assert "3 Send hobby and shoe_size to www.weather.example" in said
+    assert "for “weather”? +0.123 bits better served and 7.2 people left (2026-03-02" in said
+    assert "4 books.example asks for region" in said
     assert max(map(len, ran.out.splitlines())) <= 80
     fake.handlers["reviews"] = lambda: [changed(REVIEW, recipient=HOSTILE, query=HOSTILE)]
     hostile = run("requests", "pending").out
     assert "\x1b" not in hostile
-    assert "What a recipient can use" not in hostile
+    assert "What a recipient asks for" not in hostile
     assert "`reticent requests approve ID` sends it with the next request" in said
-    assert "Approved, it gets no more than that" in said
+    assert "If you approve, it gets no more than that" in said
     fake.handlers["reviews"] = lambda: [OFFER]
     said = " ".join(run("requests", "pending").out.split())
     assert said.startswith("1 request waits for you.")
-    assert "denied, nothing at all, by a rule in the policy" in said
+    assert "if you deny, it gets nothing, by a rule" in said
     assert "with the next request" not in said
-    assert " in searches at " not in said
+    assert " for searches at " not in said
     search = "https://books.example/find?q={query}"
     fake.handlers["reviews"] = lambda: [changed(OFFER, search=search)]
     said = " ".join(run("requests", "pending").out.split())
-    assert f"books.example says that it can use region in searches at {search} (" in said
+    assert f"books.example asks for region for searches at {search} (" in said
     fake.handlers["reviews"] = list
     assert run("requests", "pending").out == "Nothing waits for you.\n"
 
@@ -103,7 +103,7 @@ def test_every_word_reaches_the_daemon(
     assert fake.calls == [("reviews", {}), ("verdict", {"body": expected, "id": 3})]
     names = " and ".join(fields.get("names", REVIEW.names))
     whom = "everyone" if "about" in fields else "weather.example"
-    verb = "may leave to" if decided == "approve" else "does not leave to"
+    verb = "may be sent to" if decided == "approve" else "will not be sent to"
     assert f"{names} {verb} {whom} {lasting}." in " ".join(ran.out.split())
 
 
@@ -115,11 +115,11 @@ def test_what_was_written_and_what_it_does_not_reach_is_said(run: Run, fake: Fak
     fake.handlers["verdict"] = says(ruled)
     said = " ".join(run("requests", "approve", "3", "--always").out.split())
     assert "Written into /home/u/policy.toml as 'weather.example may have hobby'." in said
-    assert "Without effect on hobby, about which 'no' decides." in said
+    assert "No effect on hobby: 'no' still wins." in said
     assert run("requests", "approve", "3", "--json").record == msgspec.to_builtins(ruled)
     fake.handlers["verdict"] = says(changed(ruled, blocked=True))
     said = " ".join(run("requests", "approve", "3", "--always").out.split())
-    assert "Nothing leaves all the same: the recipient is blocked, by 'no'" in said
+    assert "Still nothing is sent: 'no' blocks the recipient" in said
 
 
 def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon) -> None:
@@ -144,8 +144,8 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
             ]
         ),
     ]
-    assert "hobby and shoe_size does not leave to weather.example until" in ran.out
-    assert "region does not leave to weather.example until the daemon ends." in ran.out
+    assert "hobby and shoe_size will not be sent to weather.example until" in ran.out
+    assert "region will not be sent to weather.example until the daemon restarts." in ran.out
     assert "What it offers to use still waits, to be settled by ID: 8." in ran.out
     made = run("requests", "approve", "--from", "weather.example", "--json").record
     assert [each["id"] for each in made["ruled"]] == [3, 7]
@@ -175,12 +175,9 @@ def test_an_offer_is_settled_for_good_or_for_some_days(run: Run) -> None:
         for word in WORDS_OF_OFFERS
     ]
     assert [" ".join(each.out.split()) for each in ran] == [
-        "books.example may get region and nothing else from now on, as the policy allows.",
+        "books.example may get region and nothing else from now on.",
         "books.example gets nothing from now on.",
-        (
-            "books.example may get region and nothing else for 2 days, as the policy allows;"
-            " when these are over, nothing."
-        ),
+        "books.example may get region and nothing else for 2 days, then nothing.",
         "books.example gets nothing for 2 days.",
     ]
 

@@ -48,13 +48,13 @@ def test_where_programs_ask_is_said_whether_it_runs_or_not(run: Run) -> None:
     ("status", "sentence"),
     [
         (STATUS, "Unlocked: requests are answered."),
-        (LOCKED, "Locked: nothing is attached to any request until `reticent unlock`."),
-        (changed(LOCKED, vault=False), "There is no vault yet: `reticent init` makes one."),
+        (LOCKED, "Locked: nothing is attached to requests until you run `reticent unlock`."),
+        (changed(LOCKED, vault=False), "No vault yet: `reticent init` creates one."),
         (changed(LOCKED, notice="it was replaced"), "Locked: it was replaced."),
         (changed(LOCKED, vault=False, notice="it was removed"), "Locked: it was removed."),
         (
             changed(STATUS, policy=changed(POLICY, in_use=False, rules=0, loaded_at=None)),
-            "Unlocked, but nothing is attached: there is no policy in use.",
+            "Unlocked, but nothing is attached: no policy in use.",
         ),
     ],
 )
@@ -90,7 +90,7 @@ def test_what_is_wrong_is_said(run: Run, fake: FakeDaemon) -> None:
     said = " ".join(page(run, fake, never).split())
     assert "as it was when it was last right problem 3: lambda: no number problem" in said
     assert f"model {LONG}cannotbeused:altered".replace(" ", "") in said.replace(" ", "")
-    assert "town: 4 attributes, 2 queries; signed with ed25519:00" in said
+    assert "town: 4 attributes, 2 queries; signed by ed25519:00" in said
     assert "field: 4 attributes, 2 queries; not signed" in said
     assert "locks itself eight hours after the last command" in said
     assert "note no witness" in said

@@ -37,7 +37,7 @@ from tests.wire.fake import FakeDaemon, says, short_folder
 
 START = [sys.executable, "-c", "from agent.cli.main import run; run()", "requests", "watch"]
 FIRST = (
-    "weather.example got region, and to know that hobby is not specified: "
+    "weather.example got region, and that hobby is not specified: "
     "0.412 bits better served and 20 people left."
 )
 UNTOLD = changed(STATUS, entries=0)
@@ -81,7 +81,7 @@ def watched(
         assert ran.err.startswith("reticent: error: interrupted\n")
         assert "\x1b" not in ran.out
         _, *lines, last = ran.out.splitlines()
-        assert "The daemon ended, or broke off: this waits until it is back." in last
+        assert "The daemon ended; waiting until it is back." in last
         return lines
 
     return watch
@@ -92,7 +92,7 @@ def test_an_answer_is_said_by_name_alone(watched: Callable[..., list[str]]) -> N
     lines = watched(("answer", 1), ("forget", None), ("answer", 3))
     assert [line.partition(": ")[2] for line in lines] == [
         FIRST,
-        "weather.example is said to have forgotten all.",
+        "weather.example is marked as having forgotten everything.",
         "books.example got nothing.",
     ]
     assert all(line.startswith("2026-03-02 ") for line in lines)
@@ -132,19 +132,19 @@ def test_what_carried_nothing_is_said_once(
 def test_what_waits_has_the_commands_that_settle_it(watched: Callable[..., list[str]]) -> None:
     """A review and an offer; then that one is settled."""
     ask, offer, gone = watched(("review", REVIEW.id), ("offer", OFFER.id), ("review", 9))
-    assert "hobby and shoe_size to www.weather.example, and so weather.example: +0.123 bits" in ask
+    assert "Send hobby and shoe_size to www.weather.example? +0.123 bits" in ask
     assert ask.endswith("; `reticent requests approve 3` or `reticent requests deny 3`.")
-    assert "books.example says that it can use region; `reticent requests approve 4`" in offer
+    assert "books.example asks for region; `reticent requests approve 4`" in offer
     assert gone.endswith("Nothing waits under 9 any more.")
     [said] = watched(("review", None))
-    assert said.endswith(": What you said of attributes has changed.")
+    assert said.endswith(": Your decisions about facts have changed.")
 
 
 def test_what_changes_is_said(watched: Callable[..., list[str]], fake: FakeDaemon) -> None:
     """The policy with its problems, the lock, the models, the profile."""
     lines = watched(("policy", None), ("models", None), ("profile", None), ("lock", None))
     assert [line.partition(": ")[2] for line in lines] == [
-        "The policy changed, and has 4 rules and no problem.",
+        "The policy changed: 4 rules, no problems.",
         "The models changed: village: 4 attributes, 2 queries; comes with reticent.",
         "The profile changed.",
         "Unlocked: requests are answered.",
@@ -155,7 +155,7 @@ def test_what_changes_is_said(watched: Callable[..., list[str]], fake: FakeDaemo
         "has 2 problems, and the rules before hold: line 2: odd; " in watched(("policy", None))[0]
     )
     fake.handlers["status"] = says(changed(STATUS, policy=changed(POLICY, in_use=False)))
-    assert "There is no policy: nothing is attached" in watched(("policy", None))[0]
+    assert "No policy: nothing is attached" in watched(("policy", None))[0]
 
 
 def test_a_locked_vault_ends_nothing(watched: Callable[..., list[str]], fake: FakeDaemon) -> None:
