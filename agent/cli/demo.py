@@ -1,6 +1,6 @@
 """`reticent demo`: eight requests of a fictional developer."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import click
@@ -13,8 +13,9 @@ from agent.decision.terms import Terms
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
 from agent.words.decisions import at_least
-from agent.words.figures import bits, people
+from agent.words.figures import HELPS, UNKNOWN, bits, counted, people
 from agent.words.outcomes import WHY_NOTHING
+from agent.words.titles import facts as facts_of
 
 NAME = "Mara"
 PROFILE = {
@@ -66,7 +67,6 @@ REQUESTS = (
     (JOBS, "benefits"),
 )
 Asked = tuple[str, str]  # recipient, query
-Decide = Callable[[Request, Knowledge], Decision]
 RECIPIENTS = (SEARCH, JOBS)
 CERTIFIED = (
     "Certified is what holds if gains shrink as a set grows, which is not proven; where one "
@@ -94,27 +94,28 @@ class Entry:
 
 
 def converse(
-    requests: Iterable[Asked], profile: Mapping[str, str], model: Model, terms: Terms
+    requests: Iterable[Asked],
+    profile: Mapping[str, str],
+    model: Model,
+    terms: Terms,
+    *,
+    memory: bool = True,
 ) -> tuple[Entry, ...]:
-    """Return an entry per request, each decided in the light of those before it."""
+    """Return an entry per request, each decided in the light of those before it.
+
+    Without ``memory`` each is decided as if it were the first to its recipient.
+    """
     terms = replace(terms, available=frozenset(profile))
-
-    def with_memory(request: Request, knowledge: Knowledge) -> Decision:
-        return decide(request, terms, knowledge, model)
-
-    return _converse(requests, profile, model, with_memory)
-
-
-def converse_without_memory(
-    requests: Iterable[Asked], profile: Mapping[str, str], model: Model, terms: Terms
-) -> tuple[Entry, ...]:
-    """Return an entry per request, each decided as if it were the first to its recipient."""
-    terms = replace(terms, available=frozenset(profile))
-
-    def without_memory(request: Request, _: Knowledge) -> Decision:
-        return decide(request, terms, Knowledge(), model)
-
-    return _converse(requests, profile, model, without_memory)
+    entries: list[Entry] = []
+    for recipient, query in requests:
+        held = known_to(recipient, entries)
+        request = Request(query, recipient)
+        decision = decide(request, terms, held if memory else Knowledge(), model)
+        # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
+        values = {name: profile[name] for name in decision.disclosed}
+        knowledge = told(held, values, model)
+        entries.append(Entry(decision, values, knowledge, people_who_fit(knowledge, model)))
+    return tuple(entries)
 
 
 def known_to(recipient: str, entries: Iterable[Entry]) -> Knowledge:
@@ -148,50 +149,37 @@ def gained(query: str, names: Iterable[str], model: Model) -> float:
     return 0.0 if meant is None else model.utility(meant).value(mask)
 
 
-def _converse(
-    requests: Iterable[Asked], profile: Mapping[str, str], model: Model, choose: Decide
-) -> tuple[Entry, ...]:
-    entries: list[Entry] = []
-    for recipient, query in requests:
-        held = known_to(recipient, entries)
-        decision = choose(Request(query, recipient), held)
-        # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
-        values = {name: profile[name] for name in decision.disclosed}
-        knowledge = told(held, values, model)
-        entries.append(Entry(decision, values, knowledge, people_who_fit(knowledge, model)))
-    return tuple(entries)
-
-
-def request_text(number: int, entry: Entry, before: int) -> str:
-    """Return what one request carried, what it did not, and what that did.
-
-    ``before``: how many people fitted what the recipient held until then.
-    """
-    decision, left = entry.decision, people(entry.people_left)
-    title = f'{number}. {entry.recipient} is asked "{decision.request.query}"'
-    if decision.matched_query not in (None, decision.request.query):
-        title += f", read as {decision.matched_query}"
+def request_text(number: int, entry: Entry, model: Model, *, explain: bool = False) -> str:
+    """Return what one request carried and how many people still look like her; then the figures."""
+    decision, again = entry.decision, entry.decision.again
+    new = {name: value for name, value in entry.values.items() if name not in again}
+    left = f"{people(entry.people_left)} people still look like her"
     if decision.status == "unknown query":
-        lines = [("sends", f"nothing: {WHY_NOTHING['unknown query']}")]
+        lines, verdict = [], f"Sent nothing: {WHY_NOTHING['unknown query']}; {left}."
     else:
-        lines = [
-            *_sent(entry),
-            ("withholds", _withheld(entry)),
-            ("gains", f"{bits(decision.figures.utility)} bits"),
-            ("certified", _certificate(entry)),
+        what = counted(len(new), "fact") if new else "nothing new"
+        verdict = f"Sent {what}; {left}."
+        lines = [("new", values_text(new, model))] if new else []
+        old = {name: entry.values[name] for name in again}
+        lines += [("again", values_text(old, model))] if old else []
+    if explain and decision.status != "unknown query":
+        matched = decision.matched_query
+        lines += [("read as", matched)] if matched not in (None, decision.request.query) else []
+        lines += [
+            ("withheld", _withheld(entry, model)),
+            ("helps", f"{bits(decision.figures.utility)} {HELPS}"),
+            ("proven", _certificate(entry)),
         ]
-    lines.append(("people", f"{left} of {people(before)} still look like her"))
-    return f"{strong(title)}\n{facts(lines)}"
+    title = f'{number}. {entry.recipient} is asked "{decision.request.query}"'
+    return "\n".join([strong(title), paragraph(verdict, "  "), *([facts(lines)] if lines else [])])
 
 
 def recipients_text(recipients: Sequence[str], entries: Sequence[Entry], model: Model) -> str:
     """Return what each recipient holds in the end."""
     lines = []
     for recipient in recipients:
-        known = known_to(recipient, entries)
-        fit = people(people_who_fit(known, model))
-        values = values_held(known, model)
-        lines.append((recipient, f"{fit} people fit {len(values)} facts: {values_text(values)}"))
+        values = values_held(known_to(recipient, entries), model)
+        lines.append((recipient, values_text(values, model)))
     return f"{strong('What each recipient knows in the end')}\n{facts(lines)}"
 
 
@@ -202,31 +190,24 @@ def comparison_text(recipients: Sequence[str], rows: Sequence[Sequence[str]]) ->
     return f"{strong(title)}\n{table([Column('', wraps=True), *columns], rows)}"
 
 
-def values_text(values: Mapping[str, str]) -> str:
-    """Return attributes with their values."""
-    return ", ".join(f"{name}={value}" for name, value in values.items()) or "nothing"
+def values_text(values: Mapping[str, str], model: Model) -> str:
+    """Return attributes with their values, by their titles."""
+    titles = {each.name: each.title for each in model.attributes}
+    return "; ".join(facts_of(values, titles)) or "nothing"
 
 
-def _sent(entry: Entry) -> list[tuple[str, str]]:
-    """Return what is new to the recipient, and what it held already and is sent again."""
-    again = entry.decision.again
-    new = {name: value for name, value in entry.values.items() if name not in again}
-    old = {name: value for name, value in entry.values.items() if name in again}
-    lines = [("sends", values_text(new) if new else "nothing new" if old else "nothing")]
-    return [*lines, ("again", values_text(old))] if old else lines
-
-
-def _withheld(entry: Entry) -> str:
+def _withheld(entry: Entry, model: Model) -> str:
     """Return how many are withheld, and which new ones came nearest to being worth it."""
     candidates = entry.decision.candidates
     held_back = [each for each in candidates if not each.disclosed and each.reason != "not set"]
     new = [each for each in held_back if each.cost_bits]
     nearest = sorted(new, key=lambda each: (-each.net_bits, each.name))[:2]
     misses = " and ".join(
-        f"{each.name} ({bits(each.gain_bits, signed=True)} for {bits(each.cost_bits)})"
+        f"{model.attributes[model.index(each.name)].title} "
+        f"({bits(each.gain_bits, signed=True)} bits for a price of {bits(each.cost_bits)})"
         for each in nearest
     )
-    return f"{len(held_back)} others; nearest to being worth it: {misses or 'none'}"
+    return f"{counted(len(held_back), 'other fact')}; nearly worth it: {misses or 'none'}"
 
 
 def _certificate(entry: Entry) -> str:
@@ -237,11 +218,12 @@ def _certificate(entry: Entry) -> str:
 
 
 @click.command()
+@click.option("--explain", is_flag=True, help="Show the figures behind each decision as well.")
 @json_option
-def demo(*, as_json: bool) -> None:
-    """Show eight requests of a fictional developer to two recipients.
+def demo(*, explain: bool, as_json: bool) -> None:
+    """Watch eight requests of a fictional developer.
 
-    Decided on the model that comes with reticent; nothing is stored and nothing leaves.
+    They are decided with the model that comes with reticent. Nothing is stored or sent.
     """
     model = read(shipped_model())
     entries = converse(REQUESTS, PROFILE, model, Terms())
@@ -250,11 +232,12 @@ def demo(*, as_json: bool) -> None:
         return
     click.echo(paragraph(_introduction(model)))
     for number, entry in enumerate(entries, 1):
-        before = people_who_fit(known_to(entry.recipient, entries[: number - 1]), model)
-        click.echo(f"\n{request_text(number, entry, before)}")
+        click.echo(f"\n{request_text(number, entry, model, explain=explain)}")
     click.echo(f"\n{recipients_text(RECIPIENTS, entries, model)}")
-    click.echo(f"\n{comparison_text(RECIPIENTS, _ways(entries, model))}")
-    click.echo(f"\n{paragraph(f'{_alone(model)}{CERTIFIED}')}")
+    if explain:
+        click.echo(f"\n{comparison_text(RECIPIENTS, _ways(entries, model))}")
+        click.echo(f"\n{paragraph(CERTIFIED)}")
+    click.echo(f"\n{paragraph(_ending(entries, model))}")
 
 
 def _request(entry: Entry) -> dict[str, object]:
@@ -269,19 +252,30 @@ def _request(entry: Entry) -> dict[str, object]:
 
 
 def _introduction(model: Model) -> str:
-    count, total = len(PROFILE), len(model.attributes)
     return (
-        f"{NAME}, a fictional developer, has set {count} of the {total} facts that the model "
-        f"{model.id} knows, and makes {len(REQUESTS)} requests to {len(RECIPIENTS)} "
-        "recipients. Which facts a request may carry is decided from the query and from what its "
-        "recipient holds already; her values are read only then."
+        f"{NAME}, a fictional developer, has told reticent {len(PROFILE)} facts about herself. "
+        f"She makes {len(REQUESTS)} requests to two sites. With each, reticent sends the few facts "
+        f"that help, and keeps her one of many among {people(model.population.people)} people of a "
+        "survey."
+    )
+
+
+def _ending(entries: Sequence[Entry], model: Model) -> str:
+    """Return how it ended, and what sharing everything would have done."""
+    left = [people(people_who_fit(known_to(each, entries), model)) for each in RECIPIENTS]
+    whole = people_who_fit(told(Knowledge(), PROFILE, model), model)
+    fits = f"only {people(whole)} would" if whole else "nobody else would"
+    return (
+        f"In the end {NAME} was served better, and still looks like {left[0]} people to "
+        f"{RECIPIENTS[0]} and like {left[1]} to {RECIPIENTS[1]}. Had she sent all {len(PROFILE)} "
+        f"facts, {fits} have looked like her: each site could have recognised her."
     )
 
 
 def _ways(entries: Sequence[Entry], model: Model) -> list[list[str]]:
     """Return a line for each way to decide the same requests."""
     standing = Terms(mode="standing")
-    forgetful = converse_without_memory(REQUESTS, PROFILE, model, Terms())
+    forgetful = converse(REQUESTS, PROFILE, model, Terms(), memory=False)
     constant = converse(REQUESTS, PROFILE, model, standing)
     return [
         _way("reticent, as above", entries, model),
@@ -303,17 +297,8 @@ def _way(name: str, entries: Sequence[Entry], model: Model) -> list[str]:
 
 def _everything(model: Model) -> list[str]:
     """Return the line for attaching every fact to every request."""
-    values = PROFILE
-    gains = [gained(query, values, model) for _, query in REQUESTS]
-    fitting = [_fitting(told(Knowledge(), values, model), model) for _ in RECIPIENTS]
-    return [f"sharing all {len(values)} facts", bits(sum(gains) / len(gains)), *fitting]
-
-
-def _alone(model: Model) -> str:
-    """Return what sharing everything would do to her, if nobody else has all of her facts."""
-    if people_who_fit(told(Knowledge(), PROFILE, model), model):
-        return ""
-    return "Nobody in the model has all of her facts: shared together, they single her out. "
+    left = people(people_who_fit(told(Knowledge(), PROFILE, model), model))
+    return [f"sharing all {len(PROFILE)} facts", UNKNOWN, *(left for _ in RECIPIENTS)]
 
 
 def _fitting(knowledge: Knowledge, model: Model) -> str:
