@@ -12,7 +12,7 @@ from tests.build import naive
 from tests.build.worlds import QUIET, STRANGER, World, observed, options, source, worlds
 
 pytestmark = QUIET
-FEW = settings(max_examples=10)  # each asks a database a dozen questions
+FEW = settings(max_examples=5)  # each asks a database a dozen questions
 USERS = st.lists(st.text(max_size=6), max_size=30, unique=True)
 
 

@@ -26,7 +26,7 @@ from agent.tradeoff.search import maximise
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import Population
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular
-from tests.tradeoff.test_plugin import conditionally_independent
+from tests.tradeoff.test_utility import conditionally_independent
 from tests.tradeoff.worlds import World, all_pairs, objectives
 
 ERRORS = st.floats(1e-3, 10)

@@ -1,4 +1,4 @@
-"""Hard limits: what is allowed, and that no search returns anything else (DESIGN.md 2.4)."""
+"""Hard limits: what is allowed, and that no search returns anything else (DESIGN.md 2.4, 2.6)."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,12 +11,20 @@ from hypothesis import strategies as st
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Metric
 from agent.tradeoff.objective import DisclosureObjective, Limit, Settings
 from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
-from agent.tradeoff.sets import members, subsets
+from agent.tradeoff.sets import members, singleton, subsets, union
 from agent.tradeoff.tables import Population, QueryRows
 from tests.tradeoff import naive
-from tests.tradeoff.worlds import Known, World, known, objectives, rich_worlds, settings_for
+from tests.tradeoff.worlds import Known, World, known, objectives, owns, rich_worlds, settings_for
 
 ALGORITHM = st.sampled_from(ALGORITHMS)
+LIFTED: dict[Limit, dict[str, None]] = {
+    "most": {"most": None},
+    "most new": {"most_new": None},
+    "risk": {"max_risk": None},
+    "k": {"k": None},
+    "own": {"own": None},
+}
+CAP = st.none() | st.integers(0, 4)
 
 
 def keeps_limits(world: World, what: Known, settings: Settings, mask: int) -> bool:
@@ -69,15 +77,6 @@ def test_what_is_allowed(world: World, data: st.DataObject) -> None:
         allowed = keeps_limits(world, what, settings, mask)
         assert allowed or not strict.feasible(mask)
         assert loose.feasible(mask) or not allowed
-
-
-LIFTED: dict[Limit, dict[str, None]] = {
-    "most": {"most": None},
-    "most new": {"most_new": None},
-    "risk": {"max_risk": None},
-    "k": {"k": None},
-    "own": {"own": None},
-}
 
 
 @given(rich_worlds(requests=1, people=25), st.data())
@@ -215,3 +214,200 @@ def test_where_the_line_is(cards: tuple[int, int], allowed: bool) -> None:
     assert objective.hopeless(0b110) is not allowed
     assert all(objective.feasible(mask) for mask in (0b001, 0b010, 0b100))
     assert list(members(objective.candidates)) == [0, 1, 2]
+
+
+@given(rich_worlds(requests=1, people=25), st.data(), CAP, CAP)
+def test_caps_count_and_nothing_else(
+    world: World, data: st.DataObject, most: int | None, most_new: int | None
+) -> None:
+    """A set is feasible where it was without caps and is small enough; what it costs stays."""
+    crowd = world.crowd(data.draw(known(world)))
+    plain = replace(data.draw(settings_for(world)), most=None, most_new=None)
+    free = DisclosureObjective(world.utility(), crowd, plain)
+    capped = DisclosureObjective(
+        world.utility(), crowd, replace(plain, most=most, most_new=most_new)
+    )
+    for mask in subsets(world.everything):
+        new = [i for i in members(mask) if i < world.persons and not crowd.known >> i & 1]
+        few = most is None or len(list(members(mask))) <= most
+        few_new = most_new is None or len(new) <= most_new
+        assert capped.feasible(mask) == (free.feasible(mask) and few and few_new)
+        assert capped.hopeless(mask) == (free.hopeless(mask) or not few or not few_new)
+        assert capped.value(mask) == free.value(mask)
+
+
+@given(rich_worlds(), st.data())
+def test_re_sending_is_not_new(world: World, data: st.DataObject) -> None:
+    """What adds nothing new breaks no limit but ``most``; nothing at all breaks none."""
+    crowd = world.crowd(data.draw(known(world)))
+    objective = DisclosureObjective(world.utility(), crowd, data.draw(settings_for(world)))
+    most = data.draw(st.integers(0, 4))
+    few = replace(data.draw(settings_for(world)), most=most, most_new=0)
+    tight = DisclosureObjective(world.utility(), crowd, few)
+    assert objective.feasible(0)
+    assert tight.feasible(0)
+    for mask in subsets(crowd.known):
+        assert tight.feasible(mask) == (mask.bit_count() <= most)
+
+
+def four_ways() -> World:
+    """Return a world in which each of four attributes tells one bit more of the intent."""
+    user = np.arange(160)
+    codes = np.stack([user >> i & 1 for i in range(4)], axis=1).astype(np.uint8)
+    rows = QueryRows(user, user % 16, codes, np.zeros((160, 0), np.uint8), 16)
+    return World((2,) * 4, 4, rows, Population(codes))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("cap", range(5))
+def test_a_cap_is_used_up(algorithm: Algorithm, cap: int) -> None:
+    """Where every attribute is worth its price, as many go as may."""
+    world, free = four_ways(), Settings(0b1111, (0.0,) * 4, trade_off=0.0)
+    for settings in (replace(free, most=cap), replace(free, most_new=cap)):
+        objective = DisclosureObjective(world.utility("plugin", 0.0), world.crowd(), settings)
+        assert maximise(objective, algorithm).mask.bit_count() == cap
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_what_is_known_counts_where_all_count(algorithm: Algorithm) -> None:
+    """Two attributes are held already: they use up ``most``, and nothing of ``most_new``."""
+    world, held = four_ways(), union(range(2))
+    crowd = world.crowd(((0, 0), (1, 1)))
+    free = Settings(0b1111, (0.0,) * 4, trade_off=0.0)
+
+    def found(settings: Settings) -> int:
+        return maximise(
+            DisclosureObjective(world.utility("plugin", 0.0), crowd, settings), algorithm
+        ).mask
+
+    assert found(replace(free, most=2)).bit_count() == 2
+    assert found(replace(free, most_new=0)) == held
+    assert found(replace(free, most_new=1)) & held == held
+    assert found(replace(free, most_new=1)).bit_count() == 3
+
+
+def test_request_attributes_are_no_facts_to_keep() -> None:
+    """They count towards what is sent, not towards what is new."""
+    user = np.arange(8)
+    person = (user % 2).astype(np.uint8)[:, np.newaxis]
+    request = np.stack([user // 2 % 2, user // 4], axis=1).astype(np.uint8)
+    rows = QueryRows(user, user, person, request, 8)
+    counts = (np.ones((8, 2), np.uint16),) * 2
+    world = World((2, 2, 2), 1, rows, Population(person, None, counts))
+    settings = Settings(0b111, (0.0,) * 3, most=2, most_new=0)
+    objective = DisclosureObjective(world.utility(), world.crowd(), settings)
+    assert [m for m in subsets(0b111) if objective.feasible(m)] == [0, 0b010, 0b100, 0b110]
+    assert objective.hopeless(singleton(0))
+
+
+@given(rich_worlds(people=25), st.data())
+def test_the_class_is_counted(world: World, data: st.DataObject) -> None:
+    """Who agrees with knowledge and with the own codes, and how likely the likeliest is."""
+    what, own = data.draw(known(world)), data.draw(owns(world))
+    crowd = world.crowd(what)
+    for mask in subsets(world.everything):
+        alike = naive.own_weights(world.population, mask, what, own)
+        people, peak = crowd.own_class(mask, dict(own))
+        assert people == len(alike)
+        assert peak == pytest.approx(max(alike) / sum(alike) if alike else 1.0)
+
+
+@given(rich_worlds(people=40), st.data())
+def test_it_only_takes_away(world: World, data: st.DataObject) -> None:
+    """A set is feasible where it was and the own class is safe; what it is worth stays."""
+    what, own = data.draw(known(world)), data.draw(owns(world))
+    plain = replace(data.draw(settings_for(world)), own=None)
+    crowd = world.crowd(what)
+    free = DisclosureObjective(world.utility(), crowd, plain)
+    mine = DisclosureObjective(world.utility(), crowd, replace(plain, own=own))
+    for mask in subsets(world.everything):
+        nothing_new = not mask & ~crowd.known
+        kept = nothing_new or keeps_own(world, what, replace(plain, own=own), mask)
+        assert mine.feasible(mask) == (free.feasible(mask) and kept)
+        assert mine.value(mask) == free.value(mask)
+        if mine.hopeless(mask):
+            more = subsets(world.everything & ~mask)
+            assert not any(mine.feasible(mask | each) for each in more)
+        if crowd.monotone("k-anonymity", world.everything):
+            assert mine.hopeless(mask) == (not mine.feasible(mask))
+
+
+@given(rich_worlds(), st.data(), ALGORITHM)
+def test_without_a_limit_it_changes_nothing(
+    world: World, data: st.DataObject, algorithm: Algorithm
+) -> None:
+    """There is nothing to keep for the user that is not kept for everybody."""
+    settings = replace(data.draw(settings_for(world)), k=None, max_risk=None)
+    crowd = world.crowd(data.draw(known(world)))
+
+    def found(own: Known | None) -> object:
+        objective = DisclosureObjective(world.utility(), crowd, replace(settings, own=own))
+        return maximise(objective, algorithm)
+
+    assert found(data.draw(owns(world))) == found(None)
+
+
+def rare() -> World:
+    """Return twenty people of whom two have value 1 of attribute 0, and one of them 1 of 1."""
+    codes = np.zeros((20, 2), np.uint8)
+    codes[:2, 0], codes[0, 1] = 1, 1
+    user = np.arange(20)
+    rows = QueryRows(user, np.minimum(user, 2), codes, np.zeros((20, 0), np.uint8), 3)
+    return World((2, 2), 2, rows, Population(codes))
+
+
+@pytest.mark.parametrize(
+    ("own", "feasible"),
+    [
+        (((0, 0), (1, 0)), [0, 1, 2, 3]),
+        (((0, 1), (1, 0)), [0, 2]),  # one of two, where attribute 0 is told
+        (((0, 1), (1, 1)), [0]),
+        ((), [0, 1, 2, 3]),  # nothing specified is a value too
+        (((0, 7),), [0, 2]),  # nobody has it: as good as recognised
+        (None, [0, 1, 2, 3]),
+    ],
+)
+def test_a_rare_value_is_withheld_though_few_have_it(
+    own: Known | None, feasible: list[int]
+) -> None:
+    """On average a guess succeeds three times in twenty; it would not with this user."""
+    settings = Settings(0b11, (0.0, 0.0), k=3, max_violations=0.2, max_risk=0.2, own=own)
+    objective = DisclosureObjective(rare().utility(), rare().crowd(), settings)
+    assert [mask for mask in subsets(0b11) if objective.feasible(mask)] == feasible
+    assert [mask for mask in subsets(0b11) if not objective.hopeless(mask)] == feasible
+
+
+def test_nobody_is_no_class_at_all() -> None:
+    """A risk of 1 lets a single person be recognised, but not one whom the model has not."""
+    settings = Settings(0b11, (0.0, 0.0), max_risk=1.0, own=((0, 1), (1, 1)))
+    crowd = rare().crowd()
+    assert DisclosureObjective(rare().utility(), crowd, settings).feasible(0b11)
+    nobody = replace(settings, own=((0, 0), (1, 1)))
+    assert not DisclosureObjective(rare().utility(), crowd, nobody).feasible(0b11)
+
+
+def test_values_that_contradict_what_is_known_leave_nobody() -> None:
+    """The recipient takes the user for somebody else: what the class will be is not known."""
+    settings = Settings(0b11, (0.0, 0.0), max_risk=0.6, own=((0, 1), (1, 0)))
+    objective = DisclosureObjective(rare().utility(), rare().crowd(((0, 0),)), settings)
+    assert [mask for mask in subsets(0b11) if objective.feasible(mask)] == [0, 1, 2]
+
+
+def test_telling_more_may_make_the_likeliest_less_likely() -> None:
+    """With weights the own class may lose the one who stands out: nothing is hopeless yet."""
+    codes = np.array([[0, 0], *[[0, 1]] * 3, *[[1, 1]] * 28], np.uint8)
+    rows = QueryRows(np.arange(32), np.arange(32), codes, np.zeros((32, 0), np.uint8), 32)
+    world = World((2, 2), 2, rows, Population(codes, np.array([9.0, *[1.0] * 31])))
+    crowd, own = world.crowd(), ((0, 0), (1, 1))
+    assert crowd.own_class(0b01, dict(own)) == (4, 0.75)
+    assert crowd.own_class(0b11, dict(own)) == (3, 1 / 3)
+    objective = DisclosureObjective(
+        world.utility(), crowd, Settings(0b11, (0.0,) * 2, max_risk=0.5, own=own)
+    )
+    assert [objective.feasible(mask) for mask in range(4)] == [True, False, True, True]
+    assert not any(objective.hopeless(mask) for mask in range(4))
+
+
+def test_the_codes_are_not_shown() -> None:
+    """They are what the profile keeps."""
+    assert "1234" not in repr(Settings(0, (), own=((0, 1234),)))

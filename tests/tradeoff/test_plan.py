@@ -21,7 +21,6 @@ Floats = NDArray[np.float64]
 ROUNDING = 1e-9
 BITS = st.integers(-8, 8).map(lambda number: number / 4) | st.floats(-4, 4)
 SUM_ROUNDING = 1e-8  # bits, of a whole plan
-MANY = settings(max_examples=200)
 
 
 @st.composite
@@ -197,7 +196,6 @@ def planned(world: Drawn, scope: Scope) -> Portfolio:
     return plan(world.demands(), world.prices, scope)
 
 
-@MANY
 @given(drawn(additive=True))
 def test_where_greedy_is_exact_it_is_the_best_of_all(case: tuple[Drawn, Scope]) -> None:
     """Where each attribute counts for itself, in every query and in the cost."""
@@ -208,7 +206,6 @@ def test_where_greedy_is_exact_it_is_the_best_of_all(case: tuple[Drawn, Scope]) 
     assert world.worth(found.mask, scope) == pytest.approx(best, abs=SUM_ROUNDING)
 
 
-@MANY
 @given(drawn())
 def test_what_it_says_of_itself_is_true(case: tuple[Drawn, Scope]) -> None:
     """Each query uses a part of it, within the cap; and its value is theirs less its cost."""
@@ -225,7 +222,6 @@ def test_what_it_says_of_itself_is_true(case: tuple[Drawn, Scope]) -> None:
     assert found.value <= world.worth(found.mask, scope) + SUM_ROUNDING
 
 
-@MANY
 @given(drawn())
 def test_limits_hold_and_it_is_never_worse_than_nothing(case: tuple[Drawn, Scope]) -> None:
     """Than to use what is held, as `best` would; what is refused would break a limit."""
@@ -239,7 +235,6 @@ def test_limits_hold_and_it_is_never_worse_than_nothing(case: tuple[Drawn, Scope
         assert not world.prices.feasible(found.mask | singleton(each))
 
 
-@MANY
 @given(drawn(), st.sampled_from([0.25, 0.5, 1.0]))
 def test_what_adds_too_little_is_left_out(case: tuple[Drawn, Scope], least: float) -> None:
     """Whatever is planned makes the plan worth that much more, and each answer as well."""
@@ -251,7 +246,6 @@ def test_what_adds_too_little_is_left_out(case: tuple[Drawn, Scope], least: floa
         assert table[use] >= least * use.bit_count() - SUM_ROUNDING
 
 
-@MANY
 @given(drawn(), st.data(), st.sampled_from([1, 2_000]))
 def test_what_is_remembered_changes_nothing(
     case: tuple[Drawn, Scope], data: st.DataObject, kept: int
@@ -269,7 +263,6 @@ def test_what_is_remembered_changes_nothing(
             assert plan(demands, world.prices, wanted) == planned(world, wanted)
 
 
-@MANY
 @given(drawn())
 def test_beyond_any_price_nothing_new_is_planned(case: tuple[Drawn, Scope]) -> None:
     """Where every attribute costs more than all queries could gain."""
@@ -281,7 +274,6 @@ def test_beyond_any_price_nothing_new_is_planned(case: tuple[Drawn, Scope]) -> N
     assert found.order == ()
 
 
-@MANY
 @given(drawn())
 def test_the_uses_of_a_query_are_its_utility(case: tuple[Drawn, Scope]) -> None:
     """Looked up once, and the same however it is asked."""

@@ -19,7 +19,7 @@ from tests.build.log.logs import SmallLog, logs, tables
 from tests.build.worlds import QUIET, options
 
 pytestmark = QUIET
-FEW = settings(max_examples=10)  # each asks a database two dozen questions
+FEW = settings(max_examples=5)  # each asks a database two dozen questions
 
 
 def in_order(rows: list[naive.Fields]) -> list[list[tuple[str, str]]]:

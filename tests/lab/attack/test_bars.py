@@ -26,7 +26,7 @@ def flat(utility: list[float], success: list[float]) -> Line:
     return Line(np.outer(utility, everybody), np.outer(success, everybody))
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.integers(0, 99), st.floats(0.01, 100))
 def test_a_multiple_is_found_everywhere(seed: int, times: float) -> None:
     """A line that gives away so many times as much does so at each utility, surely."""
@@ -37,7 +37,7 @@ def test_a_multiple_is_found_everywhere(seed: int, times: float) -> None:
         assert each.ratio == pytest.approx([times] * 3)
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(st.integers(0, 99), st.integers(100, 199))
 def test_a_ratio_turned_around_is_its_inverse(seed: int, other: int) -> None:
     """Its interval too."""

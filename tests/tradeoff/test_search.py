@@ -1,0 +1,292 @@
+"""The search: on submodular functions, on any function, and beside a mixed-integer programme."""
+
+from dataclasses import replace
+
+import highspy
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from agent.tradeoff.bounds import additive_bound
+from agent.tradeoff.local_search import FLOOR, Memo, SetFunction, eager_pass, lazy_pass
+from agent.tradeoff.objective import DisclosureObjective
+from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, Result, greedy_order, maximise
+from agent.tradeoff.sets import members, singleton, subsets, union
+from tests.tradeoff.doubles import Tabulated, arbitrary, renamed, submodular, tabulate
+from tests.tradeoff.worlds import objectives
+
+ROUNDING = 1e-9  # bits: two ways to add up the same score
+
+
+def best_move(function: SetFunction, mask: int, options: int) -> float:
+    """Return the most that moving one attribute in or out brings, where that is feasible."""
+    moves = (mask ^ singleton(each) for each in members(options))
+    values = [function.value(each) for each in moves if function.feasible(each)]
+    return max(values, default=float("-inf")) - function.value(mask)
+
+
+def threshold(function: SetFunction, mask: int, epsilon: float) -> float:
+    """Return what a move must bring to count (DESIGN.md 2.5)."""
+    pairs = max(1, function.candidates.bit_count()) ** 2
+    return max(epsilon / pairs * abs(function.value(mask)), FLOOR)
+
+
+def optimum(function: SetFunction) -> float:
+    """Return the largest F of a feasible set, looking at every set."""
+    return max(function.value(m) for m in subsets(function.candidates) if function.feasible(m))
+
+
+def check_result(function: SetFunction, result: Result, algorithm: Algorithm) -> None:
+    """Check what every result owes its reader."""
+    assert function.feasible(result.mask)
+    assert result.mask & ~function.candidates == 0
+    assert sorted(result.order) == list(members(result.mask))
+    assert result.value == function.value(result.mask)
+    assert result.value >= 0
+    assert result.exact == (result.proof == "enumerated")
+    assert (result.bound is None) == (result.proof == "none")
+    if result.exact:
+        assert result.value == pytest.approx(optimum(function), abs=ROUNDING)
+        assert result.bound == pytest.approx(result.value, abs=ROUNDING)
+    if algorithm == "exhaustive":
+        assert result.exact
+    if result.proof == "if-submodular":
+        assert result.violations == 0
+        assert additive_bound(Memo(function)) >= result.value - ROUNDING
+
+
+def check_moves(function: SetFunction, result: Result, algorithm: Algorithm) -> None:
+    """Check that no single feasible move improves the set by more than the threshold."""
+    options = function.candidates
+    if algorithm == "greedy":
+        options &= ~result.mask
+    assert best_move(function, result.mask, options) <= threshold(function, result.mask, EPSILON)
+
+
+def table(*values: float) -> Tabulated:
+    """Return a function that claims, falsely, to be submodular."""
+    return tabulate(len(values).bit_length() - 1, lambda mask: values[mask])
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@settings(max_examples=100)
+@given(function=arbitrary(), nodes=st.integers(0, 12))
+@example(function=table(0, 0, -1, 1, -2, -2, -1, 2), nodes=3)  # cut off, it left a move undone
+@example(function=table(0, -1, -2, 2, 0, -1, 2, 1), nodes=5)
+def test_a_result_on_any_function(function: Tabulated, algorithm: Algorithm, nodes: int) -> None:
+    """Any table of numbers, any sets forbidden, branch and bound cut off anywhere."""
+    result = maximise(function, algorithm, EPSILON, nodes)
+    check_result(function, result, algorithm)
+    check_moves(function, result, algorithm)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@given(objective=objectives(), nodes=st.sampled_from([0, 3, 5000]))
+def test_a_result_on_any_objective(
+    objective: DisclosureObjective, algorithm: Algorithm, nodes: int
+) -> None:
+    """Both estimators, every metric, guards, knowledge, limits."""
+    result = maximise(objective, algorithm, EPSILON, nodes)
+    check_result(objective, result, algorithm)
+    check_moves(objective, result, algorithm)
+
+
+@given(arbitrary())
+def test_branch_and_bound_enumerates(function: Tabulated) -> None:
+    """With nodes enough it needs no assumption: a bound that holds for any F."""
+    result = maximise(function, "exact")
+    assert result.exact
+    assert not result.node_limit_hit
+    assert result.value == function.optimum
+
+
+@given(arbitrary(), st.integers(0, 12))
+def test_a_node_limit_is_reported(function: Tabulated, nodes: int) -> None:
+    """Then nothing is enumerated."""
+    result = maximise(function, "exact", EPSILON, nodes)
+    assert not (result.node_limit_hit and result.exact)
+
+
+def test_branch_and_bound_tells_of_the_violations_it_sees() -> None:
+    """Local search saw no gain grow here; the nodes that were visited before the limit do."""
+    function = table(0, -1, 2, 3, 2, -1, 3, 1, -2, -1, 4, -3, 1, -1, -2, 3)
+    assert maximise(function, "lls").proof == "if-submodular"
+    result = maximise(function, "exact", EPSILON, 2)
+    assert (result.node_limit_hit, result.proof) == (True, "none")
+    assert result.violations > 0
+
+
+class Watched:
+    """A set function that notes every set it is evaluated at."""
+
+    def __init__(self, function: Tabulated) -> None:
+        self.function = function
+        self.seen: list[int] = []
+
+    def value(self, mask: int) -> float:
+        """Return F(A), and note A."""
+        self.seen.append(mask)
+        return self.function.value(mask)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.function, name)
+
+
+@given(arbitrary(), st.sampled_from(ALGORITHMS), st.integers(0, 12))
+def test_evaluations_are_counted(function: Tabulated, algorithm: Algorithm, nodes: int) -> None:
+    """F is computed once for a set, never for the empty one, and every time counts."""
+    watched = Watched(function)
+    result = maximise(watched, algorithm, EPSILON, nodes)  # type: ignore[arg-type]  # by __getattr__
+    assert len(watched.seen) == len(set(watched.seen)) == result.evaluations
+    assert 0 not in watched.seen
+
+
+def test_too_many_candidates_for_exhaustive_search() -> None:
+    """Seventeen attributes have 131,072 sets."""
+    with pytest.raises(ValueError, match="17 candidates"):
+        maximise(tabulate(17, int.bit_count), "exhaustive")
+
+
+@given(submodular())
+def test_lazy_and_eager_rank_alike(function: Tabulated) -> None:
+    """All attributes, best addition first; ties go to the smaller attribute in both."""
+    lazy, lazily = greedy_order(function, lazy_pass)
+    eager, eagerly = greedy_order(function, eager_pass)
+    assert lazy == eager
+    assert lazily <= eagerly
+
+
+@given(submodular())
+def test_lazy_and_eager_search_alike(function: Tabulated) -> None:
+    """The same set in the same order, and no more evaluations."""
+    lazy, eager = maximise(function, "lls"), maximise(function, "ls")
+    assert (lazy.mask, lazy.order) == (eager.mask, eager.order)
+    assert lazy.evaluations <= eager.evaluations
+    assert lazy.violations == eager.violations == 0
+
+
+@given(submodular(), st.sampled_from([0.01, 0.5, 1.0]))
+def test_local_search_finds_a_third(function: Tabulated, epsilon: float) -> None:
+    """Where F of all that has a gain of its own is not negative (Thm 4.1, DESIGN.md 2.5)."""
+    everything = function.everything
+    promising = union(a for a in members(everything) if function.value(singleton(a)) > 0)
+    if function.value(promising) >= 0:
+        share = 1 / 3 - epsilon / max(1, everything.bit_count())
+        assert maximise(function, "lls", epsilon).value >= share * function.optimum
+        assert maximise(function, "ls", epsilon).value >= share * function.optimum
+
+
+def trap(others: int, junk: int) -> Tabulated:
+    """Return a function whose best first attribute spoils all others a little.
+
+    Attribute 0 alone is worth a bit more than each other, and each adds up with its like but not
+    with it. ``junk`` attributes cost 100 each and bring nothing.
+    """
+    plain = ((1 << others) - 1) << 1
+
+    def value(mask: int) -> float:
+        count = (mask & plain).bit_count()
+        useful = others + 1 - count if mask & 1 else others * count
+        return useful - 100 * (mask & ~plain & ~1).bit_count()
+
+    return tabulate(1 + others + junk, value)
+
+
+@pytest.mark.parametrize("junk", [0, 1])
+@pytest.mark.parametrize("algorithm", ["lls", "ls"])
+def test_the_complement_saves_the_guarantee(junk: int, algorithm: Algorithm) -> None:
+    """The complement within V': an attribute nobody wants must not spoil it."""
+    result = maximise(trap(6, junk), algorithm)
+    assert result.mask == 0b1111110
+    assert result.value == trap(6, junk).optimum
+
+
+@given(submodular(), st.sampled_from(ALGORITHMS), st.integers(0, 6))
+def test_the_bound_is_above_the_optimum(
+    function: Tabulated, algorithm: Algorithm, nodes: int
+) -> None:
+    """Also where branch and bound is cut off; and the certificate is no promise too much."""
+    result = maximise(function, algorithm, EPSILON, nodes)
+    assert result.proof in ("enumerated", "if-submodular")
+    assert result.bound is not None
+    assert result.certified is not None
+    assert result.bound >= function.optimum
+    assert result.value >= result.certified * function.optimum - 1e-9
+
+
+@given(submodular(), st.integers(0, 6))
+def test_branch_and_bound_with_submodular_bounds(function: Tabulated, nodes: int) -> None:
+    """Where the assumption holds, what was not cut off is the optimum."""
+    result = maximise(function, "exact", EPSILON, nodes)
+    if not result.node_limit_hit:
+        assert result.value == function.optimum == result.bound
+
+
+@given(submodular(ties=False), st.sampled_from(ALGORITHMS), st.data())
+def test_names_do_not_matter(
+    function: Tabulated, algorithm: Algorithm, data: st.DataObject
+) -> None:
+    """Relabelling the attributes relabels the answer, where no two sets are alike."""
+    names = data.draw(st.permutations(list(members(function.everything))))
+    one, other = maximise(function, algorithm), maximise(function.relabelled(names), algorithm)
+    assert renamed(one.mask, names) == other.mask
+    assert one.value == other.value
+    if algorithm == "greedy":  # a set that was jumped to has no order of moves
+        assert tuple(names[each] for each in one.order) == other.order
+
+
+@given(submodular())
+def test_greedy_is_no_worse_than_the_best_single_attribute(function: Tabulated) -> None:
+    """It begins there, and only goes up."""
+    best = max(function.value(singleton(each)) for each in members(function.everything))
+    assert maximise(function, "greedy").value >= max(0.0, best)
+
+
+@given(submodular())
+def test_without_submodularity_nothing_is_proven(function: Tabulated) -> None:
+    """The same search on a cost that claims nothing has no bound and no certificate."""
+    result = maximise(replace(function, submodular=False), "lls")
+    assert (result.proof, result.bound, result.certified) == ("none", None, None)
+
+
+def nemhauser_wolsey(function: Tabulated) -> tuple[float, int]:
+    """Return the optimum of a submodular F and a set that has it, by HiGHS.
+
+    Maximise eta over 0/1 vectors x with, for every set S,
+    eta <= F(S) + sum over j outside S of r_j(S) x_j - sum over j in S of r_j(V - j) (1 - x_j),
+    where r_j(S) = F(S + j) - F(S). Source: Nemhauser & Wolsey 1981.
+    """
+    whole = function.everything
+    attributes = list(members(whole))
+    model = highspy.Highs()  # type: ignore[no-untyped-call]  # the package is not typed
+    model.setOptionValue("output_flag", False)
+    chosen = [model.addBinary() for _ in attributes]
+    eta = model.addVariable(lb=-highspy.kHighsInf, ub=highspy.kHighsInf)
+    for mask in range(whole + 1):
+        limit = function.value(mask)
+        terms = [(eta, 1.0)]
+        for j in attributes:
+            if mask >> j & 1:
+                loss = function.value(whole) - function.value(whole ^ singleton(j))
+                limit -= loss
+                terms.append((chosen[j], -loss))
+            else:
+                gain = function.value(mask | singleton(j)) - function.value(mask)
+                terms.append((chosen[j], -gain))
+        model.addConstr(sum(weight * variable for variable, weight in terms) <= limit)
+    model.maximize(eta)
+    solution = np.rint(model.vals(chosen))
+    mask = sum(singleton(j) for j in attributes if solution[j])
+    return model.getObjectiveValue(), mask
+
+
+@settings(max_examples=60)
+@given(submodular(most=6))
+def test_exact_search_agrees_with_a_mip(function: Tabulated) -> None:
+    """The optimum; ``exact`` and ``exhaustive`` find it, and the set that HiGHS names has it."""
+    optimum, mask = nemhauser_wolsey(function)
+    assert optimum == pytest.approx(function.value(mask), abs=1e-6)
+    assert maximise(function, "exact").value == pytest.approx(optimum, abs=1e-6)
+    assert maximise(function, "exhaustive").value == pytest.approx(optimum, abs=1e-6)
+    assert maximise(function, "lls").value <= optimum + 1e-6

@@ -1,0 +1,389 @@
+"""Both estimators of utility against their definitions, their ceilings, and noise."""
+
+from dataclasses import replace
+from itertools import product
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from agent.tradeoff.check import submodularity
+from agent.tradeoff.sets import members, singleton, subsets
+from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.utility import Estimator, MeanUtility, PlugIn, Utility, query_utility
+from tests.tradeoff import naive
+from tests.tradeoff.worlds import ESTIMATORS, SHRINKAGES, World, all_pairs, rich_worlds, worlds
+
+ROUNDING = 1e-8  # bits
+ANY_SHRINKAGE = SHRINKAGES | st.floats(0.01, 1e3)
+CARDS = (2, 3, 4, 5)
+SETS = (0b0001, 0b1000, 0b0110, 0b1111)
+TABLES = 60
+SIGMAS = 3.5  # beyond which a mean of so many tables is no longer luck (one case in 4,000)
+
+
+@given(worlds(), st.just(0.0) | SHRINKAGES | st.floats(0, 1e3))
+def test_it_is_the_sum_over_groups(world: World, shrinkage: float) -> None:
+    """Every set, with and without smoothing."""
+    utility = world.utility("plugin", shrinkage)
+    for mask in subsets(world.everything):
+        expected = naive.plugin(world.rows, mask, shrinkage)
+        assert utility.value(mask) == pytest.approx(expected, abs=1e-9)
+
+
+@given(rich_worlds(), st.just(0.0) | SHRINKAGES)
+def test_it_is_the_sum_over_groups_of_larger_tables(world: World, shrinkage: float) -> None:
+    """As above, where intents depend on attributes."""
+    utility = world.utility("plugin", shrinkage)
+    for mask in (world.everything, world.everything >> 1):
+        expected = naive.plugin(world.rows, mask, shrinkage)
+        assert utility.value(mask) == pytest.approx(expected, abs=1e-9)
+
+
+@given(rich_worlds(), st.just(0.0) | SHRINKAGES)
+def test_it_is_the_mean_of_what_its_rows_lose(world: World, shrinkage: float) -> None:
+    """So that a sample of rows estimates it, whichever rows these are."""
+    utility = PlugIn.of(world.rows, world.cards, shrinkage)
+    rows = np.arange(len(world.rows.user))
+    for mask in (0, 1, world.everything):
+        removed = utility.removed(mask, rows)
+        assert removed.mean() == pytest.approx(utility.value(mask), abs=1e-12)
+        assert utility.removed(mask, rows[::-2]).tolist() == removed[::-2].tolist()
+
+
+@given(rich_worlds())
+def test_without_smoothing_it_never_falls(world: World) -> None:
+    """Information does not hurt, on any table; and it knows that of itself."""
+    utility = world.utility("plugin", 0.0)
+    assert utility.monotone
+    check_monotone(utility, world.everything)
+
+
+def test_with_smoothing_it_may_fall() -> None:
+    """A group of one is pulled to the prior, and says less than it did in a larger one."""
+    rows = QueryRows(
+        user=np.arange(4),
+        intent=np.array([0, 0, 1, 1]),
+        person=np.array([[0, 0], [0, 1], [1, 2], [1, 3]], np.uint8),
+        request=np.zeros((4, 0), np.uint8),
+        intents=2,
+    )
+    utility = query_utility(rows, (2, 4), "plugin", 5.0)
+    assert not utility.monotone
+    assert utility.value(0b10) < utility.value(0b01)
+    assert utility.value(0b11) < utility.value(0b01)
+
+
+@st.composite
+def conditionally_independent(draw: st.DrawFn) -> World:
+    """Draw rows whose empirical distribution is exactly P(x) times the product of P(v_i|x).
+
+    For each intent x, attribute i takes the values of one short list, equally often; the rows
+    of x are all combinations of places in these lists, as often as x is likely.
+    """
+    attributes, places = draw(st.integers(2, 3)), draw(st.integers(2, 3))
+    frequencies = draw(st.lists(st.integers(1, 3), min_size=2, max_size=3))
+    lists = st.lists(st.integers(0, 2), min_size=places, max_size=places)
+    told, intents = [], []
+    for intent, times in enumerate(frequencies):
+        values = [draw(lists) for _ in range(attributes)]
+        combinations = list(product(*values)) * times
+        told += combinations
+        intents += [intent] * len(combinations)
+    codes = np.array(told, np.uint8)
+    rows = QueryRows(
+        user=np.arange(len(codes)),
+        intent=np.array(intents),
+        person=codes,
+        request=np.zeros((len(codes), 0), np.uint8),
+        intents=len(frequencies),
+    )
+    return World((3,) * attributes, attributes, rows, Population(codes))
+
+
+@given(conditionally_independent())
+def test_under_conditional_independence_it_is_submodular(world: World) -> None:
+    """Thm 3.1: what an attribute adds to a set, it adds at the most to a larger one."""
+    utility = world.utility("plugin", 0.0)
+    found = submodularity(utility.value, all_pairs(world.everything))
+    assert found.pairs > 0
+    assert found.violating == 0
+    check_monotone(utility, world.everything)
+
+
+def test_without_conditional_independence_it_need_not_be() -> None:
+    """Either of two attributes says nothing of their difference; both say all."""
+    rows = QueryRows(
+        user=np.arange(4),
+        intent=np.array([0, 1, 1, 0]),
+        person=np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.uint8),
+        request=np.zeros((4, 0), np.uint8),
+        intents=2,
+    )
+    utility = query_utility(rows, (2, 2), "plugin", 0.0)
+    assert [utility.value(mask) for mask in range(4)] == pytest.approx([0, 0, 0, 1])
+    found = submodularity(utility.value, all_pairs(0b11))
+    assert found.share == 1.0
+    assert found.largest == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("shrinkage", [-1.0, float("nan")])
+def test_a_shrinkage_is_not_negative(shrinkage: float) -> None:
+    """It is a number of rows."""
+    none = np.zeros((1, 0), np.uint8)
+    rows = QueryRows(np.zeros(1, np.intp), np.zeros(1, np.intp), none, none, 1)
+    with pytest.raises(ValueError, match="not negative"):
+        query_utility(rows, (), "plugin", shrinkage)
+
+
+def check_monotone(utility: Utility, everything: int) -> None:
+    """Check that no attribute takes anything away."""
+    for mask in subsets(everything):
+        for each in members(everything & ~mask):
+            assert utility.value(mask | singleton(each)) >= utility.value(mask) - 1e-9
+
+
+@given(worlds(), SHRINKAGES | st.floats(1e-3, 1e3))
+def test_it_is_the_loop_over_rows(world: World, shrinkage: float) -> None:
+    """Every set; several rows per user, repeated pairs, intents that occur once, requests."""
+    utility = world.utility("louo", shrinkage)
+    for mask in subsets(world.everything):
+        expected = naive.louo(world.rows, mask, shrinkage)
+        assert utility.value(mask) == pytest.approx(expected, abs=1e-8)
+
+
+@given(rich_worlds(), SHRINKAGES)
+def test_it_is_the_loop_over_rows_of_larger_tables(world: World, shrinkage: float) -> None:
+    """As above, where groups hold several users and intents depend on attributes."""
+    utility = world.utility("louo", shrinkage)
+    for mask in (world.everything, world.everything >> 1, world.everything & 0b10101):
+        expected = naive.louo(world.rows, mask, shrinkage)
+        assert utility.value(mask) == pytest.approx(expected, abs=1e-8)
+
+
+@given(worlds(), SHRINKAGES)
+def test_a_value_that_nobody_else_has_earns_nothing(world: World, shrinkage: float) -> None:
+    """Not a small number: nothing, for every set that holds such an attribute."""
+    rows = world.rows
+    names = np.arange(len(rows.person), dtype=np.uint8)[:, np.newaxis]
+    own = replace(rows, person=np.concatenate([names, rows.person], axis=1))
+    utility = query_utility(own, (len(names), *world.cards), "louo", shrinkage)
+    for mask in subsets(world.everything):
+        assert utility.value(mask << 1 | 1) == 0.0
+
+
+@given(worlds(), st.sampled_from(ESTIMATORS), SHRINKAGES)
+def test_nothing_shared_earns_nothing(world: World, estimator: Estimator, shrinkage: float) -> None:
+    """U of the empty set is 0 by definition."""
+    utility = world.utility(estimator, shrinkage)
+    utility.focus(world.everything)
+    assert utility.value(0) == 0.0
+    assert MeanUtility([utility, utility], np.array([1.0, 2.0])).value(0) == 0.0
+
+
+def test_one_user_with_thousands_of_rows_is_no_trap() -> None:
+    """Left out of the others' group, which is just as large, they once left 0 to divide by."""
+    mine, others, beta = 5000, 4995, 5.0
+    rows = QueryRows(
+        user=np.r_[np.zeros(mine, np.intp), 1 + np.arange(others)],
+        intent=np.r_[np.zeros(mine, np.intp), np.arange(others) % 2],
+        person=np.r_[0, np.ones(others)].astype(np.uint8)[:, np.newaxis],
+        request=np.zeros((mine + others, 0), np.uint8),
+        intents=2,
+    )
+    total = 0.0
+    for here, everywhere in ((2498, 7498), (2497, 2497)):
+        prior = (everywhere - 1 + 0.5) / (mine + others - 1 + 1)
+        told = (here - 1 + beta * prior) / (others - 1 + beta)
+        total += here * log2(told / prior)
+    value = query_utility(rows, (2,), "louo", beta).value(1)
+    assert value == pytest.approx(total / (mine + others), abs=1e-9)
+
+
+def test_an_attribute_may_have_256_values() -> None:
+    """Beside one with a single value, 256 did not fit into the byte they were counted with."""
+    generator = np.random.default_rng(0)
+    codes = generator.integers(0, 256, 1500)
+    rows = QueryRows(
+        user=np.arange(3000) % 1500,
+        intent=np.arange(3000) % 2,
+        person=np.stack([np.zeros(1500), codes], axis=1).astype(np.uint8),
+        request=np.zeros((3000, 0), np.uint8),
+        intents=2,
+    )
+    utility = query_utility(rows, (1, 256), "louo", 5.0)
+    assert utility.extensions(0, [0, 1]) == [utility.value(1), utility.value(2)]
+
+
+@given(worlds(), st.sampled_from(ESTIMATORS), st.lists(st.integers(1, 9), min_size=2, max_size=2))
+def test_the_mean_over_queries_is_a_weighted_mean(
+    world: World, estimator: Estimator, weights: list[int]
+) -> None:
+    """The a-priori case: values, limits and ceilings alike."""
+    parts = [world.utility(estimator, beta) for beta in (5.0, 20.0)]
+    mean = MeanUtility(parts, np.array(weights, np.float64))
+    shares = [weight / sum(weights) for weight in weights]
+    for mask in subsets(world.everything):
+        for function, each in ((mean.value, "value"), (mean.ceiling, "ceiling")):
+            expected = sum(w * getattr(p, each)(mask) for w, p in zip(shares, parts, strict=True))
+            assert function(mask) == pytest.approx(expected, abs=1e-12)
+    assert mean.limit == pytest.approx(sum(w * p.limit for w, p in zip(shares, parts, strict=True)))
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, -1.0, float("nan")])
+def test_it_needs_a_prior(shrinkage: float) -> None:
+    """Without one, a row whose group holds nobody else has no score."""
+    none = np.zeros((1, 0), np.uint8)
+    rows = QueryRows(np.zeros(1, np.intp), np.zeros(1, np.intp), none, none, 1)
+    with pytest.raises(ValueError, match="above 0"):
+        query_utility(rows, (), "louo", shrinkage)
+
+
+def check_ceiling(utility: Utility, everything: int) -> None:
+    """Check every pair of a set and a subset of it, and the limit."""
+    for mask in subsets(everything):
+        ceiling = utility.ceiling(mask)
+        assert ceiling <= utility.limit + ROUNDING
+        for subset in subsets(mask):
+            assert utility.value(subset) <= ceiling + ROUNDING
+
+
+@given(worlds(), st.sampled_from(ESTIMATORS), ANY_SHRINKAGE)
+def test_no_subset_is_above_the_ceiling(
+    world: World, estimator: Estimator, shrinkage: float
+) -> None:
+    """Small tables, in which users with many rows weigh most."""
+    check_ceiling(world.utility(estimator, shrinkage), world.everything)
+
+
+@given(rich_worlds(), st.sampled_from(ESTIMATORS), ANY_SHRINKAGE)
+def test_no_subset_of_larger_tables_is_above_the_ceiling(
+    world: World, estimator: Estimator, shrinkage: float
+) -> None:
+    """Tables in which attributes tell much."""
+    check_ceiling(world.utility(estimator, shrinkage), world.everything)
+
+
+@given(rich_worlds())
+def test_without_smoothing_the_ceiling_is_the_value(world: World) -> None:
+    """The plug-in utility never falls then, so that the set itself is the best subset."""
+    utility = world.utility("plugin", 0.0)
+    for mask in subsets(world.everything):
+        assert utility.ceiling(mask) == pytest.approx(utility.value(mask), abs=1e-9)
+
+
+@st.composite
+def camps(draw: st.DrawFn) -> World:
+    """Draw users with many rows each, most of them for one intent, in groups of a few.
+
+    Here leaving a user out helps most: the sum over intents of what different users are told
+    exceeds 1, the case for which the ceiling has its excess term.
+    """
+    users = draw(st.integers(2, 5))
+    rows = draw(st.lists(st.integers(1, 12), min_size=users, max_size=users))
+    intents = draw(st.lists(st.integers(0, 2), min_size=users, max_size=users))
+    strays = draw(st.lists(st.tuples(st.integers(0, users - 1), st.integers(0, 2)), max_size=4))
+    user = np.r_[np.repeat(np.arange(users), rows), [who for who, _ in strays]].astype(np.intp)
+    intent = np.r_[np.repeat(intents, rows), [what for _, what in strays]].astype(np.intp)
+    codes = st.lists(st.integers(0, 1), min_size=users, max_size=users)
+    person = np.array([draw(codes), draw(codes)], np.uint8).T
+    request = np.array([draw(st.integers(0, 1)) for _ in user], np.uint8)[:, np.newaxis]
+    numbered = np.unique(intent, return_inverse=True)[1]
+    query = QueryRows(user, numbered, person, request, int(numbered.max()) + 1)
+    return World((2, 2, 2), 2, query, Population(person, None, (np.ones((users, 2), np.uint8),)))
+
+
+@given(camps(), ANY_SHRINKAGE)
+def test_users_with_many_rows_stay_below_the_ceiling(world: World, shrinkage: float) -> None:
+    """The adversary of the argument."""
+    check_ceiling(world.utility("louo", shrinkage), world.everything)
+
+
+def test_smoothing_can_tell_more_than_the_counts() -> None:
+    """A hundred small groups, evenly divided, are pulled to a prior that is sure of itself.
+
+    Their empirical entropy is no bound then: the ceiling must not count on it.
+    """
+    small = np.repeat(np.arange(100), 3)
+    code = np.r_[small, np.full(2700, 100)].astype(np.uint8)
+    intent = np.r_[np.tile([0, 1, 2], 100), np.zeros(2700)].astype(np.intp)
+    none = np.zeros((3000, 0), np.uint8)
+    rows = QueryRows(np.arange(3000), intent, code[:, np.newaxis], none, 3)
+    smooth = query_utility(rows, (101,), "plugin", 5.0)
+    counted = query_utility(rows, (101,), "plugin", 0.0)
+    entropy = counted.limit - counted.value(1)
+    assert smooth.value(1) > smooth.limit - entropy
+    assert smooth.value(1) <= smooth.ceiling(1)
+
+
+def table(seed: int, users: int, most: int, once: float, loyal: float) -> QueryRows:
+    """Return rows whose intents do not depend on the attributes.
+
+    ``most``: rows of one user; ``once``: share of rows with an intent of their own; ``loyal``:
+    share of the others in which users want what they always want.
+    """
+    generator = np.random.default_rng(seed)
+    user = np.repeat(np.arange(users), generator.integers(1, most + 1, users))
+    rows, popularity = len(user), 1 / np.arange(1, 13) ** 1.2
+    popularity /= popularity.sum()
+    favourite = generator.choice(12, users, p=popularity)[user]
+    intent = generator.choice(12, rows, p=popularity)
+    intent = np.where(generator.random(rows) < loyal, favourite, intent)
+    intent = np.where(generator.random(rows) < once, 12 + np.arange(rows), intent)
+    codes = np.stack([generator.integers(0, card, users) for card in CARDS], axis=1)
+    return QueryRows(
+        user=user,
+        intent=np.unique(intent, return_inverse=True)[1],
+        person=codes.astype(np.uint8),
+        request=np.zeros((rows, 0), np.uint8),
+        intents=len(np.unique(intent)),
+    )
+
+
+def gains(
+    estimator: Estimator, shrinkage: float, users: int, most: int, tail: tuple[float, float]
+) -> NDArray[np.float64]:
+    """Return U of each of the SETS in each of the TABLES."""
+    utilities = (
+        query_utility(table(seed, users, most, *tail), CARDS, estimator, shrinkage)
+        for seed in range(TABLES)
+    )
+    return np.array([[utility.value(mask) for mask in SETS] for utility in utilities])
+
+
+@pytest.mark.parametrize("shrinkage", [5.0, 50.0, 200.0])
+@pytest.mark.parametrize(
+    ("users", "most", "tail"),
+    [
+        (200, 1, (0.0, 0.0)),
+        (200, 1, (0.5, 0.0)),
+        (100, 4, (0.0, 0.8)),  # a user's rows are alike: everybody else's say nothing about them
+        (100, 4, (0.5, 0.8)),
+        (30, 8, (0.0, 1.0)),
+        (100, 1, (1.0, 0.0)),
+    ],
+)
+def test_noise_earns_nothing(
+    users: int, most: int, tail: tuple[float, float], shrinkage: float
+) -> None:
+    """On the mean of many tables, up to the noise of that mean."""
+    drawn = gains("louo", shrinkage, users, most, tail)
+    error = drawn.std(axis=0, ddof=1) / np.sqrt(TABLES)
+    assert np.all(drawn.mean(axis=0) <= SIGMAS * error)
+
+
+def test_the_same_noise_deceives_the_plug_in_estimate() -> None:
+    """The tables above are hard enough to matter: four attributes of noise "gain" half a bit."""
+    drawn = gains("plugin", 5.0, 200, 1, (0.5, 0.0))
+    assert drawn[:, SETS.index(0b1111)].mean() > 0.5
+
+
+def test_what_is_no_noise_earns_something() -> None:
+    """An attribute that tells much of the intent: 0 is not all there is."""
+    plain = table(0, 200, 1, 0.0, 0.0)
+    telling = np.minimum(plain.intent, 4)[:, np.newaxis].astype(np.uint8)
+    rows = QueryRows(plain.user, plain.intent, telling, plain.request, plain.intents)
+    assert query_utility(rows, (5,), "louo", 5.0).value(1) > 1
