@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import DamagedVaultError, RolledBackError, VaultError
@@ -22,9 +22,8 @@ from agent.vault.vault_files import Location
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import GROUPINGS, HOSTS, NOW, Grouping, disclosed, histories
 from tests.vault.killed import new_vault
-from tests.vault.worlds import altered
+from tests.vault.worlds import FEW, altered
 
-FEW = settings(max_examples=20)  # each waits for the disk
 MONTHS = [NOW.replace(month=month) for month in (2, 3, 4)]
 
 

@@ -1,8 +1,9 @@
-"""The ledger: what is appended stays, in order, and on the disk where somebody learns from it."""
+"""The ledger keeps every entry, and what follows from all of them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import groupby
 
 import msgspec
 import pytest
@@ -243,3 +244,20 @@ def test_a_reset_that_cannot_be_read_is_damage(written_so: bytes) -> None:
     with pytest.raises(DamagedVaultError, match="of its clock"):
         Reset.read(written_so)
     assert Reset.read(None) is None
+
+
+@given(histories())
+def test_each_entry_is_a_step(history: Sequence[Record]) -> None:
+    """With its time, whom it is about and how many were left; read anew, it is the same."""
+    ledger, store = written(history)
+    steps = [*ledger.timeline.steps]
+    assert [*Ledger(store).timeline.steps] == steps
+    found = [[*group] for _, group in groupby(steps, key=lambda step: step.number)]
+    for number, (group, record) in enumerate(zip(found, history, strict=True), 1):
+        assert {(step.number, step.at) for step in group} == {(number, record.at)}
+        if isinstance(record, Forgetting):
+            assert [step.site for step in group] == [*record.sites]
+            assert {step.people_left for step in group} == {None}
+        else:
+            [step] = group
+            assert (step.site, step.people_left) == (site_of(record.host), record.people_left)

@@ -1,23 +1,48 @@
-"""A vault is filled beside its place, and put there whole: nobody sees, or loses, anything else."""
+"""A vault is made whole or not at all, and sealed anew whole or not at all."""
 
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from agent.errors import BusyVaultError, VaultError
-from agent.vault import database
+from agent.errors import BusyVaultError, DamagedVaultError, VaultError, WrongSecretError
+from agent.vault import chain, database
 from agent.vault.backup import restore
+from agent.vault.chain import read_state
 from agent.vault.connection import connect
 from agent.vault.database import Database
-from agent.vault.making import make_vault, put, workshop
+from agent.vault.making import Rotated, make_vault, put, rotate, workshop
+from agent.vault.seal import Key
+from agent.vault.secrets import Secret
+from agent.vault.slots import read_slots
+from agent.vault.store import opened_item
 from agent.vault.vault import Vault, make, unlock, unlock_with
 from agent.vault.vault_files import Location
 from tests.vault.histories import NOW, disclosed
-from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
+from tests.vault.worlds import (
+    FAST,
+    FEW,
+    PASSPHRASE,
+    TYPED,
+    altered,
+    contents,
+    key_of,
+    made,
+    rows_of,
+    store_of,
+    stream,
+)
 
 TOLD = disclosed(NOW, "www.a.example", region="uk")
 LEFT = (".vault.db.0a1b2c3d.part", ".vault.db.0a1b2c3d.part-wal", ".vault.db.00000000.part.witness")
 OTHERS = (".vault.db.swp", "vault.db.00000000.part", "notes")
+ENTRIES = st.lists(st.tuples(st.sampled_from(["a", "b"]), st.binary(max_size=300)), max_size=70)
+FAILING = (
+    "CREATE TEMP TRIGGER failing BEFORE UPDATE ON entry WHEN old.number = 30"
+    " BEGIN SELECT raise(ABORT, 'as a disk would'); END"
+)
+ITEMS = st.dictionaries(st.sampled_from(["a", "b", "c"]), st.binary(max_size=300))
 
 
 def beside(at: Location) -> list[str]:
@@ -135,3 +160,126 @@ def test_a_file_that_lost_its_name_is_not_opened(
             Database.open(at.vault)
     monkeypatch.undo()
     unlock(at, TYPED).close()
+
+
+@FEW
+@given(ENTRIES, ITEMS)
+def test_everything_is_kept_and_the_old_key_opens_nothing(
+    tmp_path_factory: pytest.TempPathFactory,
+    entries: list[tuple[str, bytes]],
+    items: dict[str, bytes],
+) -> None:
+    """Entry by entry, item by item, and the state."""
+    at, key, code = made(tmp_path_factory.mktemp("r"))
+    with store_of(at, key) as store:
+        for site, payload in entries:
+            store.append_entry(site, payload, durable=False)
+        for name, payload in items.items():
+            store.put(name, payload, durable=False)
+        before, old = contents(store), store.seals
+        new = rotate(store, PASSPHRASE, stream("new"))
+        assert contents(store) == before
+        for row in chain.entry_rows(store.database):
+            with pytest.raises(DamagedVaultError):
+                chain.opened_entry(old, row)
+        for item in store.items.values():
+            with pytest.raises(DamagedVaultError):
+                opened_item(old, item)
+        with pytest.raises(DamagedVaultError):
+            read_state(store.database, old)
+    with store_of(at, TYPED) as store:
+        assert contents(store) == before
+        with pytest.raises(WrongSecretError):
+            key_of(store.database, Secret("recovery", code))
+        assert key_of(store.database, Secret("recovery", new.code)) == new.key != key
+
+
+def test_look_ups_are_others_afterwards(tmp_path: Path) -> None:
+    """So that copies of before and after cannot be put side by side."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        store.append_entry("a", b"1", durable=False)
+        store.put("a", b"1")
+    query = "SELECT site FROM entry UNION SELECT id FROM item UNION SELECT body FROM slot"
+    before = set(rows_of(at, query))
+    with store_of(at, key) as store:
+        rotate(store, PASSPHRASE, stream("new"))
+    assert before.isdisjoint(rows_of(at, query))
+    log = at.vault.with_name("vault.db-wal")
+    whole = at.vault.read_bytes() + (log.read_bytes() if log.exists() else b"")
+    assert not any(found[:16] in whole for (found,) in before if found[:1] != b"{")
+
+
+def test_a_wrong_passphrase_changes_nothing(tmp_path: Path) -> None:
+    """It is asked for so that nobody is locked out by a slip."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        before = store.state
+        with pytest.raises(WrongSecretError):
+            rotate(store, "another", stream("new"))
+        assert store.state == before
+    with store_of(at, TYPED):
+        pass
+
+
+def test_a_failure_in_the_middle_changes_nothing(tmp_path: Path) -> None:
+    """The old key and code go on to open it."""
+    at, key, code = made(tmp_path)
+    with store_of(at, key) as store:
+        for _ in range(40):
+            store.append_entry("a", bytes(300), durable=False)
+        store.put("a", b"1")
+        before, state = contents(store), store.state
+        store.database.rows(FAILING)
+        with pytest.raises(VaultError):
+            rotate(store, PASSPHRASE, stream("new"))
+        assert store.state == state
+    for secret in (TYPED, Secret("recovery", code)):
+        with store_of(at, secret) as store:
+            assert (contents(store), store.state) == (before, state)
+
+
+@pytest.mark.parametrize("step", ["read_state", "read_items"])
+def test_once_it_is_written_the_code_is_returned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Also where nothing can be read any more; then nothing is, until it is opened again."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        store.append_entry("a", b"1", durable=False)
+        with monkeypatch.context() as failing:
+
+            def fail(*_given: object) -> None:
+                raise VaultError("the disk failed while the vault was in use", "check the disk")
+
+            failing.setattr(f"agent.vault.store.{step}", fail)
+            new = rotate(store, PASSPHRASE, stream("new"))
+        assert store.doubtful
+        with pytest.raises(VaultError, match="must be opened again"):
+            store.append_entry("a", b"2", durable=False)
+    assert new.code is not None
+    for secret in (Secret("recovery", new.code), TYPED):
+        with store_of(at, secret) as store:
+            assert [payload for _, payload in store.entries()] == [b"1"]
+
+
+def test_a_damaged_entry_stops_it(tmp_path: Path) -> None:
+    """Nothing is sealed anew that is not as it was."""
+    at, key, _ = made(tmp_path)
+    with store_of(at, key) as store:
+        store.append_entry("a", b"1", durable=False)
+        before = store.state
+        store.database.write([("UPDATE entry SET site = zeroblob(16)", ())], durable=False)
+        with pytest.raises(DamagedVaultError, match="entry 1"):
+            rotate(store, PASSPHRASE, stream("new"))
+        assert store.state == before
+        assert len(read_slots(store.database, store.seals.vault_id)) == 2
+    altered(at, "DELETE FROM entry")
+    with pytest.raises(VaultError), store_of(at, key):
+        pass
+
+
+def test_what_it_returns_is_not_shown() -> None:
+    """Neither key nor code."""
+    rotated = Rotated(Key(b"stable"), "CODE")
+    assert all(word not in f"{rotated!r} {rotated}" for word in ("stable", "CODE"))

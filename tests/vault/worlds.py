@@ -10,6 +10,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from hypothesis import settings
+
 from agent.vault.database import Database
 from agent.vault.making import make_vault
 from agent.vault.seal import Chance, Derivation, Key, Seals
@@ -34,6 +36,7 @@ try:
 except BusyVaultError as error:
     print(error.what)
 """
+FEW = settings(max_examples=settings().max_examples // 4)  # where each waits for the disk
 
 
 def second(at: Location) -> str:

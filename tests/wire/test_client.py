@@ -1,6 +1,9 @@
-"""The client against a daemon that answers as it should: every call, typed and in full."""
+"""The client calls over a socket of the same user, and believes only what fits."""
 
 import gc
+import os
+import socket
+import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.errors import LockedError, UsageError
+from agent.errors import DaemonError, LockedError, UsageError
 from agent.wire.base import MOST_BYTES, UNATTENDED, Done
-from agent.wire.client import Client
+from agent.wire.client import LONGEST, NOBODY, Client, check_address, messages, peer_uid
 from agent.wire.records import Forget, Profile, ProfileChange
 from agent.wire.routes import ROUTES
 from agent.wire.state import Event, Locked
@@ -20,9 +23,83 @@ from tests.wire.fake import FakeDaemon, short_folder
 from tests.wire.messages import TEXT, messages_of
 from tests.wire.misbehaving import saying
 
+ENDS = st.sampled_from([b"\n", b"\r\n"])
+NOISE = st.lists(st.sampled_from([b": alive", b"event: lock", b"id: 7", b"retry", b"datum: x"]))
 ORDINARY = [route for route in ROUTES if route.name != "events"]
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 SEGMENT = TEXT.filter(lambda text: text not in {".", ".."})
+
+
+@given(st.text("aé/", max_size=LONGEST + 10))
+def test_it_is_measured_in_bytes(text: str) -> None:
+    """A path in another script is longer than it looks."""
+    path = Path("/", text)
+    if len(str(path).encode()) <= LONGEST:
+        assert check_address(path) == str(path)
+    else:
+        with pytest.raises(UsageError, match=f"at most {LONGEST} are possible") as raised:
+            check_address(path)
+        assert raised.value.hint == "set RETICENT_HOME to a shorter path"
+
+
+def test_the_longest_can_be_bound() -> None:
+    """On this system."""
+    with tempfile.TemporaryDirectory(prefix="r") as folder:
+        name = "x" * (LONGEST - len(folder) - 1)
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind(check_address(Path(folder, name)))
+
+
+def test_who_is_at_the_other_end() -> None:
+    """The system says it, and of what is no Unix socket it says nothing."""
+    here, there = socket.socketpair(socket.AF_UNIX)
+    with here, there:
+        assert peer_uid(here) == os.geteuid()
+    assert peer_uid(here) == NOBODY
+    with socket.socket(socket.AF_INET) as other:
+        assert peer_uid(other) == NOBODY
+
+
+@given(
+    st.lists(st.tuples(NOISE, st.lists(st.sampled_from([b"a", b"{:}", b"", b" b"]), min_size=1)))
+)
+def test_data_comes_out_as_it_was(given: list[tuple[list[bytes], list[bytes]]]) -> None:
+    """Whatever else a message has; several lines of it are joined."""
+    lines = [
+        line + b"\n"
+        for noise, data in given
+        for line in [*noise, *(b"data: " + each for each in data), b""]
+    ]
+    assert [*messages(lines)] == [b"\n".join(data) for _, data in given]
+
+
+@given(ENDS)
+def test_each_end_of_a_line_will_do(end: bytes) -> None:
+    """And the space after the colon is not needed."""
+    assert [*messages([b"data:x" + end, end, end])] == [b"x"]
+
+
+def test_one_that_is_cut_off_is_none() -> None:
+    """It may lack its second half."""
+    assert [*messages([b"data: a\n", b"\n", b"data: b\n"])] == [b"a"]
+
+
+@pytest.mark.parametrize("line", [b"data: " + b"x" * MOST_BYTES, b": " + b"x" * MOST_BYTES])
+def test_too_long_a_line_is_refused(line: bytes) -> None:
+    """Of data, or of anything."""
+    with pytest.raises(DaemonError, match="too large"):
+        list(messages([line]))
+
+
+def test_a_message_without_an_end_is_refused() -> None:
+    """A daemon that never ends it must not fill the memory."""
+
+    def lines() -> object:
+        while True:
+            yield b"data: " + b"x" * 1000 + b"\n"
+
+    with pytest.raises(DaemonError, match="too large"):
+        list(messages(lines()))  # type: ignore[arg-type]  # a generator is an iterator
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A full disk, a read-only file, a second process, a file of another kind: one sentence each."""
+"""Whatever the disk or another process does, a vault is whole or refused."""
 
 import os
 import sqlite3

@@ -1,6 +1,8 @@
-"""The keyring opens the vault where somebody wants that, and nothing depends on it."""
+"""Passphrases, recovery codes and the keyring open a vault, and no secret stays in a crash."""
 
+import subprocess
 import sys
+import unicodedata
 from collections.abc import Iterator
 from threading import Event
 
@@ -10,15 +12,118 @@ import keyring.backends.fail
 import keyring.backends.null
 import keyring.errors
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from agent.errors import VaultError, WrongSecretError
+from agent.errors import UsageError, VaultError, WrongSecretError
 from agent.vault import secrets
-from agent.vault.secrets import Secret
+from agent.vault.secrets import CODE_BYTES, MAX_BYTES, Secret, normalised, parsed, written
 from agent.vault.vault import Vault, create, make, unlock
 from agent.vault.vault_files import Location
+from tests.house.tree import ROOT
+from tests.vault.dumps import NEVER
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
 
+PROGRAM = """
+from agent.vault.secrets import forbid_dumps
+from tests.vault.dumps import state
+print(state())
+for _ in range({times}):
+    forbid_dumps()
+print(state())
+"""
+TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60)
+CODES = st.binary(min_size=CODE_BYTES, max_size=CODE_BYTES)
+DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 RING = Secret("keyring")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_there_is_no_core_file_any_more(times: int) -> None:
+    """However often that is said; for the sake of the test there might have been one before."""
+    command = [sys.executable, "-c", PROGRAM.format(times=times)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    before, after = done.stdout.splitlines()
+    assert before.endswith(" 1")
+    assert after == NEVER
+
+
+@given(TEXTS)
+def test_forms_of_one_text_are_one_passphrase(text: str) -> None:
+    """Composed or not, and whatever space the keyboard gives."""
+    composed = unicodedata.normalize("NFC", text)
+    spaced = text.replace(" ", "\u00a0")
+    assert normalised(text) == normalised(unicodedata.normalize("NFD", text))
+    assert normalised(spaced) == normalised(composed)
+
+
+@given(TEXTS)
+def test_normalising_again_changes_nothing(text: str) -> None:
+    """So that a stored form would do as well."""
+    once = normalised(text)
+    assert normalised(once.decode()) == once
+
+
+@pytest.mark.parametrize("text", ["", "\udc80", "x" * (MAX_BYTES + 1), "é" * 513])
+def test_what_is_no_passphrase_is_refused(text: str) -> None:
+    """Nothing, what is no text, and what is too long."""
+    with pytest.raises(UsageError) as caught:
+        normalised(text)
+    assert text == "" or text not in str(caught.value)
+
+
+def test_a_secret_is_not_shown() -> None:
+    """Neither by repr nor by str."""
+    secret = Secret("passphrase", "correct horse")
+    assert "horse" not in f"{secret!r} {secret}"
+
+
+@given(CODES)
+def test_a_code_that_was_written_is_read(code: bytes) -> None:
+    """In six groups of six."""
+    text = written(code)
+    assert [len(group) for group in text.split("-")] == [6] * 6
+    assert parsed(text) == code
+
+
+@given(CODES)
+def test_how_it_is_typed_does_not_matter(code: bytes) -> None:
+    """Case, spaces, lines, and letters that look like digits."""
+    text = written(code)
+    assert parsed(text.lower().replace("-", " ")) == code
+    assert parsed(text.replace("-", "\n").replace("0", "O").replace("1", "l")) == code
+    assert parsed(text.replace("-", "").replace("0", "o").replace("1", "i")) == code
+
+
+@given(CODES, st.integers(0, 35), st.sampled_from(DIGITS))
+def test_one_wrong_digit_is_noticed(code: bytes, where: int, digit: str) -> None:
+    """Of 2**20 mistakes one passes; the examples drawn here are none of those."""
+    plain = written(code).replace("-", "")
+    wrong = plain[:where] + digit + plain[where + 1 :]
+    if wrong == plain:
+        assert parsed(wrong) == code
+        return
+    with pytest.raises(WrongSecretError, match="mistyped"):
+        parsed(wrong)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_code_or_refused(text: str) -> None:
+    """In one sentence, never otherwise."""
+    said = None
+    try:
+        parsed(text)
+    except WrongSecretError as error:
+        said = error
+    assert said is None or (said.what + said.hint).isprintable()
+
+
+def test_length_and_digits_are_told() -> None:
+    """What was typed is not repeated but for the one character that cannot be."""
+    with pytest.raises(WrongSecretError, match="5 digits instead of 36"):
+        parsed("ABCDE")
+    with pytest.raises(WrongSecretError, match="no 'U'"):
+        parsed("U" * 36)
 
 
 class Ring(keyring.backend.KeyringBackend):

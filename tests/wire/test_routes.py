@@ -1,4 +1,4 @@
-"""openapi.json: in step with the routes, the messages and the faults, and valid."""
+"""Every call stands in one table, and its address is made from it."""
 
 import json
 import re
@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 import pytest
@@ -15,14 +16,16 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from schemathesis.core.result import Ok
 
+from agent.errors import UsageError
 from agent.wire.base import Fault
 from agent.wire.document import document, text
 from agent.wire.faults import KINDS
-from agent.wire.routes import ROUTES
+from agent.wire.routes import DOTS, ROUTES, target_of
 from agent.wire.state import Event
 from tests.house.tree import ROOT
 from tests.wire.messages import messages_of
 
+ROUTE = {route.name: route for route in ROUTES}
 SHIPPED = ROOT / "agent/wire/openapi.json"
 DOCUMENT = document()
 OPERATIONS = {
@@ -31,6 +34,49 @@ OPERATIONS = {
     for method, operation in methods.items()
 }
 TYPES = [Fault, Event, *(each for route in ROUTES for each in (route.gives, route.takes) if each)]
+HEAVY = {
+    *("numpy", "aiohttp", "http_sf", "cryptography", "safetensors", "publicsuffixlist"),
+    *("sqlite3", "asyncio", "textual", "ibis", "platformdirs"),
+}
+
+
+@given(st.text(min_size=1).filter(lambda text: text not in DOTS))
+def test_a_part_of_the_path_is_one_segment(text: str) -> None:
+    """With any sign in it, also those that divide an address."""
+    target = target_of(ROUTE["knowledge"], {"recipient": text})
+    assert target.isascii()
+    assert not set(target) & set(" ?#\r\n")
+    *_, folder, last = urlsplit(target).path.split("/")
+    assert (folder, unquote(last)) == ("knowledge", text)
+
+
+@given(st.text(), st.integers(), st.none() | st.integers(1, 10**4))
+def test_a_query_holds_what_was_given(recipient: str, after: int, limit: int | None) -> None:
+    """And nothing for what is None."""
+    given: dict[str, Any] = {"recipient": recipient, "after": after, "limit": limit}
+    path, _, query = target_of(ROUTE["ledger"], given).partition("?")
+    wanted = {key: str(value) for key, value in given.items() if value is not None}
+    assert path == "/v1/ledger"
+    assert dict(parse_qsl(query, keep_blank_values=True)) == wanted
+
+
+def test_without_parameters_it_is_the_path() -> None:
+    """No mark without a query."""
+    assert target_of(ROUTE["ledger"], {}) == "/v1/ledger"
+    assert target_of(ROUTE["dismiss"], {"id": 7}) == "/v1/reviews/7"
+
+
+@pytest.mark.parametrize("text", ["", ".", "..", None])
+def test_a_step_through_the_path_is_refused(text: str | None) -> None:
+    """`/v1/models/..` would be another call."""
+    with pytest.raises(UsageError, match="is no name"):
+        target_of(ROUTE["remove_model"], {"name": text})
+
+
+def test_a_parameter_that_is_not_there_is_our_own_mistake() -> None:
+    """Never sent."""
+    with pytest.raises(TypeError, match="status has no parameters"):
+        target_of(ROUTE["status"], {"id": 1})
 
 
 def nodes(node: object) -> Iterator[dict[str, Any]]:
@@ -147,3 +193,19 @@ def test_what_is_read_is_what_the_schema_allows(data: st.DataObject) -> None:
     except msgspec.ValidationError:
         return
     assert validator(kind).is_valid(sent)
+
+
+def imported(module: str) -> set[str]:
+    """Return what a fresh interpreter has imported after a module."""
+    code = f"import sys, {module}; print(*sys.modules)"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("module", ["agent.wire.client", "agent.wire.faults", "agent.wire.routes"])
+def test_it_brings_no_library_but_msgspec(module: str) -> None:
+    """No mathematics, no server, no keys."""
+    found = imported(module)
+    assert {module, "msgspec"} <= found
+    assert found & HEAVY == set()

@@ -1,4 +1,4 @@
-"""The store holds what was put in, whatever happened in between, and says nothing else."""
+"""What is kept comes back, and nothing else."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +15,17 @@ from agent.vault.making import rotate
 from agent.vault.seal import Seals
 from agent.vault.slots import read_vault_id
 from agent.vault.store import MAX_ITEM_BYTES, Store
-from tests.vault.worlds import PASSPHRASE, TYPED, contents, key_of, made, rows_of, store_of, stream
+from tests.vault.worlds import (
+    FEW,
+    PASSPHRASE,
+    TYPED,
+    contents,
+    key_of,
+    made,
+    rows_of,
+    store_of,
+    stream,
+)
 
 SITES = st.sampled_from(["one.example", "two.example", "ü.example"])
 NAMES = st.sampled_from(["profile", "other/a", "other/b", "é"])
@@ -104,7 +114,9 @@ class Kept(RuleBasedStateMachine):
 
 
 TestKept = Kept.TestCase
-TestKept.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+
+
+TestKept.settings = settings(FEW, stateful_step_count=20)
 
 
 def test_every_write_counts_one_generation(tmp_path: Path) -> None:
