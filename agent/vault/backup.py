@@ -57,8 +57,13 @@ def look(at: Location) -> list[SlotRow]:
         vault_id = read_vault_id(database)
         slots = read_slots(database, vault_id)
         generation, _ = state_row(database)
-        entries = _entries(database, generation)
-        seen = {"generation": generation, "entries": entries}
+        [(many, first, last)] = database.rows(_NUMBERS)
+        if (first, last) != (1, many):
+            raise damaged("entries of its ledger are missing", database.path)
+        [(latest,)] = database.rows(_LATEST)
+        if latest is not None and not (isinstance(latest, int) and latest <= generation):
+            raise damaged("its rows are not of one time", database.path)
+        seen = {"generation": generation, "entries": int(many)}
         check_age(read_witness(at.witness), vault_id.hex(), seen)
     return slots
 
@@ -104,17 +109,6 @@ def _first_transaction(log: bytes) -> bytes:
         if pages:
             return log[: at + _BEFORE + page]
     return b""
-
-
-def _entries(database: Database, generation: int) -> int:
-    """Return how many entries there are; DamagedVaultError if some are missing, or of later."""
-    [(many, first, last)] = database.rows(_NUMBERS)
-    if (first, last) != (1, many):
-        raise damaged("entries of its ledger are missing", database.path)
-    [(latest,)] = database.rows(_LATEST)
-    if latest is not None and not (isinstance(latest, int) and latest <= generation):
-        raise damaged("its rows are not of one time", database.path)
-    return int(many)
 
 
 def restore(at: Location, backup: Path, secret: Secret, chance: Chance = os.urandom) -> Path | None:
@@ -221,20 +215,15 @@ def _keep(path: Path, old: Database | None) -> Path:
     kept = next(free_names(path))
     log = path.with_name(path.name + LOG)
     try:
-        _link(path, kept)
+        try:
+            os.link(path, kept)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            path.replace(kept)  # a file has one name here
         if log.exists():  # left only where the old vault could not be opened
             log.replace(kept.with_name(kept.name + LOG))
         settle(path.parent)
     except OSError as error:
         raise refused(error, path) from error
     return kept
-
-
-def _link(path: Path, kept: Path) -> None:
-    """Give a file another name as well; or only that one, where a file has one. Raises OSError."""
-    try:
-        os.link(path, kept)
-    except OSError as error:
-        if error.errno not in NO_LINKS:
-            raise
-        path.replace(kept)

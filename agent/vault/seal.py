@@ -42,7 +42,8 @@ def frame(*fields: Field) -> bytes:
     """Return fields with their lengths; an integer is 8 bytes, a text is UTF-8."""
     parts: list[bytes] = []
     for field in fields:
-        part = _field_bytes(field)
+        part = struct.pack(">Q", field) if isinstance(field, int) else field
+        part = part.encode() if isinstance(part, str) else part
         parts += (struct.pack(">I", len(part)), part)
     return b"".join(parts)
 
@@ -65,13 +66,6 @@ def unnamed(data: bytes) -> tuple[str, bytes]:
     if not begin < end <= len(data):
         raise ValueError
     return data[begin:end].decode(), data[end:]
-
-
-def _field_bytes(field: Field) -> bytes:
-    """Return one field as bytes."""
-    if isinstance(field, int):
-        return struct.pack(">Q", field)
-    return field.encode() if isinstance(field, str) else field
 
 
 class UnsealedError(Exception):
@@ -221,28 +215,20 @@ def calibrate(
     ``clock``: seconds, as time.perf_counter; ``work``: does one derivation. Memory is doubled as
     long as that is nearer to the target. Raises VaultError if not even the floor can be computed.
     """
-    work = work or _trial
+    work = work or (lambda derivation: derive(b"trial", bytes(16), derivation))
+
+    def seconds(derivation: Derivation) -> float:
+        begin = clock()
+        work(derivation)
+        return clock() - begin
+
     chosen = FLOOR
-    taken = _seconds(clock, work, chosen)
+    taken = seconds(chosen)
     while chosen.memory_kib < CALIBRATED_KIB and 1.5 * taken < TARGET_SECONDS:
         larger = replace(chosen, memory_kib=2 * chosen.memory_kib)
         try:
-            taken = _seconds(clock, work, larger)
+            taken = seconds(larger)
         except VaultError:
-            return chosen
+            break
         chosen = larger
     return chosen
-
-
-def _trial(derivation: Derivation) -> None:
-    """Derive a key of nothing."""
-    derive(b"trial", bytes(16), derivation)
-
-
-def _seconds(
-    clock: Callable[[], float], work: Callable[[Derivation], object], derivation: Derivation
-) -> float:
-    """Return how long one derivation takes."""
-    begin = clock()
-    work(derivation)
-    return clock() - begin
