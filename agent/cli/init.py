@@ -17,7 +17,7 @@ from agent.cli.options import PATH, OneOf, at_terminal, json_option, record, see
 from agent.cli.printing import facts, note, paragraph, printable, told
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, read_passphrase
 from agent.daemon.model_registry import ModelRegistry
-from agent.errors import ModelError, UsageError, VaultError, nearest
+from agent.errors import UsageError, VaultError, nearest
 from agent.files import create_private, private_folder, read_bytes
 from agent.model.attributes import Attribute
 from agent.model.file import read, shipped_model
@@ -29,12 +29,13 @@ from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
 from agent.vault.vault_files import Location, check_free
 from agent.words.figures import counted
-from agent.words.titles import UNSPECIFIED
+from agent.words.titles import UNSPECIFIED, in_order, value_title
 from policy.read import preset_text
 
 PRESETS = ("generous", "balanced", "strict")
 PRESET = "balanced"
-REST = "-"
+REST, BACK = "-", "<"
+DOZEN = 12  # questions to begin with
 NARROW = 64  # columns that the recovery code and the question below it need
 TOGETHER = "\N{NO-BREAK SPACE}"  # so that no line ends between a number and its value
 SILENT = TOGETHER.join(("prefer", "not", "to", "say"))
@@ -58,7 +59,7 @@ EXAMPLES = """
 """
 ABOVE = 3  # lines from the recovery code to that below the question whether it is written down
 NEXT = """\
-Next, have the daemon started (or run `reticent daemon`), and open the vault:
+Next, let the system start the daemon (or run `reticent daemon`), and open the vault:
 
   reticent daemon service install
   reticent unlock"""
@@ -86,33 +87,15 @@ class Wishes:
 def ask_first_passphrase() -> str:
     """Return the passphrase of a new vault, after saying what it is for."""
     told(
-        "The passphrase locks the vault: your values, and all that was disclosed. Nobody can tell"
-        " it to you again. Four random words are good and easy to keep."
+        "First, a passphrase. It locks the vault with your facts and the record of what was sent."
+        " Nobody can recover it for you. Four random words are strong and easy to remember."
     )
     return ask_passphrase(PROMPTS["passphrase"])
 
 
-def ask_model(shipped: Model) -> tuple[Model, Path | None]:
-    """Return the model to begin with, and its file where it is not the shipped one."""
-    told(
-        f"The model says what a fact helps, and how much it gives away. The shipped one,"
-        f" {shipped.id}, knows {counted(len(shipped.queries), 'query', 'queries')} and"
-        f" {counted(len(shipped.attributes), 'attribute')}."
-    )
-    while True:
-        text = _line("Enter for the shipped one, or the path of another")
-        if not text:
-            return shipped, None
-        path = Path(text).expanduser()
-        try:
-            return read(path), path
-        except (ModelError, UsageError) as error:
-            told(f"{error}. {error.hint}")
-
-
 def ask_preset() -> str:
     """Return the name of the preset that the policy starts from."""
-    told("The policy says what may leave, to whom, and at what price. Start from a preset:")
+    told("Your policy says what may be sent, and to whom. Start from one of these:")
     click.echo(
         facts((str(number), line_of(name)) for number, name in enumerate(PRESETS, 1)), err=True
     )
@@ -129,38 +112,59 @@ def line_of(preset: str) -> str:
     return preset_text(preset).partition("\n")[0].removeprefix("# ")
 
 
-def ask_values(model: Model) -> dict[str, str]:
-    """Return the user's values of the person attributes, without those that are skipped."""
-    asked = [each for each in model.attributes if each.scope == "person"]
+def most_useful(model: Model) -> list[Attribute]:
+    """Return the person attributes, those first that help most on their own by the model."""
+    utility = model.mean_utility()
+    order = sorted(range(model.persons), key=lambda place: (-utility.value(1 << place), place))
+    return [model.attributes[place] for place in order]
+
+
+def ask_first_values(model: Model) -> dict[str, str]:
+    """Return the user's values of the attributes that matter most, without skipped ones."""
+    asked = most_useful(model)[:DOZEN]
     told(
-        f"Now your own values: {counted(len(asked), 'question')}. They stay in the vault, and only"
-        f" what the policy lets out ever leaves. Enter skips one, which"
-        f" then never leaves; {REST} skips the rest. 0 is an answer: it may be told that you prefer"
-        " not to say."
+        f"Now {counted(len(asked), 'question')} about you, on the facts that help most. The answers"
+        " stay in the vault; only what your policy allows is ever sent. Enter skips a question, and"
+        f" then that fact is never sent; {BACK} goes back one question, {REST} skips the rest. 0"
+        " means that others may learn that you prefer not to say. `reticent profile edit` has the"
+        f" other {counted(model.persons - len(asked), 'question')}, at any time."
     )
+    return ask_values(asked)
+
+
+def ask_values(asked: Sequence[Attribute]) -> dict[str, str]:
+    """Return values of attributes as somebody at the terminal gives them, without skipped ones."""
     values: dict[str, str] = {}
-    for number, attribute in enumerate(asked, start=1):
-        click.echo(f"\n{number} of {len(asked)}: {printable(attribute.title)}", err=True)
-        answer = ask_value(attribute)
+    number = 0
+    while number < len(asked):
+        attribute = asked[number]
+        click.echo(f"\n{number + 1} of {len(asked)}: {printable(attribute.title)}", err=True)
+        answer = _ask_value(attribute)
         if answer == REST:
             break
-        if answer:
-            values[attribute.name] = answer
+        if answer == BACK:
+            number = max(number - 1, 0)
+            continue
+        values.pop(attribute.name, None)
+        values |= {attribute.name: answer} if answer else {}
+        number += 1
     return values
 
 
-def ask_value(attribute: Attribute) -> str:
-    """Return one value, REST, or nothing where it is skipped; nothing that is typed is repeated."""
-    values = attribute.values[1:]
-    numbered = [*enumerate(map(printable, values), start=1), (0, SILENT)]
-    listed = "  ".join(f"{number}{TOGETHER}{value}" for number, value in numbered)
+def _ask_value(attribute: Attribute) -> str:
+    """Return one value, REST, BACK, or nothing where it is skipped; what is typed is not echoed."""
+    values = in_order(attribute.values[1:])
+    titles = [value_title(each, attribute.title) for each in values]
+    shown = [*enumerate(map(printable, titles), start=1), (0, SILENT)]
+    listed = "  ".join(TOGETHER.join(f"{number} {title}".split()) for number, title in shown)
     click.echo(paragraph(listed, "  ").replace(TOGETHER, " "), err=True)
     while True:
-        text = _line(attribute.name)
-        if text in {"", REST}:
+        text = _line("Number")
+        if text in {"", REST, BACK}:
             return text
-        with suppress(UsageError):
-            return chosen(text, values)
+        for names in (values, titles):
+            with suppress(UsageError):
+                return values[names.index(chosen(text, names))]
         if text in {"0", UNSPECIFIED}:
             return UNSPECIFIED
         told(f"There is no such value: type a number from 0 to {len(values)}, or Enter.")
@@ -299,14 +303,14 @@ class InitFlags(TypedDict):
 @click.option("--keyring", is_flag=True, help="Keep a key in the desktop's keyring as well.")
 @click.option("--model", type=PATH, metavar="M", help="A model to add, and to decide with.")
 @click.option("--preset", type=OneOf(PRESETS), help=f"Of the policy. By default {PRESET}.")
-@click.option("--profile", type=PATH, metavar="FILE", help="Your values, as lines of TOML.")
-@click.option("--no-values", is_flag=True, help="Do not ask for your values.")
+@click.option("--profile", type=PATH, metavar="FILE", help="Your facts, as lines of TOML.")
+@click.option("--no-values", is_flag=True, help="Ask for no facts.")
 @json_option
 def init(*, as_json: bool, **flags: Unpack[InitFlags]) -> None:
-    """Begin: make the vault, write a policy, and set your own values.
+    """Set up: a passphrase, a policy and your facts.
 
-    Every question but the passphrase can be skipped. Where there is no terminal, nothing is
-    asked, and the passphrase is one line of the standard input.
+    Every question but the passphrase can be skipped. Without a terminal nothing is asked, and the
+    passphrase is one line of the standard input.
     """
     at = paths()
     check_free(Location.of(at))
@@ -349,11 +353,9 @@ def _asked(flags: InitFlags, at: Paths) -> Wishes:
     values = [] if flags["profile"] is None else _read_values(flags["profile"], model, added)
     passphrase = ask_first_passphrase()
     keyring = flags["keyring"] or (secrets.backend() is not None and ask_keyring())
-    if added is None:
-        model, added = ask_model(model)
     preset = flags["preset"] or (None if at.policy.exists() else ask_preset())
     if flags["profile"] is None and not flags["no_values"]:
-        values = [(model, ask_values(model))]
+        values = [(model, ask_first_values(model))]
     return Wishes(passphrase, model, added, preset, values, keyring)
 
 
@@ -387,13 +389,13 @@ def _record(made: Made, at: Paths) -> str:
 
 def _said(made: Made, at: Paths) -> str:
     """Return what was made, and where."""
-    state = "Your policy is" if made.policy else "There was a policy already, and it stays:"
+    state = "Your policy is" if made.policy else "You had a policy already, and it was kept:"
     place = f"The vault is {printable(str(at.vault))}"
     return f"{place}\n{state} {printable(str(at.policy))}"
 
 
 def _code(made: Made) -> str:
     """Return the recovery code, in the last line."""
-    code = "Your recovery code, shown this once. Write it down on paper, and keep it apart from"
-    what = paragraph(f"{code} this machine: it opens the vault when the passphrase is forgotten.")
+    code = "Your recovery code, shown only once. Write it on paper and keep it away from this"
+    what = paragraph(f"{code} machine: it opens the vault if you forget the passphrase.")
     return f"{what}\n\n  {made.code}"

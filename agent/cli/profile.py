@@ -10,7 +10,7 @@ import msgspec
 
 from agent.cli.daemon_client import door
 from agent.cli.groups import Commands
-from agent.cli.init import REST, ask_value
+from agent.cli.init import ask_values, most_useful
 from agent.cli.options import PATH, at_terminal, json_option, record, yes_option
 from agent.cli.printing import Column, paragraph, printable, strong, table
 from agent.cli.prompts import agree
@@ -117,6 +117,33 @@ def profile_text(values: Mapping[str, Mapping[str, str]], *, masked: bool) -> st
     return "\n\n".join(parts)
 
 
+@profile.command()
+@model_option
+@json_option
+def edit(*, model: str | None, as_json: bool) -> None:
+    """Go through all your facts, the most useful first.
+
+    Enter keeps a fact as it is, < goes back one question, and - leaves the rest as they are.
+    """
+    if not at_terminal():
+        hint = "give lines of NAME=VALUE to `reticent profile set --stdin`"
+        raise UsageError("this asks for values, and nobody is there to answer", hint)
+    with door() as client:
+        found = {each.name: each for own in _models(client, model) for each in most_useful(own)}
+        values = ask_values([*found.values()])
+        _change(client, ProfileChange(model=model, set=values), as_json=as_json)
+
+
+def _change(client: Client, change: ProfileChange, *, as_json: bool) -> None:
+    """Set values, and say so."""
+    if not change.set:
+        click.echo(record(Changed(done=False)) if as_json else "Nothing is changed.")
+        return
+    changed: Changed = client.call("change_profile", change)
+    said = f"Set {listed([*change.set])}."
+    click.echo(record(changed) if as_json else changed_text(said, changed))
+
+
 @profile.command(name="set")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--stdin", "piped", is_flag=True, help="Read NAME=VALUE lines, and ask nothing.")
@@ -133,12 +160,7 @@ def set_(*, names: tuple[str, ...], piped: bool, model: str | None, as_json: boo
     given = _lines() if piped else {}
     with door() as client:
         values = given if piped else _asked(names, _models(client, model))
-        if not values:
-            click.echo(record(Changed(done=False)) if as_json else "Nothing is changed.")
-            return
-        changed: Changed = client.call("change_profile", ProfileChange(model=model, set=values))
-    said = f"Set {listed([*values])}."
-    click.echo(record(changed) if as_json else changed_text(said, changed))
+        _change(client, ProfileChange(model=model, set=values), as_json=as_json)
 
 
 def _check_names(names: Sequence[str], *, piped: bool) -> None:
@@ -191,14 +213,7 @@ def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
                 _refuse_value()
             raise unknown_person(name, models)
         having[name] = found.attributes[found.index(name)]
-    chosen: dict[str, str] = {}
-    for name, attribute in having.items():
-        click.echo(f"\n{printable(attribute.title)}", err=True)
-        answer = ask_value(attribute)
-        if answer == REST:
-            break
-        chosen |= {name: answer} if answer else {}
-    return chosen
+    return ask_values([*having.values()])
 
 
 @profile.command(name="import")

@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from agent.cli import prompts
+from agent.cli.init import DOZEN, most_useful
 from agent.errors import VaultError
+from agent.model.file import read, shipped_model
 from agent.paths import paths
 from agent.vault.backup import keys
 from agent.vault.secrets import Secret
 from agent.vault.vault import unlock
+from agent.words.titles import in_order
 from policy.read import load
 from policy.rules import Policy
 from tests.cli.conftest import Ran, Run
@@ -189,11 +192,11 @@ def test_options_that_contradict_are_refused(begin: Begin, tmp_path: Path) -> No
 
 
 def test_everything_is_asked(answering: Begin) -> None:
-    """Too short, then none, then not the same, then good; by number, or by name in any case."""
+    """The passphrase until it is good; values by number, name or title, with a step back."""
     words = PASSPHRASE
     ran = answering(
         secrets=("short", "", words, "other", words, words),
-        answers=("y", "", "Strict", "FEMALE", "no such", "2", "-", ""),
+        answers=("y", "Strict", "YES", "no such", "western europe", "<", "1", "-", ""),
     )
     assert ran.code == 0
     assert "The passphrase is too short" in ran.err
@@ -202,9 +205,23 @@ def test_everything_is_asked(answering: Begin) -> None:
     assert "There is no such value: type a number from 0 to" in " ".join(ran.err.split())
     assert "no such'" not in ran.err
     assert preset() == "strict"
-    assert kept() == {"so2017": {"gender": "female", "race": "east_asian"}}
+    region = read(shipped_model()).attributes[read(shipped_model()).index("region")]
+    first = in_order(region.values[1:])[0]
+    assert kept() == {"so2017": {"int_dotnet": "yes", "region": first}}
     assert [each.kind for each in keys(here())] == ["passphrase", "recovery", "keyring"]
-    assert "female" not in ran.out
+    assert "western" not in ran.out
+    assert "1 of 12: interested in .NET" in ran.err
+    assert "`reticent profile edit` has the other 30 questions" in " ".join(ran.err.split())
+
+
+def test_what_helps_most_is_asked_first() -> None:
+    """By the model's own utility: the most private facts are not among them."""
+    model = read(shipped_model())
+    first = [each.name for each in most_useful(model)]
+    assert sorted(first) == sorted(each.name for each in model.attributes[: model.persons])
+    gains = [model.mean_utility().value(1 << model.index(name)) for name in first]
+    assert gains == sorted(gains, reverse=True)
+    assert {"gender", "race", "salary"}.isdisjoint(first[:DOZEN])
 
 
 def test_everything_can_be_skipped(answering: Begin) -> None:
@@ -229,14 +246,12 @@ def test_a_weak_passphrase_is_asked_about(answering: Begin) -> None:
     opened().close()
 
 
-def test_another_model_can_be_typed(answering: Begin, village: Path) -> None:
+def test_another_model_has_its_own_questions(answering: Begin, village: Path) -> None:
     """Its attributes are the ones that are asked for then."""
     ran = answering(
-        secrets=(PASSPHRASE,) * 2,
-        answers=("", "/no/such/model", str(village), "", "", "1", *[""] * 8),
+        "--model", village, secrets=(PASSPHRASE,) * 2, answers=("", "", "", "1", *[""] * 8)
     )
     assert ran.code == 0
-    assert "there is no such file" in ran.err
     assert [*kept()] == ["village"]
 
 

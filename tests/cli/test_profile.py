@@ -385,3 +385,17 @@ def test_lines_that_are_no_values_set_nothing(
     assert changes(fake) == []
     monkeypatch.setattr("sys.stdin", Piped(io.BytesIO(b"region=\xff")))
     assert "not text in UTF-8" in run("profile", "set", "--stdin").refusal()[0]
+
+
+def test_all_facts_can_be_gone_through(
+    run: Run, village_only: FakeDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One question each, back and forth; what was skipped or left out is kept."""
+    answering(monkeypatch, "1", "<", "", "2", "-")
+    ran = run("profile", "edit", "--json")
+    assert ran.code == 0
+    [change] = done(village_only)
+    assert len(change.set or {}) == 1
+    assert "2 of 3: " in ran.err
+    monkeypatch.setattr(f"{VALUES}.at_terminal", lambda: False)
+    assert "nobody is there" in run("profile", "edit").refusal()[0]

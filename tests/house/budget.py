@@ -59,7 +59,7 @@ COUNTS = {
 }
 STANDING = {
     "agent": Size(407, 4),
-    "agent/cli": Size(5_696, 31),
+    "agent/cli": Size(5_701, 31),
     "agent/daemon": Size(5_588, 41),
     "agent/decision": Size(1_368, 10),
     "agent/lab": Size(3_780, 34),
