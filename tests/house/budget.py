@@ -37,18 +37,18 @@ class Size(NamedTuple):
 
 # What a room may have in the end, as DESIGN.md 3 says: only STANDING changes with the code.
 BUDGETS = {
-    "agent/tradeoff": Size(1_950, 15),
+    "agent/tradeoff": Size(1_800, 15),
     "agent/model": Size(800, 8),
     "policy": Size(1_900, 14),
     "agent/decision": Size(1_300, 10),
     "agent/vault": Size(1_900, 16),
-    "agent/build": Size(1_066, 13),
+    "agent/build": Size(1_100, 13),
     "agent/wire": Size(1_000, 11),
     "agent/words": Size(800, 6),
-    "agent/daemon": Size(5_588, 41),
+    "agent/daemon": Size(3_500, 32),
     "agent/tui": Size(3_300, 28),
     "agent/cli": Size(3_300, 30),
-    "agent/lab": Size(3_780, 34),
+    "agent/lab": Size(3_500, 34),
     "agent": Size(300, 4),  # __init__, errors, files, paths
 }
 WHOLE = Size(24_500, 220)
@@ -60,12 +60,12 @@ COUNTS = {
 STANDING = {
     "agent": Size(407, 4),
     "agent/cli": Size(5_701, 31),
-    "agent/daemon": Size(5_588, 41),
+    "agent/daemon": Size(5_592, 41),
     "agent/decision": Size(1_368, 10),
     "agent/lab": Size(3_780, 34),
     "agent/model": Size(876, 8),
     "agent/tradeoff": Size(1_950, 15),
-    "agent/tui": Size(4_909, 31),
+    "agent/tui": Size(4_926, 31),
     "agent/vault": Size(2_851, 16),
     "agent/wire": Size(1_055, 11),
     "policy": Size(2_641, 14),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
+from tests.house.budget import BUDGETS, WHOLE
 from tests.house.functions import Function, in_javascript, in_python
 from tests.house.tree import ROOT, sources
 
@@ -94,3 +95,8 @@ def test_what_cannot_be_read_is_not_passed_over() -> None:
     """Its functions would be of no size at all."""
     with pytest.raises(ValueError, match="line 2"):
         [*in_javascript("let a;\nfunction f( {}")]
+
+
+def test_the_budgets_are_those_of_the_design() -> None:
+    """What a room has is noted beside them, and never makes them larger."""
+    assert sum(budget.lines for budget in BUDGETS.values()) == WHOLE.lines == 24_500
