@@ -14,7 +14,7 @@ import pytest
 from tests.house.tree import ROOT
 from tests.wire.fake import short_folder
 
-README = "\n".join((ROOT / each).read_text() for each in ("README.md", "GUIDE.md"))
+README = "\n".join((ROOT / each).read_text() for each in ("README.md", "examples/GUIDE.md"))
 COMMAND = re.compile(r"^    ([\w.].*?)(?: +#.*)?$", re.MULTILINE)
 LIVING = "Let it answer for you"
 BROWSING = "In your browser"
