@@ -21,9 +21,10 @@ from agent.model.model import Model, person_codes, unknown_person
 from agent.paths import paths
 from agent.vault.profile import LARGEST, profile_toml, read_profile
 from agent.wire.client import Client
-from agent.wire.records import Changed, Profile, ProfileChange, Stale, ValueChange
+from agent.wire.records import Changed, Profile, ProfileChange, ValueChange
 from agent.wire.state import ModelStatus
 from agent.words.figures import counted, listed
+from agent.words.notices import outdated
 
 MASK = "***"
 BACK = "`reticent requests undo` reverts that until the vault is locked."
@@ -84,19 +85,9 @@ def unset(*, names: tuple[str, ...], model: str | None, as_json: bool) -> None:
 
 def changed_text(said: str, changed: Changed) -> str:
     """Return what was changed, who holds an older value of it, and how to take it back."""
-    kept = {each.name for each in changed.changes if each.is_set}
-    lines = [said, *(_older(each, is_set=each.name in kept) for each in changed.stale)]
+    lines = [said, *outdated(changed)]
     lines += [BACK] if changed.changes else []
     return "\n".join(paragraph(printable(each)) for each in lines)
-
-
-def _older(stale: Stale, *, is_set: bool) -> str:
-    one = len(stale.pools) == 1
-    who = f"{listed(stale.pools)} {'holds' if one else 'hold'}"
-    if not is_set:
-        return f"{who} a value of {stale.name}, and {'goes' if one else 'go'} on to hold it."
-    then = "the new one is told there like a fact that is known"
-    return f"{who} an older value of {stale.name}; {then}."
 
 
 def _masked(values: Mapping[str, str], *, reveal: bool) -> dict[str, str]:

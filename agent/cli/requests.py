@@ -1,7 +1,7 @@
 """What was asked and sent, who holds what, and the statement that one has forgotten."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TypedDict, Unpack
 
 import click
@@ -12,9 +12,10 @@ from agent.cli.options import json_option, record, yes_option
 from agent.cli.printing import Column, note, paragraph, printable, sparkline, strong, table
 from agent.cli.prompts import agree
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
-from agent.wire.records import Entry, Forget, Handled, Held, Inferred, Recipient
-from agent.words.figures import bits, counted, listed, moment
-from agent.words.notices import why_nothing
+from agent.wire.records import Entry, Forget, Handled, Held, Recipient
+from agent.words.figures import bits, counted, moment
+from agent.words.notices import FORGOTTEN, inferred, outcome_of
+from agent.words.notices import held as knowledge
 from agent.words.titles import UNSPECIFIED
 
 LEDGER = (
@@ -135,7 +136,7 @@ def ledger_text(entries: list[Entry]) -> str:
 
 
 def _entry_row(entry: Entry) -> tuple[str, ...]:
-    what = "said to have forgotten all" if entry.kind == "forgotten" else _told(entry.disclosed)
+    what = FORGOTTEN if entry.kind == "forgotten" else _told(entry.disclosed)
     recipient, query, shown = map(printable, (entry.recipient, entry.query, what))
     return (str(entry.number), moment(entry.at), recipient, query, shown)
 
@@ -180,18 +181,9 @@ def requests_text(found: list[Handled]) -> str:
 
 def _request_row(handled: Handled) -> tuple[str, ...]:
     gain, left = handled.utility_bits, handled.people_left
-    texts = (moment(handled.at), handled.recipient, handled.query, _disclosed(handled))
+    texts = (moment(handled.at), handled.recipient, handled.query, outcome_of(handled))
     figures = (bits(gain), "-" if left is None else f"{left:,}")
     return (*map(printable, texts), *figures)
-
-
-def _disclosed(handled: Handled) -> str:
-    if handled.kind == "forgotten":
-        return "said to have forgotten all"
-    if handled.kind == "nothing":
-        return f"nothing: {why_nothing(handled)}"
-    waits = f"; {handled.waiting} waiting" if handled.waiting else ""
-    return ", ".join(handled.disclosed) + waits
 
 
 @requests.command()
@@ -258,45 +250,16 @@ def knows(recipient: str, *, as_json: bool) -> None:
 
 def held_text(held: Held) -> str:
     """Return what a recipient holds as a page, how much that tells on top."""
-    pool = printable(held.pool)
+    head = printable(knowledge(held))
     if not held.values:
-        return paragraph(f"{pool} holds nothing about you{_recent(held)}.")
-    facts = counted(len(held.values), "fact")
-    alike = f"{held.people_left:,} of {counted(held.people, 'person', 'people')} of {held.model}"
-    head = f"{pool} holds {facts} about you, with which {printable(alike)} agree{_recent(held)}."
+        return paragraph(head)
     rows = [
         (name, printable(value), moment(held.since[name]) if name in held.since else "")
         for name, value in held.values.items()
     ]
     parts = [strong(paragraph(head)), table(KNOWN, rows)]
-    unset = [printable(name) for name, value in held.values.items() if value == UNSPECIFIED]
-    parts += [paragraph(_unset(unset))] if unset else []
-    parts += [paragraph(printable(_inferred(each))) for each in held.inferred]
+    parts += [paragraph(printable(inferred(each))) for each in held.inferred]
     return "\n\n".join(parts)
-
-
-def _unset(names: Sequence[str]) -> str:
-    """Return what is told of what was "unspecified", by choice or before it could be."""
-    which = f"{listed(names)} is" if len(names) == 1 else f"{listed(names)} are"
-    return f"That {which} unspecified is a fact too, and few people may share it."
-
-
-def _inferred(found: Inferred) -> str:
-    """Return what all that tells of a fact that is guarded, and of whom that is counted."""
-    guarded = f"{found.title} ({found.name}), which is guarded"
-    if not found.best_guess:
-        return f"Too few people agree with it to say what it tells of {guarded}."
-    told = bits(abs(found.bits))
-    if found.bits < 0:
-        said = f"It leaves {guarded}, {told} bits less certain than before"
-    else:
-        said = f"It tells {told} of {bits(found.bits_in_all)} bits of {guarded}"
-    right, chance = f"{found.best_guess:.0%}", f"{found.by_chance:.0%}"
-    return f"{said}: the best guess fits {right} of those who agree, and {chance} of all people."
-
-
-def _recent(held: Held) -> str:
-    return f"; {held.recent} new in the last seven days" if held.recent else ""
 
 
 @requests.command()

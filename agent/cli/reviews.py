@@ -98,9 +98,8 @@ def waiting(number: int, found: Sequence[Review]) -> Review:
             return each
     hint = f"{MEANWHILE}; nothing else waits"
     if found:
-        known = [str(each.id) for each in found[:SHOWN]]
-        known += [f"{len(found) - SHOWN} more"] if len(found) > SHOWN else []
-        hint = f"{MEANWHILE}; `reticent requests pending` lists what does wait: {listed(known)}"
+        known = listed((str(each.id) for each in found), most=SHOWN)
+        hint = f"{MEANWHILE}; `reticent requests pending` lists what does wait: {known}"
     raise UsageError(f"nothing waits under {number}", hint)
 
 

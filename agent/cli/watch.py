@@ -56,9 +56,9 @@ def of_status(status: Status, at: datetime) -> Said:
 
 
 def of_entry(entry: Entry) -> Said:
-    """Say what a recipient was told, by name, or that it is said to have forgotten."""
+    """Say what a recipient was told, by name, or that it was marked as having forgotten."""
     if entry.kind == "forgotten":
-        text = f"{entry.recipient} is marked as having forgotten everything."
+        text = f"You marked {entry.recipient} as having forgotten everything."
         return Said("forget", entry.at, text, {"id": entry.number, "recipient": entry.recipient})
     unset = [name for name, value in entry.disclosed.items() if value == UNSPECIFIED]
     names = [name for name in entry.disclosed if name not in unset]
@@ -71,7 +71,7 @@ def of_entry(entry: Entry) -> Said:
         "people_left": entry.people_left,
     }
     figures = brought(entry.utility_bits, entry.people_left)
-    text = f"{entry.recipient} got {sent(names, unset=unset)}{figures}."
+    text = f"Sent to {entry.recipient}: {sent(names, unset=unset)}{figures and f'; {figures}'}."
     return Said("answer", entry.at, text, details)
 
 
@@ -85,7 +85,7 @@ def of_nothing(event: Event, handled: Handled | None) -> Said:
         "code": handled.code,
         "waiting": handled.waiting,
     }
-    text = f"{handled.recipient} got nothing: {why_nothing(handled)}."
+    text = f"Sent nothing to {handled.recipient}: {why_nothing(handled)}."
     return Said("nothing", handled.at, text, details)
 
 
@@ -99,7 +99,7 @@ def of_review(event: Event, waiting: list[Review]) -> Said:
             how = f"`reticent requests approve {each.id}` or `reticent requests deny {each.id}`"
             fields = msgspec.to_builtins(shown).items()
             details = {name: value for name, value in fields if name not in UNSAID}
-            return Said(event.kind, event.at, f"{asks(shown)}; {how}.", details)
+            return Said(event.kind, event.at, f"{asks(shown)}: {how}.", details)
     details = {"id": event.id, "settled": True}
     return Said(event.kind, event.at, f"Nothing waits under {event.id} any more.", details)
 
@@ -124,8 +124,8 @@ def of_state(event: Event, status: Status) -> Said:
 def of_locked(event: Event) -> Said:
     """Say as much as can be said while the vault is locked."""
     what = {
-        "forget": "A recipient is marked as having forgotten everything",
-        "answer": "A request was told",
+        "forget": "You marked a recipient as having forgotten everything",
+        "answer": "A request carried something",
         "nothing": "A request carried nothing",
     }
     text = f"{what.get(event.kind, 'Something waits for your approval')}; {LOCKED}."
@@ -135,7 +135,7 @@ def of_locked(event: Event) -> Said:
 def _policy(status: Status) -> str:
     policy = status.policy
     if policy.problems:
-        held = "the rules before hold" if policy.in_use else "it is not in use"
+        held = "the last good rules stay in use" if policy.in_use else "it is not in use"
         several = counted(len(policy.problems), "problem")
         return f"The policy has {several}, and {held}: {'; '.join(policy.problems)}."
     if not policy.in_use:

@@ -16,13 +16,15 @@ from agent.words.titles import NONE, UNSPECIFIED, Titles, titled, value_title
 MOST_NAMED = 6  # recipients, or attributes, in one sentence
 UNDO = "`reticent requests undo` reverts that until the vault is locked."
 GONE = "Data already sent cannot be recalled."
+FORGOTTEN = "marked as having forgotten everything"
+NO_VAULT = "No vault yet: `reticent init` creates one."
 
 
 def brought(gain: float | None, left: float | None, *, signed: bool = False) -> str:
-    """Return how much something helps and how many people are left, after a colon."""
+    """Return how much something helps and how many people are left, as far as it is known."""
     parts = [] if gain is None else [f"{bits(gain, signed=signed)} bits better served"]
-    parts += [] if left is None else [f"{people(left)} people left"]
-    return f": {listed(parts)}" if parts else ""
+    parts += [] if left is None else [f"about {people(left)} people left"]
+    return ", ".join(parts)
 
 
 def whom(subject: Review | Handled | Override) -> str:
@@ -61,7 +63,7 @@ def verdict_of(handled: Handled, titles: Titles = NONE) -> str:
 def outcome_of(handled: Handled, titles: Titles = NONE) -> str:
     """Return the same for a cell of a table."""
     if handled.kind == "forgotten":
-        return "marked as having forgotten everything"
+        return FORGOTTEN
     if handled.kind == "nothing":
         return f"nothing: {why_nothing(handled)}"
     waiting = f"; {handled.waiting} waiting" if handled.waiting else ""
@@ -74,11 +76,11 @@ def asks(review: Review, titles: Titles = NONE) -> str:
     if review.kind == "offer":
         where = "" if review.search is None else f" for searches at {review.search}"
         return f"{review.recipient} asks for {names}{where}"
-    about = f", for “{review.query}”" if review.query else ""
-    return (
-        f"Send {names} to {whom(review)}{about}?"
-        f"{brought(review.more_bits, review.people_left, signed=True).replace(':', '', 1)}"
-    )
+    about = f", for {review.query!r}" if review.query else ""
+    figures = brought(review.more_bits, review.people_left, signed=True)
+    to = review.recipient
+    to += f" (and {review.pool})" if review.pool != to else ""
+    return f"Send {names} to {to}{about}? {figures}".rstrip()
 
 
 def how_long(lasting: Lasting, days: int | None = None) -> str:
@@ -101,7 +103,8 @@ def settled(review: Review, verdict: Verdict, titles: Titles = NONE) -> str:
         long = long if verdict.days else "from now on"
         after = ", then nothing" if verdict.days else ""
         if approved:
-            return f"{review.recipient} may get {names} and nothing else {long}{after}."
+            only = f"{review.recipient} may get {names} and nothing else {long}{after}"
+            return f"{only}, as your rules allow."
         return f"{review.recipient} gets nothing {long}."
     to = "everyone" if verdict.about == "everyone" else review.pool
     return f"{names} {'may be' if approved else 'will not be'} sent to {to} {long}."
@@ -170,8 +173,10 @@ def knows(pool: str, count: int, left: float, whole: str) -> str:
 
 def held(found: Held, titles: Titles = NONE) -> str:
     """Return the same of a recipient's knowledge, with what is new."""
-    whole = f"{counted(found.people, 'person', 'people')} of {found.model}"
     new = f"; {found.recent} new in the last seven days" if found.recent else ""
+    if not found.values:
+        return f"{found.pool} knows nothing about you{new}."
+    whole = f"{counted(found.people, 'person', 'people')} of {found.model}"
     unset = [name for name, value in found.values.items() if value == UNSPECIFIED]
     told = ""
     if unset:
@@ -203,7 +208,7 @@ def model_line(model: ModelStatus) -> str:
         return f"{model.name} cannot be used: {model.problem}"
     attributes = counted(model.attributes, "attribute")
     queries = counted(model.queries, "query", "queries")
-    origin = "comes with reticent" if model.shipped else f"signed by {model.maker}"
+    origin = "comes with reticent" if model.shipped else f"signed with {model.maker}"
     origin = origin if model.shipped or model.maker else "not signed"
     return f"{model.name}: {attributes}, {queries}; {origin}"
 
@@ -213,7 +218,7 @@ def running(status: Status) -> str:
     if status.notice is not None and (status.locked or not status.vault):
         return f"Locked: {status.notice}."
     if not status.vault:
-        return "No vault yet: `reticent init` creates one."
+        return NO_VAULT
     if status.locked:
         return "Locked: nothing is attached to requests until you run `reticent unlock`."
     if not status.policy.in_use:

@@ -16,8 +16,8 @@ def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: 
     assert (ran.code, ran.err) == (0, "")
     assert fake.calls == [("knowledge", {"recipient": "@weather"})]
     said = " ".join(ran.out.split())
-    head = "weather.example holds 2 facts about you, with which 20 of 60 people of village agree"
-    assert said.startswith(f"{head}; 1 new in the last seven days.")
+    head = "weather.example knows 2 facts about you. To it, you blend in with 20 of 60 people of"
+    assert said.startswith(f"{head} village; 1 new in the last seven days.")
     assert "region coast 2026-03-02" in said
     assert max(map(len, ran.out.splitlines())) <= 80
 
@@ -25,19 +25,19 @@ def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: 
 def test_what_is_unspecified_is_said_to_be_a_fact(run: Run, fake: FakeDaemon) -> None:
     """Nobody in the model may be like that; where all says something, nothing is said of it."""
     said = " ".join(run("requests", "knows", "a.example").out.split())
-    assert "That hobby is unspecified is a fact too" in said
+    assert "It also knows that you did not specify hobby." in said
     two = {"region": "unspecified", "hobby": "unspecified"}
     fake.handlers["knowledge"] = says(changed(HELD, values=two))
     said = " ".join(run("requests", "knows", "a.example").out.split())
-    assert "That region and hobby are unspecified" in said
+    assert "did not specify region and hobby." in said
     fake.handlers["knowledge"] = says(changed(HELD, values={"region": "coast"}))
-    assert "a fact too" not in run("requests", "knows", "a.example").out
+    assert "did not specify" not in run("requests", "knows", "a.example").out
 
 
 def test_whoever_holds_nothing_is_said_to(run: Run, fake: FakeDaemon) -> None:
     """Without a table."""
     fake.handlers["knowledge"] = says(changed(HELD, values={}, since={}, recent=0))
-    assert run("requests", "knows", "a.example").out == "weather.example holds nothing about you.\n"
+    assert run("requests", "knows", "a.example").out == "weather.example knows nothing about you.\n"
 
 
 def test_each_guarded_fact_has_a_sentence(run: Run, fake: FakeDaemon) -> None:
@@ -51,11 +51,11 @@ def test_each_guarded_fact_has_a_sentence(run: Run, fake: FakeDaemon) -> None:
     ran = run("requests", "knows", "a.example")
     said = " ".join(ran.out.split())
     assert (
-        "It tells 0.250 of 1.500 bits of Pay (salary), which is guarded: the best guess fits 62% "
-        "of those who agree, and 50% of all people." in said
+        "Pay (guarded): its best guess is right for 62% of people like you, and 50% by chance; it "
+        "has learned 0.25 of 1.50 bits about it." in said
     )
-    assert "(smokes), which is guarded, 0.125 bits less certain than before: the best" in said
-    assert "Too few people agree with it to say what it tells of Rare (rare)" in said
+    assert "it is 0.12 bits less certain than before." in said
+    assert "Rare: too few people look like you to tell what it could guess." in said
     assert "\x1b" not in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
 

@@ -32,8 +32,8 @@ def test_the_page_says_who_would_get_what(run: Run, fake: FakeDaemon) -> None:
     assert (ran.code, ran.err) == (0, "")
     said = " ".join(ran.out.split())
     assert said.startswith("2 requests wait for you.")
-    assert "3 Send hobby and shoe_size to www.weather.example" in said
-    assert "for “weather”? +0.123 bits better served and 7.2 people left (2026-03-02" in said
+    assert "3 Send hobby and shoe_size to www.weather.example (and weather.example)," in said
+    assert "for 'weather'? +0.123 bits better served, about 7.2 people left (2026-03-02" in said
     assert "4 books.example asks for region" in said
     assert max(map(len, ran.out.splitlines())) <= 80
     fake.handlers["reviews"] = lambda: [changed(REVIEW, recipient=HOSTILE, query=HOSTILE)]
@@ -175,9 +175,12 @@ def test_an_offer_is_settled_for_good_or_for_some_days(run: Run) -> None:
         for word in WORDS_OF_OFFERS
     ]
     assert [" ".join(each.out.split()) for each in ran] == [
-        "books.example may get region and nothing else from now on.",
+        "books.example may get region and nothing else from now on, as your rules allow.",
         "books.example gets nothing from now on.",
-        "books.example may get region and nothing else for 2 days, then nothing.",
+        (
+            "books.example may get region and nothing else for 2 days, then nothing, as your rules "
+            "allow."
+        ),
         "books.example gets nothing for 2 days.",
     ]
 

@@ -143,8 +143,8 @@ def test_who_holds_an_older_value_is_said(
     village_only.handlers["change_profile"] = says(OLDER)
     given(monkeypatch, "region=coast")
     said = " ".join(run("profile", "set", "--stdin").out.split())
-    assert "a.example and @shops hold an older value of region" in said
-    assert "b holds an older value of hobby" in said
+    assert "a.example and @shops have your older value of region" in said
+    assert "b has your older value of hobby" in said
 
 
 def test_what_does_not_fit_is_said_by_the_daemon(

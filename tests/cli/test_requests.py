@@ -21,7 +21,7 @@ def test_the_table_says_what_each_was_told_and_what_not(run: Run, fake: FakeDaem
     assert "region, hobby; 1" in said
     assert "0.412 20" in said
     assert "nothing: one of" in said
-    assert "said to have" in said
+    assert "marked as having" in said
     assert max(map(len, ran.out.splitlines())) <= 80
     fake.handlers["requests"] = says([])
     assert run("requests", "list").out == "Nothing was asked.\n"

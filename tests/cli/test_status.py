@@ -90,7 +90,7 @@ def test_what_is_wrong_is_said(run: Run, fake: FakeDaemon) -> None:
     said = " ".join(page(run, fake, never).split())
     assert "as it was when it was last right problem 3: lambda: no number problem" in said
     assert f"model {LONG}cannotbeused:altered".replace(" ", "") in said.replace(" ", "")
-    assert "town: 4 attributes, 2 queries; signed by ed25519:00" in said
+    assert "town: 4 attributes, 2 queries; signed with ed25519:00" in said
     assert "field: 4 attributes, 2 queries; not signed" in said
     assert "locks itself eight hours after the last command" in said
     assert "note no witness" in said

@@ -37,8 +37,8 @@ from tests.wire.fake import FakeDaemon, says, short_folder
 
 START = [sys.executable, "-c", "from agent.cli.main import run; run()", "requests", "watch"]
 FIRST = (
-    "weather.example got region, and that hobby is not specified: "
-    "0.412 bits better served and 20 people left."
+    "Sent to weather.example: region, and that hobby is not specified; 0.412 bits better served, "
+    "about 20 people left."
 )
 UNTOLD = changed(STATUS, entries=0)
 
@@ -92,8 +92,8 @@ def test_an_answer_is_said_by_name_alone(watched: Callable[..., list[str]]) -> N
     lines = watched(("answer", 1), ("forget", None), ("answer", 3))
     assert [line.partition(": ")[2] for line in lines] == [
         FIRST,
-        "weather.example is marked as having forgotten everything.",
-        "books.example got nothing.",
+        "You marked weather.example as having forgotten everything.",
+        "Sent to books.example: nothing.",
     ]
     assert all(line.startswith("2026-03-02 ") for line in lines)
 
@@ -117,9 +117,9 @@ def test_what_carried_nothing_is_said_once(
     fake.handlers["requests"] = says([REQUESTS[0], before, quiet, last, later])
     lines = watched(*(("nothing", number) for number in (-3, -4, -5)))
     assert [line.partition(": ")[2] for line in lines] == [
-        "books.example got nothing: one of your rules blocks it.",
-        "books.example got nothing: nothing helps enough to be worth sharing.",
-        "books.example got nothing: 2 facts wait for your approval.",
+        "Sent nothing to books.example: one of your rules blocks it.",
+        "Sent nothing to books.example: nothing helps enough to be worth sharing.",
+        "Sent nothing to books.example: 2 facts wait for your approval.",
     ]
     assert [name for name, _ in fake.calls].count("requests") == 1
     [gone] = watched(("nothing", -6))
@@ -132,9 +132,11 @@ def test_what_carried_nothing_is_said_once(
 def test_what_waits_has_the_commands_that_settle_it(watched: Callable[..., list[str]]) -> None:
     """A review and an offer; then that one is settled."""
     ask, offer, gone = watched(("review", REVIEW.id), ("offer", OFFER.id), ("review", 9))
-    assert "Send hobby and shoe_size to www.weather.example? +0.123 bits" in ask
-    assert ask.endswith("; `reticent requests approve 3` or `reticent requests deny 3`.")
-    assert "books.example asks for region; `reticent requests approve 4`" in offer
+    assert (
+        "Send hobby and shoe_size to www.weather.example (and weather.example)? +0.123 bits" in ask
+    )
+    assert ask.endswith(": `reticent requests approve 3` or `reticent requests deny 3`.")
+    assert "books.example asks for region: `reticent requests approve 4`" in offer
     assert gone.endswith("Nothing waits under 9 any more.")
     [said] = watched(("review", None))
     assert said.endswith(": Your decisions about facts have changed.")
@@ -152,7 +154,8 @@ def test_what_changes_is_said(watched: Callable[..., list[str]], fake: FakeDaemo
     broken = changed(POLICY, problems=["line 2: odd", HOSTILE])
     fake.handlers["status"] = says(changed(STATUS, policy=broken))
     assert (
-        "has 2 problems, and the rules before hold: line 2: odd; " in watched(("policy", None))[0]
+        "has 2 problems, and the last good rules stay in use: line 2: odd; "
+        in watched(("policy", None))[0]
     )
     fake.handlers["status"] = says(changed(STATUS, policy=changed(POLICY, in_use=False)))
     assert "No policy: nothing is attached" in watched(("policy", None))[0]
@@ -237,9 +240,9 @@ def test_it_follows_a_real_daemon_until_ctrl_c() -> None:
             while not select.select([process.stdout], [], [], LOOK)[0]:
                 client.call("reload")  # until it listens
             client.call("decide", Ask(recipient="news.example", query="editor"))
-            assert "news.example got " in until("example", process.stdout)
+            assert "Sent to news.example: " in until("example", process.stdout)
             client.call("decide", Ask(recipient="odd.example", query="what nobody knows"))
-            assert "odd.example got nothing: the model" in until("example", process.stdout)
+            assert "Sent nothing to odd.example: the model" in until("example", process.stdout)
             client.call("lock")
             assert "Locked: nothing is attached" in until("ocked", process.stdout)
             live.stop()

@@ -59,8 +59,8 @@ def test_what_waits_is_a_question() -> None:
     """With what it would bring; a recipient that offers asks itself."""
     asked = replace(REVIEW, more_bits=0.5, people_left=20.0)
     assert notices.asks(asked) == (
-        "Send region to a.example (and @shops), for “git”? +0.500 bits better served and 20 "
-        "people left"
+        "Send region to a.example (and @shops), for 'git'? +0.500 bits better served, about "
+        "20 people left"
     )
     assert notices.asks(OFFER) == "a.example asks for region"
 
@@ -77,7 +77,10 @@ def test_what_waits_is_a_question() -> None:
         (
             OFFER,
             Verdict(decided="approve", lasting="days", days=2),
-            "a.example may get region and nothing else for 2 days, then nothing.",
+            (
+                "a.example may get region and nothing else for 2 days, then nothing, as your rules "
+                "allow."
+            ),
         ),
         (OFFER, Verdict(decided="deny"), "a.example gets nothing from now on."),
     ],
@@ -182,5 +185,5 @@ def test_a_model_is_one_line() -> None:
     """Or why it cannot be used."""
     model = ModelStatus(name="m", digest="d", shipped=False, attributes=1, queries=2)
     assert notices.model_line(model) == "m: 1 attribute, 2 queries; not signed"
-    assert "signed by ada" in notices.model_line(replace(model, maker="ada"))
+    assert "signed with ada" in notices.model_line(replace(model, maker="ada"))
     assert "cannot be used: torn" in notices.model_line(replace(model, problem="torn"))
