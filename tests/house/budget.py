@@ -59,18 +59,18 @@ COUNTS = {
 }
 STANDING = {
     "agent": Size(407, 4),
-    "agent/cli": Size(5_701, 31),
+    "agent/cli": Size(5_666, 31),
     "agent/daemon": Size(5_592, 41),
     "agent/decision": Size(1_368, 10),
     "agent/lab": Size(3_780, 34),
     "agent/model": Size(876, 8),
     "agent/tradeoff": Size(1_950, 15),
     "agent/tui": Size(4_926, 31),
-    "agent/vault": Size(2_851, 16),
+    "agent/vault": Size(2_845, 16),
     "agent/wire": Size(1_055, 11),
     "policy": Size(2_641, 14),
     "agent/build": Size(1_066, 13),
-    "agent/words": Size(672, 6),
+    "agent/words": Size(677, 6),
 }
 
 
