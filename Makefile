@@ -18,12 +18,13 @@ demo: .venv/.base
 
 # Each worker begins with one half of the tests, file by file, since a file's tests share what it
 # starts, and takes from the other's when it is done. BLAS keeps to one thread in each of them, and
-# in what these start: more would wait for each other. The browsers come last and alone: what one
-# of them asks has to be decided within a second.
+# in what these start: more would wait for each other. The browsers come last: what one of them asks
+# has to be decided within a second.
 test: .venv/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not browser and not soak' \
 	  --numprocesses $(WORKERS) --dist worksteal
-	$(BIN)/python -m pytest -m 'browser and not soak' tests/browser
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'browser and not soak' tests/browser \
+	  --numprocesses $(WORKERS) --dist worksteal
 
 # Kills, replacements and mutations by the hundred: each prints its counts, and they run alone.
 # Then the laws of the pure rooms, on six times as many examples, which differ each time.

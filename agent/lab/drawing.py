@@ -39,28 +39,24 @@ SCALES = {False: "linear", True: "log"}
 def drawn(chart: Chart) -> dict[str, bytes]:
     """Return a chart as the content of two files, by their ending: png and svg."""
     with mpl.rc_context(fname=str(files("agent.lab") / "charts.mplstyle")):
-        figure, found = _figure(chart), {}
+        columns = min(COLUMNS, len(chart.panels))
+        rows = ceil(len(chart.panels) / columns)
+        high = HIGH + LETTER * max(map(_on_its_side, chart.panels))
+        figure = Figure(figsize=(WIDE * columns, high * rows), dpi=DPI, layout="constrained")
+        FigureCanvasAgg(figure)
+        figure.suptitle(chart.title)
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        for axes, panel in zip(grid, chart.panels, strict=False):
+            _draw(axes, panel)
+        for axes in grid[len(chart.panels) :]:
+            axes.set_axis_off()
+        figure.supxlabel(fill(chart.note, 90 * columns), fontsize=8, color="0.35")
+        found = {}
         for kind, left_out in (("png", ("Software",)), ("svg", ("Date", "Creator"))):
             file = BytesIO()
             figure.savefig(file, format=kind, metadata=dict.fromkeys(left_out))
             found[kind] = file.getvalue()
         return found
-
-
-def _figure(chart: Chart) -> Figure:
-    columns = min(COLUMNS, len(chart.panels))
-    rows = ceil(len(chart.panels) / columns)
-    high = HIGH + LETTER * max(map(_on_its_side, chart.panels))
-    figure = Figure(figsize=(WIDE * columns, high * rows), dpi=DPI, layout="constrained")
-    FigureCanvasAgg(figure)
-    figure.suptitle(chart.title)
-    grid = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axes, panel in zip(grid, chart.panels, strict=False):
-        _draw(axes, panel)
-    for axes in grid[len(chart.panels) :]:
-        axes.set_axis_off()
-    figure.supxlabel(fill(chart.note, 90 * columns), fontsize=8, color="0.35")
-    return figure
 
 
 def _draw(axes: Axes, panel: Panel) -> None:

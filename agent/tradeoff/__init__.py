@@ -24,7 +24,7 @@ from agent.tradeoff.objective import DisclosureObjective, Objective, Settings
 from agent.tradeoff.search import Algorithm, Result, greedy_order, maximise
 from agent.tradeoff.sets import members, singleton, union
 from agent.tradeoff.tables import UNSPECIFIED, Population, QueryRows
-from agent.tradeoff.tradeoff_curve import Point, curve, knee
+from agent.tradeoff.tradeoff_curve import Point, beaten, curve, knee
 from agent.tradeoff.utility import (
     Estimator,
     MeanUtility,
@@ -55,6 +55,7 @@ __all__ = [
     "Settings",
     "Utility",
     "Violations",
+    "beaten",
     "cost_error",
     "curve",
     "eager_pass",

@@ -46,7 +46,9 @@ def wanted_bits(levels: Indexes, improvements: Floats) -> Floats:
     """
     bits = np.hstack([np.full((len(levels), 1), np.nan), np.log2(improvements)])
     each = np.take_along_axis(bits, levels, axis=1)
-    return np.array([_median(column) for column in each.T], dtype=np.float64)
+    answered = (column[~np.isnan(column)] for column in each.T)
+    medians = [np.median(column) if len(column) else np.nan for column in answered]
+    return np.array(medians, dtype=np.float64)
 
 
 def fit(costs: Floats, bits: Floats) -> Fit | None:
@@ -68,9 +70,3 @@ def fit(costs: Floats, bits: Floats) -> Fit | None:
     for each in (used, residuals):
         each.setflags(write=False)
     return Fit(trade_off, used, residuals)
-
-
-def _median(column: Floats) -> float:
-    """Return the median of what was answered, NaN if nothing was."""
-    answered = column[~np.isnan(column)]
-    return float(np.median(answered)) if len(answered) else float("nan")

@@ -255,17 +255,15 @@ class Divisions(Generic[Division]):
             return self._start
         found = self._kept.get(mask)
         if found is None:
-            found = self._kept[mask] = self._divided(mask)
+            coarser = (each for each in self._kept if not each & ~mask)
+            base = max(coarser, key=int.bit_count, default=EMPTY)
+            start = self._kept[base] if base else self._start
+            found = self._kept[mask] = self._divide(start, mask & ~base)
             if len(self._kept) > self._limit:
                 self._kept.popitem(last=False)
         else:
             self._kept.move_to_end(mask)
         return found
-
-    def _divided(self, mask: int) -> Division:
-        coarser = (each for each in self._kept if not each & ~mask)
-        base = max(coarser, key=int.bit_count, default=EMPTY)
-        return self._divide(self._kept[base] if base else self._start, mask & ~base)
 
     def last_step(self, mask: int) -> int:
         """Return the attribute to divide by last: what the focus lacks, or what is at hand."""

@@ -239,8 +239,23 @@ def plan(demands: Sequence[Demand], prices: SetFunction, scope: Scope) -> Portfo
     """
     growth, evaluations = _Growth(demands, scope), 0
     while True:
-        found, refused, tried = _step(growth, prices, scope)
-        evaluations += tried
+        options, base = [*members(scope.free & ~growth.mask)], prices.cost(growth.mask)
+        prices.focus(growth.mask)
+        gains = growth.gains(options)
+        saving = base - prices.cost_floor(growth.mask)
+        found, worth, refused = None, scope.least, 0
+        for place in np.argsort(-gains, kind="stable").tolist():
+            if gains[place] + saving < worth:  # it need not be priced: costs only grow
+                break
+            each, evaluations = options[place], evaluations + 1
+            with_it = growth.mask | singleton(each)
+            level = float(gains[place]) - (prices.cost(with_it) - base)
+            if level < worth or (level == worth and (found is None or found < each)):
+                continue
+            if prices.feasible(with_it):
+                found, worth = each, level
+            else:
+                refused |= singleton(each)
         if found is None:
             break
         if growth.known(found):
@@ -308,30 +323,3 @@ class _Growth:
         """Let a demand whose answer is full gain nothing more."""
         if not self._scope.has_room(self.uses[place] << 1 | 1):
             self._gains[place] = 0.0
-
-
-def _step(growth: _Growth, prices: SetFunction, scope: Scope) -> tuple[int | None, int, int]:
-    """Return the best attribute to add, None for none; what limits refuse; and how many priced.
-
-    An attribute whose gain is below what another is worth is not priced: costs only grow.
-    """
-    options, base = [*members(scope.free & ~growth.mask)], prices.cost(growth.mask)
-    if not options:
-        return None, 0, 0
-    prices.focus(growth.mask)
-    gains = growth.gains(options)
-    saving = base - prices.cost_floor(growth.mask)
-    found, worth, refused, tried = None, scope.least, 0, 0
-    for place in np.argsort(-gains, kind="stable").tolist():
-        if gains[place] + saving < worth:
-            break
-        each, tried = options[place], tried + 1
-        with_it = growth.mask | singleton(each)
-        level = float(gains[place]) - (prices.cost(with_it) - base)
-        if level < worth or (level == worth and (found is None or found < each)):
-            continue
-        if prices.feasible(with_it):
-            found, worth = each, level
-        else:
-            refused |= singleton(each)
-    return found, refused, tried

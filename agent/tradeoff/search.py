@@ -34,13 +34,6 @@ EPSILON = 0.01
 NODES = 5_000
 
 
-class Tree(NamedTuple):
-    """How a branch and bound ended: an upper bound on the optimum, and whether it was cut off."""
-
-    bound: float
-    limit_hit: bool
-
-
 class _Node(NamedTuple):
     """The sets between ``chosen`` and ``chosen | open``; none has more than ``bound``."""
 
@@ -61,9 +54,10 @@ def enumerate_all(memo: Memo) -> int:
     return max(feasible, key=lambda mask: (memo.value(mask), -mask))
 
 
-def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> Tree:
+def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tuple[float, bool]:
     """Improve the state's set to the optimum, depth first, visiting at most ``nodes`` nodes.
 
+    Returns an upper bound on the optimum, and whether the limit of nodes was hit.
     With ``submodular`` a node is also bounded by F(A) plus the positive gains at A (which is
     Nemhauser and Wolsey's bound); without it the answer holds for every F. A node is split on an
     attribute: the sets without it, and the more promising ones with it.
@@ -77,19 +71,21 @@ def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> Tre
         if node.bound <= memo.value(state.mask):
             continue
         if visited == nodes:
-            return Tree(max(each.bound for each in (node, *stack)), limit_hit=True)
+            return max(each.bound for each in (node, *stack)), True
         visited += 1
         bound, chosen, open_ = node
         if memo.feasible(chosen) and memo.value(chosen) > memo.value(state.mask):
             state.start_at(chosen)
-        if not open_:
-            continue
         at, attributes = 0, list(members(open_))
-        if submodular:
+        if submodular and open_:
             at = chosen
             attributes = [a for a in attributes if not function.hopeless(at | singleton(a))]
-            bound = min(bound, _submodular_bound(state, at, attributes))
+            function.survey(at, attributes)
         gains = [(memo.gain(at, each), each) for each in attributes]
+        if submodular:
+            for gain, each in gains:
+                state.notice(gain, memo.gain(0, each))
+            bound = min(bound, memo.value(at) + sum(max(0.0, gain) for gain, _ in gains))
         if not gains:
             continue
         _, attribute = best(gains)
@@ -97,16 +93,7 @@ def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> Tre
         stack.append(_Node(min(bound, free_bound(function, chosen, rest)), chosen, rest))
         if not function.hopeless(more):
             stack.append(_Node(min(bound, free_bound(function, more, rest)), more, rest))
-    return Tree(memo.value(state.mask), limit_hit=False)
-
-
-def _submodular_bound(state: LocalSearch, chosen: int, open_: list[int]) -> float:
-    """Return F(A) plus the positive gains at A, and count the violations that show."""
-    state.memo.function.survey(chosen, open_)
-    gains = [state.memo.gain(chosen, each) for each in open_]
-    for gain, each in zip(gains, open_, strict=True):
-        state.notice(gain, state.memo.gain(0, each))
-    return state.memo.value(chosen) + sum(max(0.0, gain) for gain in gains)
+    return memo.value(state.mask), False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,17 +155,16 @@ def maximise(
         return _heuristic(state)
     start = state.mask
     many = candidates.bit_count() > EXHAUSTIVE  # then the bound without assumption rarely closes
-    tree = branch_and_bound(state, nodes // 10 if many else nodes, submodular=False)
-    if not tree.limit_hit:
+    bound, hit = branch_and_bound(state, nodes // 10 if many else nodes, submodular=False)
+    if not hit:
         return _result(state, "enumerated", state.value)
-    bound = tree.bound
     if function.claims_submodularity:
-        tree = branch_and_bound(state, nodes, submodular=True)
-        bound = min(bound, tree.bound)
+        submodular_bound, hit = branch_and_bound(state, nodes, submodular=True)
+        bound = min(bound, submodular_bound)
     if state.mask != start:
         # A set reached under an assumption that fails may leave a single move to make.
         local_search(state, lazy_pass)
-    return _heuristic(state, bound, hit=tree.limit_hit)
+    return _heuristic(state, bound, hit=hit)
 
 
 def greedy_order(function: SetFunction, one_pass: Pass = lazy_pass) -> tuple[list[int], int]:

@@ -109,17 +109,14 @@ class Scoring:
         pairs = np.add.reduceat(np.bincount(cells.row), cells.pairs)
         sizes = np.add.reduceat(pairs, cells.groups)
         entropy = (sizes * np.log2(sizes)).sum() - (pairs * np.log2(pairs)).sum()
-        excess = (sizes * self._excess(sizes)).sum()
-        return self.limit + float(excess - entropy) / self._total
-
-    def _excess(self, sizes: Indexes) -> Floats:
-        """Return the bits per row by which groups of these sizes can beat their entropy."""
         kinds = self.layout.kinds
         most = int(kinds.own_total.max())
         peaks = np.zeros(int(kinds.intent.max()) + 1)
         np.maximum.at(peaks, kinds.intent, self.layout.prior)
         spread = max(0.0, most - 1 + self._shrinkage * (float(peaks.sum()) - 1))
-        return np.log2(1 + spread / (np.maximum(sizes, most) - most + self._shrinkage))
+        beyond = np.log2(1 + spread / (np.maximum(sizes, most) - most + self._shrinkage))
+        excess = (sizes * beyond).sum()
+        return self.limit + float(excess - entropy) / self._total
 
     def _means(self, counts: Counts) -> list[float]:
         """Return the mean score in bits for each attribute that was counted."""

@@ -27,7 +27,6 @@ DEEPER = {
     "agent/lab/paper": {
         "agent.decision.calibration": "the curve is drawn where the respondents stand",
         "agent.tradeoff.grouping": "partitions are checked on samples of the people",
-        "agent.tradeoff.tradeoff_curve": "the curve's own choices are the study",
     },
     "agent/lab/attack": {
         "agent.decision": "the agent's memory of recipients is replayed event by event",

@@ -9,15 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent import Model
-from agent.lab.attack.heldout import Person
+from agent.lab.attack.heldout import Codes, Floats, Indexes, Person
 from agent.lab.attack.simulation import Question, Reticent, Scene, Trace, requests_of
 from agent.tradeoff import UNSPECIFIED, members, union
 from agent.tradeoff.grouping import plogp
-
-Codes = NDArray[np.unsignedinteger]
-Counts = NDArray[np.intp]
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 class Learned(NamedTuple):
@@ -31,7 +26,7 @@ class Learned(NamedTuple):
     doubt: Floats
 
 
-def left(trace: Trace, person: Person, people: Codes) -> Counts:
+def left(trace: Trace, person: Person, people: Codes) -> Indexes:
     """Return how many people of a list agree with what is held after each request.
 
     ``people``: unsigned, shape (N, P), codes by person attribute; intp, shape (T,) comes back.
@@ -39,7 +34,7 @@ def left(trace: Trace, person: Person, people: Codes) -> Counts:
     return np.array([len(rows) for rows in consistent(trace.held, person, people)], dtype=np.intp)
 
 
-def consistent(masks: Sequence[int], person: Person, people: Codes) -> Iterator[Counts]:
+def consistent(masks: Sequence[int], person: Person, people: Codes) -> Iterator[Indexes]:
     """Yield for each mask the rows of a list that agree with a person on it, ascending.
 
     The same array where it is the same mask as before.
@@ -73,22 +68,17 @@ def guarded(trace: Trace, person: Person, people: Codes, attribute: int) -> Lear
     if own == UNSPECIFIED:
         return None
     said = people[people[:, attribute] != UNSPECIFIED]
-    prior = np.bincount(said[:, attribute], minlength=own + 1)
+    prior = np.bincount(said[:, attribute], minlength=own + 1) / len(said)
     found: list[tuple[float, float]] = []
     before = None
     for rows in consistent(trace.held, person, said):
         if rows is not before:
-            before, after = rows, np.bincount(said[rows, attribute], minlength=len(prior))
-            learned = _learned(prior, after, own)
+            before = rows
+            after = np.bincount(said[rows, attribute], minlength=len(prior)) / len(rows)
+            doubt = float(plogp(after).sum() - plogp(prior).sum())
+            learned = float(np.log2(after[own] / prior[own])), doubt
         found.append(learned)
-    true, doubt = np.array(found, dtype=np.float64).reshape(-1, 2).T
-    return Learned(true, doubt)
-
-
-def _learned(prior: Counts, after: Counts, own: int) -> tuple[float, float]:
-    before, now = prior / prior.sum(), after / after.sum()
-    true = float(np.log2(now[own] / before[own]))
-    return true, float(plogp(now).sum() - plogp(before).sum())
+    return Learned(*np.array(found, dtype=np.float64).reshape(-1, 2).T)
 
 
 class Inferred(NamedTuple):
@@ -98,14 +88,14 @@ class Inferred(NamedTuple):
     have sent the whole transcript; ``same``: whether these are the same people.
     """
 
-    agreeing: NDArray[np.intp]
-    producing: NDArray[np.intp]
+    agreeing: Indexes
+    producing: Indexes
     same: NDArray[np.bool_]
 
     @property
-    def bits(self) -> NDArray[np.float64]:
+    def bits(self) -> Floats:
         """What absence gives after each request, in bits: how many fewer people produce it."""
-        found: NDArray[np.float64] = np.log2(self.agreeing / self.producing)
+        found: Floats = np.log2(self.agreeing / self.producing)
         return found
 
 
@@ -137,8 +127,8 @@ class Reasoner:
         )
 
     def _those_who_say(
-        self, order: Sequence[int], question: Question, person: Person, among: Rows
-    ) -> Rows:
+        self, order: Sequence[int], question: Question, person: Person, among: Indexes
+    ) -> Indexes:
         """Return who would send these attributes, in this order, with the person's values."""
         # Whoever would have sent other values need not be decided for.
         for each in order:
@@ -147,11 +137,11 @@ class Reasoner:
         said = [
             rows
             for rows in self._decided_alike(question, among)
-            if self._agent.chosen(question, self._somebody(rows)).order == order
+            if self._agent.chosen(question, self._person(int(rows[0]))).order == order
         ]
         return np.sort(np.concatenate([np.zeros(0, np.intp), *said]))
 
-    def _decided_alike(self, question: Question, among: Rows) -> list[Rows]:
+    def _decided_alike(self, question: Question, among: Indexes) -> list[Indexes]:
         """Return the rows in groups that share all that a decision takes."""
         if not len(among) or not self._agent.reads_person(question):
             return [among] if len(among) else []
@@ -161,7 +151,5 @@ class Reasoner:
             groups.setdefault(own, []).append(row)
         return [np.array(rows, dtype=np.intp) for rows in groups.values()]
 
-    def _somebody(self, rows: Rows) -> Person:
-        """Return the first of them, who asks nothing of their own here."""
-        row = int(rows[0])
+    def _person(self, row: int) -> Person:
         return Person(row, tuple(self._people[row].tolist()), ())

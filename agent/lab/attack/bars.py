@@ -8,14 +8,11 @@ from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from agent.lab.attack.heldout import Floats
 from agent.lab.attack.outcome import ENOUGH, Interval, Resamples, between, figures
 from agent.lab.attack.study import Study
 from agent.lab.attack.ways import ANSWERED, FAMILIES, PAPERS, SHIPPED, Way
-
-Floats = NDArray[np.float64]
-
 
 NONE = "-"
 EARLY, LATE = 50, 100  # requests after which they are judged

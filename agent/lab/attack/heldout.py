@@ -21,7 +21,8 @@ if TYPE_CHECKING:  # the extra `build`, which only `halves` and `halves_of_log` 
 
 Codes = NDArray[np.unsignedinteger]
 Indexes = NDArray[np.intp]
-Heard = NDArray[np.intp]
+Floats = NDArray[np.float64]
+Heard = Indexes
 Table = NDArray[np.bool_]
 
 SILENT = 0  # where nothing was said of an attribute; a code is heard as one more
@@ -151,7 +152,7 @@ def drawn(held: HeldOut, people: int, requests: int, seed: int) -> tuple[Person,
     """
     askers = held.askers
     chosen = np.random.default_rng(seed).permutation(askers)[:people]
-    return tuple(_person(held, int(each), requests, seed) for each in chosen)
+    return tuple(_person(held, each, requests, seed) for each in chosen.tolist())
 
 
 def _person(held: HeldOut, person: int, requests: int, seed: int) -> Person:

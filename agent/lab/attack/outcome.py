@@ -10,16 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.lab.attack.adversaries import guarded, left
-from agent.lab.attack.heldout import Person, heard
+from agent.lab.attack.heldout import Codes, Floats, Indexes, Person, heard
 from agent.lab.attack.simulation import Trace
 
 if TYPE_CHECKING:  # which needs the extra `lab`
     from agent.lab.attack.services import Service
 
-Floats = NDArray[np.float64]
 Numbers = NDArray[np.number]
-Counts = NDArray[np.intp]
-Codes = NDArray[np.unsignedinteger]
 
 SURE = (0.025, 0.975)
 DRAWS = 2000
@@ -84,7 +81,7 @@ class Realised(NamedTuple):
 
     bits: Floats
     reciprocal: Floats
-    told: Counts
+    told: Indexes
 
 
 def realised(service: Service, people: Sequence[Person], traces: Sequence[Trace]) -> Realised:
@@ -138,7 +135,7 @@ class Outcome:
     ``seconds``: the mean of a decision, nan where none was made.
     """
 
-    left: Counts
+    left: Indexes
     bits: Floats
     reciprocal: Floats
     told: Floats
@@ -169,7 +166,7 @@ def outcome(crowd: Crowd, traces: Sequence[Trace], service: Service) -> Outcome:
     return Outcome(left_of(crowd, traces), bits, reciprocal, told, learned, doubt, seconds)
 
 
-def left_of(crowd: Crowd, traces: Sequence[Trace]) -> Counts:
+def left_of(crowd: Crowd, traces: Sequence[Trace]) -> Indexes:
     """Return how many people agree with what is held, intp, shape (people, steps)."""
     return np.array([left(trace, person, crowd.codes) for trace, person in _ends(crowd, traces)])
 

@@ -6,20 +6,16 @@ from typing import Literal, Protocol
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from agent import Model
 from agent.lab import Progress
-from agent.lab.attack.heldout import SILENT, Heard, Table, told
+from agent.lab.attack.heldout import SILENT, Floats, Heard, Indexes, Table, told
 from agent.lab.paper.subject import groups_of
 from agent.tradeoff import QueryRows, Utility, query_utility, singleton
 from agent.tradeoff.grouping import row_columns
-
-Floats = NDArray[np.float64]
-
 
 FLOOR = 0.01  # of the prior is mixed in: nothing is ever certain
 STEPS, NEAR = 200, 1e-3  # where its search ends
@@ -169,7 +165,7 @@ def one_hot(heard: Heard, cards: Sequence[int]) -> csr_array:
     )
 
 
-def _spread(fitted: NDArray[np.float64]) -> Floats:
+def _spread(fitted: Floats) -> Floats:
     """Return a line per intent: of two intents only the second has one of its own."""
     return np.concatenate([0 * fitted, fitted]) if len(fitted) == 1 else fitted
 
@@ -192,7 +188,7 @@ def practised(model: Model, query: int, count: int, draw: np.random.Generator) -
     return np.where(kind >= 1 - GROUPS, chosen, sets)
 
 
-def _climbs(utility: Utility, attributes: int) -> NDArray[np.intp]:
+def _climbs(utility: Utility, attributes: int) -> Indexes:
     """Return where attributes stand in the order of each climb, MOST or more if nowhere."""
     offered = np.random.default_rng(attributes).random((CLIMBS, attributes)) < 1 / 2
     offered[0] = True

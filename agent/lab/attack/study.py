@@ -1,17 +1,16 @@
 """The agent under attack: people not seen before, in every way, before every adversary."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent import Model
 from agent.lab import Progress
 from agent.lab.attack import ways
 from agent.lab.attack.adversaries import Inferred, knowing, pooled
-from agent.lab.attack.heldout import HeldOut, Person, drawn
+from agent.lab.attack.heldout import Floats, HeldOut, Indexes, Person, drawn
 from agent.lab.attack.outcome import Crowd, Outcome, Resamples, left_of, outcome
 from agent.lab.attack.services import Service, Trial, chosen
 from agent.lab.attack.simulation import Scene, Trace
@@ -19,10 +18,6 @@ from agent.lab.attack.ways import ANSWERED, Options, Way
 from agent.lab.attack.workers import Compared, Run, inferences, searches, traces, watched
 from agent.lab.paper.subject import groups_of
 from agent.tradeoff import members, union
-
-Codes = NDArray[np.unsignedinteger]
-Counts = NDArray[np.intp]
-
 
 EVERYONE = (*ways.SHIPPED, *ANSWERED)
 FEW, SHORT, LISTED = 3, 20, 4000  # people, requests, and names on the list where each is decided
@@ -68,7 +63,7 @@ class Withheld:
     ``producing``: how many are left of whom it gives most; ``listed``: names on the list.
     """
 
-    bits: NDArray[np.float64]
+    bits: Floats
     agreeing: int
     producing: int
     listed: int
@@ -148,7 +143,7 @@ class Side(NamedTuple):
 
     way: Way
     adversary: str
-    left: Counts
+    left: Indexes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,7 +193,7 @@ def study(material: Material, options: Options, progress: Progress) -> Study:
         trials=trials,
         service=next(each for each in trials if each.recipe == service.recipe),
         outcomes=outcomes,
-        sides=(*_knowing(crowd, sent, model), *_pooling(crowd, model, run)),
+        sides=tuple(_sides(crowd, sent, model, run)),
         reasoned=reasoned(model, crowd, outcomes, inferred, run),
         exactly=exactly(model, few, service, run, options.seed),
         resamples=Resamples(len(people), options.seed),
@@ -231,22 +226,17 @@ def known(model: Model) -> int:
     return union(persons[:BEFOREHAND])
 
 
-def _knowing(crowd: Crowd, sent: Mapping[Way, Sequence[Trace]], model: Model) -> list[Side]:
+def _sides(
+    crowd: Crowd, sent: Mapping[Way, Sequence[Trace]], model: Model, run: Run
+) -> Iterator[Side]:
+    """Yield what one knows who knew something, and several together, as the agent knows or not."""
     mask = known(model)
     names = ", ".join(model.attributes[each].name for each in members(mask))
-    return [
-        Side(way, f"knows {names}", left_of(crowd, [knowing(each, mask) for each in sent[way]]))
-        for way in SIDES
-    ]
-
-
-def _pooling(crowd: Crowd, model: Model, run: Run) -> list[Side]:
-    """Return what several recipients know together, whether the agent knows that they do or not."""
-    found = []
+    for way in SIDES:
+        informed = [knowing(each, mask) for each in sent[way]]
+        yield Side(way, f"knows {names}", left_of(crowd, informed))
     for grouped, word in ((False, "pool"), (True, "pool, and the agent knows")):
         scene = Scene(recipients=POOLING, grouped=grouped)
-        sent = traces(model, scene, SIDES[1:], crowd.people, run)
-        for way, lines in sent.items():
+        for way, lines in traces(model, scene, SIDES[1:], crowd.people, run).items():
             together = left_of(crowd, [pooled(each) for each in lines])
-            found.append(Side(way, f"{POOLING} recipients that {word}", together))
-    return found
+            yield Side(way, f"{POOLING} recipients that {word}", together)

@@ -9,13 +9,10 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from agent import Model, load_model
 from agent.lab import Progress, spawned
 from agent.lab.attack.adversaries import Inferred, Reasoner
-from agent.lab.attack.heldout import Person
+from agent.lab.attack.heldout import Codes, Person
 from agent.lab.attack.simulation import (
     Chosen,
     Clock,
@@ -31,7 +28,6 @@ from agent.model.file import SUFFIX, write
 
 Task = tuple[Way, Sequence[Person]]
 Work = Callable[[Way, Model], Callable[[Person], Any]]
-Codes = NDArray[np.unsignedinteger]
 
 
 AT_ONCE, SLOWLY = 25, 3  # people in a task
@@ -78,21 +74,19 @@ class Searcher:
         """Return what a request carries, and compare it."""
         chosen, state = self._exact.chosen(question, person), self._exact.state(question, person)
         if state not in self._known:
-            self._known[state] = self._beside(question, person)
+            best = self._exact.decision(question, person)
+            other = self._default.decision(question, person)
+            self._known[state] = Compared(
+                same={*best.disclosed} == {*other.disclosed},
+                gained=best.figures.objective - other.figures.objective,
+                proven=best.evidence.exact,
+            )
         self._compared.append(self._known[state])
         return chosen
 
     def plans(self, question: Question) -> bool:
         """Say whether choosing depends on what the recipient was asked before."""
         return self._exact.plans(question)
-
-    def _beside(self, question: Question, person: Person) -> Compared:
-        best, other = (each.decision(question, person) for each in (self._exact, self._default))
-        return Compared(
-            same={*best.disclosed} == {*other.disclosed},
-            gained=best.figures.objective - other.figures.objective,
-            proven=best.evidence.exact,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,17 +193,14 @@ def running_finding(runs: Mapping[str, Running], note: str) -> Finding:
         Panel("sets looked at", "", "evaluations of F", tuple(counts), ticks=tuple(RUNS)),
     )
     chart = Chart("fig-12-running", "Fig. 12: running times", note, panels)
-    claims = [claim for name, each in runs.items() for claim in _running_claims(name, each)]
+    factor, claims = published.MINUTES[0] / published.MINUTES[1], []
+    for name, run in runs.items():
+        times = run.evaluations[GREEDY] / run.evaluations[LAZY_GREEDY]
+        local, greedy = run.seconds[LAZY_LOCAL], run.seconds[LAZY_GREEDY]
+        long = run.years * YEAR > 1000 * max(local, 1e-9)
+        claims += [
+            claim("lazy", times >= factor * 0.8, name=name, run=run, factor=factor, times=times),
+            claim("local-search", local <= 2 * greedy, name=name, run=run),
+            claim("exhaustive", long, name=name, run=run, milliseconds=run.each * 1000),
+        ]
     return Finding(chart, tuple(claims))
-
-
-def _running_claims(name: str, run: Running) -> list[Claim]:
-    factor = published.MINUTES[0] / published.MINUTES[1]
-    times = run.evaluations[GREEDY] / run.evaluations[LAZY_GREEDY]
-    local, greedy = run.seconds[LAZY_LOCAL], run.seconds[LAZY_GREEDY]
-    long = run.years * YEAR > 1000 * max(local, 1e-9)
-    return [
-        claim("lazy", times >= factor * 0.8, name=name, run=run, factor=factor, times=times),
-        claim("local-search", local <= 2 * greedy, name=name, run=run),
-        claim("exhaustive", long, name=name, run=run, milliseconds=run.each * 1000),
-    ]

@@ -8,8 +8,7 @@ from agent.lab.charts import Chart, Claim, Finding, Mark, Panel, Series
 from agent.lab.paper.published import claim, prose
 from agent.lab.paper.subject import Subject
 from agent.lab.questions import survey
-from agent.tradeoff import Point, maximise
-from agent.tradeoff import tradeoff_curve as tradeoff
+from agent.tradeoff import Point, beaten, curve, knee
 
 MOST, LEAST = 0.7, 0.1  # of utility and cost without any price: near the most, and near none
 WITHIN = 0.25  # of the planted lambda: so near the procedure should come
@@ -28,21 +27,15 @@ class Curve:
     @property
     def knee(self) -> Point | None:
         """The point farthest above the chord of the normalised curve, if any is above."""
-        place = tradeoff.knee(self.points)
+        place = knee(self.points)
         return None if place is None else self.points[place]
 
 
 def curve_of(subject: Subject, present: float) -> Curve:
     """Return the curve over the grid of lambdas, ``present`` among them (paper 7.2)."""
-
-    def choose(trade_off: float) -> tradeoff.Chosen:
-        objective = subject.objective(trade_off)
-        result = maximise(objective, "lls")
-        objective.forget()
-        return tradeoff.Chosen(result.mask, objective.parts(result.mask), result.proof)
-
-    points = tradeoff.points_of(choose, tradeoff.grid(present))
     objective = subject.objective(present)
+    points = curve(objective)
+    objective.forget()
     return Curve(points, objective.identifiability_cost(objective.candidates))
 
 
@@ -54,24 +47,24 @@ def curve_finding(curves: Mapping[str, Curve], note: str) -> Finding:
     return Finding(chart, tuple(claims), (prose("knee"), prose("cost-at-the-knee")))
 
 
-def _panel(name: str, curve: Curve) -> Panel:
-    pairs = zip(curve.points, tradeoff.beaten(curve.points), strict=True)
+def _panel(name: str, shown: Curve) -> Panel:
+    pairs = zip(shown.points, beaten(shown.points), strict=True)
     ordered = sorted(pairs, key=lambda each: (each[0].cost, each[0].worth))
     series = []
-    for beaten in (False, True):
-        points = [point for point, out in ordered if out == beaten]
+    for is_beaten in (False, True):
+        points = [point for point, out in ordered if out == is_beaten]
         names = tuple(f"λ = {each.least:g}" for each in points)
         series.append(
             Series(
-                "chosen, and beaten by another" if beaten else "sets chosen by LLS",
+                "chosen, and beaten by another" if is_beaten else "sets chosen by LLS",
                 tuple(each.cost for each in points),
                 tuple(each.worth for each in points),
-                "points" if beaten else "line",
+                "points" if is_beaten else "line",
                 names=names,
             )
         )
-    knee = curve.knee
-    marks = () if knee is None else (Mark(knee.cost, knee.worth, f"knee, λ {_range(knee)}"),)
+    bend = shown.knee
+    marks = () if bend is None else (Mark(bend.cost, bend.worth, f"knee, λ {_range(bend)}"),)
     labels = ("identifiability (maxprob) above that of nothing", "utility less sensitivity, bits")
     return Panel(f"estimator {name}", *labels, tuple(each for each in series if each.x), marks)
 
@@ -82,15 +75,15 @@ def _range(point: Point) -> str:
     return f"from {point.least:.3g} to {point.most:.3g}"
 
 
-def _claims(name: str, curve: Curve) -> list[Claim]:
-    knee = curve.knee
-    if knee is None:
+def _claims(name: str, shown: Curve) -> list[Claim]:
+    bend = shown.knee
+    if bend is None:
         return [claim("no-knee", same=False, name=name)]
-    (low, high), most = survey.KNEE, max(each.worth for each in curve.points)
-    worth, cost = knee.worth / most, knee.cost / curve.whole
-    share = knee.cost / max(each.cost for each in curve.points)
-    near, cheap = knee.least <= high and knee.most >= low, worth >= MOST and cost <= LEAST
-    at = {"range": _range(knee), "count": knee.mask.bit_count(), "most": most, "knee": (low, high)}
+    (low, high), most = survey.KNEE, max(each.worth for each in shown.points)
+    worth, cost = bend.worth / most, bend.cost / shown.whole
+    share = bend.cost / max(each.cost for each in shown.points)
+    near, cheap = bend.least <= high and bend.most >= low, worth >= MOST and cost <= LEAST
+    at = {"range": _range(bend), "count": bend.mask.bit_count(), "most": most, "knee": (low, high)}
     terms = {"worth": worth, "cost": cost, "share": share, "much": MOST, "little": LEAST}
     return [claim("knee", near, name=name, **at), claim("knee-is-cheap", cheap, name=name, **terms)]
 
