@@ -16,7 +16,7 @@
     │   ├── ReplacedVaultError replaced, moved, removed or overwritten while it was open
     │   ├── WrongSecretError   no key slot opens with this secret
     │   └── BusyVaultError     open in another process
-    ├── DaemonError            the daemon does not run, or did not answer as it should
+    ├── DaemonError            the daemon is not running, or did not answer as it should
     │   └── LockedError        the vault is locked, and this needs what is in it
     └── RefusedError           a request that the daemon does not look into
 
@@ -189,7 +189,7 @@ _KINDS = {
 _KIND = re.compile(f"^Expected `({'|'.join(_KINDS)})`")
 _MISFITS = (  # of msgspec's messages, and what each means of `{0}`
     (re.compile(r"missing required field `(\w+)`"), "{1} is missing"),
-    (re.compile("unknown field"), "{0} has a member that is not known"),
+    (re.compile("unknown field"), "{0} has an unknown member"),
     (re.compile(r"of length >= 1\b"), "{0} is empty"),
     (re.compile(r"`(\w+)` of length >= (\d+)"), "{0} has fewer than {2} {1}"),
     (re.compile(r"`(\w+)` of length <= (\d+)"), "{0} has over {2} {1}"),
@@ -197,8 +197,8 @@ _MISFITS = (  # of msgspec's messages, and what each means of `{0}`
     (re.compile(r"`(?:int|float)` <=? (\S+)"), "{0} is over {1}"),
     (re.compile("RFC3339|timezone"), "{0} is not a time with a zone"),
     (_KIND, "{0} is not {1}"),
-    (re.compile("^Invalid (?:enum )?value"), "{0} is not one of the values that it may have"),
-    (re.compile("^Expected"), "{0} is not of the right kind"),
+    (re.compile("^Invalid (?:enum )?value"), "{0} is not one of the allowed values"),
+    (re.compile("^Expected"), "{0} has the wrong type"),
 )
 
 

@@ -31,8 +31,8 @@ def read_bytes(path: Path, limit: int) -> bytes:
             if not stat.S_ISREG(status.st_mode):
                 raise UsageError("this is not a file", "name a file", str(path))
             if status.st_size > limit:
-                what = f"the file has {status.st_size} bytes, and {limit} are the most it may have"
-                raise UsageError(what, "check that it is the file that was meant", str(path))
+                what = f"the file has {status.st_size} bytes, and the limit is {limit}"
+                raise UsageError(what, "check that it is the right file", str(path))
             return file.read(limit)
     except OSError as error:
         raise _unreadable(path, error) from error
@@ -136,7 +136,7 @@ def private_folder(path: Path) -> Path:
         if stat.S_IMODE(status.st_mode) != PRIVATE_FOLDER:
             path.chmod(PRIVATE_FOLDER)
     except OSError as error:
-        hint = "choose a folder that can be made, by RETICENT_HOME or the XDG variables"
+        hint = "choose a folder that can be created, with RETICENT_HOME or the XDG variables"
         raise UsageError(reason(error), hint, str(path)) from error
     return path
 
@@ -253,14 +253,14 @@ def _check(
     if others == stat.S_IWGRP and private_group and _private(status.st_gid):
         return
     if others:
-        hint = f"look at what it holds, then run: chmod go-w '{path}'"
-        raise UnsafeError(f"others can write to this {_kind(status)}", hint, str(path))
+        hint = f"check its contents, then run: chmod go-w '{path}'"
+        raise UnsafeError(f"other users can write to this {_kind(status)}", hint, str(path))
 
 
 def _check_owner(path: Path, status: os.stat_result, users: set[int]) -> None:
     if status.st_uid not in users:
         what = f"this {_kind(status)} belongs to another user (number {status.st_uid})"
-        hint = "move it away, or choose another place by RETICENT_HOME"
+        hint = "move it away, or choose another place with RETICENT_HOME"
         raise UnsafeError(what, hint, str(path))
 
 
@@ -281,6 +281,6 @@ def _unreadable(path: Path, error: OSError) -> UsageError:
 def _unwritable(path: Path, error: OSError) -> UsageError:
     """Return the error for a file that cannot be written."""
     if isinstance(error, FileExistsError):
-        return UsageError("there is such a file already", "choose another name", str(path))
+        return UsageError("the file already exists", "choose another name", str(path))
     hint = "choose a folder that exists, can be written to and has space"
     return UsageError(reason(error), hint, str(path))

@@ -211,7 +211,7 @@ def test_a_call_with_one_odd_member_is_refused_in_our_words(route: Route) -> Non
         ),
         ({"query": "q"}, "recipient is missing"),
         ({"query": 1, "recipient": "a"}, "query is not text"),
-        ({"query": "q", "recipient": "a", MARK: 1}, "the body has a member that is not known"),
+        ({"query": "q", "recipient": "a", MARK: 1}, "the body has an unknown member"),
         ({"query": "q", "recipient": "a", "asked": [""]}, "an entry of asked is empty"),
         ([], "the body is not an object"),
     ],

@@ -51,7 +51,7 @@ def test_what_others_could_write_to_is_refused_the_rest_is_closed(
     folder = tmp_path_factory.mktemp("folder")
     folder.chmod(bits)
     if bits & 0o022:
-        with pytest.raises(UsageError, match="others can write to this folder") as refused:
+        with pytest.raises(UsageError, match="other users can write to this folder") as refused:
             private_folder(folder)
         assert refused.value.where == str(folder)
         assert mode(folder) == bits
@@ -222,7 +222,7 @@ def test_a_group_counts_as_ours_where_it_has_nobody_else(
 def test_a_folder_below_one_for_everybody_is_not_made(tmp_path: Path) -> None:
     """The way out is in the sentence; and below a sticky one it is."""
     tmp_path.chmod(0o777)
-    with pytest.raises(UnsafeError, match="others can write to this folder") as unsafe:
+    with pytest.raises(UnsafeError, match="other users can write to this folder") as unsafe:
         private_folder(tmp_path / "a" / "b")
     assert (unsafe.value.where, "chmod go-w" in unsafe.value.hint) == (str(tmp_path), True)
     assert [*tmp_path.iterdir()] == []
@@ -280,7 +280,7 @@ def test_a_private_file_is_the_owners_and_never_replaced(tmp_path: Path) -> None
     path = tmp_path / "key.pem"
     create_private(b"secret", path)
     assert mode(path) == 0o600
-    with pytest.raises(UsageError, match="there is such a file already"):
+    with pytest.raises(UsageError, match="the file already exists"):
         create_private(b"other", path)
     assert path.read_bytes() == b"secret"
 

@@ -41,7 +41,7 @@ def _tables(text: bytes) -> dict[str, dict[str, Any]]:
     try:
         document = tomllib.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
-        raise UsageError("this is no TOML", "write lines such as region = 2") from None
+        raise UsageError("this is not valid TOML", "write lines such as region = 2") from None
     for key, value in document.items():
         if key not in QUESTIONS:
             raise UsageError.unknown("key", key, QUESTIONS)

@@ -359,7 +359,7 @@ def export(file: Path, *, yes: bool, as_json: bool) -> None:
     Only you can read the file. With - they go to the output, and with --json as one JSON object.
     """
     if file != OUTPUT and file.exists():  # before the question, and again when it is written
-        raise UsageError("there is such a file already", "choose another name", str(file))
+        raise UsageError("the file already exists", "choose another name", str(file))
     if not yes:
         click.echo(paragraph(WARNING), err=True)
     agree("Write them?", yes=yes)

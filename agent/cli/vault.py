@@ -278,7 +278,7 @@ def backup(file: Path, *, keyring: bool, recovery: bool, as_json: bool) -> None:
     """
     method = method_of(keyring=keyring, recovery=recovery)
     if os.path.lexists(file):
-        raise UsageError("there is such a file already", "choose another name", str(file))
+        raise UsageError("the file already exists", "choose another name", str(file))
     place = file.absolute()
     with door(COPYING) as client:
         if _is_open(client):

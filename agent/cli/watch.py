@@ -170,7 +170,7 @@ class Watcher:
     def watch(self, wait: Callable[[], object]) -> Iterator[Said]:
         """Yield what happens, for ever; ``wait``: called before each further try to connect.
 
-        DaemonError if the daemon does not run when this begins.
+        DaemonError if the daemon is not running when this begins.
         """
         yield from self._begin()
         while True:

@@ -27,7 +27,7 @@ HEAD = (
     b"Content-Length: %d\r\nConnection: close\r\n\r\n"
 )
 ABSENT = (
-    b'{"code":"no daemon","what":"the daemon does not run",'
+    b'{"code":"no daemon","what":"the daemon is not running",'
     b'"hint":"start it with `reticent daemon`, or `reticent daemon service install`"}'
 )
 FOREIGN = (
@@ -37,7 +37,7 @@ FOREIGN = (
 BROKEN = (
     b'{"code":"no daemon","what":"the daemon broke off","hint":"see its log, or start it again"}'
 )
-SLOW = b'{"code":"too slow","what":"the daemon said nothing in time","hint":"try again"}'
+SLOW = b'{"code":"too slow","what":"the daemon did not answer in time","hint":"try again"}'
 LARGE = b'{"code":"too large","what":"the request or its answer is too large","hint":"send less"}'
 _LINUX_PEER = struct.Struct("3i")  # process, user, group: unix(7)
 

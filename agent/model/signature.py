@@ -56,7 +56,7 @@ class _Signature(Struct, frozen=True, forbid_unknown_fields=True):
 def generate_key(path: Path) -> str:
     """Write a new private key to a file of the owner's only; return its public key.
 
-    Raises UsageError if there is such a file already, or it cannot be written.
+    Raises UsageError if the file already exists, or it cannot be written.
     """
     key = Ed25519PrivateKey.generate()
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

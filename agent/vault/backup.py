@@ -59,10 +59,10 @@ def look(at: Location) -> list[SlotRow]:
         generation, _ = state_row(database)
         [(many, first, last)] = database.rows(_NUMBERS)
         if (first, last) != (1, many):
-            raise damaged("entries of its ledger are missing", database.path)
+            raise damaged("entries are missing from its ledger", database.path)
         [(latest,)] = database.rows(_LATEST)
         if latest is not None and not (isinstance(latest, int) and latest <= generation):
-            raise damaged("its rows are not of one time", database.path)
+            raise damaged("its rows come from different states", database.path)
         seen = {"generation": generation, "entries": int(many)}
         check_age(read_witness(at.witness), vault_id.hex(), seen)
     return slots
@@ -88,7 +88,7 @@ def _check_log(path: Path) -> None:
     except DamagedVaultError:  # the file may be whole with all of its log alone
         before = after = 0
     if after > before + 1:
-        raise damaged("the log beside it belongs to another file, which had its name before", path)
+        raise damaged("the log beside it belongs to another file that had its name before", path)
     path.write_bytes(data)
     log.write_bytes(written)
 
@@ -149,7 +149,7 @@ def check(backup: Path, secret: Secret, chance: Chance = os.urandom) -> int:
 def copy_closed(at: Location, to: Path, secret: Secret, chance: Chance = os.urandom) -> None:
     """Write a backup of a vault that nobody has open, once all of it is verified.
 
-    Nothing of the vault changes. Raises as `unlock`; VaultError if there is such a file already, or
+    Nothing of the vault changes. Raises as `unlock`; VaultError if the file already exists, or
     it cannot be written.
     """
     with still(at.vault) as copy:

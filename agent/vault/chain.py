@@ -104,7 +104,7 @@ def state_row(database: Database) -> tuple[int, bytes]:
         case [(1, int(generation), bytes(sealed))] if 0 < generation <= MAX_INTEGER:
             return generation, sealed
         case _:
-            raise damaged("it has not the one row that says what it is", database.path)
+            raise damaged("the row with its state is missing", database.path)
 
 
 def read_state(database: Database, seals: Seals) -> State:
@@ -114,7 +114,7 @@ def read_state(database: Database, seals: Seals) -> State:
         payload = seals.open(sealed, "state", generation)
         return State(generation, *_LAYOUT.unpack(payload))
     except (UnsealedError, struct.error) as error:
-        raise damaged("what it says of itself was altered", database.path) from error
+        raise damaged("its state was altered", database.path) from error
 
 
 class Hash(Protocol):
@@ -182,7 +182,7 @@ def opened_entry(seals: Seals, row: Row) -> Entry:
     except (UnsealedError, ValueError) as error:
         raise damaged(f"entry {row.number} of the ledger was altered") from error
     if row.site != seals.lookup("site", site):
-        raise damaged(f"entry {row.number} of the ledger is of another site")
+        raise damaged(f"entry {row.number} of the ledger belongs to another site")
     return Entry(plain[:LINK_BYTES], site, payload)
 
 
@@ -210,7 +210,7 @@ def digest_rows(database: Database, digest: Hash, after: int, last: int) -> None
             digest.update(site)
             digest.update(sealed)
     except (TypeError, error) as wrong:
-        raise damaged("an entry of the ledger is no entry", database.path) from wrong
+        raise damaged("a row of the ledger is not an entry", database.path) from wrong
 
 
 def rows_of_sites(database: Database, sites: Sequence[bytes], after: int = 0) -> Iterator[Row]:
@@ -243,9 +243,9 @@ def verified(
     for row in entry_rows(database, after):
         entry = opened_entry(seals, row)
         if row.number != number + 1 or entry.before != head:
-            raise damaged(f"before entry {row.number} of the ledger others are missing")
+            raise damaged(f"entries are missing before entry {row.number} of the ledger")
         if not generation <= row.generation <= state.generation:
-            raise damaged(f"entry {row.number} of the ledger is of another time")
+            raise damaged(f"entry {row.number} of the ledger comes from another state")
         number, generation, head = row.number, row.generation, link(seals, row)
         _check_witness(witness, state, number, head)
         yield row, entry
@@ -269,7 +269,7 @@ def _row(columns: tuple[Any, ...], database: Database) -> Row:
         case (int(), bytes(), int(generation), bytes()) if generation > 0:
             return Row(*columns)
         case _:
-            raise damaged("an entry of the ledger is no entry", database.path)
+            raise damaged("a row of the ledger is not an entry", database.path)
 
 
 def _check_witness(witness: Witness | None, state: State, number: int, head: bytes) -> None:
@@ -277,5 +277,5 @@ def _check_witness(witness: Witness | None, state: State, number: int, head: byt
     if witness is None or witness.rotations != state.rotations or witness.entries != number:
         return
     if witness.head != head.hex():
-        what = f"entry {number} of the ledger is another than this machine has seen"
+        what = f"entry {number} of the ledger differs from the one this machine has seen"
         raise RolledBackError(what, OLD_COPY)

@@ -27,7 +27,7 @@ RESTORE = "bring a backup back with `reticent vault restore FILE`"
 _PRIMARY = 0xFF  # the kind of an error; the bits above tell details
 _UNOPENED = (
     "the vault cannot be opened",
-    "check that file and folder are yours and can be written to",
+    "check that the file and its folder are yours and writable",
 )
 _SAID = {
     sqlite3.SQLITE_FULL: (
@@ -36,7 +36,7 @@ _SAID = {
     ),
     sqlite3.SQLITE_READONLY: (
         "the vault cannot be written: it is read-only",
-        "make file, folder and disk writable for you",
+        "make the file, its folder and the disk writable",
     ),
     sqlite3.SQLITE_IOERR: (
         "the disk failed while the vault was in use",
@@ -59,7 +59,7 @@ def trouble(error: sqlite3.Error, path: Path) -> VaultError:
         return busy(path)
     if code in _SAID:
         return VaultError(*_SAID[code], str(path))
-    return damaged("it is not a sound database", path)
+    return damaged("it is not a valid database", path)
 
 
 def busy(path: Path) -> BusyVaultError:
@@ -81,7 +81,7 @@ def damaged(what: str, path: Path | None = None) -> DamagedVaultError:
 
 def refused(error: OSError, path: Path) -> VaultError:
     """Return our error for one of the system's."""
-    hint = "check that file and folder are yours, can be written to and have space"
+    hint = "check that the file and its folder are yours, writable and not full"
     return VaultError(reason(error), hint, str(path))
 
 
@@ -376,11 +376,11 @@ def translated(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise trouble(error, path) from error
     except UnicodeDecodeError as error:  # of a damaged name in what SQLite says
-        raise damaged("it is not a sound database", path) from error
+        raise damaged("it is not a valid database", path) from error
     except MemoryError as error:
-        raise damaged("it asks for more memory than there is", path) from error
+        raise damaged("it needs more memory than there is", path) from error
 
 
 def _exists(path: Path) -> VaultError:
     """Return the error where a file is in the way."""
-    return VaultError("there is such a file already", "choose another name", str(path))
+    return VaultError("the file already exists", "choose another name", str(path))

@@ -98,7 +98,7 @@ class Database:
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute("ROLLBACK")
             if not samestat(found, check_file(path)):  # it was opened under a name it had before
-                what = "another vault was put in the place of this"
+                what = "another vault took the place of this one"
                 raise BusyVaultError(what, "try again", str(path))
             database._check()
             connection.execute("PRAGMA journal_mode=WAL")
@@ -267,14 +267,14 @@ class Database:
         if version != FORMAT:
             newer = version > FORMAT
             age = "newer" if newer else "older"
-            hint = "install a newer reticent" if newer else "open it with the one that made it"
+            hint = "install a newer reticent" if newer else "open it with the version that made it"
             what = f"the vault is in format {version}, {age} than this version reads"
             raise VaultVersionError(what, hint, str(self.path))
         schema = self.rows("SELECT sql FROM sqlite_master LIMIT ?", len(TABLES) + 1)
         if {sql for (sql,) in schema} != {table.encode() for table in TABLES}:
             raise damaged("its tables are not those of a vault", self.path)
         if self.rows("PRAGMA quick_check(1)") != [(b"ok",)]:
-            raise damaged("its pages do not fit together", self.path)
+            raise damaged("its pages are inconsistent", self.path)
 
 
 def make_database(path: Path, statements: Iterable[Statement], page_bytes: int = 4096) -> None:

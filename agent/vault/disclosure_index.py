@@ -69,7 +69,7 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
             (len(persons) == len(self.persons), "a person attribute is named twice"),
             (persons <= names, "a person attribute is not disclosed"),
             (isfinite(self.utility_bits), "the utility is not finite"),
-            (self.people_left >= 0, "fewer than no people are left"),
+            (self.people_left >= 0, "the number of people left is negative"),
         )
 
     @property

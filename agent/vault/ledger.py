@@ -50,7 +50,7 @@ class Reset(Struct, frozen=True, forbid_unknown_fields=True):
         try:
             return None if payload is None else msgspec.json.decode(payload, type=cls)
         except (msgspec.MsgspecError, ValueError, RecursionError):
-            raise damaged("what was said of its clock cannot be read") from None
+            raise damaged("the correction of its clock cannot be read") from None
 
 
 class Part(Struct, frozen=True, forbid_unknown_fields=True):

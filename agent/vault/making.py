@@ -254,7 +254,9 @@ def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
     try:
         file, lost = _written(store, at, remembered)
     except (VaultError, UsageError) as error:
-        hint = "make room or mend that, then run `reticent lock`: until then it is in memory alone"
+        hint = (
+            "fix that or free some space, then run `reticent lock`; until then it is only in memory"
+        )
         kept = f"{what}, and it could not be set aside: {error}"
         raise ReplacedVaultError(kept, hint) from error
     seen = store.state.witness(store.seals.vault_id)
@@ -331,7 +333,7 @@ def _verify(file: Path, name: Path, seals: Seals, state: State | None = None) ->
         found = Store(database, seals, copy.with_name("no-witness"))
         deque(found.verify(), maxlen=0)
         if state and found.state != state and found.state.generation != state.generation + 1:
-            raise damaged("it is not as it was last written", file)
+            raise damaged("it differs from what was last written", file)
 
 
 class _Rebuilt:

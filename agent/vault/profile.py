@@ -144,7 +144,7 @@ def _check_unset(
     """Refuse to unset what is set at the same time, or what is nowhere to be unset."""
     for name in unset:
         if name in given:
-            raise UsageError(f"{name} is both set and unset", "leave it out of one of the two")
+            raise UsageError(f"{name} is both set and unset", "remove it from one of the two")
         if name not in stored and not any(name in person_codes(each) for each in models):
             raise unknown_person(name, models)
 
@@ -199,7 +199,7 @@ def parse(text: bytes) -> Unchecked:
         document = tomllib.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
         hint = 'write lines such as region = "west_europe"'
-        raise UsageError("this is no TOML", hint) from None
+        raise UsageError("this is not valid TOML", hint) from None
     tables = {name: each for name, each in document.items() if isinstance(each, dict)}
     return Unchecked({name: document[name] for name in document if name not in tables}, tables)
 

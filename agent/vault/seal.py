@@ -32,7 +32,7 @@ MAX_WORK = 2**22  # KiB written in all: some seconds, and a file has up to eight
 KIB_PER_LANE = 8  # RFC 9106 knows no less
 TARGET_SECONDS = 0.5
 CALIBRATED_KIB = 2**19  # a slot made here must open on a smaller machine too
-_NO_MEMORY = "this machine has not enough free memory for the key derivation"
+_NO_MEMORY = "there is not enough free memory for the key derivation"
 
 
 Field = bytes | str | int
@@ -189,7 +189,7 @@ def derive(passphrase: bytes, salt: bytes, derivation: Derivation) -> bytes:
     there, or the system's OpenSSL has no Argon2id.
     """
     if not derivation.bearable:
-        what = "the key slot asks for more work or memory than any that reticent makes"
+        what = "the key slot demands more work or memory than reticent allows"
         raise VaultError(
             what, "do not use this file; `reticent vault restore FILE` brings a backup back"
         )

@@ -32,8 +32,8 @@ SERVICE = "reticent"
 SECRET_BYTES = 32
 SECONDS = 30.0  # for somebody to answer what the keyring asks
 _HINT = "unlock with the passphrase, or start and unlock the keyring of the system"
-_REFUSED = "the keyring did not take the key"
-_SILENT = "the keyring did not give the key"
+_REFUSED = "the keyring did not store the key"
+_SILENT = "the keyring did not return the key"
 
 
 def forbid_dumps() -> None:
@@ -74,10 +74,12 @@ def normalised(passphrase: str) -> bytes:
     try:
         data = unicodedata.normalize("NFC", spaced).encode()
     except UnicodeEncodeError:  # which holds the passphrase
-        hint = "type it on a terminal in UTF-8"
+        hint = "type it in a terminal that uses UTF-8"
         raise UsageError("this passphrase is not text", hint) from None
     if not data:
-        raise UsageError("the passphrase is empty", "choose one; several words are easy to keep")
+        raise UsageError(
+            "the passphrase is empty", "choose one; several words are easy to remember"
+        )
     if len(data) > MAX_BYTES:
         raise UsageError("the passphrase is too long", f"use at most {MAX_BYTES} bytes")
     return data
@@ -95,16 +97,16 @@ def parsed(text: str) -> bytes:
     digits = [digit for digit in text.upper() if digit != "-" and not digit.isspace()]
     if unknown := sorted({digit for digit in digits if digit not in _VALUES}):
         what = f"a recovery code has no {unknown[0]!r}"
-        raise WrongSecretError(what, "copy it from the paper again; U is never in it")
+        raise WrongSecretError(what, "copy it from the paper again; it never contains U")
     if len(digits) != _LENGTH:
         what = f"this recovery code has {len(digits)} digits instead of {_LENGTH}"
-        raise WrongSecretError(what, "copy it from the paper again, six groups of six")
+        raise WrongSecretError(what, "copy it from the paper again: six groups of six")
     number = 0
     for digit in digits:
         number = number << 5 | _VALUES[digit]
     code = (number >> _CHECK_BITS).to_bytes(CODE_BYTES, "big")
     if number & (1 << _CHECK_BITS) - 1 != _checksum(code):
-        what = "this recovery code is mistyped: its last four digits do not fit the others"
+        what = "this recovery code is mistyped: its checksum does not match"
         raise WrongSecretError(what, "compare it with the paper, group by group")
     return code
 
@@ -185,7 +187,7 @@ def forget(account: str) -> bool:
         return True
 
     try:
-        return _answered(_asked(forgotten, "the keyring did not let go of the key"))
+        return _answered(_asked(forgotten, "the keyring did not delete the key"))
     except VaultError:
         return False
 

@@ -35,7 +35,7 @@ _Count = Annotated[int, Meta(ge=0, lt=2**32)]
 MAX_SLOTS = 8
 MAX_BODY = 1024
 VAULT_ID_BYTES = 16
-ALTERED = "a key slot was altered outside of reticent: look at them with `reticent vault key list`"
+ALTERED = "a key slot was changed outside reticent: check `reticent vault key list`"
 _SLOTS = (
     f"SELECT id, iif(length(body) <= {MAX_BODY}, body, NULL),"  # noqa: S608  (constants)
     f" iif(length(digest) <= 32, digest, NULL) FROM slot ORDER BY id LIMIT {MAX_SLOTS + 1}"
@@ -47,10 +47,10 @@ _ID = (
 _WRONG: dict[Kind, tuple[tuple[str, str], tuple[str, str]]] = {  # of no slot; of a kind without one
     "passphrase": (
         ("the passphrase is wrong", "try again, or use the recovery code"),
-        ("no passphrase opens this vault", "use the recovery code, by --recovery"),
+        ("no passphrase opens this vault", "use the recovery code with --recovery"),
     ),
     "recovery": (
-        ("no key slot opens with this recovery code", "use the one that was shown last"),
+        ("no key slot opens with this recovery code", "use the latest one"),
         ("no recovery code opens this vault", "use the passphrase"),
     ),
     "keyring": (("the keyring has no key for this vault", "unlock with the passphrase"),) * 2,
@@ -227,7 +227,7 @@ def read_slots(database: Database, vault_id: bytes) -> list[SlotRow]:
     if not 0 < len(rows) <= MAX_SLOTS:
         raise damaged("it has no key slots, or too many", database.path)
     if rows[0][0] <= 0:  # in the order of the ids, which SQLite has up to 2^63 - 1
-        raise damaged("a key slot has a number that none has", database.path)
+        raise damaged("a key slot has an invalid number", database.path)
     found = []
     for number, body, digest in rows:
         sound = isinstance(body, bytes) and digest == _digest(vault_id, number, body)
@@ -287,7 +287,7 @@ def without(rows: Sequence[SlotRow], number: int) -> list[SlotRow]:
     rest = [row for row in rows if row.id != number]
     if not any(row.lasting for row in rest):
         hint = "add another passphrase or recovery code first: a keyring alone can be lost"
-        raise VaultError(f"key slot {number} is the last that opens on every machine", hint)
+        raise VaultError(f"key slot {number} is the last one that opens on every machine", hint)
     return rest
 
 

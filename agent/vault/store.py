@@ -91,13 +91,13 @@ def _item(database: Database, found_by: bytes) -> Item:
         case [(int(generation), bytes(sealed))] if generation > 0:
             return Item(found_by, generation, sealed)
         case _:
-            raise damaged("an item is missing, or is none", database.path)
+            raise damaged("an item is missing or invalid", database.path)
 
 
 def check_item(name: str, payload: bytes) -> None:
     """Raise UsageError if an item is larger than a vault takes."""
     if not 0 < len(name.encode()) <= MAX_NAME or len(payload) > MAX_ITEM_BYTES:
-        what = "an item for the vault has no name, or too much in it"
+        what = "an item for the vault has no name or is too large"
         raise UsageError(what, f"keep at most {MAX_ITEM_BYTES} bytes in one item")
 
 
@@ -123,7 +123,7 @@ class Store:
         self._check_age(self._witness)
         self.items = read_items(database, seals)
         if _digest(self.items) != self.state.items:
-            raise damaged("its items are not of one time", database.path)
+            raise damaged("its items come from different states", database.path)
         self._verified = self.doubtful = False
         self._unsynced = self._witness != self.state.witness(seals.vault_id)
         self.notes = [] if self._witness else [MISSING]
@@ -163,7 +163,7 @@ class Store:
     def check_entry(self, site: str, payload: bytes) -> None:
         """Raise UsageError where an entry is larger than there may be one."""
         if not 0 < len(site.encode()) <= chain.MAX_NAME or len(payload) > chain.MAX_PAYLOAD:
-            raise UsageError("this is too large for the ledger", "ask for fewer attributes")
+            raise UsageError("the request is too large for the ledger", "ask for fewer attributes")
 
     def append_entry(self, site: str, payload: bytes, *, durable: bool) -> int:
         """Append an entry to the chain and return its number, from 1.
@@ -200,7 +200,7 @@ class Store:
         item = sealed_item(self.seals, name, payload, self.state.generation + 1)
         items = self.items | {name: item}
         if len(items) > MAX_ITEMS:
-            raise UsageError("the vault has no place for more items", "remove some first")
+            raise UsageError("the vault has no room for more items", "remove some first")
         self._change(items, put_item(item), durable=durable)
 
     def get(self, name: str) -> bytes | None:

@@ -97,7 +97,7 @@ class Vault:
         return self._add(rows, self._maker().keyring(slots.free_id(rows)))
 
     def remove_slot(self, number: int) -> None:
-        """Remove a key slot; VaultError if it is the last that opens on every machine."""
+        """Remove a key slot; VaultError if it is the last one that opens on every machine."""
         rows = self.keys()
         rest = slots.without(rows, number)
         [gone] = [row for row in rows if row not in rest]

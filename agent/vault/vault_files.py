@@ -17,9 +17,9 @@ from agent.paths import Paths
 from agent.vault.seal import FORMAT
 
 MAX_BYTES = 1024
-MISSING = "this machine did not know how old the vault is: an old copy would not have been noticed"
-OLD_COPY = "if you put this copy there yourself, run `reticent vault restore` with it"
-UNWRITTEN = "the witness cannot be written: an old copy of the vault would not be noticed"
+MISSING = "this machine has no record of the vault's age: an old copy would have gone unnoticed"
+OLD_COPY = "if you put this copy there yourself, run `reticent vault restore` on it"
+UNWRITTEN = "the witness cannot be written: an old copy of the vault would go unnoticed"
 _Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 LOG, JOURNAL, SHARED = "-wal", "-journal", "-shm"  # SQLite appends these to the name of a database
 REPLACED = ".replaced-"  # and a number from 1: what a restored backup replaced
@@ -105,7 +105,7 @@ class Notice(Struct, frozen=True, forbid_unknown_fields=True):
         kept = f"your profile and the ledger ({many}) were set aside"
         if self.lost:
             kept += (
-                f", but {self.lost:,} of these could not be read any more: they have only the site,"
+                f", but {self.lost:,} of these could no longer be read: they have only the site,"
                 " the query, the time and what was new to somebody"
             )
         return f"{self.what}; {kept}"
@@ -178,15 +178,15 @@ def check_name(path: Path) -> None:
         raise taken(path)
     for log in (path.with_name(path.name + suffix) for suffix in (LOG, JOURNAL)):
         if log.is_file() and log.stat().st_size:
-            what = f"the latest entries of a vault that was here are in {log.name} still"
-            hint = f"move it to where {path.name} went, named like that; else remove it"
+            what = f"the latest entries of a vault that was here are still in {log.name}"
+            hint = f"move it to where {path.name} is now and rename it to match, or remove it"
             raise VaultError(what, hint, str(log))
 
 
 def taken(path: Path) -> VaultError:
     """Return the error where a vault is in the way of a new one."""
     hint = "open it with `reticent unlock`; `reticent vault purge` removes everything, for good"
-    return VaultError("there is a vault already, and nothing was changed", hint, str(path))
+    return VaultError("a vault already exists, and nothing was changed", hint, str(path))
 
 
 def replaced(path: Path) -> list[Path]:

@@ -27,7 +27,7 @@ _BSD_PEER = struct.Struct("2I")  # version, user: the start of struct xucred, sy
 _SOL_LOCAL, _LOCAL_PEERCRED = 0, 1  # of sys/un.h; Python does not name them
 LONGEST = 100  # bytes; a system that we know takes 103 at least
 HOST = "localhost"  # what the header Host says; no name is looked up
-ABSENT = "the daemon does not run"
+ABSENT = "the daemon is not running"
 START = "start it with `reticent daemon`, or `reticent daemon service install`"
 RESTART = "stop the daemon, and start it again with `reticent daemon`"
 MEDIA_TYPE = "text/event-stream"
@@ -60,7 +60,7 @@ def check_address(path: Path) -> str:
     length = len(os.fsencode(path))
     if length <= LONGEST:
         return str(path)
-    what = f"the path of the socket has {length} bytes, and at most {LONGEST} are possible"
+    what = f"the path of the socket has {length} bytes, and the limit is {LONGEST}"
     raise UsageError(what, f"set {HOME} to a shorter path", str(path))
 
 
@@ -109,11 +109,11 @@ def spoken() -> Iterator[None]:
     except BlockingIOError:  # what a Unix socket says whose queue of callers is full
         raise DaemonError("the daemon has too many callers at once", "try again") from None
     except TimeoutError:
-        hint = f"try again; if it stays so, {RESTART}"
-        raise DaemonError("the daemon said nothing in time", hint) from None
+        hint = f"try again; if that does not help, {RESTART}"
+        raise DaemonError("the daemon did not answer in time", hint) from None
     except (http.client.HTTPException, OSError):
-        what = "the daemon broke off, or does not speak HTTP"
-        raise DaemonError(what, f"see its log; if it stays so, {RESTART}") from None
+        what = "the daemon broke off or does not speak HTTP"
+        raise DaemonError(what, f"see its log; if that does not help, {RESTART}") from None
 
 
 def _check_owner(opened: socket.socket) -> None:
@@ -123,7 +123,9 @@ def _check_owner(opened: socket.socket) -> None:
 
 
 def _foreign() -> DaemonError:
-    return DaemonError("the daemon's socket is not ours", "run this as the user who started it")
+    return DaemonError(
+        "the daemon's socket belongs to another user", "run this as the user who started it"
+    )
 
 
 def messages(lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -195,7 +197,7 @@ class Client:
             data = b"" if body is None else _encoded(body)
         except UnicodeEncodeError:  # what is no UTF-8 comes into a program as lone surrogates
             hint = "type it in a terminal that uses UTF-8"
-            raise UsageError("something in this is not text in UTF-8", hint) from None
+            raise UsageError("part of this is not text in UTF-8", hint) from None
         with spoken():
             status, answer = self._exchange(route.method, target, data)
         if status != OK:
@@ -271,10 +273,10 @@ def _refusal(status: int, answer: bytes) -> ReticentError:
     try:
         return error_of(msgspec.json.decode(answer, type=Fault))
     except (msgspec.DecodeError, UnicodeDecodeError):
-        what = f"the daemon answered with status {status}, and no reason"
-        return DaemonError(what, f"see its log; if it stays so, {RESTART}")
+        what = f"the daemon answered with status {status} and no reason"
+        return DaemonError(what, f"see its log; if that does not help, {RESTART}")
 
 
 def _misunderstood() -> DaemonError:
-    what = "the daemon's answer is not one that this version understands"
+    what = "this version does not understand the daemon's answer"
     return DaemonError(what, f"it may be of another version: {RESTART}")

@@ -259,5 +259,5 @@ def target_of(route: Route, given: Mapping[str, Any]) -> str:
 
 def _segment(name: str, text: str) -> str:
     if text in DOTS:
-        raise UsageError(f"{text!r} is no {name}", f"name the {name}")
+        raise UsageError(f"{text!r} is not a {name}", f"name the {name}")
     return quote(text, safe="")

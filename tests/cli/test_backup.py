@@ -85,7 +85,7 @@ def test_what_cannot_be_copied_is_said(
     assert "passphrase" in " ".join(run("vault", "backup", file).refusal(code=1))
     assert not file.exists()
     file.write_text("mine")
-    assert run("vault", "backup", file).refusal()[0] == f"{file}: there is such a file already"
+    assert run("vault", "backup", file).refusal()[0] == f"{file}: the file already exists"
     assert file.read_text() == "mine"
     assert "--recovery" in run("vault", "backup", "x", "--keyring", "--recovery").refusal()[0]
     assert run("vault", "backup").refusal()[0] == "missing argument 'FILE'"

@@ -142,8 +142,8 @@ def test_where_nothing_has_a_price_no_line_is_fitted(calibrate: Run) -> None:
 @pytest.mark.parametrize(
     ("text", "error", "hint"),
     [
-        ("a = ", "this is no TOML", "write lines such as region = 2"),
-        ("\x00", "this is no TOML", "write lines such as region = 2"),
+        ("a = ", "this is not valid TOML", "write lines such as region = 2"),
+        ("\x00", "this is not valid TOML", "write lines such as region = 2"),
         ("[improvment]", "unknown key 'improvment'", "did you mean 'improvement'?"),
         ("one_of = 3", "'one_of' is not a table", "write it as [one_of]"),
         ("[sensitivity]\nregoin = 3", "unknown attribute 'regoin'", "did you mean 'region'?"),
@@ -157,7 +157,7 @@ def test_where_nothing_has_a_price_no_line_is_fitted(calibrate: Run) -> None:
         ("[one_of]\n12345678901 = 2", "is not a number of people", "1000 = 2"),
         ("[one_of]\n10 = 2", "does not say what you want for sensitivity 2", '2 = "100%"'),
         ("", "nothing is answered here", "answer sensitivity, one_of, or both"),
-        ("#" * (LARGEST + 1), "bytes", "check that it is the file that was meant"),
+        ("#" * (LARGEST + 1), "bytes", "check that it is the right file"),
     ],
 )
 def test_what_nobody_asked_is_refused(calibrate: Run, text: str, error: str, hint: str) -> None:

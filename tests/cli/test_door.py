@@ -50,7 +50,7 @@ def test_a_daemon_that_listens_elsewhere_is_named(
         assert "XDG_RUNTIME_DIR" in hint
         assert f"`kill {number}`" in hint
     else:
-        assert error == "the daemon does not run"
+        assert error == "the daemon is not running"
 
 
 @pytest.mark.parametrize("text", ["", "\n", "0", "-1", "x", "1" * 30, "9" * 18])

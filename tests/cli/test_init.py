@@ -143,7 +143,7 @@ def test_a_second_time_nothing_is_changed(begin: Begin) -> None:
     begin()
     before = {path: path.read_bytes() for path in (paths().vault, paths().policy, paths().witness)}
     error, hint = begin("--preset", "strict").refusal(code=1)
-    assert "there is a vault already, and nothing was changed" in error
+    assert "a vault already exists, and nothing was changed" in error
     assert "reticent unlock" in hint
     assert {path: path.read_bytes() for path in before} == before
 
@@ -177,11 +177,11 @@ def test_a_keyring_that_refuses_is_a_note(begin: Begin, monkeypatch: pytest.Monk
     """The vault is there all the same."""
 
     def refuse(*_given: object) -> None:
-        raise VaultError("the keyring did not take the key", "unlock with the passphrase")
+        raise VaultError("the keyring did not store the key", "unlock with the passphrase")
 
     monkeypatch.setattr("agent.vault.secrets.keep", refuse)
     [note] = begin("--keyring", "--json").record["notes"]
-    assert "the keyring did not take the key" in note
+    assert "the keyring did not store the key" in note
     assert [each.kind for each in keys(here())] == ["passphrase", "recovery"]
 
 

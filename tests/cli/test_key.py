@@ -177,7 +177,7 @@ def test_what_cannot_be_changes_nothing(
 def test_the_last_of_use_everywhere_stays(key: Keyed) -> None:
     """A keyring alone could be lost."""
     assert key("remove", "2", "--yes").code == 0
-    assert "is the last that opens" in key("remove", "1", "--yes").refusal(1)[0]
+    assert "is the last one that opens" in key("remove", "1", "--yes").refusal(1)[0]
 
 
 def test_the_last_passphrase_goes_with_a_word(key: Keyed, code: str) -> None:

@@ -47,7 +47,7 @@ def test_a_key_is_never_written_over(run: Run, tmp_path: Path) -> None:
     """It may be the only one."""
     key = tmp_path / "maker.pem"
     key.write_text("precious")
-    assert "there is such a file already" in run("model", "key", key).refusal()[0]
+    assert "the file already exists" in run("model", "key", key).refusal()[0]
     assert key.read_text() == "precious"
 
 

@@ -173,7 +173,7 @@ def test_a_policy_that_others_can_write_is_as_bad_as_for_the_daemon(asked: Run) 
     for command in (("check",), ("show", "--policy", paths().policy)):
         said = asked(*command)
         assert said.code == 2
-        assert f"{paths().policy}: others can write to this file" in said.out + said.err
+        assert f"{paths().policy}: other users can write to this file" in said.out + said.err
     Path("named.toml").write_text("lambda = 1\n")
     Path("named.toml").chmod(0o666)
     assert asked("check", "named.toml").code == 0

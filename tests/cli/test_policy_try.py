@@ -179,7 +179,7 @@ def test_the_example_runs_under_every_example_policy(run: Run, policy: Path) -> 
 @pytest.mark.parametrize(
     ("text", "error", "hint"),
     [
-        ("region = ", "profile.toml: this is no TOML", "write lines such as"),
+        ("region = ", "profile.toml: this is not valid TOML", "write lines such as"),
         ('regoin = "coast"', "profile.toml: unknown attribute 'regoin'", "'region'?"),
         ('region = "Coats"', "profile.toml: unknown value of region 'Coats'", "'coast'?"),
         ("hobby = true", "profile.toml: the value of hobby is not text", 'hobby = "yes"'),

@@ -178,7 +178,7 @@ def test_an_export_is_private_and_can_be_read_again(
     before = file.read_bytes()
     for arguments in (["--yes"], []):
         error, _ = run("profile", "export", file, *arguments).refusal()
-        assert error.endswith("there is such a file already")
+        assert error.endswith("the file already exists")
     assert file.read_bytes() == before
     other = tmp_path / "other.toml"
     assert run("profile", "export", other, "--yes", "--json").record == {"file": str(other)}
@@ -232,7 +232,7 @@ def test_values_come_from_a_pipe(
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("region = coast", ("the standard input: this is no TOML", "region")),
+        ("region = coast", ("the standard input: this is not valid TOML", "region")),
         (TEXT + 'regoin = "coast"', ("unknown attribute 'regoin'", "'region'")),
         ('region = "coats"', ("unknown value", "'coast'")),
         ("region = 1", ("text", "quotes")),

@@ -28,7 +28,7 @@ def test_no_daemon_is_one_sentence_and_a_way_out(run: Run) -> None:
     """With or without --json, and the exit code tells a script."""
     for arguments in (["status"], ["status", "--json"]):
         error, hint = run(*arguments).refusal(code=1)
-        assert error == "the daemon does not run"
+        assert error == "the daemon is not running"
         assert hint.startswith("make a vault with `reticent init`, then ")
         assert "`reticent daemon`" in hint
     paths().vault.parent.mkdir(parents=True)

@@ -34,7 +34,7 @@ def test_the_daemon_has_ended(run: Run) -> None:
     assert not paths().control.exists()
     with ended(paths()):
         pass
-    assert run("daemon", "stop").refusal(code=1)[0] == "the daemon does not run"
+    assert run("daemon", "stop").refusal(code=1)[0] == "the daemon is not running"
 
 
 @pytest.mark.parametrize("listens", [True, False])

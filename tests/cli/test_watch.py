@@ -198,7 +198,7 @@ def test_each_line_can_be_an_object(watched: Callable[..., list[str]]) -> None:
 def test_a_daemon_that_never_ran_is_an_error(run: Run, home: Path) -> None:
     """As for other commands."""
     assert home.is_dir()
-    assert "does not run" in run("requests", "watch").refusal(code=1)[0]
+    assert "is not running" in run("requests", "watch").refusal(code=1)[0]
 
 
 def test_it_waits_for_the_daemon_and_says_so_once() -> None:

@@ -213,7 +213,7 @@ def test_what_the_keyring_keeps_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def fetched(accounts: Sequence[str]) -> dict[str, bytes]:
         if "silent" in accounts:
-            raise VaultError("the keyring did not give the key", "start it")
+            raise VaultError("the keyring did not return the key", "start it")
         return {each: bytes(32) for each in accounts if each == "kept"}
 
     monkeypatch.setattr(secrets, "forget", lambda _account: False)

@@ -66,7 +66,7 @@ WRONG: list[tuple[Callable[[Machine], object], str, State, str]] = [
     (lambda c: c.paths.data.chmod(0o770), "folder data", "bad", "others can put things into"),
     (lambda c: c.paths.state.chmod(0o755), "folder state", "warn", "others can look into"),
     (lambda c: c.paths.vault.chmod(0o644), "files", "bad", "others can read"),
-    (lambda c: c.paths.policy.chmod(0o666), "policy", "bad", "others can write"),
+    (lambda c: c.paths.policy.chmod(0o666), "policy", "bad", "other users can write"),
     (lambda c: left(c, c.paths.query), "socket query", "warn", "a daemon that is gone"),
     (lambda c: c.paths.control.touch(), "socket control", "bad", "is no socket"),
     (lambda c: c.paths.policy.unlink(), "policy", "warn", "there is none"),

@@ -63,7 +63,7 @@ def test_a_folder_that_is_not_ours_alone_is_refused(home: Paths) -> None:
     """Before anything is put into it."""
     home.runtime.mkdir(0o700)
     home.runtime.chmod(0o777)
-    with pytest.raises(UsageError, match="others can write to this folder"):
+    with pytest.raises(UsageError, match="other users can write to this folder"):
         run(home, Options(), fake_inside)
     assert [*home.runtime.iterdir()] == []
 

@@ -108,21 +108,21 @@ def test_another_kind_of_file_is_refused(data: bytes) -> None:
 
 
 METADATA: list[tuple[str, Edit]] = [
-    ("it has a member that is not known", lambda m: m.update(more=1)),
+    ("it has an unknown member", lambda m: m.update(more=1)),
     ("licence is missing", lambda m: m.pop("licence")),
     ("id is not text", lambda m: m.update(id=1)),
     ("id is empty", lambda m: m.update(id="")),
-    ("estimator is not one of the values", lambda m: m.update(estimator="x")),
-    ("estimator is not one of the values", lambda m: m.update(estimator="\x1b[2J")),
-    ("it has a member that is not known", lambda m: m.update({"\x1b[2J\n": 1})),
+    ("estimator is not one of the allowed values", lambda m: m.update(estimator="x")),
+    ("estimator is not one of the allowed values", lambda m: m.update(estimator="\x1b[2J")),
+    ("it has an unknown member", lambda m: m.update({"\x1b[2J\n": 1})),
     ("queries is empty", lambda m: m.update(queries=[])),
     ("attributes is empty", lambda m: m.update(attributes=[])),
     (
-        "an entry of queries has a member that is not known",
+        "an entry of queries has an unknown member",
         lambda m: m["queries"][0].update(more=1),
     ),
     (
-        "an entry of attributes has a member that is not known",
+        "an entry of attributes has an unknown member",
         lambda m: m["attributes"][0].update(more=1),
     ),
     ("control character", lambda m: m.update(source="\x1b[2J")),

@@ -112,7 +112,7 @@ def test_a_file_of_any_size_is_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     path.touch()
     os.truncate(path, file.MAX_BYTES + 1)
-    with pytest.raises(UsageError, match="1073741824 are the most"):
+    with pytest.raises(UsageError, match="the limit is 1073741824"):
         file.read(path)
 
 

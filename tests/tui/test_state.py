@@ -69,7 +69,7 @@ def test_the_way_out_fits_what_is_missing() -> None:
     assert MISTAKES[0] in before
     assert "reticent model add" in trouble_of(changed(OPEN, models=[BROKEN]))
     assert "reticent init" in trouble_of(changed(OPEN, vault=False, policy=NONE))
-    assert "F9" in lost("the daemon does not run")
+    assert "F9" in lost("the daemon is not running")
     assert trouble_of(OPEN) == ""
     assert trouble_of(changed(OPEN, notes=["line 4: no 'dev_wbe'"])) == "line 4: no 'dev_wbe'"
 

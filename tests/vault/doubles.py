@@ -29,7 +29,7 @@ class MemoryStore(Store):
     def check_entry(self, site: str, payload: bytes) -> None:
         """Refuse an entry that is too large."""
         if not site or len(payload) > MOST:
-            raise UsageError("this is too large for the ledger", "ask for less")
+            raise UsageError("the request is too large for the ledger", "ask for less")
 
     def append_entry(self, site: str, payload: bytes, *, durable: bool) -> int:
         """Append an entry and return its number."""

@@ -59,7 +59,7 @@ def test_a_backup_replaces_nothing(tmp_path: Path, vault: Vault) -> None:
     taken = tmp_path / "taken"
     taken.write_bytes(b"mine")
     with vault:
-        with pytest.raises(VaultError, match="such a file already"):
+        with pytest.raises(VaultError, match="the file already exists"):
             vault.backup(taken)
         with pytest.raises(VaultError, match="no such file or directory"):
             vault.backup(tmp_path / "none" / "backup.db")
@@ -297,7 +297,7 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     to = folder / "copy.db"
     with store_of(at, key) as store:
         between_steps(monkeypatch, [lambda: to.write_bytes(b"theirs")])
-        with pytest.raises(VaultError, match="such a file already") as caught:
+        with pytest.raises(VaultError, match="the file already exists") as caught:
             store.database.copy(to)
         assert (caught.value.where, to.read_bytes()) == (str(to), b"theirs")
         with pytest.raises(VaultError, match="no such file or directory") as caught:

@@ -129,7 +129,7 @@ def test_another_history_than_the_machine_has_seen_is_noticed(tmp_path: Path) ->
         unlock_with(at, key).close()
         head = early.split(b'"head":"')[1][:64]
         at.witness.write_bytes(early.replace(head, head[::-1]))
-        with pytest.raises(RolledBackError, match="another than this machine has seen"):
+        with pytest.raises(RolledBackError, match="differs from the one this machine has seen"):
             unlock_with(at, key)
 
 

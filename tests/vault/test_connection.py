@@ -191,7 +191,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(VaultError, match="not a file"):
         Database.open(tmp_path / "pipe")
-    with pytest.raises(VaultError, match="such a file already"):
+    with pytest.raises(VaultError, match="the file already exists"):
         make_private(file)
 
 
@@ -219,8 +219,8 @@ def test_files_are_their_owners_from_the_beginning(tmp_path: Path) -> None:
         (sqlite3.SQLITE_IOERR_FSYNC, VaultError, "the disk failed"),
         (sqlite3.SQLITE_CANTOPEN_ISDIR, VaultError, "cannot be opened"),
         (sqlite3.SQLITE_READONLY_DIRECTORY, VaultError, "read-only"),
-        (sqlite3.SQLITE_CORRUPT_VTAB, DamagedVaultError, "not a sound database"),
-        (sqlite3.SQLITE_TOOBIG, DamagedVaultError, "not a sound database"),
+        (sqlite3.SQLITE_CORRUPT_VTAB, DamagedVaultError, "not a valid database"),
+        (sqlite3.SQLITE_TOOBIG, DamagedVaultError, "not a valid database"),
     ],
 )
 def test_each_kind_of_error_has_its_sentence(code: int, kind: type[VaultError], what: str) -> None:

@@ -238,9 +238,9 @@ def test_what_stands_above_is_for_all_models_and_a_table_for_its_own() -> None:
 @pytest.mark.parametrize(
     ("text", "what", "hint"),
     [
-        (b"region = ", "this is no TOML", "write lines such as"),
-        (b"\xff", "this is no TOML", "write lines such as"),
-        (b"a = " + b"[" * 50_000, "this is no TOML", "write lines such as"),
+        (b"region = ", "this is not valid TOML", "write lines such as"),
+        (b"\xff", "this is not valid TOML", "write lines such as"),
+        (b"a = " + b"[" * 50_000, "this is not valid TOML", "write lines such as"),
         (b'regoin = "uk"', "unknown attribute 'regoin'", "'region'?"),
         (b'region = "UK"', "unknown value of region 'UK'", "'uk'?"),
         (b'region = "spain"', "unknown value of region 'spain'", "known: "),

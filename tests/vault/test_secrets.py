@@ -228,16 +228,16 @@ def test_a_keyring_that_refuses_changes_nothing(ring: Ring, at: Location, vault:
     """Neither adding nor rotating nor unlocking; removing its slot does not need it."""
     ring.locked = True
     before = vault.keys()
-    with pytest.raises(VaultError, match="did not take"):
+    with pytest.raises(VaultError, match="did not store"):
         vault.add_keyring()
     assert vault.keys() == before
     ring.locked = False
     number = vault.add_keyring()
     ring.locked = True
-    with pytest.raises(VaultError, match="did not take"):
+    with pytest.raises(VaultError, match="did not store"):
         vault.rotate(PASSPHRASE)
     vault.close()
-    with pytest.raises(VaultError, match="did not give"):
+    with pytest.raises(VaultError, match="did not return"):
         unlock(at, RING)
     with unlock(at, TYPED) as again:
         again.remove_slot(number)
@@ -266,14 +266,14 @@ def test_whatever_it_raises_is_one_error(
     """Backends have libraries of their own, and each of these its own errors."""
     before = vault.keys()
     ring.troubles = [trouble]
-    with pytest.raises(VaultError, match="did not take the key") as caught:
+    with pytest.raises(VaultError, match="did not store the key") as caught:
         vault.add_keyring()
     assert caught.value.__cause__ is trouble
     assert (vault.keys(), ring.kept) == (before, {})
     vault.add_keyring()
     vault.close()
     ring.troubles = [trouble]
-    with pytest.raises(VaultError, match="did not give the key"):
+    with pytest.raises(VaultError, match="did not return the key"):
         unlock(at, RING)
     ring.troubles = [trouble]
     with unlock(at, TYPED) as again:
@@ -289,7 +289,7 @@ def test_what_is_not_kept_is_no_key(
     found = {"nothing": None, "another": "00" * 32}[other]
     monkeypatch.setattr(ring, "get_password", lambda _service, _account: found)
     before = vault.keys()
-    with pytest.raises(VaultError, match="did not take the key"):
+    with pytest.raises(VaultError, match="did not store the key"):
         vault.add_keyring()
     assert vault.keys() == before
 
@@ -333,7 +333,7 @@ def test_a_rotation_that_fails_half_way_leaves_no_key(ring: Ring, vault: Vault) 
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ring, "set_password", refuse)
-        with pytest.raises(VaultError, match="did not take the key"):
+        with pytest.raises(VaultError, match="did not store the key"):
             vault.rotate(PASSPHRASE)
     assert (ring.kept, vault.keys()) == (before, slots)
 

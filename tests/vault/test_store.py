@@ -226,7 +226,7 @@ def test_too_many_items_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         store.put("a", b"1")
         store.put("b", b"1")
         store.put("a", b"2")
-        with pytest.raises(UsageError, match="no place"):
+        with pytest.raises(UsageError, match="no room"):
             store.put("c", b"1")
 
 

@@ -121,12 +121,12 @@ def test_a_folder_that_others_write_to_is_not_used(at: Location) -> None:
     """Neither to make a vault nor to open one."""
     at.vault.parent.mkdir()
     at.vault.parent.chmod(0o777)
-    with pytest.raises(UsageError, match="others can write"):
+    with pytest.raises(UsageError, match="other users can write"):
         new(at)
     at.vault.parent.chmod(0o700)
     new(at)[0].close()
     at.witness.parent.chmod(0o777)
-    with pytest.raises(UsageError, match="others can write"):
+    with pytest.raises(UsageError, match="other users can write"):
         unlock(at, TYPED)
     at.witness.parent.chmod(0o755)
     unlock(at, TYPED).close()

@@ -188,7 +188,7 @@ def test_the_log_of_a_vault_that_was_moved_stays(at: Location, vault: Vault) -> 
         with pytest.raises(VaultError, match=r"latest entries .* in vault\.db-wal") as caught:
             attempt()
         assert caught.value.where == str(log)
-        assert "vault.db went" in caught.value.hint
+        assert "where vault.db is now" in caught.value.hint
     log.replace(old.vault.with_name("old.db-wal"))
     make(at, PASSPHRASE, FAST)
     with unlock(old, TYPED) as found:

@@ -37,7 +37,7 @@ def test_it_is_measured_in_bytes(text: str) -> None:
     if len(str(path).encode()) <= LONGEST:
         assert check_address(path) == str(path)
     else:
-        with pytest.raises(UsageError, match=f"at most {LONGEST} are possible") as raised:
+        with pytest.raises(UsageError, match=f"the limit is {LONGEST}") as raised:
             check_address(path)
         assert raised.value.hint == "set RETICENT_HOME to a shorter path"
 

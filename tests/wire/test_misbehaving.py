@@ -24,10 +24,10 @@ GOOD = HEAD + b'Content-Length: 13\r\n\r\n{"done":true}'
 SSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 EVENT = b'data: {"number":1,"kind":"lock","at":"2026-03-02T09:15:00Z"}\n\n'
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
-BROKE = "the daemon broke off, or does not speak HTTP"
-STRANGE = "the daemon's answer is not one that this version understands"
+BROKE = "the daemon broke off or does not speak HTTP"
+STRANGE = "this version does not understand the daemon's answer"
 LARGE = "the daemon's answer is too large"
-RUNS_NOT = "the daemon does not run"
+RUNS_NOT = "the daemon is not running"
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_a_socket_of_somebody_else(path: Path, monkeypatch: pytest.MonkeyPatch) 
     other = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: other)
     with FakeDaemon(path, {"shutdown": Done}) as fake:
-        assert refused(path).what == "the daemon's socket is not ours"
+        assert refused(path).what == "the daemon's socket belongs to another user"
         assert fake.calls == []
 
 
@@ -90,7 +90,7 @@ def test_a_socket_that_may_not_be_opened(path: Path, monkeypatch: pytest.MonkeyP
         raise PermissionError
 
     monkeypatch.setattr(socket.socket, "connect", denied)
-    assert refused(path).what == "the daemon's socket is not ours"
+    assert refused(path).what == "the daemon's socket belongs to another user"
 
 
 def test_too_long_a_path(path: Path) -> None:
@@ -104,7 +104,7 @@ def test_silence(path: Path) -> None:
     """An answer that never comes, and one that stops within."""
     for answer in (b"", GOOD[:-3], HEAD):
         with saying(path, answer, hold=True):
-            assert refused(path, 0.01).what == "the daemon said nothing in time"
+            assert refused(path, 0.01).what == "the daemon did not answer in time"
         path.unlink()
 
 
@@ -147,10 +147,10 @@ def test_an_answer_that_is_cut_anywhere(path: Path, cut: int) -> None:
         (HEAD + b'\r\n{"done":true}{}', STRANGE),
         (HEAD + b"Content-Length: 99999999999\r\n\r\n", LARGE),
         (HEAD + b"Content-Length: -1\r\n\r\nnot JSON", STRANGE),
-        (b"HTTP/1.1 204 No\r\n\r\n", "the daemon answered with status 204, and no reason"),
-        (b"HTTP/1.1 302 No\r\n\r\n", "the daemon answered with status 302, and no reason"),
-        (b"HTTP/1.1 500 No\r\n\r\nsorry", "the daemon answered with status 500, and no reason"),
-        (b"HTTP/1.1 500 No\r\n\r\n\xff", "the daemon answered with status 500, and no reason"),
+        (b"HTTP/1.1 204 No\r\n\r\n", "the daemon answered with status 204 and no reason"),
+        (b"HTTP/1.1 302 No\r\n\r\n", "the daemon answered with status 302 and no reason"),
+        (b"HTTP/1.1 500 No\r\n\r\nsorry", "the daemon answered with status 500 and no reason"),
+        (b"HTTP/1.1 500 No\r\n\r\n\xff", "the daemon answered with status 500 and no reason"),
     ],
 )
 def test_an_answer_that_is_none(path: Path, answer: bytes, what: str) -> None:
@@ -178,7 +178,7 @@ def test_a_failed_call_leaves_the_next_one_whole(path: Path) -> None:
     with saying(path, *answers), Client(path) as client:
         assert client.call("shutdown") == Done()
         assert client.call("shutdown") == Done()
-        with pytest.raises(DaemonError, match="not one that this version"):
+        with pytest.raises(DaemonError, match="does not understand"):
             client.call("shutdown")
         assert client.call("shutdown") == Done()
 
@@ -219,7 +219,7 @@ def test_a_byte_that_is_another_gives_the_answer_or_an_error_of_ours(at: int, by
         (SSE + CHUNKED + b"5\r\ndata", BROKE),
         (SSE + b"\r\ndata: " + b"x" * 70000, "the daemon sent an event that is too large"),
         (GOOD, STRANGE),
-        (b"HTTP/1.1 500 No\r\n\r\n", "the daemon answered with status 500, and no reason"),
+        (b"HTTP/1.1 500 No\r\n\r\n", "the daemon answered with status 500 and no reason"),
         (b"", BROKE),
     ],
 )
@@ -250,5 +250,5 @@ def test_events_that_stop_coming(path: Path) -> None:
     with saying(path, SSE + b"\r\n: alive\n" + EVENT, hold=True), Client(path) as client:
         stream = client.events(0.01)
         assert next(stream).number == 1
-        with pytest.raises(DaemonError, match="said nothing in time"):
+        with pytest.raises(DaemonError, match="did not answer in time"):
             next(stream)

@@ -69,7 +69,7 @@ def test_without_parameters_it_is_the_path() -> None:
 @pytest.mark.parametrize("text", ["", ".", "..", None])
 def test_a_step_through_the_path_is_refused(text: str | None) -> None:
     """`/v1/models/..` would be another call."""
-    with pytest.raises(UsageError, match="is no name"):
+    with pytest.raises(UsageError, match="is not a name"):
         target_of(ROUTE["remove_model"], {"name": text})
 
 

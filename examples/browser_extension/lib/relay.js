@@ -22,7 +22,7 @@ const FAULTS = {
   },
   slow: {
     code: "too slow",
-    what: "the daemon said nothing in time",
+    what: "the daemon did not answer in time",
     hint: "run `reticent status`",
   },
   odd: {

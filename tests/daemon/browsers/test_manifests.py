@@ -187,7 +187,7 @@ def test_no_manifest_is_written_where_others_could_replace_it(
 ) -> None:
     """The folder is named, and there is no manifest."""
     home.chmod(0o777)
-    with pytest.raises(UnsafeError, match="others can write to this folder"):
+    with pytest.raises(UnsafeError, match="other users can write to this folder"):
         install_manifests(look_at_manifests(system, places), places, sys.executable)
     assert not manifest_path(CHROMIUM, system).exists()
 

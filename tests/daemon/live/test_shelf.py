@@ -124,7 +124,7 @@ def test_a_model_that_others_can_write_is_not_used(filled: Filled) -> None:
     for each, bits in ((place, 0o666), (filled.shelf.folder, 0o777)):
         before = each.stat().st_mode
         each.chmod(bits)
-        with pytest.raises(UnsafeError, match="others can write to this"):
+        with pytest.raises(UnsafeError, match="other users can write to this"):
             ModelRegistry(filled.shelf.folder).of("mine", ANY, filled.now)
         each.chmod(before)
     assert ModelRegistry(filled.shelf.folder).of("mine", ANY, filled.now)

@@ -172,6 +172,6 @@ def test_what_others_can_write_is_not_written_over(policy: Path) -> None:
     """Nor kept as it is with our name under it: what stands there may be theirs."""
     before = policy.read_text()
     policy.chmod(0o666)
-    with pytest.raises(UnsafeError, match="others can write to this file"):
+    with pytest.raises(UnsafeError, match="other users can write to this file"):
         rewrite(policy, lambda text, _: text + "# more\n")
     assert policy.read_text() == before

@@ -7,7 +7,7 @@ import { module } from "./at.mjs";
 
 const { Relay } = await module("lib/relay.js");
 const LONG = 60_000;
-const ABSENT = { code: "no daemon", what: "the daemon does not run", hint: "start it" };
+const ABSENT = { code: "no daemon", what: "the daemon is not running", hint: "start it" };
 
 /** A browser whose lines can be spoken for; `refuses`: it cannot start the program. */
 function browser(refuses = false) {
