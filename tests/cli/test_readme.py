@@ -99,9 +99,15 @@ def test_its_other_commands_are_those_of_continuous_integration() -> None:
 
 def test_its_links_lead_somewhere() -> None:
     """Within the checkout."""
-    links = [link for link in re.findall(r"\]\(([^)]+)\)", README) if "://" not in link]
+    pages = (ROOT / "README.md", ROOT / "examples/GUIDE.md")
+    links = [
+        page.parent / link
+        for page in pages
+        for link in re.findall(r"\]\(([^)]+)\)", page.read_text())
+        if "://" not in link
+    ]
     assert links
-    assert [link for link in links if not (ROOT / link).exists()] == []
+    assert [link for link in links if not link.exists()] == []
 
 
 def test_its_picture_is_what_the_command_prints() -> None:
