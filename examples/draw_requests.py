@@ -20,8 +20,8 @@ from agent.cli.demo import REQUESTS
 from agent.errors import DaemonError
 from agent.paths import HOME, Paths, paths
 from agent.tui.app import Review
-from agent.tui.environment import Outside
 from agent.tui.link import Link
+from agent.tui.page import Environment
 from agent.wire.client import Client
 from agent.wire.decide import Ask
 from agent.wire.state import Unlock
@@ -95,7 +95,7 @@ async def _looked_at(places: Paths) -> str:
     def now() -> datetime:
         return datetime.now().astimezone()
 
-    outside = Outside(list, lambda _path, _line: None, now)
+    outside = Environment(list, lambda _path, _line: None, now)
     app = Review(Link(places.control, lambda: None), outside)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause(DRAWN)

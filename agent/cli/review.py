@@ -15,8 +15,8 @@ from agent.cli.options import sees_terminal
 from agent.errors import DaemonError, UsageError, reason
 from agent.paths import paths
 from agent.tui.app import Review
-from agent.tui.environment import Finding, Outside
 from agent.tui.link import Link
+from agent.tui.page import Environment, Finding
 
 NAME = "name one that can be run, as in `export EDITOR=nano`"
 USUAL = ("editor", "sensible-editor", "nano", "vi")  # where none is named
@@ -86,7 +86,7 @@ def review() -> None:
     if not sees_terminal() or os.environ.get("TERM", "") in PLAIN:
         hint = "use `reticent requests watch` and `reticent requests pending` instead"
         raise UsageError("the screens need a terminal", hint)
-    shown = Review(Link(paths().control, start), Outside(examined, edit, now))
+    shown = Review(Link(paths().control, start), Environment(examined, edit, now))
     shown.run()
     if shown.defect is not None:
         raise shown.defect

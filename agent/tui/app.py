@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
+from importlib import import_module
 from os import environ
 from typing import Any, ClassVar
 
@@ -13,13 +14,11 @@ from textual.worker import WorkerFailed
 
 from agent.errors import ReticentError
 from agent.tui import actions
-from agent.tui.action import Action, Where, keys
-from agent.tui.actions import TITLES, actions_of
+from agent.tui.actions import TITLES, Action, Where, actions_of, keys
 from agent.tui.dialogs import Help
-from agent.tui.environment import Outside
 from agent.tui.link import Link
-from agent.tui.page import Page
-from agent.tui.privacy_lock import Hiding
+from agent.tui.page import Environment, Page
+from agent.tui.privacy_lock import PrivacyLock
 from agent.tui.status_bar import TopBar
 from agent.wire.policy import Undone
 
@@ -52,67 +51,36 @@ class Actions(Provider):
 
     def _doing(self, action: Action) -> Callable[[], Awaitable[object]]:
         """Return what does it, where it belongs: in the program or in the screen."""
-        where = self.app if action.where == "everywhere" else self.screen
+        where = self.app if action in actions.EVERYWHERE else self.screen
         return partial(self.app.run_action, action.name, where)
 
 
-def _requests() -> Page:
-    from agent.tui.screens.requests import Requests
-
-    return Requests()
-
-
-def _profile() -> Page:
-    from agent.tui.screens.profile import ProfilePage
-
-    return ProfilePage()
-
-
-def _recipients() -> Page:
-    from agent.tui.screens.recipients import Recipients
-
-    return Recipients()
-
-
-def _tradeoff() -> Page:
-    from agent.tui.screens.tradeoff import TradeOff
-
-    return TradeOff()
-
-
-def _calibrate() -> Page:
-    from agent.tui.screens.calibrate import CalibratePage
-
-    return CalibratePage()
-
-
-def _policy() -> Page:
-    from agent.tui.screens.policy import PolicyScreen
-
-    return PolicyScreen()
-
-
-def _health() -> Page:
-    from agent.tui.screens.health import Health
-
-    return Health()
-
-
-PAGES: Mapping[str, Callable[[], Screen[Any]]] = {
-    "requests": _requests,
-    "recipients": _recipients,
-    "tradeoff": _tradeoff,
-    "profile": _profile,
-    "calibrate": _calibrate,
-    "policy": _policy,
-    "health": _health,
+_CLASSES: Mapping[Where, str] = {
+    "requests": "Requests",
+    "recipients": "Recipients",
+    "tradeoff": "TradeOff",
+    "profile": "ProfilePage",
+    "calibrate": "CalibratePage",
+    "policy": "PolicyScreen",
+    "health": "Health",
 }
 
 
-class Review(Hiding):
+def _page(where: Where, name: str) -> Page:
+    """Return a screen; its modules are loaded once it is shown."""
+    page: Page = getattr(import_module(f"agent.tui.screens.{where}"), name)()
+    return page
+
+
+PAGES: Mapping[str, Callable[[], Page]] = {
+    where: partial(_page, where, name) for where, name in _CLASSES.items()
+}
+
+
+class Review(PrivacyLock):
     """The screens of one daemon.
 
-    ``link``: the way to it; ``outside``: what others do for it; ``idle``: seconds without a key
+    ``link``: the way to it; ``environment``: what others do for it; ``idle``: seconds without a key
     until all is covered.
     """
 
@@ -125,9 +93,9 @@ class Review(Hiding):
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = dict(PAGES)
 
-    def __init__(self, link: Link, outside: Outside, idle: float = IDLE) -> None:
-        super().__init__(link, idle, ansi_color="NO_COLOR" in environ or None)  # else it is grey
-        self.outside = outside
+    def __init__(self, link: Link, environment: Environment, idle: float = IDLE) -> None:
+        no_color = "NO_COLOR" in environ or None  # else it is grey
+        super().__init__(link, environment, idle, ansi_color=no_color)
 
     @property
     def defect(self) -> Exception | None:

@@ -1,13 +1,12 @@
 """What the daemon reports, and how the program reacts."""
 
-from textual.app import App
 from textual.message import Message
 from textual.worker import Worker
 
 from agent.errors import DaemonError, LockedError, ReticentError
-from agent.tui.link import Happened, Heard, Link, Lost
-from agent.tui.page import Doing, Page
-from agent.tui.plain import plain, plain_lines
+from agent.tui.link import Happened, Heard, Lost
+from agent.tui.page import Doing, Page, Program
+from agent.tui.plain import plain
 from agent.tui.status_bar import State, lost, trouble_of
 from agent.wire.state import Status
 
@@ -15,19 +14,8 @@ STARTED = "The daemon was started, and goes on when you leave; `reticent daemon 
 WAY_OUT = 8.0  # seconds, in which what went wrong and the way out can be read
 
 
-class Hearing(App[None]):
-    """Follows the daemon behind ``link``, and says on every screen how it is."""
-
-    def __init__(self, link: Link, *, ansi_color: bool | None) -> None:
-        super().__init__(ansi_color=ansi_color)
-        self.link = link
-        self.state = State(trouble="Connecting to the daemon …")
-
-    @property
-    def reachable(self) -> bool:
-        """Whether the daemon was heard, and its vault is open."""
-        status = self.state.status
-        return status is not None and not status.locked and not self.state.stale
+class DaemonEvents(Program):
+    """Follows the daemon, and says on every screen how it is."""
 
     def say(self, error: ReticentError) -> None:
         """Say what went wrong, and the way out; where the vault is locked, ask for its key."""
@@ -36,10 +24,6 @@ class Hearing(App[None]):
         else:
             said = f"✗ {plain(str(error))}: {plain(error.hint)}"
             self.notify(said, severity="error", markup=False, timeout=WAY_OUT)
-
-    def tell(self, text: str) -> None:
-        """Say what was done."""
-        self.notify(plain_lines(text), markup=False)
 
     def page(self) -> Page | None:
         """Return the screen that is shown, below whatever asks something in front of it."""

@@ -14,8 +14,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 
-from agent.tui.action import Action, Where
-from agent.tui.actions import TITLES, actions_of
+from agent.tui.actions import TITLES, Action, Where, actions_of
 from agent.tui.plain import plain, plain_lines
 
 T = TypeVar("T")

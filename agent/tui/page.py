@@ -1,28 +1,94 @@
-"""What every screen has: the bars, the footer, and the way to the daemon."""
+"""What every screen has: the program around it, the bars, the footer, and what others do for it."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Coroutine, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar, Protocol, cast
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.worker import Worker
 
 from agent.errors import ReticentError
-from agent.tui.action import Where
-from agent.tui.plain import plain
+from agent.tui.actions import Where
+from agent.tui.link import Link
+from agent.tui.plain import plain, plain_lines
 from agent.tui.status_bar import Bars, Foot, State
 from agent.wire.state import EventKind
 
-if TYPE_CHECKING:
-    from agent.tui.app import Review
-
 Doing = Callable[[], Coroutine[Any, Any, None]]
-
 WIDE = 110  # columns, from which on a list and a detail stand side by side
 SOON = 0.15  # seconds in which several events lead to one look
+
+
+class Finding(Protocol):
+    """One thing that was looked at; ``state``: ok, warn or bad; ``fix``: unless it is ok."""
+
+    @property
+    def name(self) -> str:
+        """What was looked at."""
+
+    @property
+    def state(self) -> str:
+        """How it is."""
+
+    @property
+    def what(self) -> str:
+        """What was found."""
+
+    @property
+    def fix(self) -> str:
+        """What mends it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What the screens take from their host.
+
+    ``doctor``: looks for what is wrong, in a thread; ``edit``: has the user change a file, at a
+    line if one is named, and returns once they are done, UsageError where that cannot be;
+    ``clock``: the time, where the user lives.
+    """
+
+    doctor: Callable[[], Sequence[Finding]]
+    edit: Callable[[str, int | None], None]
+    clock: Callable[[], datetime]
+
+
+class Program(App[None]):
+    """The program as its screens see it.
+
+    ``link``: to the daemon; ``environment``: what others do for it; ``masked``: whether the
+    user's own values are hidden.
+    """
+
+    def __init__(self, link: Link, environment: Environment, *, ansi_color: bool | None) -> None:
+        super().__init__(ansi_color=ansi_color)
+        self.link = link
+        self.environment = environment
+        self.state = State(trouble="Connecting to the daemon …")
+        self.masked = True
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the daemon answers, and its vault is open."""
+        status = self.state.status
+        return status is not None and not status.locked and not self.state.stale
+
+    def tell(self, text: str) -> None:
+        """Say what was done."""
+        self.notify(plain_lines(text), markup=False)
+
+    @abstractmethod
+    def say(self, error: ReticentError) -> None:
+        """Say what went wrong, and the way out; where the vault is locked, ask for its key."""
+
+    @abstractmethod
+    def action_show(self, where: Where) -> None:
+        """Show another screen."""
 
 
 class Page(Screen[None]):
@@ -44,9 +110,9 @@ class Page(Screen[None]):
         self._missing = ""  # why it does not
 
     @property
-    def review(self) -> "Review":
+    def review(self) -> Program:
         """The program."""
-        return cast("Review", self.app)
+        return cast("Program", self.app)
 
     def compose(self) -> ComposeResult:
         """Lay the bars on top, the footer below, and what the screen is about between."""

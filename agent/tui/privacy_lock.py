@@ -15,10 +15,10 @@ from textual.widgets import Button, Input, Static
 from textual.worker import Worker
 
 from agent.errors import ReticentError
-from agent.tui.daemon_events import Hearing
+from agent.tui.daemon_events import DaemonEvents
 from agent.tui.dialogs import QUIT
 from agent.tui.link import Link
-from agent.tui.page import Page, standing
+from agent.tui.page import Environment, Page, standing
 from agent.tui.plain import plain, plain_lines
 from agent.wire.state import Method, Status, Unlock
 
@@ -173,15 +173,13 @@ class Unlocking(ModalScreen[Status | None]):
                 self.dismiss(status)
 
 
-class Hiding(Hearing):
-    """Hides what is private; ``idle``: seconds without a key until all is covered.
+class PrivacyLock(DaemonEvents):
+    """Hides what is private; ``idle``: seconds without a key until all is covered."""
 
-    ``masked``: whether the user's own values are hidden.
-    """
-
-    def __init__(self, link: Link, idle: float, *, ansi_color: bool | None) -> None:
-        super().__init__(link, ansi_color=ansi_color)
-        self.masked = True
+    def __init__(
+        self, link: Link, environment: Environment, idle: float, *, ansi_color: bool | None
+    ) -> None:
+        super().__init__(link, environment, ansi_color=ansi_color)
         self._idle = idle
         self._touched = self._told = monotonic()
         self._deaf_until = 0.0

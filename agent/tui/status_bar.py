@@ -1,5 +1,6 @@
 """How the daemon is, in words, and the bars above and below every screen that say it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from textual.app import ComposeResult
@@ -8,8 +9,7 @@ from textual.widget import Widget
 from textual.widgets import Footer, Static
 from textual.widgets._footer import FooterKey
 
-from agent.tui.action import Where
-from agent.tui.actions import ACTIONS, TITLES
+from agent.tui.actions import ACTIONS, TITLES, Where
 from agent.tui.plain import plain
 from agent.wire.state import Status
 from agent.words.outcomes import write_policy
@@ -26,7 +26,8 @@ SHORT: dict[Where, str] = {
     "policy": "Policy",
     "health": "Health",
 }
-NAMES: tuple[tuple[dict[Where, str], dict[Where, str]], ...] = (  # of the one shown, of the others
+NAMES: tuple[tuple[Mapping[Where, str], Mapping[Where, str]], ...] = (
+    # of the screen shown, of the others
     (TITLES, TITLES),
     (TITLES, SHORT),
     (SHORT, SHORT),
@@ -34,7 +35,7 @@ NAMES: tuple[tuple[dict[Where, str], dict[Where, str]], ...] = (  # of the one s
     (SHORT, {}),
     ({}, {}),
 )
-ROOMY = frozenset(each.name for each in ACTIONS if each.roomy)
+ROOMY = frozenset(each.name for own in ACTIONS.values() for each in own if each.footer == "wide")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ def fitting(where: Where, state: State | None, width: int) -> tuple[Content, Con
     return next(fit, every[-1])
 
 
-def tabs(where: Where, own: dict[Where, str], others: dict[Where, str]) -> Content:
+def tabs(where: Where, own: Mapping[Where, str], others: Mapping[Where, str]) -> Content:
     """Return the numbers of the screens, each a click away, with these names."""
     every = []
     for number, each in enumerate(TITLES, 1):

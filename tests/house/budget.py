@@ -65,7 +65,7 @@ STANDING = {
     "agent/lab": Size(3_749, 34),
     "agent/model": Size(876, 8),
     "agent/tradeoff": Size(1_934, 15),
-    "agent/tui": Size(4_926, 31),
+    "agent/tui": Size(4_499, 28),
     "agent/vault": Size(2_849, 16),
     "agent/wire": Size(1_057, 11),
     "policy": Size(2_641, 14),

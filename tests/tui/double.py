@@ -63,6 +63,7 @@ class Double:
             "lock": lambda: self.set(locked=True),
             "unlock": self.unlock,
             "requests": lambda **_: [],
+            "attributes": lambda **_: [],
             "reviews": says([]),
             "undo": says(Undone(what="Denied region: taken back.")),
             "events": self.quiet,

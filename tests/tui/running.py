@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 from textual.pilot import Pilot
 
 from agent.tui.app import IDLE, Review
-from agent.tui.environment import Outside
 from agent.tui.link import Link
-from agent.tui.page import SOON
+from agent.tui.page import SOON, Environment
 
 QUIET = 3  # looks at which the screen is as before
 PATIENCE = 20.0  # seconds, for what takes a fraction of one
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
-NOTHING = Outside(list, lambda _path, _line: None, lambda: NOW)  # is wrong, or edited
+NOTHING = Environment(list, lambda _path, _line: None, lambda: NOW)  # is wrong, or edited
 SMALL, USUAL, LARGE = (60, 20), (80, 24), (120, 40)  # columns and lines
 
 
@@ -61,11 +60,11 @@ async def running(
     size: tuple[int, int] = USUAL,
     *,
     start: Callable[[], None] = lambda: None,
-    outside: Outside | None = None,
+    environment: Environment | None = None,
     idle: float = IDLE,
 ) -> AsyncIterator[Running]:
     """Yield the program over the daemon behind a control socket, once it has heard of it."""
-    app = Review(Link(control, start), outside or NOTHING, idle)
+    app = Review(Link(control, start), environment or NOTHING, idle)
     async with app.run_test(size=size, notifications=True) as pilot:
         shown = Running(app, pilot)
         await shown.until(lambda: app.state.status is not None and app.page() is not None)

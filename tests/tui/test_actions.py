@@ -7,8 +7,7 @@ import click
 import pytest
 
 from agent.cli.main import program
-from agent.tui.action import Action, keys
-from agent.tui.actions import ACTIONS, TITLES, actions_of
+from agent.tui.actions import ACTIONS, TITLES, Action, Where, actions_of, keys
 from agent.tui.app import PAGES, Review
 
 MOVES = (
@@ -21,21 +20,22 @@ MOVES = (
     "command_palette",
     "quit",
 )  # of the screens alone
+EVERY = [(where, each) for where, own in ACTIONS.items() for each in own]
+IDS = [f"{where}-{each.name}" for where, each in EVERY]
 WIDEST = 5  # of its own, that the footer of a screen has room for
 
 
-@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: f"{action.where}-{action.name}")
-def test_every_action_is_there_and_reachable(action: Action) -> None:
+@pytest.mark.parametrize(("where", "action"), EVERY, ids=IDS)
+def test_every_action_is_there_and_reachable(where: Where, action: Action) -> None:
     """From the palette, which has all of them; and by the method that its name says."""
-    of = Review if action.where == "everywhere" else type(PAGES[action.where]())
+    of = Review if where == "everywhere" else type(PAGES[where]())
     assert callable(getattr(of, f"action_{action.name.split('(')[0]}"))
-    where = "requests" if action.where == "everywhere" else action.where
-    assert action in actions_of(where)
+    assert action in actions_of("requests" if where == "everywhere" else where)
     assert action.label
     assert action.help.endswith(".")
 
 
-@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: f"{action.where}-{action.name}")
+@pytest.mark.parametrize("action", [each for _, each in EVERY], ids=IDS)
 def test_the_command_line_can_do_it_too(action: Action) -> None:
     """The command exists, and has the options that are named."""
     if not action.command:
@@ -55,23 +55,23 @@ def test_the_command_line_can_do_it_too(action: Action) -> None:
 
 
 @pytest.mark.parametrize("where", TITLES)
-def test_no_two_actions_of_a_screen_have_one_key(where: str) -> None:
+def test_no_two_actions_of_a_screen_have_one_key(where: Where) -> None:
     """Nor one of a screen and one of all screens."""
-    found = [each for each in ACTIONS if each.where in (where, "everywhere")]
+    found = actions_of(where)
     taken = Counter(key for each in keys(found) for key in each.key.split(","))
     assert [key for key, count in taken.items() if count > 1] == []
 
 
 @pytest.mark.parametrize("where", TITLES)
-def test_a_footer_has_room_for_what_stands_in_it(where: str) -> None:
+def test_a_footer_has_room_for_what_stands_in_it(where: Where) -> None:
     """The rest is in the palette and in the help."""
-    own = [each for each in ACTIONS if each.where == where and each.footer]
+    own = [each for each in ACTIONS[where] if each.footer == "always"]
     assert len(own) <= WIDEST
 
 
 @pytest.mark.parametrize("where", PAGES)
-def test_every_screen_has_its_keys_from_the_registry(where: str) -> None:
+def test_every_screen_has_its_keys_from_the_registry(where: Where) -> None:
     """And no others."""
-    own = [each for each in ACTIONS if each.where == where and each.key]
+    own = [each for each in ACTIONS[where] if each.key]
     given = {(each.key, each.action) for each in type(PAGES[where]()).BINDINGS}  # type: ignore[union-attr]
     assert given == {(each.key, each.name) for each in own}

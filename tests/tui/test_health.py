@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from agent.cli.daemon import usual
 from agent.daemon.checks import Finding, Machine, bad, ok, warn
 from agent.daemon.doctor import examine
-from agent.tui.environment import Outside
+from agent.tui.page import Environment
 from agent.tui.screens.health import LOOK, LOOKING, ORDER, Seen, drawn, said, seen
 from agent.tui.virtual_list import Listing
 from tests.daemon.whole_daemon import Live, living
@@ -88,9 +88,9 @@ class Doctor:
         self.looks += 1
         return self.found
 
-    def outside(self) -> Outside:
+    def outside(self) -> Environment:
         """Return what others do."""
-        return Outside(self, NOTHING.edit, NOTHING.clock)
+        return Environment(self, NOTHING.edit, NOTHING.clock)
 
 
 async def shows(shown: Running) -> Listing[Seen]:
@@ -107,7 +107,7 @@ def test_what_is_wrong_is_seen_with_what_mends_it(size: tuple[int, int]) -> None
     """First the worst; the fix of another as the cursor goes there."""
 
     async def test(path: Path) -> None:
-        async with running(path, size, outside=Doctor(FOUND).outside()) as shown:
+        async with running(path, size, environment=Doctor(FOUND).outside()) as shown:
             await shows(shown)
             assert "1 to mend, 1 worth a look." in shown.text()
             assert "✗ BAD   files: others can read them" in shown.text()
@@ -125,7 +125,7 @@ def test_looking_again_shows_what_there_is_now() -> None:
 
     async def test(path: Path) -> None:
         doctor = Doctor(FOUND)
-        async with running(path, outside=doctor.outside()) as shown:
+        async with running(path, environment=doctor.outside()) as shown:
             listing = await shows(shown)
             await shown.pilot.press("down", "down")
             before = doctor.looks
@@ -145,7 +145,7 @@ def test_it_needs_no_daemon() -> None:
     """Least of all then: it says what is wrong with it."""
 
     async def test(path: Path, ends: Callable[[], object]) -> None:
-        async with running(path, outside=Doctor(FOUND).outside()) as shown:
+        async with running(path, environment=Doctor(FOUND).outside()) as shown:
             ends()
             await shown.until(lambda: "STALE" in shown.text())
             await shows(shown)
@@ -165,12 +165,12 @@ def ended() -> Iterator[tuple[Path, Callable[[], None]]]:
 def test_it_is_the_doctor_of_the_command_line() -> None:
     """Over a real daemon: nothing is wrong with it, and its vault is open."""
 
-    def outside(live: Live) -> Outside:
+    def outside(live: Live) -> Environment:
         machine = Machine(live.paths, os.environ, NOW, usual(), sys.executable)
-        return Outside(lambda: examine(machine), NOTHING.edit, NOTHING.clock)
+        return Environment(lambda: examine(machine), NOTHING.edit, NOTHING.clock)
 
     async def test(live: Live) -> None:
-        async with running(live.paths.control, LARGE, outside=outside(live)) as shown:
+        async with running(live.paths.control, LARGE, environment=outside(live)) as shown:
             listing = await shows(shown)
             found = {each.name: each for each in listing.items}
             assert found["daemon"].what == f"process {live.process.pid}, version 0.1.0"

@@ -6,8 +6,7 @@ import pytest
 from rich.console import Console
 from textual.containers import VerticalScroll
 
-from agent.tui.action import Where
-from agent.tui.actions import TITLES, actions_of
+from agent.tui.actions import TITLES, Where, actions_of
 from agent.tui.dialogs import WAY_OUT, Help, listed, typed
 from tests.tui.double import double
 from tests.tui.running import SMALL, USUAL, Running, running

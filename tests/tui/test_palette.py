@@ -8,8 +8,7 @@ import pytest
 from textual.command import CommandPalette, DiscoveryHit, Hit
 from textual.style import Style
 
-from agent.tui.action import Action, Where
-from agent.tui.actions import TITLES, actions_of
+from agent.tui.actions import EVERYWHERE, TITLES, Action, Where, actions_of
 from agent.tui.app import Actions
 from agent.tui.page import Page
 from agent.tui.privacy_lock import Unlocking
@@ -71,7 +70,7 @@ def test_its_name_finds_it_before_all_others_and_it_is_done(
                 for words in (each.label, each.label.upper(), f" {each.label} "):
                     best = await _best(page, words)
                     await best.command()
-                    belongs = shown.app if each.where == "everywhere" else page
+                    belongs = shown.app if each in EVERYWHERE else page
                     assert done.pop() == (each.name, belongs)
                     assert hasattr(belongs, f"action_{each.name.split('(')[0]}")
                 assert each in await _found(page, each.help.split()[0])

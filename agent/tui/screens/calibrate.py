@@ -12,15 +12,15 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 
 from agent.tui import actions
-from agent.tui.action import Where, keys
+from agent.tui.actions import Where, keys
 from agent.tui.dialogs import Confirm
-from agent.tui.numbers import bits, more
 from agent.tui.page import Page
 from agent.tui.plain import fitted as cut
 from agent.tui.screens.calibrate_questions import LEVELS, Answering
 from agent.wire.policy import AttributeStatus
 from agent.wire.state import EventKind
 from agent.wire.what_if import Calibrate, Calibrated, Pair
+from agent.words.figures import bits
 
 HELP = (
     "1 to 5 answer and go on; so do the arrows with Enter, and the mouse. Answer for the "
@@ -159,7 +159,7 @@ def _place(gain: float, most: float, last: int) -> int:
 def _numbers(found: Calibrated, pair: Pair) -> str:
     wanted = "never" if pair.wanted_bits is None else bits(pair.wanted_bits)
     line = "" if found.trade_off is None else bits(_on_line(found, pair))
-    off = "" if pair.residual_bits is None else more(pair.residual_bits)
+    off = "" if pair.residual_bits is None else bits(pair.residual_bits, signed=True)
     return "".join(f"{each:>{NUMBER}}" for each in (wanted, line, off))
 
 

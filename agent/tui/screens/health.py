@@ -13,9 +13,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from agent.tui import actions
-from agent.tui.action import Where, keys
-from agent.tui.environment import Finding
-from agent.tui.page import Page
+from agent.tui.actions import Where, keys
+from agent.tui.page import Finding, Page
 from agent.tui.plain import fitted, plain
 from agent.tui.virtual_list import Kind, Line, Listing, Look, Part, Said
 from agent.wire.state import EventKind
@@ -101,7 +100,7 @@ class Health(Page):
 
     async def renew(self) -> None:
         """Look at everything, beside what is drawn."""
-        found = seen(await asyncio.to_thread(self.review.outside.doctor))
+        found = seen(await asyncio.to_thread(self.review.environment.doctor))
         self._listing().show(found)
         self.query_one("#headline", Static).update(Content(said(found)))
         self._say()

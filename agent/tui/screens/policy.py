@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from agent.errors import UsageError
 from agent.tui import actions
-from agent.tui.action import Where, keys
+from agent.tui.actions import Where, keys
 from agent.tui.page import Page
 from agent.tui.plain import fitted, plain
 from agent.tui.screens.requests_list import when
@@ -216,7 +216,7 @@ class PolicyScreen(Page):
         if not self.review.reachable:
             return  # locked meanwhile
         self._rules = rules
-        now = self.review.outside.clock()
+        now = self.review.environment.clock()
         self.query_one("#headline", Static).update(Content(plain(headline(rules, now))))
         self._listing().show(items_of(rules, now))
         self._say()
@@ -255,7 +255,7 @@ class PolicyScreen(Page):
     def _edited(self, path: str, line: int | None) -> UsageError | None:
         """Have the user change a file; return why that cannot be."""
         try:
-            self.review.outside.edit(path, line)
+            self.review.environment.edit(path, line)
         except UsageError as error:
             return error
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -12,9 +12,9 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from agent.tui import actions
-from agent.tui.action import Where, keys
+from agent.tui.actions import Where, keys
 from agent.tui.dialogs import Choice, Confirm, picking
-from agent.tui.page import Page
+from agent.tui.page import Page, Program
 from agent.tui.screens.profile_view import (
     MEANS,
     RULED,
@@ -34,10 +34,6 @@ from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
 from agent.wire.records import Changed, Profile, ProfileChange, Recipient
 from agent.wire.state import EventKind
 
-if TYPE_CHECKING:
-    from agent.tui.app import Review
-
-
 UNSET = ""  # in place of a value
 UNSET_SAID = "not set: it never leaves"
 UNSPECIFIED = "unspecified"  # values[0]: set like any other
@@ -55,7 +51,7 @@ class Doing:
     Each raises ReticentError where the daemon refuses.
     """
 
-    review: "Review"
+    review: Program
     row: Row
 
     async def value(self) -> None:
@@ -134,7 +130,7 @@ class Doing:
         self.review.tell(edit_said(done, edited))
 
 
-async def _changed(review: "Review", said: AttributeStatus, value: str | None) -> Iterator[str]:
+async def _changed(review: Program, said: AttributeStatus, value: str | None) -> Iterator[str]:
     """Set a value, or take it away; return who holds an older one, in sentences."""
     change = ProfileChange(model=said.model, unset=[said.name])
     if value is not None:

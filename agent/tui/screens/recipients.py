@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from agent.errors import DaemonError, ReticentError
 from agent.tui import actions
-from agent.tui.action import Where, keys
+from agent.tui.actions import Where, keys
 from agent.tui.dialogs import Confirm
 from agent.tui.page import Page
 from agent.tui.screens.recipients_view import (
@@ -61,13 +61,15 @@ class Heads(Static):
         return Content(heads(self.found, self.content_size.width))
 
 
-class Board(Page):
+class Recipients(Page):
     """Who knows what: a list, and one in detail."""
 
     where: ClassVar[Where] = "recipients"
     concerns: ClassVar[frozenset[EventKind]] = frozenset(
         {"answer", "forget", "policy", "models", "offer"}
     )
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.RECIPIENTS)]
 
     def __init__(self) -> None:
         super().__init__()
@@ -112,7 +114,7 @@ class Board(Page):
     def masked(self) -> None:
         """Show the values that a recipient holds, or hide them."""
         if self.review.masked:
-            self.detail.mask(self.review.outside.clock().tzinfo)
+            self.detail.mask(self.review.environment.clock().tzinfo)
         else:
             self._look_into(attended=True)
 
@@ -127,7 +129,7 @@ class Board(Page):
         none.update(Content(NONE_FITS if self._all else NONE_YET))
 
     def _show(self, told: Told | None) -> None:
-        zone = self.review.outside.clock().tzinfo
+        zone = self.review.environment.clock().tzinfo
         self.detail.show(told, zone, masked=self.review.masked)
 
     # what the daemon says
@@ -218,12 +220,6 @@ class Board(Page):
             self.remove_class("finding")
         self.remove_class("opened")
         self.listing.focus()
-
-
-class Recipients(Board):
-    """Who knows what, and the user's word on it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.RECIPIENTS)]
 
     def action_requests(self) -> None:
         """List the requests of the recipient under the cursor; of a group, of all its sites."""

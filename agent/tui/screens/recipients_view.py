@@ -13,13 +13,13 @@ from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from agent.tui.charts import bars, columns
-from agent.tui.numbers import bits, more, people
 from agent.tui.plain import fitted, plain
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.base import Done
 from agent.wire.decide import Allowed
 from agent.wire.records import Held, Inferred, Moment, Recipient
 from agent.wire.what_if import Row, Weighed
+from agent.words.figures import bits, people
 
 HEIGHT = 2  # lines of each
 PEOPLE, REQUESTS = 26, 10  # columns
@@ -250,7 +250,7 @@ def _more(row: Row) -> More:
         remark=", ".join(remarks),
         helps=bits(row.gain_bits),
         costs=bits(row.cost_bits),
-        worth=more(None if worth == float("-inf") else worth),
+        worth=bits(None if worth == float("-inf") else worth, signed=True),
         left=people(row.people_left),
     )
 

@@ -1,4 +1,4 @@
-"""The screen of requests, with the user's decisions on what waits and what left."""
+"""The screen of requests, with the user's decisions about what waits and what was sent."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -8,40 +8,41 @@ from textual.binding import BindingType
 
 from agent.errors import UsageError
 from agent.tui import actions
-from agent.tui.action import keys
+from agent.tui.actions import keys
 from agent.tui.dialogs import Choice
-from agent.tui.screens.requests_list import key_of, with_it
+from agent.tui.screens.requests_list import (
+    key_of,
+    with_it,
+)
 from agent.tui.screens.requests_trial import (
     ALWAYS,
     ONCE,
     Ruling,
     Span,
     Trial,
-    change,
-    listed,
-    outcome,
     overrides,
+    result,
     rulings,
-    settled,
     spans,
-    tells,
     verdict,
-    whom,
 )
-from agent.tui.screens.requests_view import Board
+from agent.tui.screens.requests_view import RequestsView
 from agent.tui.virtual_list import Listing
 from agent.wire.policy import Review, Ruled
+from agent.words.figures import listed
+from agent.words.notices import overridden, settled, whom
+from agent.words.titles import titled
 
-T = TypeVar("T")
 NO_REVIEW = ("nothing waits here", "space tries an attribute, then a or o makes that hold")
-NO_ROW = ("no attribute is chosen", "open a request with Enter, and move to one")
-NO_CHANGE = ("nothing is tried yet", "space tries the attribute under the cursor the other way")
+NO_ROW = ("no attribute chosen", "open a request with Enter, and move to an attribute")
+NO_CHANGE = ("nothing tried yet", "space tries the attribute under the cursor the other way")
 LEAVE = "Leave it as it is"
-OFFER = ("what a recipient can use is settled for good or for some days", "press a, d or c")
+OFFER = ("an offer cannot be settled for one request", "press a, d or c")
+T = TypeVar("T")
 
 
-class Requests(Board):
-    """What waits and what left, and what is said of it."""
+class Requests(RequestsView):
+    """What waits and what was sent, and the user's decisions about it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.REQUESTS)]
 
@@ -54,11 +55,26 @@ class Requests(Board):
 
     def action_open(self) -> None:
         """Look into what is under the cursor; in the detail: choose for how long."""
-        self._checked(self.action_choose if self.inside() else self.open)
+        if self.inside() and self.detail.folds:
+            self.detail.unfold()
+        else:
+            self._checked(self._choose if self.inside() else self.open)
 
     def action_switch(self) -> None:
-        """Try the attribute under the cursor the other way."""
-        self._checked(self._switch)
+        """Try the attribute under the cursor the other way, or unfold the others."""
+        if self.inside() and self.detail.folds:
+            self.detail.unfold()
+            return
+        name = self.detail.row() if self.inside() else None
+        trial = None if name is None else self.detail.switch(name)
+        if trial is not None:
+            self.weigh(trial)
+        elif name is None:
+            self.review.say(UsageError(*NO_ROW))
+
+    def action_only_figures(self) -> None:
+        """Show the figures behind the detail, or hide them."""
+        self.detail.toggle_figures()
 
     def action_reset(self) -> None:
         """Try nothing any more."""
@@ -67,7 +83,7 @@ class Requests(Board):
             self.weigh(trial)
 
     def action_always(self) -> None:
-        """Let what waits leave for good, or make what is tried hold."""
+        """Let what waits be sent from now on, or make what is tried hold."""
         self._checked(partial(self._say_yes, ALWAYS))
 
     def action_once(self) -> None:
@@ -75,11 +91,11 @@ class Requests(Board):
         self._checked(partial(self._say_yes, ONCE))
 
     def action_deny(self) -> None:
-        """Keep what waits for good."""
+        """Withhold what waits from now on."""
         self._checked(lambda: self._rule(self._review(), Ruling("deny", ALWAYS)))
 
     def action_deny_once(self) -> None:
-        """Keep what waits out of the next request."""
+        """Withhold what waits from the next request."""
         self._checked(lambda: self._rule(self._review(), Ruling("deny", ONCE)))
 
     def action_put_aside(self) -> None:
@@ -87,14 +103,12 @@ class Requests(Board):
         self._checked(lambda: self.do(partial(self._dismiss, self._review())))
 
     def action_approve_all(self) -> None:
-        """Let all that waits from this recipient leave, once or always."""
+        """Approve all that waits for this recipient, once or always."""
         self._checked(self._approve_all)
 
     def action_choose(self) -> None:
         """Choose for how long, and for whom."""
         self._checked(self._choose)
-
-    # how it does that
 
     def _checked(self, doing: Callable[[], None]) -> None:
         """Do something, or say why it cannot be done."""
@@ -109,20 +123,12 @@ class Requests(Board):
             raise UsageError(*NO_REVIEW)
         return subject
 
-    def _switch(self) -> None:
-        name = self.detail.row() if self.inside() else None
-        if name is None:
-            raise UsageError(*NO_ROW)
-        trial = self.detail.switch(name)
-        if trial is not None:
-            self.weigh(trial)
-
     def _say_yes(self, span: Span) -> None:
         subject = self.subject()
         if not self.inside() and isinstance(subject, Review):
             self._rule(subject, Ruling("approve", span))
-            return
-        self._hold(span)
+        else:
+            self._hold(span)
 
     def _hold(self, span: Span) -> None:
         """Make what is tried hold."""
@@ -140,10 +146,12 @@ class Requests(Board):
     def _choose(self) -> None:
         subject = self.subject()
         if isinstance(subject, Review):
-            asked = f"May {listed(subject.names)} leave to {whom(subject)}?"
+            names = listed(titled(subject.names, self._titles))
+            asked = f"Send {names} to {whom(subject)}?"
             self._ask(asked, rulings(subject), partial(self._rule, subject))
         else:
-            asked = f"{change(self._tried().change)}, to {whom(subject)}: how long, for whom?"
+            change = self._tried().change.said(self._titles)
+            asked = f"{change}, to {whom(subject)}: for how long, and for whom?"
             self._ask(asked, spans(subject.recipient), self._hold)
 
     def _approve_all(self) -> None:
@@ -152,8 +160,9 @@ class Requests(Board):
             self._choose()
             return
         found = with_it(self.waits, subject)
-        names = listed(dict.fromkeys(name for each in found for name in each.names))
-        asked = f"Let all that waits from {whom(subject)} leave ({len(found)}): {names}?"
+        names = dict.fromkeys(name for each in found for name in each.names)
+        asked = f"Send everything that waits for {whom(subject)}: "
+        asked += f"{listed(titled(names, self._titles))}?"
         answers = [("Once, with the next request", ONCE), ("Always", ALWAYS)]
         self._ask(asked, answers, lambda span: self.do(partial(self._rule_all, found, span)))
 
@@ -177,20 +186,19 @@ class Requests(Board):
     async def _rule_all(
         self, reviews: Sequence[Review], span: Span, ruling: Ruling | None = None
     ) -> None:
-        """Say the same of all of them; an offer is not settled by a word for once."""
-        word = ruling or Ruling("approve", span)
+        """Decide the same about all of them; an offer is not settled for one request."""
         for each in reviews:
             if each.kind == "ask" or span != ONCE:
-                await self._verdict(each, word, each.names)
+                await self._verdict(each, ruling or Ruling("approve", span), each.names)
         self._done(reviews)
 
     async def _verdict(self, review: Review, ruling: Ruling, names: Sequence[str]) -> None:
         message = verdict(review, ruling, names)
         ruled: Ruled = await self.review.link.call("verdict", message, attended=True, id=review.id)
-        self.review.tell(outcome(settled(review, ruling, names), ruled))
+        self.review.tell(result(settled(review, message, self._titles), ruled))
 
     async def _settle(self, trial: Trial, span: Span) -> None:
-        """Make a change hold: what waits is ruled on, the rest is the user's own word."""
+        """Make a change hold: what waits is decided, the rest overrides the policy."""
         subject, words = trial.subject, overrides(trial, span)
         names = trial.approved()
         if isinstance(subject, Review) and names:
@@ -201,7 +209,7 @@ class Requests(Board):
             raise UsageError(*NO_CHANGE)
         for each in words:
             ruled: Ruled = await self.review.link.call("override", each, attended=True)
-            self.review.tell(outcome(tells(each), ruled))
+            self.review.tell(result(overridden(each, self._titles), ruled))
         if isinstance(subject, Review):
             self._done([subject])
         else:
@@ -209,11 +217,11 @@ class Requests(Board):
 
     async def _dismiss(self, review: Review) -> None:
         await self.review.link.call("dismiss", attended=True, id=review.id)
-        self.review.tell("Off the list; nothing is ruled.")
+        self.review.tell("Removed from the list; nothing was decided.")
         self._done([review])
 
     def _done(self, reviews: Sequence[Review]) -> None:
-        """Go on with what comes after that which is settled."""
+        """Go on to the item after those that are settled."""
         gone = {each.id for each in reviews}
         under = self.listing.under
         if isinstance(under, Review) and under.id in gone:

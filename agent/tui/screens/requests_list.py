@@ -1,49 +1,50 @@
-"""The list of requests: what waits on top, then what was answered. Pure."""
+"""The list of requests: what waits on top, then what was answered, each in words. Pure."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from agent.tui.numbers import bits, more, people
 from agent.tui.plain import fitted
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.policy import Review
 from agent.wire.records import Handled
-from agent.words.outcomes import WHY_NOTHING
+from agent.words.figures import alike, counted, listed
+from agent.words.notices import why_nothing
+from agent.words.titles import NONE, Titles, titled
 
 Only = Literal["all", "waiting", "disclosed", "nothing"]
-ONLY: tuple[Only, ...] = ("all", "waiting", "disclosed", "nothing")
-ROOMY = 74  # columns, from which on an item has one line
-WHEN, BITS, PEOPLE = 7, 7, 8
-ASIDE = 13  # columns of "18,991 people"
-FIXED = 2 + WHEN + 1 + 1 + 1 + 1 + BITS + 1 + PEOPLE
-WAITS, LEFT, NOTHING, FORGOT = "?", "+", "·", "~"
-SIGNS: dict[str, tuple[str, Kind]] = {
-    "disclosed": (LEFT, "good"),
-    "nothing": (NOTHING, "muted"),
-    "forgotten": (FORGOT, "accent"),
+ONLY: Mapping[Only, str] = {
+    "all": "",
+    "waiting": "what waits for your approval",
+    "disclosed": "what sent facts",
+    "nothing": "what sent nothing",
 }
-LEGEND = "? waits for you   + told something   · told nothing   ~ you said that it forgot"
+WHEN = 7  # columns
+INDENT = 2
+SIGNS: Mapping[str, tuple[str, Kind]] = {
+    "waiting": ("?", "strong"),
+    "disclosed": ("+", "good"),
+    "nothing": ("·", "muted"),
+    "forgotten": ("~", "accent"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """What stands over a part of the list; ``key``: which part."""
+    """The heading of a part of the list; ``key``: which part."""
 
     key: str
     text: str
 
 
 Subject = Review | Handled
-
-
 Item = Title | Subject
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What of the list is to be seen; ``text``: words, all of which an item has to have."""
+    """Which items to show; ``text``: words, all of which an item must have."""
 
     text: str = ""
     only: Only = "all"
@@ -53,9 +54,13 @@ class Wanted:
         """Whether nothing is left out."""
         return self.only == "all" and not self.text.split()
 
+    def __str__(self) -> str:
+        part = ONLY[self.only] or "requests"
+        return f"Only {part}{' with these words' if self.text.split() else ''}"
+
 
 def key_of(item: Item) -> Hashable:
-    """Return by what an item is known again."""
+    """Return by what an item is recognised."""
     match item:
         case Title():
             return "title", item.key
@@ -65,26 +70,39 @@ def key_of(item: Item) -> Hashable:
 
 
 def arranged(
-    reviews: Sequence[Review], handled: Iterable[Handled], wanted: Wanted
+    reviews: Sequence[Review],
+    handled: Iterable[Handled],
+    wanted: Wanted,
+    titles: Titles = NONE,
 ) -> tuple[Item, ...]:
-    """Return what is to be seen; both parts come oldest first, and go latest first.
+    """Return the items to show; both parts come oldest first, and are shown latest first.
 
-    How many wait is counted over all of them.
+    The number that waits counts all of them.
     """
     words = wanted.text.casefold().split()
-    waiting = [each for each in reversed(reviews) if _fits(each, wanted.only, words)]
-    answered = [each for each in handled if _fits(each, wanted.only, words)]
-    answered.reverse()
+
+    def fits(item: Subject) -> bool:
+        kind = "waiting" if isinstance(item, Review) else item.kind
+        if wanted.only not in ("all", "nothing" if kind == "forgotten" else kind):
+            return False
+        names = item.names if isinstance(item, Review) else (*item.disclosed, item.code)
+        parts = (item.recipient, item.pool, item.query, *names, *titled(names, titles))
+        text = " ".join(parts).casefold()
+        return all(word in text for word in words)
+
+    waiting = [*filter(fits, reversed(reviews))]
+    answered = [*filter(fits, handled)][::-1]
     found: list[Item] = []
     if waiting:
-        found += [Title("waiting", _waits(len(reviews))), *waiting]
+        verb = "waits" if len(reviews) == 1 else "wait"
+        found += [Title("waiting", f"{len(reviews)} {verb} for your approval"), *waiting]
     if answered:
         found += [Title("requests", "Answered, latest first"), *answered]
     return tuple(found)
 
 
 def merged(known: Mapping[int, Handled], latest: Sequence[Handled]) -> dict[int, Handled] | None:
-    """Return what is known and what came since, oldest first.
+    """Return the known requests and those since, oldest first.
 
     None where something between them may be missing.
     """
@@ -97,166 +115,57 @@ def merged(known: Mapping[int, Handled], latest: Sequence[Handled]) -> dict[int,
 
 
 def with_it(reviews: Iterable[Review], review: Review) -> list[Review]:
-    """Return what waits from the recipient of a review, or from whoever it pools with."""
+    """Return what waits for the recipient of a review, or for any that it shares with."""
     return [each for each in reviews if each.pool == review.pool]
 
 
-def _waits(count: int) -> str:
-    return f"{count} {'waits' if count == 1 else 'wait'} for your word, with the figures of then"
-
-
-def _fits(item: Subject, only: Only, words: Sequence[str]) -> bool:
-    if only != "all" and _part(item) != only:
-        return False
-    if not words:
-        return True
-    text = _text(item)
-    return all(word in text for word in words)
-
-
-def _part(item: Subject) -> Only:
-    if isinstance(item, Review):
-        return "waiting"
-    return "disclosed" if item.kind == "disclosed" else "nothing"
-
-
-def _text(item: Subject) -> str:
-    names = item.names if isinstance(item, Review) else (*item.disclosed, item.code)
-    return " ".join((item.recipient, item.pool, item.query, *names)).casefold()
-
-
-class Cells(NamedTuple):
-    """An item in words: its sign, and what stands in each column."""
-
-    sign: str
-    kind: Kind
-    when: str
-    recipient: str
-    query: str
-    names: str
-    bits: str
-    people: str
-
-
-def look(now: Callable[[], datetime]) -> Look[Item]:
-    """Return how items are shown; ``now``: the time, where the user lives."""
+def look(now: Callable[[], datetime], titles: Callable[[], Titles]) -> Look[Item]:
+    """Return how items are drawn; ``now``: the time, where the user lives."""
     return Look(
         key=key_of,
-        lines=lambda item, width: lines(item, width, now()),
-        height=height,
+        lines=lambda item, width: lines(item, width, now(), titles()),
+        height=lambda item, _: 1 if isinstance(item, Title) else 2,
         rests=lambda item: not isinstance(item, Title),
     )
 
 
 def when(at: datetime, now: datetime) -> str:
-    """Return the time of today, else the day, else the month of another year."""
+    """Return the time if today, else the day, else the month of another year."""
     here = at.astimezone(now.tzinfo)
     if here.date() == now.date():
         return f"{here:%H:%M}"
     return f"{here.day} {here:%b}" if here.year == now.year else f"{here:%Y-%m}"
 
 
-def cells(item: Review | Handled, now: datetime) -> Cells:
-    """Return an item in words."""
-    time = when(item.at, now)
-    if isinstance(item, Review):
-        asks = "can use:" if item.kind == "offer" else "waits:"
-        text = f"{asks} {', '.join(item.names)}"
-        brings, left = known(more, item.more_bits), known(people, item.people_left)
-        return Cells(WAITS, "strong", time, to(item), item.query, text, brings, left)
-    sign, kind = SIGNS[item.kind]
-    brings, left = known(bits, item.utility_bits), known(people, item.people_left)
-    return Cells(sign, kind, time, to(item), item.query, _names(item), brings, left)
-
-
-def to(item: Review | Handled) -> str:
-    """Return who it is, and the group with which it shares what it is told."""
-    return f"{item.recipient} {item.pool}" if item.pool.startswith("@") else item.recipient
-
-
-def column_heads(width: int) -> str:
-    """Return what stands over the columns; nothing where an item has two lines."""
-    if width < ROOMY:
-        return ""
-    recipient, query, names = _widths(width)
-    return " ".join(
-        (
-            "   " + fitted("when", WHEN),
-            fitted("to", recipient),
-            fitted("query", query),
-            fitted("told", names),
-            fitted("bits", BITS, right=True),
-            fitted("people", PEOPLE, right=True),
-        )
-    )
-
-
-def height(item: Item, width: int) -> int:
-    """Return how many lines an item has in so many columns."""
-    return 1 if isinstance(item, Title) or width >= ROOMY else 2
-
-
-def lines(item: Item, width: int, now: datetime) -> tuple[Line, ...]:
-    """Return an item as lines of so many columns."""
+def lines(item: Item, width: int, now: datetime, titles: Titles = NONE) -> tuple[Line, ...]:
+    """Return an item as lines of this width: what it is about, then what happened."""
     if isinstance(item, Title):
         return ((Part(fitted(item.text, width), "accent"),),)
-    found = cells(item, now)
-    return _one(found, width) if width >= ROOMY else _two(found, width)
-
-
-def known(words: Callable[[float | None], str], number: float | None) -> str:
-    """Return a number in words, and nothing where there is none."""
-    return "" if number is None else words(number)
-
-
-def _one(found: Cells, width: int) -> tuple[Line, ...]:
-    recipient, query, names = _widths(width)
+    sign, kind = SIGNS["waiting" if isinstance(item, Review) else item.kind]
+    room = width - INDENT - WHEN - 1
+    to = f"{item.recipient} {item.pool}" if item.pool.startswith("@") else item.recipient
+    share = min(room, max(len(to), room // 3)) if item.query else room
+    about = f"  “{item.query}”" if item.query else ""
     return (
         (
-            Part(f"{found.sign} ", found.kind),
-            Part(fitted(found.when, WHEN) + " ", "muted"),
-            Part(fitted(found.recipient, recipient) + " ", "strong"),
-            Part(fitted(found.query, query) + " "),
-            Part(fitted(found.names, names) + " ", found.kind),
-            Part(fitted(found.bits, BITS, right=True) + " "),
-            Part(fitted(found.people, PEOPLE, right=True)),
+            Part(f"{sign} ", kind),
+            Part(fitted(when(item.at, now), WHEN) + " ", "muted"),
+            Part(fitted(to, share), "strong"),
+            Part(fitted(about, room - share)),
         ),
+        (Part(" " * INDENT), Part(fitted(outcome(item, titles), width - INDENT), kind)),
     )
 
 
-def _two(found: Cells, width: int) -> tuple[Line, ...]:
-    room = width - 2 - WHEN - 1 - ASIDE - 1
-    recipient = min(room, max(len(found.recipient), room // 3)) if found.query else room
-    about = Part(fitted(f"  {found.query}" if found.query else "", room - recipient))
-    brings = f"{found.bits} bits" if found.bits else ""
-    left = f"{found.people} people" if found.people else ""
-    return (
-        (
-            Part(f"{found.sign} ", found.kind),
-            Part(fitted(found.when, WHEN) + " ", "muted"),
-            Part(fitted(found.recipient, recipient), "strong"),
-            about,
-            Part(" " + fitted(brings, ASIDE, right=True)),
-        ),
-        (
-            Part(" " * (2 + WHEN + 1)),
-            Part(fitted(found.names, room), found.kind),
-            Part(" " + fitted(left, ASIDE, right=True)),
-        ),
-    )
-
-
-def _widths(width: int) -> tuple[int, int, int]:
-    """Return how wide the recipient, the query and the names are."""
-    room = width - FIXED
-    recipient, query = room * 30 // 100, room * 24 // 100
-    return recipient, query, room - recipient - query
-
-
-def _names(item: Handled) -> str:
+def outcome(item: Subject, titles: Titles = NONE) -> str:
+    """Return what happened to a request, or what waits, in one short sentence."""
+    if isinstance(item, Review):
+        verb = "Asks for" if item.kind == "offer" else "Waits for your approval:"
+        return f"{verb} {listed(titled(item.names, titles))}"
     if item.kind == "forgotten":
-        return "forgot what it held"
+        return "You marked it as having forgotten everything"
     if item.kind == "nothing":
-        return f"nothing: {WHY_NOTHING[item.code]}"
-    waiting = f" ({item.waiting} waiting)" if item.waiting else ""
-    return ", ".join(item.disclosed) + waiting
+        return f"Sent nothing: {why_nothing(item)}"
+    waiting = f"; {counted(item.waiting, 'fact')} waiting" if item.waiting else ""
+    left = "" if item.people_left is None else f"; {alike(item.people_left)}"
+    return f"Sent {counted(len(item.disclosed), 'fact')}{left}{waiting}"

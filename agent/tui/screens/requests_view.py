@@ -13,35 +13,49 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from agent.errors import UsageError
-from agent.tui.action import Where
+from agent.tui.actions import Where
 from agent.tui.page import Page
-from agent.tui.screens import requests_list, requests_trial
 from agent.tui.screens.requests_detail import Detail
-from agent.tui.screens.requests_list import ONLY, Item, Subject, Title, Wanted, arranged, merged
-from agent.tui.screens.requests_trial import Trial, begun, question
+from agent.tui.screens.requests_list import (
+    ONLY,
+    Item,
+    Subject,
+    Title,
+    Wanted,
+    arranged,
+    look,
+    merged,
+)
+from agent.tui.screens.requests_trial import (
+    Trial,
+    begun,
+    question,
+)
 from agent.tui.virtual_list import Listing
 from agent.wire.base import MOST_ENTRIES
 from agent.wire.policy import Review
 from agent.wire.records import Entry, Handled
 from agent.wire.state import EventKind
+from agent.words.titles import Titles
 
 LATEST = 200  # requests that are asked for once all are known
 PAUSE = 0.08  # seconds that the cursor rests before the detail follows it
 TYPED = 0.2  # seconds without a letter before the list follows what is typed
 LONGEST = 200  # letters that are sought
 TOOLTIP = (
-    "What was asked for you, the latest first; what waits for your word on top. Enter shows why "
-    "each attribute went along or stayed. " + requests_list.LEGEND + "."
+    "The requests of your programs, the latest first; what waits for your approval on top. Enter "
+    "shows why each fact was sent or not. ? waits, + sent facts, · sent nothing, ~ marked as "
+    "having forgotten."
 )
 FIND = "Words that a request has: of its recipient, its query or its attributes."
-NONE_YET = "No request yet.\nA browser or `reticent ask` asks; this list fills as they do."
-NONE_FITS = "Nothing is like that. Escape shows all again."
-UNSEEN = ("what is under the cursor was out of view", "it is shown now: press the key again")
-NO_SUBJECT = ("nothing is chosen", "move to a request first")
+NONE_YET = "No requests yet. They appear here once a browser or `reticent ask` makes one."
+NONE_FITS = "No matches. Escape shows all again."
+UNSEEN = ("the request was out of view", "it is shown now: press the key again")
+NO_SUBJECT = ("no request chosen", "move to a request first")
 GONE = ("the request under the cursor has left the list", "move to another one first")
 
 
-class Board(Page):
+class RequestsView(Page):
     """What waits and what left on one side, one of it in detail on the other."""
 
     where: ClassVar[Where] = "requests"
@@ -55,7 +69,8 @@ class Board(Page):
         self.waits: list[Review] = []
         self._wanted = Wanted()
         self._process: int | None = None  # the daemon that counted the requests
-        self._outdated = False  # whether other rules hold than when the detail was weighed
+        self._titles: Titles = {}
+        self._outdated = False  # whether other rules hold than when the detail was computed
         self._following: Timer | None = None
         self._typing: Timer | None = None
 
@@ -71,9 +86,10 @@ class Board(Page):
                 find.tooltip = FIND
                 yield find
                 yield Static(id="filtered")
-                yield Static(id="heads")
                 yield Static(id="none")
-                yield Listing[Item](requests_list.look(self._now), id="first", tooltip=TOOLTIP)
+                yield Listing[Item](
+                    look(self._now, lambda: self._titles), id="first", tooltip=TOOLTIP
+                )
             yield Detail(self._now)
 
     @property
@@ -101,33 +117,22 @@ class Board(Page):
         else:
             self.do(self._reveal)
 
-    def on_listing_resized(self) -> None:
-        """Say what the columns are, once it is known how wide they are."""
-        self._draw()
-
     def _now(self) -> datetime:
-        return self.review.outside.clock()
+        return self.review.environment.clock()
 
     def _draw(self) -> None:
-        items = arranged(self.waits, self._past.values(), self._wanted)
+        wanted = self._wanted
+        items = arranged(self.waits, self._past.values(), wanted, self._titles)
         self.listing.show(items)
-        heads = self.query_one("#heads", Static)
-        text = requests_list.column_heads(self.listing.scrollable_content_region.width - 1)
-        heads.display = bool(text and items)
-        heads.update(Content(text))
         none = self.query_one("#none", Static)
         none.display = not items
-        none.update(Content(NONE_YET if self._wanted.everything else NONE_FITS))
-        self._draw_filter(sum(not isinstance(each, Title) for each in items))
-
-    def _draw_filter(self, count: int) -> None:
-        wanted, shown = self._wanted, self.query_one("#filtered", Static)
-        shown.display = not wanted.everything
+        none.update(Content(NONE_YET if wanted.everything else NONE_FITS))
         self.query_one("#find").display = self.query_one(Input).has_focus or bool(wanted.text)
+        shown = self.query_one("#filtered", Static)
+        shown.display = not wanted.everything
+        count = sum(not isinstance(each, Title) for each in items)
         of = len(self.waits) + len(self._past)
-        shown.update(
-            Content(f"{requests_trial.only(wanted)}: {count:,} of {of:,} · escape shows all")
-        )
+        shown.update(Content(f"{wanted}: {count:,} of {of:,} · escape shows all"))
 
     # what the daemon says
 
@@ -146,7 +151,9 @@ class Board(Page):
         process = None if status is None else status.process
         known = self._past if process == self._process else {}
         most = LATEST if known else MOST_ENTRIES
-        waits, latest = await asyncio.gather(call("reviews"), call("requests", limit=most))
+        attributes, waits, latest = await asyncio.gather(
+            call("attributes"), call("reviews"), call("requests", limit=most)
+        )
         past = merged(known, latest) if known else None
         if known and past is None:
             latest = await call("requests", limit=MOST_ENTRIES)
@@ -154,6 +161,7 @@ class Board(Page):
             return
         self._past = {each.number: each for each in latest} if past is None else past
         self.waits, self._process = waits, process
+        self._titles = {each.name: each.title for each in attributes}
         self._draw()
         if self._outdated and self.detail.trial is not None:
             self._outdated = False
@@ -249,7 +257,9 @@ class Board(Page):
 
     def action_only_some(self) -> None:
         """See only a part, then the next."""
-        self._see(Wanted(self._wanted.text, ONLY[(ONLY.index(self._wanted.only) + 1) % len(ONLY)]))
+        every = [*ONLY]
+        only = every[(every.index(self._wanted.only) + 1) % len(every)]
+        self._see(Wanted(self._wanted.text, only))
 
     def action_only_back(self) -> None:
         """Back to the list; there, back to all of it."""

@@ -15,14 +15,15 @@ from textual.widgets import Static
 
 from agent.errors import LockedError, ReticentError
 from agent.tui import actions
-from agent.tui.action import Where, keys
+from agent.tui.actions import Where, keys
 from agent.tui.dialogs import Asked, Choice
 from agent.tui.page import Page
 from agent.tui.plain import plain
-from agent.tui.screens.tradeoff_view import LEGEND, Plot, about, facts, number, selected, written
+from agent.tui.screens.tradeoff_view import LEGEND, Plot, about, facts, selected, written
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit
 from agent.wire.state import EventKind, Status
 from agent.wire.what_if import CurveAsk, TradeOffs
+from agent.words.figures import number
 
 LABELS = 11  # columns of the names before what is said
 COMPUTING = "computing …"
@@ -49,11 +50,26 @@ class Facts(VerticalScroll, inherit_bindings=False):
     ]
 
 
-class Board(Page):
+def nearest(found: TradeOffs, trade_off: float) -> int:
+    """Return the index of the point at whose lambdas one is, or is nearest."""
+    away = [max(each.least - trade_off, trade_off - each.most, 0.0) for each in found.points]
+    return away.index(min(away))
+
+
+def _basis(status: Status, ask: CurveAsk | None) -> Basis:
+    """Return what a curve depends on now; on the ledger only where it is one recipient's."""
+    models = tuple(each.digest for each in status.models if each.problem is None)
+    known = ask is not None and ask.recipient is not None
+    return Basis(status.policy.loaded_at, models, status.entries if known else None)
+
+
+class TradeOff(Page):
     """The curve of a query or of all, asked of a recipient or of anybody."""
 
     where: ClassVar[Where] = "tradeoff"
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "models", "answer", "forget"})
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.TRADEOFF)]
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,6 +80,7 @@ class Board(Page):
         self._basis: Basis | None = None
         self._titles: Mapping[str, str] = {}
         self._at = 0
+        self._figures = False
 
     def body(self) -> ComposeResult:
         """Lay out the curve and the set."""
@@ -72,8 +89,8 @@ class Board(Page):
             yield Plot(id="first")
             with Facts(id="set") as panel:
                 panel.tooltip = (
-                    "What leaves at the lambda that is selected. Lambda is the help, in bits, "
-                    "that you demand for being told apart any better: a greater one tells less."
+                    "What is sent at the selected point. λ is the help, in bits, that you demand "
+                    "for being easier to find: a greater λ shares less. v shows the figures."
                 )
                 yield Static(id="said")
         yield Static(Content(LEGEND), id="legend")
@@ -162,7 +179,7 @@ class Board(Page):
         if self._found is None:
             return Content("")
         table = Table.grid(Column(width=LABELS), Column(), padding=(0, 1))
-        for label, text in facts(self._found, self._at, self._titles):
+        for label, text in facts(self._found, self._at, self._titles, figures=self._figures):
             table.add_row(Text(label, "bold"), Text(plain(text)))
         return table
 
@@ -175,25 +192,6 @@ class Board(Page):
         """Select the point that was clicked."""
         event.stop()
         self._select(event.index)
-
-
-def nearest(found: TradeOffs, trade_off: float) -> int:
-    """Return the index of the point at whose lambdas one is, or is nearest."""
-    away = [max(each.least - trade_off, trade_off - each.most, 0.0) for each in found.points]
-    return away.index(min(away))
-
-
-def _basis(status: Status, ask: CurveAsk | None) -> Basis:
-    """Return what a curve depends on now; on the ledger only where it is one recipient's."""
-    models = tuple(each.digest for each in status.models if each.problem is None)
-    known = ask is not None and ask.recipient is not None
-    return Basis(status.policy.loaded_at, models, status.entries if known else None)
-
-
-class TradeOff(Board):
-    """What more or less privacy would bring."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.TRADEOFF)]
 
     def action_less(self) -> None:
         """Select the set that tells less."""
@@ -215,6 +213,11 @@ class TradeOff(Board):
         """Select the present lambda."""
         if self._found is not None:
             self._select(self._found.present)
+
+    def action_only_figures(self) -> None:
+        """Show the figures of the selected set, or hide them."""
+        self._figures = not self._figures
+        self._select(self._at)
 
     def action_query(self) -> None:
         """Ask for a query."""
@@ -249,13 +252,13 @@ class TradeOff(Board):
         if self._found is None:
             return
         if self._at == self._found.present:
-            self.review.tell("That is what leaves now: there is nothing to apply. ← → select.")
+            self.review.tell("Your policy does this already. ← → select another set.")
             return
         value, whom = selected(self._found, self._at), self._recipient
         everyone = ("For everyone, where no other rule says otherwise", "everyone")
         leave = ("Leave the policy as it is", "")
         one = [] if whom is None else [(f"For {whom}", "recipient")]
-        question = f"Write lambda {number(value)} into the policy, from the next request on?"
+        question = f"Write λ = {number(value)} into the policy, from the next request on?"
         self.app.push_screen(
             Choice(question, [leave, *one, everyone]), partial(self._take_whom, value, whom)
         )

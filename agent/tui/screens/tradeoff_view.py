@@ -1,6 +1,6 @@
 """A curve on the screen, and the text about one of its points."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import sqrt
 
 from textual import events
@@ -9,28 +9,25 @@ from textual.message import Message
 from textual.widget import Widget
 
 from agent.tui.charts import MARGIN, Spot, area_of, curve
-from agent.tui.numbers import bits, more, people
-from agent.wire.policy import Edited, Win
+from agent.wire.policy import Edited
 from agent.wire.what_if import CurveAsk, Point, TradeOffs
+from agent.words.figures import (
+    CHANCES,
+    HELPS,
+    MEASURED,
+    added_risk,
+    alike,
+    bits,
+    listed,
+    measured,
+    number,
+    people,
+)
+from agent.words.notices import edited
+from agent.words.outcomes import PROOFS
+from agent.words.titles import Titles, titled
 
-PROVEN = {
-    "enumerated": "No better set exists.",
-    "if-submodular": (
-        "A good set. A better one is not ruled out; if every further fact helps less than the one "
-        "before, there is a bound on how much better."
-    ),
-    "none": "A good set. A better one is not ruled out.",
-}
-MEASURED = {
-    "maxprob": "chance that one guess finds you",
-    "k-anonymity": "share of people among fewer than k",
-    "entropy": "bits of who you are",
-    "log-maxprob": "how well you are told apart",
-}
-SHARES = ("maxprob", "k-anonymity")  # metrics that are chances
-DIGITS = 3
 SEEN = 5e-4  # bits: less is shown as none
-Titles = Mapping[str, str]
 SELECTED, NOW, KNEE, SET, BEATEN = "●", "N", "K", "○", "·"
 STYLES = {
     SELECTED: "$text-accent bold",
@@ -52,7 +49,7 @@ def lambda_of(point: Point) -> float:
     """
     if point.least <= 0.0:
         return point.most
-    middle = float(f"{sqrt(point.least * point.most):.{DIGITS}g}")
+    middle = float(f"{sqrt(point.least * point.most):.3g}")
     return middle if point.least <= middle <= point.most else point.least
 
 
@@ -61,131 +58,108 @@ def selected(found: TradeOffs, index: int) -> float:
     return found.trade_off if index == found.present else lambda_of(found.points[index])
 
 
-def number(trade_off: float) -> str:
-    """Return a lambda with three digits, or as a whole number."""
-    whole = trade_off >= 10**DIGITS
-    return f"{trade_off:,.0f}" if whole else f"{trade_off:.{DIGITS}g}"
-
-
 def digits_of(most: float) -> int:
     """Return how many decimals in per cent tell an axis's ends, up to a share, and middle apart."""
     return next((digits for digits in (2, 3) if 100 * most >= 10**-digits * 2), 4)
 
 
-def cost(value: float, metric: str, digits: int = 2) -> str:
-    """Return a cost in the unit of its metric, shares in per cent with so many decimals."""
-    if metric in SHARES:
-        return f"{100 * value:.{digits}f} %"
-    return f"{value:.3g}"
-
-
 def about(ask: CurveAsk | None, found: TradeOffs | None) -> str:
-    """Return what a curve is of, and at which lambda things are now."""
+    """Return what a curve is about."""
     if ask is None:
         return ""
     meant = found.matched_query if found and found.matched_query else ask.query
     what = "All queries, on average" if ask.query is None else f"“{meant}”"
-    whom = "anybody" if ask.recipient is None else ask.recipient
-    now = "" if found is None else f" · lambda now {number(found.trade_off)}"
-    return f"{what}, asked of {whom}{now}"
+    return f"{what}, asked of {'anybody' if ask.recipient is None else ask.recipient}"
 
 
-def named(names: Sequence[str], titles: Titles) -> str:
-    """Return what attributes are, by their titles where they are known."""
-    return ", ".join(titles.get(each, each) for each in names)
-
-
-def facts(found: TradeOffs, index: int, titles: Titles) -> list[tuple[str, str]]:
-    """Return labels, and what is said of one point beside that of the present lambda."""
+def facts(
+    found: TradeOffs, index: int, titles: Titles, *, figures: bool = False
+) -> list[tuple[str, str]]:
+    """Return labels and sentences about one point: the verdict first, figures if wanted."""
     point, now = found.points[index], found.points[found.present]
-    leaves = named(point.disclosed, titles) or "nothing"
-    return [
-        ("lambda", _range(found, index)),
-        ("leaves", leaves),
-        ("helps", f"{bits(point.utility_bits)} bits"),
-        ("costs", _costs(found, index)),
-        ("people left", f"{people(point.people_left)} look like you to it then"),
-        *_against(point, now, found.metric, titles),
-        ("proof", PROVEN[point.proof]),
-        ("that lambda", _means(selected(found, index), found.metric)),
+    here = " This is what your policy does now." if index == found.present else ""
+    knee = " Beyond it, sharing more costs much and helps little." if index == found.knee else ""
+    lines = [
+        ("shares", f"{_named(point.disclosed, titles)}.{here}{knee}"),
+        ("people", f"To the recipient, {alike(point.people_left)} then."),
+        *_against(point, now, titles),
         *([("beaten", "Another set helps as much and costs less.")] if point.beaten else []),
+    ]
+    if not figures:
+        return [*lines, ("more", "v shows the figures: bits, λ, cost and what is proven")]
+    trade_off = selected(found, index)
+    same = f"{number(point.least)} to {number(point.most)}"
+    lasts = f" (the same set from {same})" if point.least < point.most else ""
+    return [
+        *lines,
+        ("helps", f"{bits(point.utility_bits)} {HELPS}"),
+        ("costs", _costs(found, index)),
+        ("λ", f"{number(trade_off)}{lasts}: {_means(trade_off, found.metric)}"),
+        *([] if index == found.present else [("change", _change(point, now, found.metric))]),
+        ("proof", PROOFS[point.proof]),
     ]
 
 
+def _change(point: Point, now: Point, metric: str) -> str:
+    """Return what a point changes about the present one, in figures."""
+    dearer = point.identifiability_cost - now.identifiability_cost
+    gain = bits(point.utility_bits - now.utility_bits, signed=True)
+    other = _other(point) - _other(now)
+    guarded = f", {bits(other, signed=True)} bits for what is guarded or sensitive"
+    return (
+        f"{gain} bits of help, {'+' if dearer >= 0 else '-'}{measured(abs(dearer), metric)} of cost"
+        f"{guarded if abs(other) >= SEEN else ''}"
+    )
+
+
 def _means(trade_off: float, metric: str) -> str:
-    """Return what a lambda demands."""
-    if metric in SHARES:
-        share, each = number(trade_off / 100), f"1 % more {MEASURED[metric]}"
-    else:
-        share, each = number(trade_off), f"1 more of the cost ({MEASURED[metric]})"
-    return f"{each} must bring {share} bits of help or more"
+    """Return what λ demands."""
+    share, each = trade_off, f"1 more of the cost ({MEASURED[metric]})"
+    if metric in CHANCES:
+        share, each = trade_off / 100, f"1 % more {MEASURED[metric]}"
+    return f"{each} must bring {number(share)} bits of help or more"
 
 
 def _costs(found: TradeOffs, index: int) -> str:
-    """Return a cost in its unit, and in bits at the lambda of now and at the selected one."""
+    """Return a cost in its unit, and in bits at the λ of now and at the selected one."""
     point = found.points[index]
-    said = f"{cost(point.identifiability_cost, found.metric)} more {MEASURED[found.metric]}"
     lambdas = dict.fromkeys((found.trade_off, selected(found, index)))
-    in_bits = ", ".join(
-        f"{bits(_cost_at(point, each))} at lambda {number(each)}" for each in lambdas
-    )
+    in_bits = ", ".join(f"{bits(_cost_at(point, each))} at λ = {number(each)}" for each in lambdas)
     other = _other(point)
     beside = f", {bits(other)} of them for what is guarded or sensitive" if other else ""
-    return f"{said}; in bits {in_bits}{beside}"
+    return f"{added_risk(point.identifiability_cost, found.metric)}; in bits {in_bits}{beside}"
 
 
 def _cost_at(point: Point, trade_off: float) -> float:
-    """Return a cost in bits at another lambda than the least: only what identifies has a price."""
+    """Return a cost in bits at another λ than the least: only what identifies has a price."""
     return point.cost_bits + (trade_off - point.least) * point.identifiability_cost
 
 
 def _other(point: Point) -> float:
-    """Return what a set costs at any lambda, in bits: what is guarded, and sensitivities."""
+    """Return what a set costs at any λ, in bits: what is guarded, and sensitivities."""
     other = point.cost_bits - point.least * point.identifiability_cost
     return other if abs(other) >= SEEN else 0.0
 
 
-def _range(found: TradeOffs, index: int) -> str:
-    point = found.points[index]
-    now = ", as it is now" if index == found.present else ""
-    knee = ", the knee" if index == found.knee else ""
-    same = f"{number(point.least)} to {number(point.most)}"
-    lasts = f" (the same from {same})" if point.least < point.most else ""
-    return f"{number(selected(found, index))}{now}{knee}{lasts}"
+def _named(names: Sequence[str], titles: Titles) -> str:
+    return listed(titled(names, titles), "nothing")
 
 
-def _against(point: Point, now: Point, metric: str, titles: Titles) -> list[tuple[str, str]]:
+def _against(point: Point, now: Point, titles: Titles) -> list[tuple[str, str]]:
     """Return what a point changes about the present one."""
-    if point.disclosed == now.disclosed:
-        return [("against now", "nothing changes")]
     new = [each for each in point.disclosed if each not in now.disclosed]
     gone = [each for each in now.disclosed if each not in point.disclosed]
-    dearer = point.identifiability_cost - now.identifiability_cost
-    sign = "+" if dearer >= 0 else "-"
-    left = f"{people(now.people_left)} → {people(point.people_left)} people left"
-    brings = more(point.utility_bits - now.utility_bits)
-    other = _other(point) - _other(now)
-    beside = f", {more(other)} bits for what is guarded or sensitive" if abs(other) >= SEEN else ""
-    figures = f"{brings} bits, {sign}{cost(abs(dearer), metric)} of cost{beside}, {left}"
     return [
-        ("against now", figures),
-        *([("adds", named(new, titles))] if new else []),
-        *([("drops", named(gone, titles))] if gone else []),
+        *([("adds", _named(new, titles))] if new else []),
+        *([("drops", _named(gone, titles))] if gone else []),
+        *([("instead", f"{people(now.people_left)} people now")] if new or gone else []),
     ]
 
 
-def written(trade_off: float, recipient: str | None, edited: Edited) -> str:
-    """Return what became of a lambda that was written into the policy."""
+def written(trade_off: float, recipient: str | None, edit: Edited) -> str:
+    """Return what became of λ when it was written into the policy."""
     whom = "everyone" if recipient is None else recipient
-    done = f"The policy says lambda {number(trade_off)} for {whom} from the next request on."
-    if not edited.changed:
-        done = f"The policy said lambda {number(trade_off)} for {whom} already."
-    return " ".join([done, *(_wins(each) for each in edited.wins)])
-
-
-def _wins(win: Win) -> str:
-    line = "" if win.line is None else f", line {win.line}"
-    return f"Elsewhere {win.rule}{line} still wins, with {win.value}."
+    return edited(f"λ = {number(trade_off)} for {whom} from the next request on", edit)
 
 
 class Plot(Widget, can_focus=True):
@@ -228,7 +202,7 @@ class Plot(Widget, can_focus=True):
         spots = spots_of(self._found, self._at)
         width, height = self.content_size
         digits = digits_of(max(each.x for each in spots))
-        lines = curve(spots, width, height, lambda value: cost(value, metric, digits))
+        lines = curve(spots, width, height, lambda value: measured(value, metric, digits))
         return Content("\n").join([_styled(each) for each in lines])
 
     def on_click(self, event: events.Click) -> None:

@@ -28,7 +28,7 @@ def test_a_broken_file_shows_its_line_and_enter_opens_it_there(
 
     async def test() -> None:
         outside = world.outside(POLICY.replace("k = 3", "k = 4"))
-        async with running(world.live.paths.control, LARGE, outside=outside) as shown:
+        async with running(world.live.paths.control, LARGE, environment=outside) as shown:
             monkeypatch.setattr(shown.app, "suspend", nullcontext)
             await shows(shown)
             world.write(WRONG)
@@ -52,7 +52,7 @@ def test_the_editor_opens_at_the_rule_under_the_cursor(
     """By the other key too; what is of no file opens it where it begins."""
 
     async def test() -> None:
-        async with running(world.live.paths.control, outside=world.outside()) as shown:
+        async with running(world.live.paths.control, environment=world.outside()) as shown:
             monkeypatch.setattr(shown.app, "suspend", nullcontext)
             await shows(shown)
             await go_to(shown, "shut")
@@ -70,7 +70,7 @@ def test_where_no_editor_can_be_shown_it_is_said(world: World) -> None:
     """With another way; nothing is read, and no editor began."""
 
     async def test() -> None:
-        async with running(world.live.paths.control, LARGE, outside=world.outside()) as shown:
+        async with running(world.live.paths.control, LARGE, environment=world.outside()) as shown:
             await shows(shown)
             await shown.pilot.press("e")
             await shown.until(lambda: "no editor can be shown in this terminal" in shown.text())
@@ -95,7 +95,7 @@ def test_an_editor_that_does_not_run_is_said(world: World, monkeypatch: pytest.M
         resumed.append(True)
 
     async def test() -> None:
-        async with running(world.live.paths.control, LARGE, outside=outside(edit)) as shown:
+        async with running(world.live.paths.control, LARGE, environment=outside(edit)) as shown:
             monkeypatch.setattr(shown.app, "suspend", suspend)
             await shows(shown)
             await shown.pilot.press("e")

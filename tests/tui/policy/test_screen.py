@@ -17,7 +17,7 @@ def test_each_rule_is_shown_with_what_is_to_be_said_of_it(
     """What is never used, and what is over, by its sign and whole in a sentence."""
 
     async def test() -> None:
-        async with running(world.live.paths.control, size, outside=world.outside()) as shown:
+        async with running(world.live.paths.control, size, environment=world.outside()) as shown:
             listing = await shows(shown)
             said = "\n".join(each.said for each in listing.items)
             for words in ("never decides: 'open'", "expired on 2020-01-01", "preset balanced"):
@@ -33,7 +33,7 @@ def test_what_decided_last_moves_with_a_request(world: World) -> None:
     """By itself, with the cursor where it was."""
 
     async def test() -> None:
-        async with running(world.live.paths.control, LARGE, outside=world.outside()) as shown:
+        async with running(world.live.paths.control, LARGE, environment=world.outside()) as shown:
             await shows(shown)
             await go_to(shown, "open")
             assert "It has decided nothing since" in shown.text()
@@ -58,7 +58,7 @@ def test_reading_again_says_what_came_of_it(world: World) -> None:
     """Also where there is something to mend: the old rules hold."""
 
     async def test() -> None:
-        async with running(world.live.paths.control, LARGE, outside=world.outside()) as shown:
+        async with running(world.live.paths.control, LARGE, environment=world.outside()) as shown:
             await shows(shown)
             world.live.paths.policy.write_text(WRONG)
             await shown.pilot.press("r")
@@ -73,7 +73,7 @@ def test_one_key_goes_from_part_to_part_and_round(world: World) -> None:
     """It stands on the first of each, never on a title."""
 
     async def test() -> None:
-        async with running(world.live.paths.control, outside=world.outside()) as shown:
+        async with running(world.live.paths.control, environment=world.outside()) as shown:
             listing = await shows(shown)
             firsts = [
                 after.key
@@ -94,7 +94,7 @@ def test_the_cursor_stays_as_rules_come(world: World) -> None:
     """Before it and after it; where its own is gone, it is on none."""
 
     async def test() -> None:
-        async with running(world.live.paths.control, outside=world.outside()) as shown:
+        async with running(world.live.paths.control, environment=world.outside()) as shown:
             listing = await shows(shown)
             await go_to(shown, "open")
             more = (
@@ -113,7 +113,7 @@ def test_a_lock_takes_the_rules_away(world: World) -> None:
     """They name recipients."""
 
     async def test() -> None:
-        async with running(world.live.paths.control, outside=world.outside()) as shown:
+        async with running(world.live.paths.control, environment=world.outside()) as shown:
             listing = await shows(shown)
             await go_to(shown, "shut")
             page = shown.app.screen

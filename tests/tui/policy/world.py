@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from agent.tui.environment import Outside
+from agent.tui.page import Environment
 from agent.tui.screens.policy import LEGEND, Item
 from agent.tui.virtual_list import Listing
 from agent.wire.decide import Ask
@@ -60,7 +60,7 @@ class World:
         with self.live.client(QUERY) as client:
             client.call("decide", Ask(query="job_site", recipient=recipient))
 
-    def outside(self, writes: str | None = None) -> Outside:
+    def outside(self, writes: str | None = None) -> Environment:
         """Return an editor that notes what it is to open, and writes something, if anything."""
 
         def edit(path: str, line: int | None) -> None:
@@ -71,9 +71,9 @@ class World:
         return outside(edit)
 
 
-def outside(edit: Edit) -> Outside:
+def outside(edit: Edit) -> Environment:
     """Return what others do, with the time as it is."""
-    return Outside(list, edit, lambda: datetime.now().astimezone())
+    return Environment(list, edit, lambda: datetime.now().astimezone())
 
 
 async def shows(shown: Running) -> Listing[Item]:

@@ -36,7 +36,7 @@ def pasts(draw: st.DrawFn) -> list[Handled]:
     ]
 
 
-@given(pasts(), st.integers(0, 5), st.sampled_from(ONLY), st.sampled_from(["", "shop", "B.EX"]))
+@given(pasts(), st.integers(0, 5), st.sampled_from([*ONLY]), st.sampled_from(["", "shop", "B.EX"]))
 def test_all_that_fits_and_nothing_else_stands_there_once(
     past: list[Handled], waiting: int, only: str, text: str
 ) -> None:
@@ -59,8 +59,7 @@ def test_all_that_fits_and_nothing_else_stands_there_once(
     assert [each for each in titles if each.key == "waiting"] == [
         Title(
             "waiting",
-            f"{waiting} {'waits' if waiting == 1 else 'wait'} for your word, "
-            "with the figures of then",
+            f"{waiting} {'waits' if waiting == 1 else 'wait'} for your approval",
         )
     ] * any(isinstance(each, Review) for each in shown)
 

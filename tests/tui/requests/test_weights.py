@@ -1,31 +1,26 @@
 """The attributes beside a set: two bars on one scale, what is in first, why in words."""
 
-from typing import get_args
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from agent.decision.context import Reason
 from agent.tui.screens.requests_detail import (
     CUT,
     EIGHTHS,
     FULL,
-    REASONS,
+    LOOK,
+    Fold,
     Note,
     Shown,
     bar,
     heads,
     lines,
-    look,
     order_of,
     rows_of,
     scale_of,
-    why,
 )
 from agent.tui.screens.requests_trial import Change, Trial
-from agent.wire.decide import Line
 from tests.tui.requests.values import handled, review, row, weighed
 
 BITS = st.one_of(st.none(), st.floats(-2, 5))
@@ -85,14 +80,18 @@ def test_a_row_has_exactly_so_many_columns(
     width: int, gain: float | None, cost: float | None, title: str
 ) -> None:
     """Whatever its title is; the heads end where the numbers do."""
-    shown = Shown(row("a", title=title, gain_bits=gain, cost_bits=cost), "[x]", 1.0, "v\n")
+    each = row("a", title=title, gain_bits=gain, cost_bits=cost)
+    shown = Shown(each, "[x]", 1.0, "v\n", figures=True)
     found = lines(shown, width)
-    assert len(found) == look().height(shown, width)
-    first, second, *third = ("".join(part.text for part in line) for line in found)
+    assert len(found) == LOOK.height(shown, width)
+    first, second = ("".join(part.text for part in line) for line in found)
     assert cell_len(first) <= width
-    assert [cell_len(each) for each in (second, *third)] == [width] * (len(found) - 1)
-    assert "helps more than it costs" in "".join((second, *third))
+    assert cell_len(second) == width
+    assert "helps more than it costs" in second
     assert cell_len(heads(width).rstrip()) == cell_len(first) + 1
+    plain = lines(Shown(each, "[x]", 1.0), width)
+    assert cell_len("".join(part.text for part in plain[0])) == width
+    assert "0." not in "".join(part.text for line in plain for part in line)
 
 
 def test_the_signs_say_what_is_in_out_and_tried() -> None:
@@ -108,19 +107,40 @@ def test_the_signs_say_what_is_in_out_and_tried() -> None:
         ("b", "[ ]", ""),
         ("a", "[+]", "red"),
     ]
-    assert [each.label for each in found if isinstance(each, Note)] == [
-        "about",
-        "proven",
-    ]
 
 
-def test_a_request_of_the_past_is_not_explained_by_the_rules_of_today() -> None:
-    """What was told was told; the reason is that of today, and says so."""
+def test_the_facts_that_matter_stand_first_and_the_others_are_folded() -> None:
+    """What is tried or waits is never folded; unfolded all are there, in their order."""
+    rows = [row(name) for name in "abcdefgh"]
+    change = Change(add=frozenset({"f"}))
+    trial = Trial(review(names=["g"]), change, weighed(rows=rows))
+    names = [each.row.name for each in rows_of(trial, "abcdefgh", {}) if isinstance(each, Shown)]
+    assert names == ["a", "b", "c", "f", "g"]
+    assert rows_of(trial, "abcdefgh", {})[-1] == Fold(3)
+    every = rows_of(trial, "abcdefgh", {}, unfolded=True)
+    assert [each.row.name for each in every if isinstance(each, Shown)] == [*"abcdefgh"]
+    assert every[-1] == Fold(0)
+    few = Trial(review(names=["a"]), Change(), weighed(rows=rows[:2]))
+    assert not any(isinstance(each, Fold) for each in rows_of(few, "ab", {}))
+
+
+def test_figures_come_on_demand_each_with_its_unit() -> None:
+    """Bits, λ and what is proven; without them none stands there."""
+    trial = Trial(handled(), Change(), weighed())
+    assert not any(isinstance(each, Note) for each in rows_of(trial, (), {}))
+    notes = [each for each in rows_of(trial, (), {}, figures=True) if isinstance(each, Note)]
+    assert [each.label for each in notes] == ["helps", "costs", "left", "λ = 1", "proven"]
+    assert "twice as easy to find" in notes[0].text
+    assert "one guess finds you" in notes[3].text
+
+
+def test_a_past_request_is_not_explained_by_the_rules_of_today() -> None:
+    """What was sent was sent; the reason is that of today, and says so."""
     rows = [row("region", inside=True, reason="never"), row("gender", reason="worth it")]
     found = rows_of(Trial(handled(), Change(), weighed(rows=rows)), ("region", "gender"), {})
     said = ["".join(part.text for part in lines(each, 100)[1]) for each in found[:2]]
-    assert "region · told; today: never leaves" in said[0]
-    assert "gender · helps more than it costs" in said[1]
+    assert "sent; today: never sent" in said[0]
+    assert said[1].strip() == "helps more than it costs"
     assert "today, in bits" in heads(100, past=True)
     coming = rows_of(Trial(review(), Change(), weighed(rows=rows)), ("region", "gender"), {})
     assert not any(
@@ -128,31 +148,10 @@ def test_a_request_of_the_past_is_not_explained_by_the_rules_of_today() -> None:
     )
 
 
-def test_what_is_proven_is_said_once() -> None:
-    """On top where it is the best; below, where it is a share of a bound."""
-    best = [Line(label="proven", text="no better set exists if gains shrink")]
-    found = rows_of(Trial(review(), Change(), weighed(lines=best)), (), {})
-    assert not any(isinstance(each, Note) and each.label == "proven" for each in found)
-
-
-@pytest.mark.parametrize("reason", get_args(Reason))
-def test_each_reason_has_words(reason: str) -> None:
-    """The rule stands behind it where a rule is the reason, and the limit where one is."""
-    assert reason in REASONS
-    said = why(row("a", reason=reason, rule="mine"))
-    assert said.startswith(REASONS[reason])
-    assert ("mine" in said) == (
-        reason in ("always", "waits for you", "never", "guarded", "not allowed")
-    )
-    assert why(row("a", reason=reason, rule="mine", limit="k")).endswith(": k")
-
-
 @given(st.text("ab ", min_size=1, max_size=300), st.integers(20, 90))
-def test_a_note_is_as_high_as_it_is_drawn(text: str, width: int) -> None:
-    """Below the attributes, in full."""
-    note = Note("why", text)
-    found = lines(note, width)
-    assert look().height(note, width) == len(found)
+def test_a_note_is_drawn_in_full(text: str, width: int) -> None:
+    """Below the attributes."""
+    found = lines(Note("why", text), width)
     assert all(cell_len(part.text) <= width for line in found for part in line)
     joined = " ".join(part.text for line in found for part in line)
     assert joined.split() == f"why: {text}".split()

@@ -112,5 +112,9 @@ def words(shown: Running) -> str:
 
 def row(shown: Running, name: str) -> None:
     """Put the cursor of the detail on an attribute."""
-    page(shown).detail.rows.put(("row", name))
-    assert page(shown).detail.row() == name
+    detail = page(shown).detail
+    detail.rows.put(("row", name))
+    if detail.row() != name:
+        detail.unfold()
+        detail.rows.put(("row", name))
+    assert detail.row() == name

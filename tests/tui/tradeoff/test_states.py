@@ -91,7 +91,7 @@ def test_what_wins_over_a_lambda_is_said() -> None:
         async with running(path) as shown:
             await opened(shown)
             await shown.pilot.press("left", "a", "down", "enter")
-            wins = "for shops, line 4 still wins"
+            wins = "for shops (line 4) still wins"
             await shown.until(lambda: wins in shown.notes())
             assert [each.set for each in found.edits] == [{"lambda": 11.3}]
             assert found.edits[0].recipient is None

@@ -7,9 +7,7 @@ from msgspec.structs import replace
 
 from agent.tui.screens.tradeoff import nearest
 from agent.tui.screens.tradeoff_view import (
-    PROVEN,
     about,
-    cost,
     digits_of,
     facts,
     lambda_of,
@@ -18,6 +16,8 @@ from agent.tui.screens.tradeoff_view import (
 )
 from agent.wire.policy import Edited, Win
 from agent.wire.what_if import CurveAsk
+from agent.words.figures import MEASURED, measured
+from agent.words.outcomes import PROOFS
 from tests.tui.tradeoff.values import CURVE, TITLES, point
 
 LAMBDAS = st.floats(0, 65_536, allow_nan=False)
@@ -57,24 +57,25 @@ def test_what_a_point_changes_is_said_by_name(index: int) -> None:
     now, here = set(CURVE.points[1].disclosed), set(CURVE.points[index].disclosed)
     for label, names in (("adds", here - now), ("drops", now - here)):
         wanted = {TITLES.get(each, each) for each in names}
-        assert set(said.get(label, "").split(", ")) - {""} == wanted
-    assert (said["against now"] == "nothing changes") is (index == 1)
-    assert ("as it is now" in said["lambda"]) is (index == 1)
-    assert ("the knee" in said["lambda"]) is (index == 2)
+        assert set(said.get(label, "").replace(" and ", ", ").split(", ")) - {""} == wanted
+    assert ("instead" in said) is (index != 1)
+    assert ("your policy does now" in said["shares"]) is (index == 1)
+    assert ("Beyond it" in said["shares"]) is (index == 2)
+    assert not {"helps", "costs", "λ", "proof"} & {*said}
 
 
 def test_the_figures_are_those_of_the_point() -> None:
     """In words, with the unit of the cost."""
-    said = dict(facts(CURVE, 2, TITLES))
-    assert said["leaves"] == "age, d"
-    assert said["helps"] == "0.100 bits"
+    said = dict(facts(CURVE, 2, TITLES, figures=True))
+    assert said["shares"].startswith("age and d.")
+    assert said["people"] == "To the recipient, about 33 people still look like you then."
+    assert said["helps"].startswith("0.100 bits better served")
     assert said["costs"].startswith(
-        "1.00 % more chance that one guess finds you; in bits 0.030 at lambda 3, "
+        "1.00 % more chance that one guess finds you; in bits 0.030 at λ = 3, "
     )
-    assert said["against now"] == "-0.100 bits, -1.00 % of cost, 33 → 33 people left"
-    assert said["that lambda"].endswith("must bring 0.113 bits of help or more")
-    nothing = dict(facts(CURVE, 3, TITLES))
-    assert nothing["leaves"] == "nothing"
+    assert said["change"] == "-0.100 bits of help, -1.00 % of cost"
+    assert said["λ"].endswith("must bring 0.113 bits of help or more")
+    assert dict(facts(CURVE, 3, TITLES))["shares"].startswith("nothing.")
 
 
 def test_the_present_lambda_is_the_one_in_force() -> None:
@@ -83,13 +84,13 @@ def test_the_present_lambda_is_the_one_in_force() -> None:
     assert selected(CURVE, 2) == lambda_of(CURVE.points[2])
 
 
-@pytest.mark.parametrize("proof", PROVEN)
+@pytest.mark.parametrize("proof", PROOFS)
 def test_only_what_was_enumerated_is_the_best(proof: str) -> None:
     """Of all else a better one is not ruled out."""
     found = replace(CURVE, points=[replace(CURVE.points[0], proof=proof)], present=0, knee=None)
-    said = dict(facts(found, 0, TITLES))["proof"]
+    said = dict(facts(found, 0, TITLES, figures=True))["proof"]
     assert ("No better set exists" in said) is (proof == "enumerated")
-    assert ("not ruled out" in said) is (proof != "enumerated")
+    assert ("may exist" in said) is (proof != "enumerated")
 
 
 def test_a_beaten_set_says_so() -> None:
@@ -104,20 +105,20 @@ def test_the_head_says_what_the_curve_is_of() -> None:
     assert about(None, None) == ""
     ask = CurveAsk(query="my editor", recipient="shop.example")
     assert about(ask, None) == "“my editor”, asked of shop.example"
-    assert about(ask, CURVE) == "“editor”, asked of shop.example · lambda now 3"
+    assert about(ask, CURVE) == "“editor”, asked of shop.example"
     everything = replace(CURVE, matched_query=None)
     said = about(CurveAsk(), everything)
-    assert said == "All queries, on average, asked of anybody · lambda now 3"
+    assert said == "All queries, on average, asked of anybody"
 
 
 def test_a_cost_in_bits_is_that_of_now_and_of_what_is_selected() -> None:
     """Never that of a lambda of 0, at which nothing costs anything."""
     for index, each in enumerate(CURVE.points):
-        said = dict(facts(CURVE, index, TITLES))["costs"].split("in bits ")[1]
+        said = dict(facts(CURVE, index, TITLES, figures=True))["costs"].split("in bits ")[1]
         wanted = {CURVE.trade_off, selected(CURVE, index)}
         found = {}
         for part in said.split(", "):
-            figures = part.split(" at lambda ")
+            figures = part.split(" at λ = ")
             found[float(figures[1].replace(",", ""))] = float(figures[0])
         assert found.keys() == {float(f"{one:.3g}") for one in wanted}
         for at, price in found.items():
@@ -127,25 +128,25 @@ def test_a_cost_in_bits_is_that_of_now_and_of_what_is_selected() -> None:
 @given(st.floats(0.00001, 1))
 def test_the_numbers_of_an_axis_differ(most: float) -> None:
     """Its ends and its middle, however near they are."""
-    said = [cost(most * part / 2, "maxprob", digits_of(most)) for part in range(3)]
+    said = [measured(most * part / 2, "maxprob", digits_of(most)) for part in range(3)]
     assert len({*said}) == 3
 
 
 @pytest.mark.parametrize("metric", ["maxprob", "log-maxprob", "k-anonymity", "entropy"])
 def test_a_cost_has_the_unit_of_its_metric(metric: str) -> None:
     """Chances in per cent, all else as a number; every metric has words."""
-    assert cost(0.0123, metric).endswith("%") is (metric in ("maxprob", "k-anonymity"))
-    said = dict(facts(replace(CURVE, metric=metric), 2, TITLES))
+    assert metric in MEASURED
+    said = dict(facts(replace(CURVE, metric=metric), 2, TITLES, figures=True))
     assert "more" in said["costs"]
-    assert "must bring" in said["that lambda"]
+    assert "must bring" in said["λ"]
 
 
 def test_what_still_wins_is_said() -> None:
     """With the rule, and its line where it has one."""
     win = Win(key="lambda", value=7.0, names=[], rule="for shops", line=12)
     said = written(2.5, "shop.example", Edited(changed=True, wins=[win]))
-    assert "lambda 2.5 for shop.example" in said
-    assert "for shops, line 12 still wins, with 7.0" in said
+    assert "λ = 2.5 for shop.example" in said
+    assert "for shops (line 12) still wins with lambda = 7.0" in said
     assert "everyone" in written(2.5, None, Edited(changed=True, wins=[]))
     assert "already" in written(2.5, None, Edited(changed=False, wins=[]))
 
@@ -154,8 +155,8 @@ def test_what_is_guarded_is_in_the_price() -> None:
     """It costs the same at every lambda, and was in no figure that stands beside another set."""
     points = [*CURVE.points]
     points[2] = replace(points[2], cost_bits=points[2].cost_bits + 0.5)
-    said = dict(facts(replace(CURVE, points=points), 2, TITLES))
-    assert "in bits 0.530 at lambda 3" in said["costs"]
+    said = dict(facts(replace(CURVE, points=points), 2, TITLES, figures=True))
+    assert "in bits 0.530 at λ = 3" in said["costs"]
     assert "0.500 of them for what is guarded or sensitive" in said["costs"]
-    assert "+0.500 bits for what is guarded or sensitive" in said["against now"]
-    assert "guarded" not in " ".join(dict(facts(CURVE, 2, TITLES)).values())
+    assert "+0.500 bits for what is guarded or sensitive" in said["change"]
+    assert "guarded" not in " ".join(dict(facts(CURVE, 2, TITLES, figures=True)).values())

@@ -77,4 +77,4 @@ async def opened(shown: Running) -> None:
 
 async def drawn(shown: Running) -> None:
     """Wait for a curve."""
-    await shown.until(lambda: "lambda now" in shown.text() and "computing" not in shown.text())
+    await shown.until(lambda: "v shows the" in shown.text() and "computing" not in shown.text())
