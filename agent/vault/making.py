@@ -293,26 +293,20 @@ def _written_into(
         _verify(file, name, store.seals, store.state)
     except VaultError:
         store.unverified.append(file)  # better than nothing, should there be no time for more
-        rebuilt = _Rebuilt(store, remembered())
-        _put_rebuilt(rebuilt, file, name, store)
+        part, lost = unfinished(name), list[int]()
+        try:
+            make_database(part, _rebuilt(store, remembered(), lost))
+            _verify(part, name, store.seals)
+            part.replace(file)
+            settle(file.parent)
+        except OSError as error:
+            raise refused(error, file) from error
+        finally:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
         store.unverified.remove(file)
-        return file, rebuilt.lost
+        return file, len(lost)
     return file, 0
-
-
-def _put_rebuilt(rebuilt: "_Rebuilt", file: Path, name: Path, store: Store) -> None:
-    """Write a vault out of what is left, in the place of a copy that is not whole."""
-    part = unfinished(name)
-    try:
-        make_database(part, rebuilt.statements())
-        _verify(part, name, store.seals)
-        part.replace(file)
-        settle(file.parent)
-    except OSError as error:
-        raise refused(error, file) from error
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
 
 
 def opens(at: Location, seals: Seals, state: State) -> bool:
@@ -336,33 +330,26 @@ def _verify(file: Path, name: Path, seals: Seals, state: State | None = None) ->
             raise damaged("it differs from what was last written", file)
 
 
-class _Rebuilt:
-    """A vault out of what is left; ``lost``: how many entries could not be read."""
+def _rebuilt(
+    store: Store, remembered: Mapping[int, Record], lost: list[int]
+) -> Iterator[Statement]:
+    """Yield what fills a new file from memory and from what can still be read.
 
-    def __init__(self, store: Store, remembered: Mapping[int, Record]) -> None:
-        self._store = store
-        self._remembered = remembered
-        self.lost = 0
-
-    def statements(self) -> Iterator[Statement]:
-        """Yield what fills a new file; its entries are linked anew, for some may be others."""
-        store, seals = self._store, self._store.seals
-        yield from first_rows(seals, store.state, store.slots)
-        yield from map(put_item, store.items.values())
-        before = replace(store.state, entries=0, head=first_link(seals))
-        for number in range(1, store.count + 1):
-            row = chain.sealed_entry(seals, before, *self._entry(number))
-            before = replace(before, entries=row.number, head=chain.link(seals, row))
-            yield chain.inserted(row)
-        yield written_state(before.after(), seals)
-
-    def _entry(self, number: int) -> tuple[str, bytes]:
-        """Return site and payload of an entry."""
+    Its entries are linked anew. ``lost``: takes the numbers of those that cannot be read.
+    """
+    seals = store.seals
+    yield from first_rows(seals, store.state, store.slots)
+    yield from map(put_item, store.items.values())
+    before = replace(store.state, entries=0, head=first_link(seals))
+    for number in range(1, store.count + 1):
         try:
-            [row] = chain.entry_rows(self._store.database, number - 1, number)
-            entry = chain.opened_entry(self._store.seals, row)
+            [row] = chain.entry_rows(store.database, number - 1, number)
+            _, site, payload = chain.opened_entry(seals, row)
         except (VaultError, ValueError):  # a page that is gone; there is none
-            self.lost += 1
-            record = self._remembered[number]
-            return site_of(record.host), encode(record)
-        return entry.site, entry.payload
+            lost.append(number)
+            record = remembered[number]
+            site, payload = site_of(record.host), encode(record)
+        row = chain.sealed_entry(seals, before, site, payload)
+        before = replace(before, entries=row.number, head=chain.link(seals, row))
+        yield chain.inserted(row)
+    yield written_state(before.after(), seals)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -29,7 +29,7 @@ from agent.vault.store import Items, Store
 from agent.vault.vault_files import check_free, forget_notice, read_notice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from datetime import datetime
     from pathlib import Path
     from types import TracebackType
@@ -164,16 +164,12 @@ class Vault:
         finally:
             self.rescue()  # where this fails it stays open
             self._closed = True
-            self._end()
-
-    def _end(self) -> None:
-        """Let go of the file and the keys."""
-        del self._key
-        store, seals = self._store, self._store.seals
-        store.close()
-        ours = store.database.in_place
-        if self._rescued and not (ours and opens(self.place, seals, store.state)):
-            store.database.remove_log()
+            del self._key
+            store, seals = self._store, self._store.seals
+            store.close()
+            ours = store.database.in_place
+            if self._rescued and not (ours and opens(self.place, seals, store.state)):
+                store.database.remove_log()
 
     def __enter__(self) -> Self:
         return self
@@ -247,13 +243,20 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
     """
     if secret.kind == "keyring" and secret.kept is None:  # before others are held off: it may wait
         secret = Secret("keyring", kept=secrets.fetched(accounts_of(at.vault)))
-    with _explained(at), ExitStack() as on_failure:
-        database = _database(at.vault)
-        on_failure.callback(database.leave)
+
+    def key_in(database: Database) -> Key:
         vault_id = read_vault_id(database)
-        key = opened(read_slots(database, vault_id), secret, vault_id)
-        vault = _opened(database, key, at, chance)
-        on_failure.pop_all()
+        return opened(read_slots(database, vault_id), secret, vault_id)
+
+    try:
+        vault = _unlocked(at, key_in, chance)
+    except (WrongSecretError, BusyVaultError):
+        raise
+    except VaultError as error:  # another one may have been in use in its place
+        notice = read_notice(at)
+        if notice is None:
+            raise
+        raise type(error)(f"{error.what}: {notice}", notice.hint, error.where) from error
     notice = read_notice(at)
     if notice is not None and vault.holds(notice):
         forget_notice(at)
@@ -268,42 +271,24 @@ def accounts_of(path: Path) -> list[str]:
 
 def unlock_with(at: Location, key: Key, chance: Chance = os.urandom) -> Vault:
     """Open a vault by its data key itself, as `unlock`."""
+    return _unlocked(at, lambda _: key, chance)
+
+
+def _unlocked(at: Location, key_in: Callable[[Database], Key], chance: Chance) -> Vault:
+    """Open a vault, unless another user could put another in its place."""
+    with suppress(OSError):  # opening it says why
+        check_way(at.vault)
+    database = Database.open(at.vault)
     with ExitStack() as on_failure:
-        database = _database(at.vault)
         on_failure.callback(database.leave)
-        vault = _opened(database, key, at, chance)
+        key = key_in(database)
+        private_folder(at.vault.parent)
+        private_folder(at.witness.parent)
+        sweep(at)
+        seals = Seals(key, read_vault_id(database), chance)
+        vault = Vault(Store(database, seals, at.witness), key, at, chance)
         on_failure.pop_all()
     return vault
-
-
-def _database(path: Path) -> Database:
-    """Open the file of a vault, unless another user could put another in its place."""
-    with suppress(OSError):  # opening it says why
-        check_way(path)
-    return Database.open(path)
-
-
-@contextmanager
-def _explained(at: Location) -> Iterator[None]:
-    """Say what to do where a vault does not open because another was in use in its place."""
-    try:
-        yield
-    except (WrongSecretError, BusyVaultError):
-        raise
-    except VaultError as error:
-        notice = read_notice(at)
-        if notice is None:
-            raise
-        raise type(error)(f"{error.what}: {notice}", notice.hint, error.where) from error
-
-
-def _opened(database: Database, key: Key, at: Location, chance: Chance) -> Vault:
-    """Return a vault of which the database is open."""
-    private_folder(at.vault.parent)
-    private_folder(at.witness.parent)
-    sweep(at)
-    seals = Seals(key, read_vault_id(database), chance)
-    return Vault(Store(database, seals, at.witness), key, at, chance)
 
 
 def _forget_keys(at: Location) -> None:
