@@ -20,7 +20,7 @@
     │   └── LockedError        the vault is locked, and this needs what is in it
     └── RefusedError           a request that the daemon does not look into
 
-An error says what is wrong, where (if there is a place) and how to mend it, each in lower
+An error says what is wrong, where (if anywhere) and how to fix it, each in lower
 case and without a full stop. Only the command line shows it, and shows it once.
 """
 
@@ -31,7 +31,7 @@ from typing import ClassVar, NamedTuple, Self
 
 
 class ReticentError(Exception):
-    """The root of the tree: `what` went wrong, `where`, and a `hint` how to mend it."""
+    """The root of the tree: `what` went wrong, `where`, and a `hint` how to fix it."""
 
     exit_code: ClassVar[int] = 1
 
@@ -52,7 +52,7 @@ class UsageError(ReticentError):
 
     @classmethod
     def unknown(cls, kind: str, name: str, names: Iterable[str]) -> Self:
-        """Return the error for a `name` that is none of `names`, which are all of one `kind`."""
+        """Return the error for a `name` that is not among `names`, all of one `kind`."""
         known = sorted(names)
         near = nearest(name, known)
         hint = f"known: {', '.join(known) or 'none'}" if near is None else f"did you mean {near!r}?"
@@ -128,7 +128,7 @@ class LockedError(DaemonError):
 
 
 class RefusedError(ReticentError):
-    """What is wrong with a request before anybody looks at what it asks for.
+    """A request that is refused before anybody looks at what it asks for.
 
     ``code``: its kind, of agent/wire/faults.py; ``status``: of HTTP, where it is not that kind's.
     To whoever asked it is the error of that kind.

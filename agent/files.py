@@ -1,4 +1,4 @@
-"""Files: read with a bound, written whole or not at all; and those that are for us alone."""
+"""Files: read with a limit, written whole or not at all, and private to their owner."""
 
 import errno
 import grp
@@ -49,7 +49,7 @@ def replace_bytes(data: bytes, path: Path, mode: int = PUBLIC) -> None:
 
 
 def unfinished(path: Path) -> Path:
-    """Return a name for a file that is to have another name once it is finished."""
+    """Return a temporary name for a file until it is finished."""
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
 
 
@@ -60,7 +60,7 @@ def left_unfinished(path: Path) -> list[Path]:
 
 
 def clear_unfinished(path: Path) -> None:
-    """Remove what killed processes left unfinished; who calls knows that nobody makes it now."""
+    """Remove what killed processes left unfinished; the caller knows that nobody is writing it."""
     with suppress(OSError):
         for each in left_unfinished(path):
             if each.is_dir() and not each.is_symlink():
@@ -121,7 +121,7 @@ def settle(folder: Path) -> None:
 
 
 def private_folder(path: Path) -> Path:
-    """Return a folder that is ours and 0700, made with all that is missing above it.
+    """Return a private folder (ours, 0700), made with its missing parents.
 
     One that others could only read is closed to them. Raises UnsafeError if it belongs to another
     user, others can write to it, or as `check_way`: what lies in it is then not to be trusted;
@@ -206,7 +206,7 @@ def _unmapped_root() -> set[int]:
 
 
 def _private(gid: int) -> bool:
-    """Say whether a group is one user's own, of the same name, and that user is root or ours.
+    """Return whether a group is one user's own, of the same name, and that user is root or ours.
 
     Many systems give each user such a group, and let it write by default.
     """
@@ -269,7 +269,7 @@ def _kind(status: os.stat_result) -> str:
 
 
 def _unreadable(path: Path, error: OSError) -> UsageError:
-    """Return the error for a file that cannot be read, naming the nearest if there is none."""
+    """Return the error for a file that cannot be read, naming the nearest if it does not exist."""
     if not isinstance(error, FileNotFoundError):
         return UsageError(reason(error), "name a file that can be read", str(path))
     folder = path.parent

@@ -1,4 +1,4 @@
-"""Where everything of ours lies on this machine (DESIGN.md section 5). Values only, no I/O."""
+"""Where all our files are on this machine (DESIGN.md section 5). Values only, no I/O."""
 
 import os
 from collections.abc import Mapping

@@ -48,7 +48,7 @@ def keys(at: Location) -> list[SlotRow]:
 
 
 def look(at: Location) -> list[SlotRow]:
-    """Hold a vault to all that needs no key; return its slots, of which some may be damaged.
+    """Check everything that needs no key; return the slots, some of which may be damaged.
 
     Whether what is sealed is as it was, only unlocking tells. Raises as `keys`, and RolledBackError
     if it is older than the witness, or another.
@@ -112,7 +112,7 @@ def _first_transaction(log: bytes) -> bytes:
 
 
 def restore(at: Location, backup: Path, secret: Secret, chance: Chance = os.urandom) -> Path | None:
-    """Put a backup in the place of the vault, once the secret has opened and verified all of it.
+    """Put a backup in the place of the vault, once the secret has opened and verified it.
 
     ``backup``: may be the vault itself, to vouch for an old copy that was put there by hand; one
     that was set aside is removed, since it is the vault then.
@@ -136,7 +136,7 @@ def restore(at: Location, backup: Path, secret: Secret, chance: Chance = os.uran
 
 
 def check(backup: Path, secret: Secret, chance: Chance = os.urandom) -> int:
-    """Verify all of a backup, of which nothing changes; return how many entries it has.
+    """Verify all of a backup without changing it; return its number of entries.
 
     Raises as `unlock`.
     """
@@ -167,7 +167,7 @@ def copy_closed(at: Location, to: Path, secret: Secret, chance: Chance = os.uran
 
 @contextmanager
 def _named(trial: Path, backup: Path) -> Iterator[None]:
-    """Raise what is wrong with a copy of a backup as what is wrong with the backup."""
+    """Let the errors of a copy of a backup name the backup."""
     try:
         yield
     except (DamagedVaultError, VaultVersionError) as error:
@@ -181,7 +181,7 @@ def _named(trial: Path, backup: Path) -> Iterator[None]:
 
 
 def _opened(path: Path) -> Database | None:
-    """Open a vault so that nobody else does; None if it does not open, or there is none.
+    """Open a vault so that nobody else can; None if it is missing or does not open.
 
     Raises BusyVaultError.
     """

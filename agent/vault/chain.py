@@ -226,10 +226,10 @@ def rows_of_sites(database: Database, sites: Sequence[bytes], after: int = 0) ->
 def verified(
     database: Database, seals: Seals, state: State, witness: Witness | None, after: int = 0
 ) -> Iterator[tuple[Row, Entry]]:
-    """Yield every entry, from the first, held to its neighbours and to the state.
+    """Yield every entry, from the first, checked against its neighbours and the state.
 
-    ``after``: the number of the last one of which it is known already that it is as it was. Raises
-    DamagedVaultError where they do not fit, RolledBackError if the witness saw another.
+    ``after``: the number of the last entry that is already known to be unchanged. Raises
+    DamagedVaultError if they do not fit, RolledBackError if the witness saw another.
     """
     if database.rows("SELECT min(number) FROM entry") not in ([(None,)], [(1,)]):
         raise damaged("the ledger does not begin with entry 1", database.path)
@@ -254,7 +254,7 @@ def verified(
 
 
 def _of_sites(database: Database, sites: Sequence[bytes], after: int) -> Iterator[Row]:
-    """Yield the rows of so many sites as one query takes, the last one first."""
+    """Yield the rows of as many sites as fit into one query, the last one first."""
     wanted, before = json.dumps([site.hex().upper() for site in sites]), MAX_INTEGER
     while rows := database.rows(_OF_SITES, after, before, wanted):
         for each in rows:
@@ -264,7 +264,7 @@ def _of_sites(database: Database, sites: Sequence[bytes], after: int) -> Iterato
 
 
 def _row(columns: tuple[Any, ...], database: Database) -> Row:
-    """Return an entry as it is in the file; DamagedVaultError if it is none."""
+    """Return an entry as it is in the file; DamagedVaultError if it is not one."""
     match columns:
         case (int(), bytes(), int(generation), bytes()) if generation > 0:
             return Row(*columns)

@@ -69,7 +69,7 @@ def busy(path: Path) -> BusyVaultError:
 
 
 def refuses(error: VaultError) -> bool:
-    """Say whether SQLite would not write: no room, read-only, busy. All else may have half-done."""
+    """Return whether SQLite refused to write: full, read-only, busy. Others may be partial."""
     return isinstance(error.__cause__, sqlite3.Error) and _kind(error.__cause__) in _REFUSALS
 
 
@@ -99,7 +99,7 @@ class Stamp(NamedTuple):
 
 
 class Files(NamedTuple):
-    """The files behind the two names, None where there is none."""
+    """The files behind the two names, None if missing."""
 
     file: Stamp | None
     log: Stamp | None
@@ -155,7 +155,7 @@ class Watch:
             self._take(found)
 
     def rolled_back(self) -> None:
-        """Take the log after a transaction that was undone, of which something may be in it."""
+        """Take the log after a transaction was undone, which may have left something in it."""
         found = self.found()
         if found.file == self.left.file and same(found.log, self.left.log):
             self._take(found)
@@ -177,7 +177,7 @@ class Watch:
         self.left = self.found()
 
     def difference(self) -> str:
-        """Say what became of files that are not as they were left."""
+        """Return what happened to files that have changed."""
         found = self.found()
         if found.file is None:
             what = "the vault was removed or moved away"
@@ -200,15 +200,15 @@ class Watch:
         return 0 if self.left.log is None else self.left.log.size
 
     def is_ours(self, path: Path) -> bool:
-        """Say whether a name leads to the file that is open."""
+        """Return whether a name leads to the open file."""
         return same(stamp(str(path)), self.left.file)
 
     def log_is_ours(self) -> bool:
-        """Say whether the log is the one that was left, and nobody has written to it since."""
+        """Return whether the log is the same file, unchanged since this process wrote to it."""
         return self.left.log is not None and self.found().log == self.left.log
 
     def _has_grown(self, log: Stamp | None) -> bool:
-        """Say whether this is the log that was left, with more at its end at most."""
+        """Return whether this is the same log, at most with more at its end."""
         before = self.left.log
         if log is None or before is None or log[:2] != before[:2] or log.size < before.size:
             return False
@@ -239,7 +239,7 @@ def stamp(name: str) -> Stamp | None:
 
 
 def same(one: Stamp | None, other: Stamp | None) -> bool:
-    """Say whether these are one file, whatever is in it."""
+    """Return whether these are the same file, whatever is in it."""
     return one is not None and other is not None and one[:2] == other[:2]
 
 
@@ -270,7 +270,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def check_file(path: Path) -> os.stat_result:
-    """Return which file this is; VaultError if there is none."""
+    """Return which file this is; VaultError if it does not exist."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -297,7 +297,7 @@ def still(path: Path, beside: Path | None = None) -> Iterator[Path]:
 
     It is taken while nobody can write. ``beside``: what it is an unfinished part of; else it lies
     where the system has what is temporary. Raises BusyVaultError where somebody has the vault open,
-    VaultError where there is none or it cannot be read.
+    VaultError if it is missing or cannot be read.
     """
     found = check_file(path)
     # To open and close it here would give up the locks on it.

@@ -83,8 +83,8 @@ class Database:
         """Open a vault's database, and hold others off until it is closed.
 
         A file that others could read is closed to them.
-        Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if there is none
-        or it cannot be opened.
+        Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if it is missing
+        or cannot be opened.
         """
         found = check_file(path)
         close_to_others(path)
@@ -118,7 +118,7 @@ class Database:
         return self._watch.is_ours(self._watch.place)
 
     def what_happened(self) -> str:
-        """Say what became of files that are not intact."""
+        """Return what happened to files that are not intact."""
         return self._watch.difference()
 
     def rows(self, query: str, *values: bytes | int | str) -> list[tuple[Any, ...]]:
@@ -127,7 +127,7 @@ class Database:
             return self._connection.execute(query, values).fetchall()
 
     def write(self, statements: Iterable[Statement], *, durable: bool) -> None:
-        """Run statements in one transaction, all or nothing; they may be made as it goes.
+        """Run statements in one transaction, all or nothing; they may be generated on the way.
 
         It survives the end of the process; ``durable``: also a power cut. Raises VaultError;
         ReplacedVaultError where the files are others now: then nobody may rely on it.
@@ -178,7 +178,7 @@ class Database:
         with whole_copy(to) as target, self._copying:
             self._go_on()
             # By this connection, since SQLite tells a copy of what the same one writes. A step that
-            # finds a transaction of another thread is told that it is busy, and pauses.
+            # finds another thread's transaction gets a busy error, and pauses.
             self._connection.backup(target, pages=STEP, progress=self._go_on, sleep=PAUSE)
 
     def close(self) -> None:
@@ -222,7 +222,7 @@ class Database:
         """Give the open file another name for a moment.
 
         SQLite closes a database by moving the log into the file, and deletes whatever has the
-        name of the log; not where the file has not the name under which it was opened.
+        name of the log; not if the file has lost the name under which it was opened.
         """
         place = self._watch.place
         if not self.in_place:
@@ -302,7 +302,7 @@ def looked_at(path: Path, check: Callable[[Path], None] = lambda _copy: None) ->
     """Yield a copy of the database of a vault that nobody has open; of that nothing changes.
 
     ``check``: of the copy, before it is opened. Raises BusyVaultError, DamagedVaultError,
-    VaultVersionError, or VaultError if there is none.
+    VaultVersionError, or VaultError if it is missing.
     """
     with still(path) as copy:
         try:

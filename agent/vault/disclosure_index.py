@@ -20,8 +20,8 @@ from agent.model.model import Model, person_codes
 from agent.vault.connection import damaged
 from policy import hosts
 
-MOST_SITES = 48  # in one entry, which has room for so many of the longest
-VIEWS = 4  # groupings at hand: a policy's, and that before it was edited
+MOST_SITES = 48  # in one entry, which has room for this many of the longest
+VIEWS = 4  # groupings kept ready: the policy's, and the one before it was edited
 NOTHING: Mapping[str, int] = MappingProxyType({})
 PoolOf = Callable[[str], str]
 Pairs = tuple[tuple[str, str], ...]
@@ -122,7 +122,7 @@ def encode(record: Record) -> bytes:
 
 
 def decode(payload: bytes) -> Record:
-    """Return the entry in a payload; DamagedVaultError if there is none."""
+    """Return the entry in a payload; DamagedVaultError if it is not one."""
     try:
         record: Record = _DECODER.decode(payload)
     except (msgspec.MsgspecError, ValueError, RecursionError):  # which may quote what they read
@@ -199,7 +199,7 @@ class DisclosureIndex:
     def pool(self, pool: str, pool_of: PoolOf) -> Holdings[str]:
         """Return what a pool holds; ``pool_of``: the pool of a host, the same for its whole site.
 
-        The same function should be given again: what was found for it is at hand.
+        Pass the same function again: its result is cached.
         """
         return self._view(pool_of).pools.get(pool) or Holdings()
 

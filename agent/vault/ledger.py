@@ -39,14 +39,14 @@ _FORMAT = 1
 
 
 class Reset(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the user said of a wrong clock: of the first ``entries``, none is later than ``at``."""
+    """A correction of the clock: none of the first ``entries`` is later than ``at``."""
 
     entries: Annotated[int, Meta(ge=0)]
     at: Annotated[datetime, Meta(tz=True)]
 
     @classmethod
     def read(cls, payload: bytes | None) -> "Reset | None":
-        """Return what is written here, None for nothing; DamagedVaultError."""
+        """Return the correction in a payload, None without one; DamagedVaultError."""
         try:
             return None if payload is None else msgspec.json.decode(payload, type=cls)
         except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -135,8 +135,8 @@ class Ledger:
     def forget(self, at: datetime, sites: Callable[[str], bool], host: str | None = None) -> bool:
         """State that recipients can no longer link what they were told until now.
 
-        ``sites``: says of which registered sites; ``host``: whom the user named, None for any of
-        them. Returns whether the ledger has any of them; if not, nothing is stated. VaultError.
+        ``sites``: selects the registered sites; ``host``: the one the user named, None for any.
+        Returns whether the ledger has any of them; if not, nothing is stated. VaultError.
         """
         found = self._of(sites)
         for begin in range(0, len(found), MOST_SITES):
@@ -152,7 +152,7 @@ class Ledger:
     ) -> list[Numbered]:
         """Return entries in order; ``after``: only with a greater number.
 
-        ``limit``: at most so many, the latest; ``sites``: says of which registered sites.
+        ``limit``: at most this many, the latest; ``sites``: selects the registered sites.
         """
         if sites is not None:
             found = [*islice(self._entries.entries_of(self._of(sites), after), limit)][::-1]
@@ -162,7 +162,7 @@ class Ledger:
         return [Numbered(number, decode(body)) for number, body in found]
 
     def entry(self, number: int) -> Record:
-        """Return the entry of a number; UsageError where there is none."""
+        """Return the entry with this number; UsageError if it does not exist."""
         if not 0 < number <= self.count:
             raise UsageError(f"the ledger has no entry {number}", "see `reticent requests ledger`")
         _, payload = next(iter(self._entries.entries(number - 1)))
@@ -287,7 +287,7 @@ class Checkpoints:
         return found if found.format == _FORMAT else None
 
     def _fits(self, kept: list[_Kept | None]) -> bool:
-        """Say whether the parts follow each other, and from the rows that are there."""
+        """Return whether the parts follow each other, and from the rows in the file."""
         before, state = 0, self._store.state
         if not kept:
             return False

@@ -58,7 +58,7 @@ def make_vault(
     """Make an empty vault, right there, that a passphrase and a recovery code open.
 
     Returns its data key, and the code as text. Raises VaultError if there is a file already or it
-    cannot be written; UsageError if the passphrase is none or a folder is not to be trusted.
+    cannot be written; UsageError if it is not a passphrase or a folder is unsafe.
     """
     key, vault_id = Key(chance(KEY_BYTES)), chance(VAULT_ID_BYTES)
     make = SlotMaker(vault_id, key, chance)
@@ -310,7 +310,7 @@ def _written_into(
 
 
 def opens(at: Location, seals: Seals, state: State) -> bool:
-    """Say whether what lies in the place of a vault, and its log, are the vault as it was last."""
+    """Return whether the file and log at this place are the vault in this state."""
     try:
         _verify(at.vault, at.vault, seals, state)
     except VaultError:

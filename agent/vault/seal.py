@@ -16,7 +16,7 @@ from agent.errors import VaultError
 
 APP = "reticent vault"
 FORMAT = 1
-Chance = Callable[[int], bytes]  # as many random bytes as it is told: os.urandom, or a test's
+Chance = Callable[[int], bytes]  # returns this many random bytes: os.urandom, or a test's
 _LENGTH = struct.Struct(">H")
 KEY_BYTES = 32
 NONCE_BYTES = 12
@@ -54,7 +54,7 @@ def context(vault_id: bytes, label: str, *fields: Field) -> bytes:
 
 
 def named(name: str, payload: bytes) -> bytes:
-    """Return a payload behind its name, of which the length is told in 2 bytes."""
+    """Return a name, prefixed with its length in 2 bytes, and the payload."""
     text = name.encode()
     return _LENGTH.pack(len(text)) + text + payload
 

@@ -120,7 +120,7 @@ _Found = TypeVar("_Found")
 
 
 def installed() -> bool:
-    """Say whether the extra is installed."""
+    """Return whether the extra is installed."""
     return find_spec("keyring") is not None
 
 
@@ -162,7 +162,7 @@ def fetching(accounts: Sequence[str]) -> Future[dict[str, bytes]]:
         found: dict[str, bytes] = {}
         for account in accounts:
             text = _call("get_password", account)
-            with suppress(ValueError):  # it is none of ours
+            with suppress(ValueError):  # not one of ours
                 secret = bytes.fromhex(text) if isinstance(text, str) else b""
                 found |= {account: secret} if len(secret) == SECRET_BYTES else {}
         return found
@@ -223,7 +223,7 @@ def _asked(call: Callable[[], _Found], what: str) -> Future[_Found]:
 
 
 def _answered(future: Future[_Found]) -> _Found:
-    """Return the answer of the keyring. Raises VaultError, also where there is none in time."""
+    """Return the answer of the keyring. Raises VaultError, also on a timeout."""
     try:
         return future.result(SECONDS)
     except TimeoutError:

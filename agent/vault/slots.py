@@ -131,7 +131,7 @@ class SlotMaker:
         self._chance = chance
 
     def passphrase(self, number: int, text: str, derivation: Derivation) -> SlotRow:
-        """Return a slot for a passphrase; UsageError if it is none, VaultError if out of range."""
+        """Return a slot for a passphrase. UsageError for its text, VaultError for its work."""
         slot = PassphraseSlot(salt=self._chance(SALT_BYTES).hex(), **asdict(derivation))
         return self._row(number, slot, normalised(text))
 
@@ -180,7 +180,7 @@ def unwrapped(slot: Slot, by: Key, vault_id: bytes, number: int) -> Key | None:
 def opened(rows: Sequence[SlotRow], secret: Secret, vault_id: bytes) -> Key:
     """Return the data key from the first slot that a secret opens.
 
-    Raises WrongSecretError if there is none; DamagedVaultError if it might be one that is damaged;
+    Raises WrongSecretError if none opens; DamagedVaultError if it might be a damaged one;
     VaultError if a slot asks for too much. ``secret``: of a keyring that was asked.
     """
     for _, key in openings(rows, secret, vault_id):
@@ -281,7 +281,7 @@ def forget(rows: Iterable[SlotRow]) -> None:
 
 
 def without(rows: Sequence[SlotRow], number: int) -> list[SlotRow]:
-    """Return the slots without one; VaultError if there is none such, or it is the last to last."""
+    """Return the others; VaultError if it does not exist or is the last lasting one."""
     if number not in {row.id for row in rows}:
         raise VaultError(f"there is no key slot {number}", "`reticent vault key list` shows them")
     rest = [row for row in rows if row.id != number]

@@ -86,7 +86,7 @@ def read_items(database: Database, seals: Seals) -> dict[str, Item]:
 
 
 def _item(database: Database, found_by: bytes) -> Item:
-    """Return an item as it is in the file; DamagedVaultError if it is none."""
+    """Return an item as it is in the file; DamagedVaultError if it is not one."""
     match database.rows(_ONE, found_by):
         case [(int(generation), bytes(sealed))] if generation > 0:
             return Item(found_by, generation, sealed)
@@ -105,7 +105,7 @@ class Store:
     """The rows of an open vault; every write is one transaction, and leaves nothing half-done.
 
     ``state``: what the vault says of itself as a whole; ``slots``, ``items``: those of the file, by
-    their names; they are at hand where it is gone. ``doubtful``: memory and file may differ: then
+    their names, also once the file is gone. ``doubtful``: memory and file may differ: then
     only opening the vault again helps.
     ``unverified``: copies of where it was to be set aside, and could not be yet.
     """
@@ -135,11 +135,11 @@ class Store:
 
     @property
     def count(self) -> int:
-        """The number of the last entry, 0 if there is none."""
+        """The number of the last entry, 0 without one."""
         return self.state.entries
 
     def holds(self, seen: Witness) -> bool:
-        """Say whether this is a vault as it was seen, with more at its end at most."""
+        """Return whether this is the vault that was seen, at most with more at its end."""
         link = first_link(self.seals)
         try:
             self._check_age(seen)
@@ -152,7 +152,7 @@ class Store:
     def verify(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield every entry, and hold the whole chain to what the vault says of itself.
 
-        ``after``: the number of the last one of which it is known that it is as it was. To be
+        ``after``: the number of the last entry that is already known to be unchanged. To be
         exhausted once before the first write. Raises DamagedVaultError, or RolledBackError.
         """
         rows = chain.verified(self.database, self.seals, self.state, self._witness, after)

@@ -102,8 +102,8 @@ class Timeline:
     def queries(self, pool: str, pool_of: PoolOf) -> Mapping[str, int]:
         """Return the latest queries of a pool's sites and how often each came; see `LATEST`.
 
-        ``pool_of``: the pool of a host, the same for its whole site. The same function should be
-        given again: what was found for it is at hand.
+        ``pool_of``: the pool of a host, the same for its whole site. Pass the same function
+        again: its result is cached.
         """
         view = self._views.get(pool_of, _View)
         for site in [*self._latest][view.read :] if len(self._latest) > view.read else ():

@@ -136,7 +136,7 @@ class Vault:
         return self._store.database.intact
 
     def holds(self, notice: Notice) -> bool:
-        """Say whether it has all that was set aside: to restore that would lose what came later."""
+        """Return whether it has all that was set aside: restoring that would lose later data."""
         return self._store.holds(notice.seen)
 
     def rescue(self) -> None:
@@ -218,10 +218,10 @@ def make(
 
     ``derivation``: by default about half a second on this machine; ``chance``: random bytes;
     ``fill``: puts something into it before it is in its place.
-    Raises VaultError if there is one already or it cannot be written; UsageError if the passphrase
-    is none or a folder is not to be trusted.
+    Raises VaultError if there is one already or it cannot be written; UsageError if it is not a
+    passphrase or a folder is unsafe.
     """
-    normalised(passphrase)  # before there is as much as a folder
+    normalised(passphrase)  # before even a folder is made
     check_free(at)
     with workshop(at) as unfinished, ExitStack() as on_failure:
         work = derivation or calibrate(time.perf_counter)

@@ -53,7 +53,7 @@ class Witness(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_witness(path: Path) -> Witness | None:
-    """Return what a file says; None if there is none, or it says nothing that fits the format."""
+    """Return the witness in a file; None if it is missing or does not fit the format."""
     try:
         return msgspec.json.decode(read_bytes(path, MAX_BYTES), type=Witness)
     except (UsageError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -86,7 +86,7 @@ class Notice(Struct, frozen=True, forbid_unknown_fields=True):
     """What became of a vault while it was open.
 
     ``file``: the vault that was set aside; ``seen``: how it was; ``lost``: how many of its entries
-    have no more than what recipients learnt of them, the rest of which could not be read.
+    were only partly readable: they have what recipients learnt, and no more.
     """
 
     file: str
@@ -100,7 +100,7 @@ class Notice(Struct, frozen=True, forbid_unknown_fields=True):
         return self.seen.entries
 
     def __str__(self) -> str:
-        """Say what happened, and what is lost."""
+        """Return what happened, and what is lost."""
         many = "1 entry" if self.entries == 1 else f"{self.entries:,} entries"
         kept = f"your profile and the ledger ({many}) were set aside"
         if self.lost:
@@ -112,13 +112,13 @@ class Notice(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def hint(self) -> str:
-        """Say what to do."""
+        """Return what to do."""
         back = f"`reticent vault restore '{self.file}'` brings it back"
         return f"{back}; remove the file if you do not need it"
 
 
 def read_notice(at: Location) -> Notice | None:
-    """Return what became of the vault while it was open, None once that is mended.
+    """Return what happened to the vault while it was open, None once that is repaired.
 
     It is once what was set aside is restored or removed, or a vault is opened that has all of it.
     """
@@ -130,7 +130,7 @@ def read_notice(at: Location) -> Notice | None:
 
 
 def write_notice(notice: Notice, at: Location) -> None:
-    """Let everybody know what became of the vault, as far as that can be written."""
+    """Write down what happened to the vault, if that can be written."""
     with suppress(UsageError):
         replace_bytes(msgspec.json.encode(notice) + b"\n", _notice(at), PRIVATE)
 
@@ -157,7 +157,7 @@ def set_aside(at: Location) -> list[Path]:
 
 
 def check_free(at: Location) -> None:
-    """Raise VaultError if there is a vault, or there was one of which something is left."""
+    """Raise VaultError if there is a vault, or remains of one."""
     check_name(at.vault)
     seen, old = read_witness(at.witness), [*replaced(at.vault), *set_aside(at)]
     if seen is None and not old:

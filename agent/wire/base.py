@@ -18,7 +18,7 @@ MOST_NAMES = 1024
 MOST_BYTES = 64 * 1024  # of a request's body
 MOST_DAYS = 3650  # that a verdict lasts
 MOST_ENTRIES = 10_000  # of the ledger in one answer
-LATEST_ENTRIES = 100  # where nothing is said of how many
+LATEST_ENTRIES = 100  # if no limit is given
 JSON_TYPE = "application/json"
 UNATTENDED = "Reticent-Unattended"  # a header: the call does not keep the vault from locking
 

@@ -129,7 +129,7 @@ def _foreign() -> DaemonError:
 
 
 def messages(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the data of each message; one that is cut off at the end is none.
+    """Yield the data of each message, without one that is cut off at the end.
 
     Comments, which keep a quiet stream alive, and fields other than ``data`` are passed over.
     DaemonError where a message has over MOST_BYTES bytes.
@@ -189,7 +189,7 @@ class Client:
 
         ``body``: of the type that it takes; ``parameters``: of its path and query, None for one
         to leave out. Raises the error that the daemon answers with, DaemonError where it does not
-        run or does not answer as it should, UsageError where the call is too large or no text.
+        run or gives an invalid answer, UsageError where the call is too large or not text.
         """
         route = _BY_NAME[name]
         try:
@@ -261,7 +261,7 @@ def _body(response: http.client.HTTPResponse) -> bytes:
 
 
 def _decoded(data: bytes, kind: Any) -> Any:  # noqa: ANN401  (of the route's types)
-    """Return a message of its type; what is wrong with it is not said, for it may be private."""
+    """Return a message of its type; an error does not quote it, for it may be private."""
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError):

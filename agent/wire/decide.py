@@ -62,7 +62,7 @@ class Summary(Message, frozen=True, kw_only=True):
     ``pool``: who remembers it, a domain or ``@group``; ``people_left``: how many of the model's
     people agree with all that the pool holds now; ``waiting``: how many attributes wait for the
     user; ``because``: for each attribute that leaves, in the order chosen; ``read_as``: the known
-    query that the text was read as, null where it is none that the model knows.
+    query that the text was read as, null if the model knows none like it.
     """
 
     headline: str
@@ -150,19 +150,19 @@ class Offer(Message, frozen=True, kw_only=True):
 
 
 class Refuse(Message, frozen=True, kw_only=True):
-    """A recipient is to get nothing any more."""
+    """A recipient is to get nothing from now on."""
 
     recipient: Host
 
 
 class Allow(Message, frozen=True, kw_only=True):
-    """A recipient that was to get nothing is to be treated like others again."""
+    """A blocked recipient is to be treated like any other again."""
 
     recipient: Host
 
 
 class Allowed(Message, frozen=True, kw_only=True):
-    """Whether a refusal was taken back, and the rule that still gives the recipient nothing.
+    """Whether a refusal was withdrawn, and the rule that still blocks the recipient.
 
     ``rule``: null where none does; ``line``: of the policy, null for a preset's.
     """
@@ -179,7 +179,7 @@ class RelayedFrame(Message, frozen=True, kw_only=True, tag_field="call"):
 
 
 class RelayedDecide(RelayedFrame, frozen=True, kw_only=True, tag="decide"):
-    """Decide what one request carries, as ``/v1/decide`` does.
+    """Decide what one request carries, as ``/v1/decide``.
 
     ``by``: ``user`` where the extension itself saw that the user asks (the keyword in the address
     bar, or a form that a key or a click of theirs sent off), else ``page``. No page can say it: one
@@ -191,7 +191,7 @@ class RelayedDecide(RelayedFrame, frozen=True, kw_only=True, tag="decide"):
 
 
 class RelayedStatus(RelayedFrame, frozen=True, kw_only=True, tag="status"):
-    """Say whether it is locked, as ``/v1/status`` does."""
+    """Whether it is locked, as ``/v1/status``."""
 
     body: None = None
 

@@ -10,7 +10,7 @@ from agent import errors
 from agent.errors import DaemonError, PolicyError, Problem, ReticentError, UsageError
 from agent.wire.base import Fault
 
-SEE = "openapi.json has every call"  # to programs; a person is told otherwise
+SEE = "openapi.json has every call"  # for programs; people get another hint
 
 
 class Kind(NamedTuple):
@@ -28,7 +28,7 @@ KINDS = (  # the first with an error is the one that this error becomes
         "unsafe",
         403,
         errors.UnsafeError,
-        "another user could have changed a file or folder of ours",
+        "another user could have changed one of our files or folders",
     ),
     Kind("locked", 423, errors.LockedError, "the vault is locked"),
     Kind("wrong secret", 403, errors.WrongSecretError, "no key slot opens with this secret"),
@@ -44,24 +44,24 @@ KINDS = (  # the first with an error is the one that this error becomes
     Kind(
         "replaced vault", 500, errors.ReplacedVaultError, "the vault was replaced while it was open"
     ),
-    Kind("vault", 500, errors.VaultError, "the vault must not or cannot be used"),
+    Kind("vault", 500, errors.VaultError, "the vault cannot be used"),
     Kind("damaged model", 422, errors.DamagedModelError, "the model is altered or cut short"),
     Kind("model version", 422, errors.VersionError, "the model is in a format not read here"),
     Kind("signature", 422, errors.SignatureError, "the model is not signed with an expected key"),
     Kind("model", 422, errors.ModelError, "the model must not be used"),
     Kind("policy", 422, PolicyError, "the policy has mistakes"),
-    Kind("build", 422, errors.BuildError, "no model can be made of these tables"),
+    Kind("build", 422, errors.BuildError, "no model can be made from these tables"),
     Kind("daemon", 500, DaemonError, "the daemon cannot do it"),
-    Kind("failed", 500, DaemonError, "the daemon failed, and its log says where"),
+    Kind("failed", 500, DaemonError, "the daemon failed; see its log"),
     Kind("error", 500, ReticentError, "something else went wrong"),
     Kind("malformed", 400, UsageError, "the request is not what openapi.json describes"),
-    Kind("refused", 403, DaemonError, "the caller is not one who may ask this here"),
+    Kind("refused", 403, DaemonError, "this caller may not ask this here"),
     Kind("not found", 404, UsageError, "there is no such call, review or model"),
-    Kind("wrong method", 405, UsageError, "the call exists, with another method"),
+    Kind("wrong method", 405, UsageError, "the call exists with another method"),
     Kind("slow", 408, DaemonError, "the request did not arrive in time"),
-    Kind("conflict", 409, UsageError, "it is there already, or has changed meanwhile"),
+    Kind("conflict", 409, UsageError, "it already exists, or has changed in the meantime"),
     Kind("too large", 413, UsageError, "the request is too large"),
-    Kind("wrong type", 415, UsageError, "the body is not said to be JSON"),
+    Kind("wrong type", 415, UsageError, "the body is not declared as JSON"),
 )
 _BY_CODE = {kind.code: kind for kind in KINDS}
 _BY_ERROR = {kind.error: kind for kind in reversed(KINDS)}

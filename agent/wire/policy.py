@@ -20,7 +20,7 @@ Settings = Annotated[dict[Name, Value], Meta(max_length=100)]
 
 
 class Problem(Message, frozen=True, kw_only=True):
-    """What is wrong with a line of the policy, or does nothing there, and how to mend it."""
+    """A mistake in a line of the policy, or a line without effect, and how to fix it."""
 
     line: int
     key: str
@@ -74,7 +74,7 @@ class RulesStatus(Message, frozen=True, kw_only=True):
 class AttributeStatus(Message, frozen=True, kw_only=True):
     """An attribute of the model in use, and what the policy says of it, for one recipient or any.
 
-    ``refines``: the attribute of which it is a finer grain; ``disclose``: never, ask, auto, always
+    ``refines``: the attribute that it is a finer version of; ``disclose``: never, ask, auto, always
     or guarded; ``rule``: which says so; ``guard``: its weight, 0 where it is not guarded.
     """
 
@@ -147,7 +147,7 @@ class Verdict(Message, frozen=True, kw_only=True):
     """What the user says of a review: from the next request on, and for how long.
 
     ``names``: null for all of the review; ``pool``: as it was shown, null not to say: a verdict is
-    refused where the review has others; ``days``: for a verdict that lasts so many.
+    refused if the review is about another; ``days``: for a verdict that expires.
     """
 
     decided: Decided
@@ -176,7 +176,7 @@ class Override(Message, frozen=True, kw_only=True):
     """The user's word on attributes that need not wait: from the next request on.
 
     ``disclose``: as a policy has it; ``recipient``: for whom, with those that it pools with, and
-    of no effect where ``about`` is everyone; ``days``: for a word that lasts so many.
+    ignored if ``about`` is everyone; ``days``: for a word that expires.
     """
 
     recipient: Host
@@ -188,6 +188,6 @@ class Override(Message, frozen=True, kw_only=True):
 
 
 class Undone(Message, frozen=True, kw_only=True):
-    """What was taken back, in a sentence; what left meanwhile stays told."""
+    """What was undone, in a sentence; data already sent cannot be recalled."""
 
     what: str

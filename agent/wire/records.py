@@ -55,7 +55,7 @@ class Moment(Message, frozen=True, kw_only=True):
 class Recipient(Message, frozen=True, kw_only=True):
     """One who was told something, or a group; names only, no values.
 
-    ``sites``: registered domains by way of which it was told; ``held``: the person attributes that
+    ``sites``: the registered domains that were told; ``held``: the person attributes that
     it holds; ``requests``: how many carried something; ``history``: oldest first, a few dozen at
     most; ``blocked``: the policy gives it nothing.
     """
@@ -108,7 +108,7 @@ class Held(Message, frozen=True, kw_only=True):
 
 
 class Forget(Message, frozen=True, kw_only=True):
-    """A statement that a recipient can no longer link; the ledger keeps what it was told."""
+    """Mark a recipient as having forgotten everything; the ledger keeps what it was told."""
 
     recipient: Host
 
@@ -160,8 +160,8 @@ class Changed(Done, frozen=True, kw_only=True):
     """The profile was changed, or would be: then it is not ``done``.
 
     ``changes``: what differs from before; ``stale``: who holds an older value of that. They will
-    be told the new one like one that they know already, without being charged or asked for, and go
-    on to hold what is not set any more (DESIGN.md 2.6).
+    get the new one like one that they already know, without a charge or a question, and keep
+    holding what is no longer set (DESIGN.md 2.6).
     """
 
     changes: list[ValueChange] = field(default_factory=list)

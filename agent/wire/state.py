@@ -23,7 +23,7 @@ EventKind = Literal[
 
 
 class PolicyStatus(Message, frozen=True, kw_only=True):
-    """The policy: ``in_use`` is false where there is none; ``problems`` of the file as it is now.
+    """The policy: ``in_use`` is false without one; ``problems`` of the file as it is now.
 
     A file with problems leaves the last good rules in use.
     """
@@ -50,7 +50,7 @@ class ModelStatus(Message, frozen=True, kw_only=True):
 class Status(Message, frozen=True, kw_only=True):
     """How the daemon is; ``vault``: whether there is one; figures of a locked vault are null.
 
-    ``notice``: what became of the vault while it was open, and what to do, until that is mended.
+    ``notice``: what happened to the vault while it was open and what to do, until that is repaired.
     """
 
     version: str
@@ -78,7 +78,7 @@ class Site(Message, frozen=True, kw_only=True):
 
 
 class Locked(Message, frozen=True, kw_only=True):
-    """All that the query socket says of the daemon.
+    """What the query socket reveals about the daemon.
 
     ``clicks``: browsers may tell which results are visited; ``sites``: by recipient, those of the
     policy alone while the vault is locked; ``stale_rules``: the policy file has mistakes, so that
@@ -109,7 +109,7 @@ class Place(Message, frozen=True, kw_only=True):
 
 
 class Event(Message, frozen=True, kw_only=True):
-    """Something happened; ``number`` grows by one; what is private about it is asked for apart."""
+    """Something happened; ``number`` grows by one; private details are asked for separately."""
 
     number: int
     kind: EventKind
