@@ -12,7 +12,7 @@ from agent.cli.main import outcome
 
 COMMAND = (
     'reticent model decide --query "version control" --know dev_web=yes '
-    "--only region,hobby,dev_web,int_java,int_python,int_ruby,salary"
+    "--only region,hobby,dev_web,int_java,int_python,int_ruby,salary --explain"
 )
 PICTURE = Path(__file__).with_name("terminal.svg")
 

@@ -5,8 +5,17 @@ from typing import TypedDict, Unpack
 
 import click
 
-from agent.cli.daemon_client import door
-from agent.cli.options import QUERY, check_asked, check_host, flat, json_option, names, record
+from agent.cli.daemon_client import door, titles_of
+from agent.cli.options import (
+    QUERY,
+    check_asked,
+    check_host,
+    explain_option,
+    flat,
+    json_option,
+    names,
+    record,
+)
 from agent.cli.printing import Column, facts, note, paragraph, printable, strong, table
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, VaultError, nearest
 from agent.paths import Paths, paths
@@ -18,6 +27,7 @@ from agent.wire.what_if import Row, Weighed, Weight, WhatIf
 from agent.words.decisions import UNCOVERED
 from agent.words.figures import apart, bits, listed, people
 from agent.words.outcomes import why, write_policy
+from agent.words.titles import NONE, Titles, titled, value_title
 
 SO = ", so nothing may be attached"
 NO_VAULT = VaultError(f"there is no vault yet{SO}", "make one with `reticent init`")
@@ -76,6 +86,8 @@ READING = (
     "left with it"
 )
 TODAY = "; figures and reasons are by the rules of today"
+BRIEF = ("read as", "hint")  # lines that are shown without --explain
+EXPLAIN = "With --explain it says what each fact would bring and cost."
 WHICH = "write QUERY and --recipient HOST, or --all in place of QUERY, or --entry N alone"
 
 
@@ -103,26 +115,33 @@ def explanation_page(
     outcomes: Iterable[Reason],
     first: Sequence[str],
     lines: Sequence[Line],
+    titles: Titles = NONE,
+    *,
+    explain: bool = True,
 ) -> str:
     """Return the page; ``first``: what is disclosed, then what waits, each in its order.
 
-    The other attributes follow, the nearest miss first.
+    The other attributes follow, the nearest miss first; without ``explain`` no figures do.
     """
+    if not explain:
+        shown = [(each.label, printable(each.text)) for each in lines if each.label in BRIEF]
+        parts = [strong(paragraph(printable(headline))), *([facts(shown)] if shown else [])]
+        return "\n\n".join([*parts, EXPLAIN])
     place = {name: number for number, name in enumerate(first)}
     rows = sorted(
         (each for each in outcomes if each.gain_bits is not None),
         key=lambda each: (place.get(each.name, len(place)), -each.net_bits, each.name),
     )
     parts = [strong(paragraph(printable(headline)))]
-    parts += [table(COLUMNS, [_row(each) for each in rows])] if rows else []
+    parts += [table(COLUMNS, [_row(each, titles) for each in rows])] if rows else []
     parts += [facts((each.label, printable(each.text)) for each in lines)] if lines else []
     return "\n\n".join(parts)
 
 
-def _row(each: Reason) -> tuple[str, ...]:
+def _row(each: Reason, titles: Titles) -> tuple[str, ...]:
     decimals = apart(each.gain_bits, each.cost_bits)  # what decides must not be rounded away
     return (
-        each.name,
+        printable(titles.get(each.name, each.name)),
         "yes" if each.disclosed else "-",
         bits(each.gain_bits, signed=True, decimals=decimals),
         bits(each.cost_bits, decimals=decimals),
@@ -130,30 +149,32 @@ def _row(each: Reason) -> tuple[str, ...]:
     )
 
 
-def answer_text(answer: Answer, waiting: Iterable[Review]) -> str:
+def answer_text(answer: Answer, waiting: Iterable[Review], titles: Titles, *, explain: bool) -> str:
     """Return what may be attached, with the values, the plain sentence on top.
 
     ``waiting``: the reviews of whoever is asked.
     """
     summary, none = answer.summary, not answer.attributes and bool(answer.unspecified)
     decided = [] if summary is None else [printable(summary.headline)]
+    unset = listed(titled(answer.unspecified, titles))
     if answer.attributes:
         parts = [strong(paragraph(each)) for each in decided]
-        parts.append(facts((name, printable(value)) for name, value in answer.attributes.items()))
+        named = ((titles.get(each, each), value) for each, value in answer.attributes.items())
+        parts.append(facts((printable(t), printable(value_title(v, t))) for t, v in named))
         parts.append(facts([("header", f"{HEADER}: {printable(answer.header)}")]))
     elif none:
-        none_said = f"Nothing is attached: you prefer not to say {listed(answer.unspecified)}."
-        parts = [strong(paragraph(none_said))]
+        parts = [strong(paragraph(f"Nothing is attached: you prefer not to say {unset}."))]
     else:
         parts = [strong(paragraph(each)) for each in decided]
         parts.append(paragraph("Nothing is attached."))
     lines = [("decided", each) for each in decided] if none else []
     lines += [("read as", read_as(summary.read_as))] if summary is not None else []
-    lines += [("unspecified", _unspecified(answer.unspecified))] if answer.unspecified else []
-    lines += [("waits for you", _waits(each)) for each in waiting]
-    if answer.id is not None and summary is not None:
+    left_out = "left out; that is an answer too, and counts as known"
+    lines += [("unspecified", f"{printable(unset)}: {left_out}")] if unset else []
+    lines += [("waits for you", _waits(each, titles)) for each in waiting]
+    if explain and answer.id is not None and summary is not None:
         place = f"entry {answer.id} of the ledger, as told to {printable(summary.pool)}"
-        lines += [("recorded", place), ("people left", _counted(summary.people_left))]
+        lines += [("recorded", place), ("people", _counted(summary.people_left))]
     parts += [facts(lines)] if lines else []
     return "\n\n".join(parts)
 
@@ -163,27 +184,23 @@ def read_as(query: str | None) -> str:
     return UNCOVERED if query is None else repr(printable(query))
 
 
-def _unspecified(names: Sequence[str]) -> str:
-    """Return what is told by being left out."""
-    them = "it" if len(names) == 1 else "each of them"
-    return f"{listed(names)}; leaving {them} out is an answer too, and counts as known."
-
-
 def _counted(left: float) -> str:
     """Return how many people there really are, where the sentence on top has what was expected."""
-    return f"{people(left)} by your answer; what is said above was expected, whoever you are"
+    return f"{people(left)} fit your answer; the sentence above has the expected number"
 
 
-def _waits(review: Review) -> str:
-    names = printable(listed(review.names))
+def _waits(review: Review, titles: Titles) -> str:
+    names = printable(listed(titled(review.names, titles)))
     yes, no = (f"`reticent requests {word} {review.id}`" for word in ("approve", "deny"))
     return f"{names}, until you say {yes} or {no}"
 
 
-def explained_text(explained: Explained) -> str:
+def explained_text(explained: Explained, titles: Titles, *, explain: bool) -> str:
     """Return what would be decided, as `reticent model decide` prints it."""
     first = [*explained.disclosed, *explained.pending]
-    return explanation_page(explained.headline, explained.candidates, first, explained.lines)
+    return explanation_page(
+        explained.headline, explained.candidates, first, explained.lines, titles, explain=explain
+    )
 
 
 class AskOptions(TypedDict):
@@ -193,6 +210,7 @@ class AskOptions(TypedDict):
     query: str
     only: tuple[str, ...] | None
     dry_run: bool
+    explain: bool
     as_json: bool
 
 
@@ -207,25 +225,34 @@ class AskOptions(TypedDict):
     help="The attributes that the recipient can use. By default any.",
 )
 @click.option("--dry-run", is_flag=True, help="Explain what would be decided; nothing is recorded.")
+@explain_option
 @json_option
 @click.pass_context
 def ask(context: click.Context, /, **options: Unpack[AskOptions]) -> None:
-    """Get what a request of QUERY to RECIPIENT may carry, and record that it was disclosed.
+    """Get the facts that a request of QUERY to RECIPIENT may carry.
 
-    Ask only for what you are about to send: what is answered counts as told to the recipient.
-    With - as QUERY it is read from the standard input: every user of this machine can read the
-    arguments of a running command, and a shell keeps them.
+    Ask only for what you are about to send: the answer is recorded as sent to the recipient. With -
+    as QUERY it is read from the standard input: every user of this machine can read the arguments
+    of a running command, and a shell keeps them.
     """
     request = _request(options)
     with door() as client:
         if options["dry_run"]:
             found: Explained = client.call("explain", request)
-            text = record(found) if options["as_json"] else explained_text(found)
+            text = (
+                record(found)
+                if options["as_json"]
+                else explained_text(found, titles_of(client), explain=options["explain"])
+            )
             code, stale = found.code, found.stale_rules
             note_unknown(options["only"] or (), _names(found))
         else:
             answer: Answer = client.call("decide", request)
-            text = record(answer) if options["as_json"] else _page(client, answer)
+            text = (
+                record(answer)
+                if options["as_json"]
+                else _page(client, answer, explain=options["explain"])
+            )
             code, stale = answer.code, answer.stale_rules
             unseen = {*(options["only"] or ())} - {*answer.attributes, *answer.unspecified}
             if unseen and code not in UNDECIDED:
@@ -263,13 +290,14 @@ def _names(found: Explained) -> list[str]:
     return [each.name for each in found.candidates]
 
 
-def _page(client: Client, answer: Answer) -> str:
+def _page(client: Client, answer: Answer, *, explain: bool) -> str:
     """Return the page of an answer; what waits is asked for only where something does."""
-    summary = answer.summary
+    summary, titles = answer.summary, titles_of(client)
     if summary is None or not summary.waiting:
-        return answer_text(answer, ())
+        return answer_text(answer, (), titles, explain=explain)
     reviews: list[Review] = client.call("reviews")
-    return answer_text(answer, [each for each in reviews if each.pool == summary.pool])
+    theirs = [each for each in reviews if each.pool == summary.pool]
+    return answer_text(answer, theirs, titles, explain=explain)
 
 
 def weighed_text(weighed: Weighed, *, past: bool) -> str:

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agent.errors import DaemonError, UsageError
+from agent.errors import DaemonError, ReticentError, UsageError
 from agent.paths import RUNTIME, paths
 from agent.wire.client import ABSENT, TIMEOUT, Client
 from agent.wire.faults import SEE
+from agent.wire.policy import AttributeStatus
+from agent.words.titles import NONE, Titles
 
 COPYING = 600.0  # seconds, for what copies the whole vault
 LONGEST = 20  # digits of a process id, and more
@@ -60,3 +62,12 @@ def _is_daemon(process: int) -> bool:
     """Say whether a process may be a daemon; its id may be another's since it ended."""
     words = Path(f"/proc/{process}/cmdline")  # of Linux alone
     return not words.exists() or b"daemon" in words.read_bytes().split(b"\0")
+
+
+def titles_of(client: Client) -> Titles:
+    """Return the titles of attributes by name; none where the model in use cannot be read."""
+    try:
+        found: list[AttributeStatus] = client.call("attributes", recipient=None)
+    except ReticentError:
+        return NONE
+    return {each.name: each.title for each in found}

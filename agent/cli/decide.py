@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from agent.cli.ask import explanation_page
-from agent.cli.options import ASKED, QUERY, check_asked, json_option, record
+from agent.cli.options import ASKED, QUERY, check_asked, explain_option, json_option, record
 from agent.cli.printing import Column, facts, paragraph, strong, table
 from agent.cli.terms import DecideOptions, knowledge_of, own_asked, term_options, terms_asked
 from agent.daemon.worded import worded
@@ -122,11 +122,13 @@ def _because(verdict: Verdict | None) -> dict[str, Any] | None:
     return {"value": verdict.value, "rule": verdict.rule.name, "lost": lost}
 
 
-def decision_text(decision: Decision, model: Model) -> str:
+def decision_text(decision: Decision, model: Model, *, explain: bool = True) -> str:
     """Return all that there is to say about a decision, the verdict on top."""
     said = worded(decision, model)
+    first = [*said.disclosed, *said.pending]
+    shown = lines(said)
     return explanation_page(
-        headline(said), said.outcomes, [*said.disclosed, *said.pending], lines(said)
+        headline(said), said.outcomes, first, shown, said.titles, explain=explain
     )
 
 
@@ -134,9 +136,10 @@ def decision_text(decision: Decision, model: Model) -> str:
 @click.option("--query", type=QUERY, required=True, metavar="TEXT", help=ASKED)
 @click.option("--standing", is_flag=True, help="The same set for every query.")
 @term_options
+@explain_option
 @json_option
 @click.pass_context
-def decide(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
+def decide(context: click.Context, /, *, explain: bool, **options: Unpack[DecideOptions]) -> None:
     """Decide which few facts a request may carry.
 
     Enough to be served well, too little to be recognised. The decision depends on the query, the
@@ -154,7 +157,7 @@ def decide(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
     if options["as_json"]:
         click.echo(record(decision_record(decision, elapsed_ms)))
     else:
-        click.echo(decision_text(decision, model))
+        click.echo(decision_text(decision, model, explain=explain))
 
 
 def curve_record(curve: Curve) -> dict[str, Any]:

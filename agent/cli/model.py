@@ -1,8 +1,10 @@
 """`reticent model`: describe, sign, verify and add models."""
 
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,10 +13,17 @@ from agent.cli.groups import Commands, Deferred
 from agent.cli.model_build import model_record, model_text
 from agent.cli.options import PATH, json_option, record
 from agent.cli.printing import Column, paragraph, printable, table
+from agent.daemon.model_registry import ModelRegistry
+from agent.files import check_ours
 from agent.model.file import read, shipped_model
+from agent.model.signature import generate_key
+from agent.model.signature import sign as sign_model
+from agent.model.signature import verify as verify_model
 from agent.paths import paths
 from agent.wire.base import Done
+from agent.wire.client import Client
 from agent.wire.state import ModelStatus, Place
+from policy.read import load
 
 COLUMNS = (
     Column("name", wraps=True),
@@ -44,13 +53,10 @@ def add(*, file: Path, as_json: bool) -> None:
     with it where it says model = "NAME", the name of the file without its ending.
     """
     place = file.absolute()
-    if _runs():
-        with door() as client:
-            added: ModelStatus = client.call("add_model", Place(path=str(place)))
-    else:
-        from agent.daemon.model_registry import ModelRegistry
-
-        added = ModelRegistry(paths().models).add(place, _keys(), datetime.now(UTC))
+    added: ModelStatus = _done(
+        lambda client: client.call("add_model", Place(path=str(place))),
+        lambda registry: registry.add(place, _keys(), datetime.now(UTC)),
+    )
     said = f'Added {added.name}. The policy decides with it where it says model = "{added.name}".'
     click.echo(record(added) if as_json else paragraph(printable(said)))
 
@@ -59,17 +65,18 @@ def add(*, file: Path, as_json: bool) -> None:
 @json_option
 def list_(*, as_json: bool) -> None:
     """List the models that requests can be decided with."""
-    if _runs():
-        with door() as client:
-            found: list[ModelStatus] = client.call("models")
-    else:
-        from agent.daemon.model_registry import ModelRegistry
-
-        found = ModelRegistry(paths().models).status(_keys(), datetime.now(UTC))
+    found: list[ModelStatus] = _done(
+        lambda client: client.call("models"),
+        lambda registry: registry.status(_keys(), datetime.now(UTC)),
+    )
     if as_json:
         click.echo(record({"models": found}))
         return
-    click.echo(table(COLUMNS, [_row(each) for each in found]))
+    rows = []
+    for each in found:
+        maker = "comes with reticent" if each.shipped else each.maker or "nobody"
+        rows.append((printable(each.name), f"{each.queries:,}", f"{each.attributes:,}", maker))
+    click.echo(table(COLUMNS, rows))
     for each in found:
         if each.problem is not None:
             click.echo(paragraph(printable(f"{each.name} cannot be used: {each.problem}")))
@@ -80,35 +87,27 @@ def list_(*, as_json: bool) -> None:
 @json_option
 def remove(*, name: str, as_json: bool) -> None:
     """Remove the model NAME, and its signature, from those that were added."""
-    if _runs():
-        with door() as client:
-            client.call("remove_model", name=name)
-    else:
-        from agent.daemon.model_registry import ModelRegistry
-
-        ModelRegistry(paths().models).remove(name)
+    _done(
+        lambda client: client.call("remove_model", name=name),
+        lambda registry: registry.remove(name),
+    )
     click.echo(record(Done()) if as_json else paragraph(printable(f"Removed {name}.")))
 
 
-def _runs() -> bool:
-    """Say whether a daemon is there to ask."""
+def _done(asked: Callable[[Client], Any], here: Callable[[ModelRegistry], Any]) -> Any:  # noqa: ANN401  (what either returns)
+    """Have the daemon do something with the models where one runs, else do it here."""
     from agent.daemon.checks import listens
 
-    return listens(paths().control)
+    if listens(paths().control):
+        with door() as client:
+            return asked(client)
+    return here(ModelRegistry(paths().models))
 
 
 def _keys() -> tuple[str, ...]:
     """Return the keys of the makers that the policy trusts; PolicyError if that cannot be said."""
-    from agent.files import check_ours
-    from policy.read import load
-
     place = paths().policy
     return load(place, check_ours).trusted_keys if os.path.lexists(place) else ()
-
-
-def _row(model: ModelStatus) -> tuple[str, str, str, str]:
-    maker = "comes with reticent" if model.shipped else model.maker or "nobody"
-    return printable(model.name), f"{model.queries:,}", f"{model.attributes:,}", maker
 
 
 @model.command()
@@ -116,8 +115,6 @@ def _row(model: ModelStatus) -> tuple[str, str, str, str]:
 @json_option
 def key(path: Path, *, as_json: bool) -> None:
     """Make a private key to sign models with, in a new file that only you can read."""
-    from agent.model.signature import generate_key
-
     public = generate_key(path)
     if as_json:
         click.echo(record({"path": str(path), "key": public}))
@@ -133,8 +130,6 @@ def key(path: Path, *, as_json: bool) -> None:
 @json_option
 def sign(path: Path, key_path: Path, *, as_json: bool) -> None:
     """Sign the model M: the signature is written beside it."""
-    from agent.model.signature import sign as sign_model
-
     signature = sign_model(path, key_path)
     if as_json:
         click.echo(record({"path": str(path), "signature": str(signature)}))
@@ -154,8 +149,6 @@ def verify(path: Path, expected: str | None, *, as_json: bool) -> None:
     Anybody can sign a model with a key of their own: name the key of the maker you trust with
     --key, or compare the one that is shown.
     """
-    from agent.model.signature import verify as verify_model
-
     public = verify_model(path, expected=expected)
     if as_json:
         click.echo(record({"path": str(path), "key": public}))

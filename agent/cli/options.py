@@ -33,6 +33,9 @@ def sees_terminal() -> bool:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
+explain_option = click.option(
+    "--explain", is_flag=True, help="Show the figures behind the answer, each with its unit."
+)
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
 

@@ -1,55 +1,53 @@
 """What was asked and sent, who holds what, and the statement that one has forgotten."""
 
 import json
-from collections.abc import Mapping
 from typing import TypedDict, Unpack
 
 import click
 
-from agent.cli.daemon_client import door
+from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands, Deferred
-from agent.cli.options import json_option, record, yes_option
+from agent.cli.options import explain_option, json_option, record, yes_option
 from agent.cli.printing import Column, note, paragraph, printable, sparkline, strong, table
 from agent.cli.prompts import agree
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
 from agent.wire.records import Entry, Forget, Handled, Held, Recipient
-from agent.words.figures import bits, counted, moment
-from agent.words.notices import FORGOTTEN, inferred, outcome_of
-from agent.words.notices import held as knowledge
-from agent.words.titles import UNSPECIFIED
+from agent.words.figures import HELPS, LEFT, bits, counted, moment, people
+from agent.words.notices import held, inferred, outcome_of
+from agent.words.titles import NONE, Titles, facts, titled, value_title
 
 LEDGER = (
     Column("entry", right=True),
     Column("when", wraps=True),
     Column("recipient", wraps=True),
     Column("query", wraps=True),
-    Column("disclosed", wraps=True),
+    Column("sent", wraps=True),
 )
 REQUESTS = (
     Column("when", wraps=True, least=10),
     Column("recipient", wraps=True),
     Column("query", wraps=True, least=14),
-    Column("disclosed", wraps=True),
-    Column("bits", right=True),
-    Column("people", right=True),
+    Column("sent", wraps=True),
 )
+FIGURES = (Column("bits", right=True), Column("people", right=True))
+UNITS = f"bits: {HELPS}; people: {LEFT}."
 HOLDERS = (
     Column("recipient", wraps=True),
     Column("requests", right=True),
-    Column("holds", wraps=True),
+    Column("knows", wraps=True),
     Column("people left"),
 )
-KNOWN = (Column("attribute", wraps=True), Column("value", wraps=True), Column("since"))
+KNOWN = (Column("fact", wraps=True), Column("value", wraps=True), Column("since"))
 MEANS = (
-    "This is your statement that {} can no longer link what it was told to you: you have another "
-    "account there, say, and nothing else gives you away. It makes nobody forget, and the ledger "
-    "keeps what was disclosed."
+    "You state that {} can no longer link what it was told to you: you have another account there, "
+    "say, and nothing else gives you away. This makes nobody forget, and the ledger keeps what was "
+    "sent."
 )
 DONE = (
-    "From now on {} is taken to know nothing about you. The ledger keeps what was disclosed, and "
-    "that you said this."
+    "From now on {} counts as knowing nothing about you. The ledger keeps what was sent, and that "
+    "you marked it."
 )
-NEVER = "{} was never told anything, so that there is nothing to forget."
+NEVER = "{} was never told anything, so there is nothing to forget."
 DEFERRED = {
     "approve": Deferred("agent.cli.reviews", "Approve what waits for you."),
     "deny": Deferred("agent.cli.reviews", "Deny what waits for you."),
@@ -101,13 +99,14 @@ def ledger(**options: Unpack[LedgerOptions]) -> None:
         entries: list[Entry] = client.call(
             "ledger", recipient=options["recipient"], after=options["after"], limit=limit
         )
+        titles = NONE if options["as_json"] else titles_of(client)
     note_latest(len(entries), limit, "entries")
     if options["as_json"]:
         for each in entries:
             if each.kind == "disclosed":
                 click.echo(history_line(each))
     else:
-        click.echo(ledger_text(entries))
+        click.echo(ledger_text(entries, titles))
 
 
 def note_latest(shown: int, limit: int, what: str) -> None:
@@ -128,26 +127,18 @@ def history_line(entry: Entry) -> str:
     return json.dumps(line)
 
 
-def ledger_text(entries: list[Entry]) -> str:
+def ledger_text(entries: list[Entry], titles: Titles) -> str:
     """Return entries as a table."""
     if not entries:
-        return "Nothing was disclosed."
-    return table(LEDGER, [_entry_row(each) for each in entries])
+        return "Nothing was sent."
+    return table(LEDGER, [_entry_row(each, titles) for each in entries])
 
 
-def _entry_row(entry: Entry) -> tuple[str, ...]:
-    what = FORGOTTEN if entry.kind == "forgotten" else _told(entry.disclosed)
+def _entry_row(entry: Entry, titles: Titles) -> tuple[str, ...]:
+    what = "; ".join(facts(entry.disclosed, titles)) or "nothing"
+    what = "marked as having forgotten everything" if entry.kind == "forgotten" else what
     recipient, query, shown = map(printable, (entry.recipient, entry.query, what))
     return (str(entry.number), moment(entry.at), recipient, query, shown)
-
-
-def _told(disclosed: Mapping[str, str]) -> str:
-    """Return what was disclosed, and the names of what was answered as not specified."""
-    said = [f"{name}={value}" for name, value in disclosed.items() if value != UNSPECIFIED]
-    unset = [name for name, value in disclosed.items() if value == UNSPECIFIED]
-    parts = [", ".join(said)] if said else []
-    parts += [f"not specified: {', '.join(unset)}"] if unset else []
-    return "; ".join(parts) or "nothing"
 
 
 @requests.command(name="list")
@@ -160,30 +151,35 @@ def _told(disclosed: Mapping[str, str]) -> str:
     show_default=True,
     help="At most N requests, the latest.",
 )
+@explain_option
 @json_option
-def list_(*, recipient: str | None, limit: int, as_json: bool) -> None:
+def list_(*, recipient: str | None, limit: int, explain: bool, as_json: bool) -> None:
     """List the latest requests, the newest last.
 
     Requests that carried nothing are listed until the vault is locked.
     """
     with door() as client:
         found: list[Handled] = client.call("requests", recipient=recipient, limit=limit)
+        titles = NONE if as_json else titles_of(client)
     note_latest(len(found), limit, "requests")
-    click.echo(record({"requests": found}) if as_json else requests_text(found))
+    page = record({"requests": found}) if as_json else requests_text(found, titles, explain=explain)
+    click.echo(page)
 
 
-def requests_text(found: list[Handled]) -> str:
-    """Return requests as a table."""
+def requests_text(found: list[Handled], titles: Titles, *, explain: bool) -> str:
+    """Return requests as a table, how many of them carried something on top."""
     if not found:
-        return "Nothing was asked."
-    return table(REQUESTS, [_request_row(each) for each in found])
-
-
-def _request_row(handled: Handled) -> tuple[str, ...]:
-    gain, left = handled.utility_bits, handled.people_left
-    texts = (moment(handled.at), handled.recipient, handled.query, outcome_of(handled))
-    figures = (bits(gain), "-" if left is None else f"{left:,}")
-    return (*map(printable, texts), *figures)
+        return "No requests yet."
+    carried = sum(each.kind == "disclosed" for each in found)
+    head = f"{counted(len(found), 'request')}; {carried:,} of them carried facts about you."
+    rows = []
+    for each in found:
+        texts = (moment(each.at), each.recipient, each.query, outcome_of(each, titles))
+        figures = (bits(each.utility_bits), people(each.people_left)) if explain else ()
+        rows.append((*map(printable, texts), *figures))
+    columns = (*REQUESTS, *FIGURES) if explain else REQUESTS
+    units = [paragraph(UNITS)] if explain else []
+    return "\n\n".join([strong(paragraph(head)), table(columns, rows), *units])
 
 
 @requests.command()
@@ -195,27 +191,24 @@ def recipients(*, as_json: bool) -> None:
     """
     with door() as client:
         found: list[Recipient] = client.call("recipients")
-    click.echo(record({"recipients": found}) if as_json else recipients_text(found))
+        titles = NONE if as_json else titles_of(client)
+    click.echo(record({"recipients": found}) if as_json else recipients_text(found, titles))
 
 
-def recipients_text(found: list[Recipient]) -> str:
+def recipients_text(found: list[Recipient], titles: Titles) -> str:
     """Return recipients as a table."""
     if not found:
-        return "Nobody was told anything about you."
-    them = "recipient was" if len(found) == 1 else "recipients were"
+        return "Nobody knows anything about you."
+    them = "recipient knows" if len(found) == 1 else "recipients know"
     most = found[0].people
-    whole = f", where the model has {counted(most, 'person', 'people')}"
+    whole = f", of {counted(most, 'person', 'people')} in the model"
     same = all(each.people == most for each in found)
-    head = f"{len(found):,} {them} told something{whole if same else ''}."
-    return (
-        f"{strong(paragraph(head))}\n\n{table(HOLDERS, [_recipient_row(each) for each in found])}"
-    )
-
-
-def _recipient_row(recipient: Recipient) -> tuple[str, ...]:
-    said = (_name(recipient), ", ".join(recipient.held) or "nothing")
-    name, held = map(printable, said)
-    return (name, f"{recipient.requests:,}", held, _left(recipient))
+    head = f"{len(found):,} {them} something about you{whole if same else ''}."
+    rows = []
+    for each in found:
+        held_ = ", ".join(titled(each.held, titles)) or "nothing"
+        rows.append((printable(_name(each)), f"{each.requests:,}", printable(held_), _left(each)))
+    return f"{strong(paragraph(head))}\n\n{table(HOLDERS, rows)}"
 
 
 def _name(recipient: Recipient) -> str:
@@ -245,20 +238,20 @@ def knows(recipient: str, *, as_json: bool) -> None:
     """
     with door() as client:
         found: Held = client.call("knowledge", recipient=recipient)
-    click.echo(record(found) if as_json else held_text(found))
+        titles = NONE if as_json else titles_of(client)
+    click.echo(record(found) if as_json else held_text(found, titles))
 
 
-def held_text(held: Held) -> str:
+def held_text(found: Held, titles: Titles) -> str:
     """Return what a recipient holds as a page, how much that tells on top."""
-    head = printable(knowledge(held))
-    if not held.values:
-        return paragraph(head)
-    rows = [
-        (name, printable(value), moment(held.since[name]) if name in held.since else "")
-        for name, value in held.values.items()
-    ]
-    parts = [strong(paragraph(head)), table(KNOWN, rows)]
-    parts += [paragraph(printable(inferred(each))) for each in held.inferred]
+    parts = [strong(paragraph(printable(held(found, titles))))]
+    rows = []
+    for name, value in found.values.items():
+        title = titles.get(name, name)
+        since = moment(found.since[name]) if name in found.since else ""
+        rows.append((printable(title), printable(value_title(value, title)), since))
+    parts += [table(KNOWN, rows)] if rows else []
+    parts += [paragraph(printable(inferred(each))) for each in found.inferred]
     return "\n\n".join(parts)
 
 
@@ -275,7 +268,7 @@ def forget(recipient: str, *, yes: bool, as_json: bool) -> None:
     name = printable(recipient)
     if not yes:
         click.echo(paragraph(MEANS.format(name)), err=True)
-    agree("Is that so?", yes=yes)
+    agree("Mark it as having forgotten you?", yes=yes)
     with door() as client:
         stated: Done = client.call("forget", Forget(recipient=recipient))
     said = DONE if stated.done else NEVER

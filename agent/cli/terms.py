@@ -28,7 +28,9 @@ from policy.precedence import Verdicts
 from policy.rules import Policy
 
 METRIC_K = 100  # the k of the metric k-anonymity where --k does not say another
-BESIDE = frozenset({"query", "model", "know", "policy", "recipient", "profile", "as_json"})
+BESIDE = frozenset(
+    {"query", "explain", "model", "know", "policy", "recipient", "profile", "as_json"}
+)
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULTS = Terms()
 _OPTIONS = (

@@ -189,6 +189,7 @@ RECIPIENTS = [
 ]
 
 ANSWERS: dict[str, Any] = {
+    "attributes": [],  # so names stand for titles
     "status": STATUS,
     "unlock": STATUS,
     "lock": LOCKED,

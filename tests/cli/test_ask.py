@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from agent.cli.ask import UNDECIDED as SENTENCES
+from agent.errors import ModelError
 from agent.wire.decide import UNDECIDED, Answer, Ask, Explained
 from tests.cli.conftest import Run
 from tests.cli.daemon import (
@@ -18,6 +19,7 @@ from tests.cli.daemon import (
     SUMMARY,
     changed,
 )
+from tests.cli.policing import REGION
 from tests.wire.fake import FakeDaemon, says
 
 ASK = ("ask", "weather.example", "weather")
@@ -25,22 +27,41 @@ ASK = ("ask", "weather.example", "weather")
 
 def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> None:
     """The plain sentence is on top; nothing waits, and so nobody is asked what does."""
-    ran = run(*ASK)
+    ran = run(*ASK, "--explain")
     assert (ran.code, ran.err) == (0, "")
     said = " ".join(ran.out.split())
     assert said.startswith(SUMMARY.headline)
     assert 'region coast header Shared-Attributes: region="coast"' in said
     assert "recorded entry 13 of the ledger, as told to weather.example" in said
-    assert "people left 20 by your answer; what is said above was expected" in said
+    assert "people 20 fit your answer; the sentence above has the expected number" in said
     assert max(map(len, ran.out.splitlines())) <= 80
-    assert fake.calls == [("decide", {"body": Ask(recipient="weather.example", query="weather")})]
+    decided = ("decide", {"body": Ask(recipient="weather.example", query="weather")})
+    assert fake.calls == [decided, ("attributes", {})]
+    plain = " ".join(run(*ASK).out.split())
+    assert plain.startswith(SUMMARY.headline)
+    assert not any(word in plain for word in ("recorded", "expected number"))
+
+
+def test_facts_have_their_titles(run: Run, fake: FakeDaemon) -> None:
+    """And values their words, where the daemon knows them; the header has what is sent."""
+    fake.handlers["attributes"] = says([changed(REGION, title="Part of the country")])
+    fake.handlers["decide"] = says(changed(ANSWER, attributes={"region": "lt_3"}))
+    said = " ".join(run(*ASK).out.split())
+    assert "Part of the country less than 3" in said
+    fake.handlers["attributes"] = refuses
+    assert "region less than 3" in " ".join(run(*ASK).out.split())
+
+
+def refuses(**_given: object) -> None:
+    """Answer as a daemon does that cannot read its model."""
+    raise ModelError("it is damaged", "replace it")
 
 
 @pytest.mark.parametrize(
     ("known", "said"),
     [
-        ("weather", "read as 'weather' "),
-        (None, "read as none of the model's known queries "),
+        ("weather", "read as 'weather'"),
+        (None, "read as none of the model's known queries"),
     ],
 )
 def test_the_page_says_what_the_query_was_read_as(
@@ -117,7 +138,8 @@ def test_a_name_that_the_model_lacks_is_noted(
     assert msgspec.json.decode(run(*ASK, "--only-names", "zzz", "--json", *dry).out)
     before = len(fake.calls)
     assert run(*ASK, "--only-names", "region", *dry).err == ""
-    assert len(fake.calls) == before + 1
+    first = "explain" if dry else "decide"
+    assert [name for name, _ in fake.calls[before:]] == [first, "attributes"]
     fake.handlers["explain"] = says(changed(EXPLAINED, candidates=[]))
     assert run(*ASK, "--only-names", "regoin", *dry).err == ""
 
@@ -171,9 +193,10 @@ def test_the_object_is_the_message(run: Run) -> None:
 
 def test_a_dry_run_is_explained_as_a_decision_is(run: Run, fake: FakeDaemon) -> None:
     """What leaves first, then what waits with its rule; no candidate, no row. Nothing is asked."""
-    ran = run(*ASK, "--dry-run")
+    assert "With --explain it says" in run(*ASK, "--dry-run").out
+    ran = run(*ASK, "--dry-run", "--explain")
     assert (ran.code, ran.err) == (0, "")
-    assert [name for name, _ in fake.calls] == ["explain"]
+    assert [name for name, _ in fake.calls] == ["explain", "attributes"] * 2
     rows = [line.split() for line in ran.out.splitlines()]
     assert ["region", "yes", "+0.500", "0.100", "chosen"] in rows
     waits = [

@@ -92,7 +92,9 @@ def test_every_option_reaches_the_terms(
     options += "--know region=coast --know hobby=yes --only region,hobby --only at_work "
     options += "--exclude at_work --sensitivity region=0.5 --guard shoe_size=2 "
     options += "--algorithm exact --standing --json"
-    ran = run("model", "decide", "--model", village, "--query", "weather", *options.split())
+    ran = run(
+        "model", "decide", "--explain", "--model", village, "--query", "weather", *options.split()
+    )
     assert ran.code == 0
     terms = Terms(
         allowed=frozenset({"region", "hobby", "at_work"}),
@@ -134,7 +136,7 @@ def test_a_limit_is_kept(run: Run, village: Path) -> None:
     assert record["disclose"] == []
     first = record["per_attribute"][0]
     assert (first["reason"], first["limit"]) == ("would break a limit", "k")
-    assert "would break a limit: k" in run(*ask[:-2], "--k", "21").out
+    assert "would break a limit: k" in run(*ask[:-2], "--explain", "--k", "21").out
 
 
 def test_only_nothing_allows_nothing(run: Run, village: Path) -> None:
@@ -151,24 +153,45 @@ def test_an_unknown_query_gets_nothing_and_is_told_so(run: Run, village: Path) -
     assert record["status"] == "unknown query"
     assert record["matched_query"] is None
     assert (record["disclose"], record["per_attribute"]) == ([], [])
-    ran = run("model", "decide", "--model", village, "--query", "knee pain")
+    ran = run("model", "decide", "--explain", "--model", village, "--query", "knee pain")
     assert ran.code == 0
     assert ran.out.startswith("Send nothing: the model does not cover this request")
 
 
 def test_a_huge_price_still_fits_the_page(run: Run, village: Path) -> None:
     """Three hundred digits of a cost help nobody."""
-    ran = run("model", "decide", "--model", village, "--query", "weather", "--lambda", "1e300")
+    ran = run(
+        "model",
+        "decide",
+        "--explain",
+        "--model",
+        village,
+        "--query",
+        "weather",
+        "--lambda",
+        "1e300",
+    )
     assert ran.code == 0
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
+def test_without_figures_the_verdict_is_all(run: Run, village: Path) -> None:
+    """And how to see them."""
+    page = run("model", "decide", "--model", village, "--query", "weather").out
+    first, read, rest = page.split("\n\n")
+    assert first == "Send 1 fact (Region); about 20 people still look like you."
+    assert (read, rest) == (
+        "  read as  'weather'",
+        "With --explain it says what each fact would bring and cost.\n",
+    )
+
+
 def test_the_page_has_one_plain_sentence_on_top(run: Run, village: Path) -> None:
     """Then every attribute with its figures, and what is proven."""
-    ran = run("model", "decide", "--model", village, "--query", "WEATHER")
+    ran = run("model", "decide", "--explain", "--model", village, "--query", "WEATHER")
     sentence = " ".join(ran.out.partition("\n\n")[0].split())
     assert sentence == "Send 1 fact (Region); about 20 people still look like you."
-    assert all(each.name in ran.out for each in ATTRIBUTES)
+    assert all(each.title in ran.out for each in ATTRIBUTES)
     assert "\n  proven " in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
     assert ran.out.isascii()
@@ -177,7 +200,9 @@ def test_the_page_has_one_plain_sentence_on_top(run: Run, village: Path) -> None
 def test_the_page_names_what_never_was_a_candidate(run: Run, village: Path) -> None:
     """By the reason, and with what is told about a guarded one."""
     options = ("--only", "region,hobby,shoe_size", "--guard", "hobby=1")
-    page = run("model", "decide", "--model", village, "--query", "weather", *options).out
+    page = run(
+        "model", "decide", "--explain", "--model", village, "--query", "weather", *options
+    ).out
     said = {" ".join(line.split()) for line in page.splitlines()}
     assert {"guarded, so never sent Hobby", "not allowed to leave At work"} <= said
     assert "the best guess is right" in page
@@ -198,9 +223,9 @@ def test_of_a_profile_only_what_is_set_counts(run: Run, village: Path, tmp_path:
 
 def test_the_page_says_what_the_query_was_read_as(run: Run, village: Path) -> None:
     """The same but for a plural is known, and what is only alike is not."""
-    page = run("model", "decide", "--model", village, "--query", "Weathers?").out
+    page = run("model", "decide", "--explain", "--model", village, "--query", "Weathers?").out
     assert "read as          'weather'" in page
-    page = run("model", "decide", "--model", village, "--query", "weather station").out
+    page = run("model", "decide", "--explain", "--model", village, "--query", "weather station").out
     assert page.startswith("Send nothing")
     assert "read as  none of the model's known queries" in page
 

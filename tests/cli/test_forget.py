@@ -15,7 +15,7 @@ def test_it_says_what_it_means_and_asks(
     ran = run("requests", "forget", "a.example")
     assert (ran.code, ran.out) == (2, "")
     assert "can no longer link" in " ".join(ran.err.split())
-    assert "the ledger keeps what was disclosed" in " ".join(ran.err.split())
+    assert "the ledger keeps what was sent" in " ".join(ran.err.split())
     assert "agree with --yes" in ran.err
     assert fake.calls == []
     monkeypatch.setattr("agent.cli.requests.agree", says(None))
@@ -27,7 +27,7 @@ def test_agreed_beforehand_it_is_done_and_said(run: Run, fake: FakeDaemon) -> No
     """With an object for programs."""
     ran = run("requests", "forget", "a.example", "--yes")
     assert (ran.code, ran.err) == (0, "")
-    assert "a.example is taken to know nothing about you" in " ".join(ran.out.split())
+    assert "a.example counts as knowing nothing about you" in " ".join(ran.out.split())
     assert run("requests", "forget", "a.example", "--yes", "--json").record == {"done": True}
     assert len(fake.calls) == 2
 

@@ -75,13 +75,13 @@ def test_the_table_is_for_people(run: Run, fake: FakeDaemon) -> None:
     assert (ran.code, ran.err) == (0, "")
     said = " ".join(ran.out.split())
     assert "weather.example" in said
-    assert "region=coast; not specified: hobby" in said
+    assert "region: coast; hobby: not specified" in said
     assert "forgotten" in said
     assert "nothing" in said
     assert "\x1b" not in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
     fake.handlers["ledger"] = lambda **_given: []
-    assert run("requests", "ledger").out == "Nothing was disclosed.\n"
+    assert run("requests", "ledger").out == "Nothing was sent.\n"
     assert run("requests", "ledger", "--json").out == ""
 
 
@@ -102,7 +102,8 @@ def test_what_is_asked_for_reaches_the_daemon(
 ) -> None:
     """And nothing else."""
     assert run("requests", "ledger", *arguments).code == 0
-    assert fake.calls == [("ledger", given)]
+    titled: list[object] = [] if "--json" in arguments else [("attributes", {})]
+    assert fake.calls == [("ledger", given), *titled]
 
 
 @pytest.mark.usefixtures("fake")

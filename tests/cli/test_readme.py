@@ -72,7 +72,7 @@ def test_its_story_of_a_daemon_is_true(newcomer: Path) -> None:
     answer = json.loads(second)
     assert (answer["code"], answer["id"], answer["unspecified"]) == ("answered", 2, [])
     assert "int_dotnet" in answer["attributes"]
-    assert "int_dotnet" in next(
+    assert "interested in .NET" in next(
         said[each] for each in STORY if each.startswith("reticent requests knows")
     )
 

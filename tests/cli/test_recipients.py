@@ -23,7 +23,7 @@ def test_the_table_says_who_holds_what_and_how_few_are_left(run: Run) -> None:
     ran = run("requests", "recipients")
     assert (ran.code, ran.err) == (0, "")
     head, *lines = ran.out.splitlines()
-    assert head == "2 recipients were told something, where the model has 60 people."
+    assert head == "2 recipients know something about you, of 60 people in the model."
     [weather] = [line for line in lines if "weather.example" in line]
     assert weather.split() == [
         *("weather.example", "1,204", "hobby,", "region"),
@@ -41,13 +41,13 @@ def test_what_is_not_the_same_of_all_is_not_said_of_them(run: Run, fake: FakeDae
     """As the number of people of two models; one alone is one."""
     other = changed(RECIPIENTS[0], people=61)
     fake.handlers["recipients"] = says([other, RECIPIENTS[1]])
-    assert run("requests", "recipients").out.startswith("2 recipients were told something.\n")
+    assert run("requests", "recipients").out.startswith("2 recipients know something about you.\n")
     fake.handlers["recipients"] = says([other])
     assert run("requests", "recipients").out.startswith(
-        "1 recipient was told something, where the model has"
+        "1 recipient knows something about you, of "
     )
     fake.handlers["recipients"] = says([])
-    assert run("requests", "recipients").out == "Nobody was told anything about you.\n"
+    assert run("requests", "recipients").out == "Nobody knows anything about you.\n"
 
 
 def test_nothing_steers_the_terminal(run: Run, fake: FakeDaemon) -> None:

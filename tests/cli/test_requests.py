@@ -15,16 +15,20 @@ from tests.wire.fake import FakeDaemon, says
 
 def test_the_table_says_what_each_was_told_and_what_not(run: Run, fake: FakeDaemon) -> None:
     """By name; with what waits, what that brought, and who is left."""
-    ran = run("requests", "list")
+    plain = run("requests", "list").out
+    assert plain.startswith("3 requests; 1 of them carried facts about you.\n")
+    assert "0.412" not in plain
+    assert "nothing: one of your rules blocks it" in " ".join(plain.split())
+    ran = run("requests", "list", "--explain")
     assert (ran.code, ran.err) == (0, "")
     said = " ".join(ran.out.split())
     assert "region, hobby; 1" in said
     assert "0.412 20" in said
-    assert "nothing: one of" in said
-    assert "marked as having" in said
+    assert "bits: bits better served" in said
+    assert "marked as" in said
     assert max(map(len, ran.out.splitlines())) <= 80
     fake.handlers["requests"] = says([])
-    assert run("requests", "list").out == "Nothing was asked.\n"
+    assert run("requests", "list").out == "No requests yet.\n"
 
 
 def test_nothing_steers_the_terminal(run: Run, fake: FakeDaemon) -> None:
@@ -48,7 +52,7 @@ def test_what_is_asked_for_reaches_the_daemon(
 ) -> None:
     """And nothing else; that there may be more is said beside the answer."""
     assert run("requests", "list", *arguments).code == 0
-    assert fake.calls == [("requests", given)]
+    assert fake.calls == [("requests", given), ("attributes", {})]
     ran = run("requests", "list", "--limit", "3")
     assert ran.err.startswith("reticent: note: these are the latest 3 requests")
 

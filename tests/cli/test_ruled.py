@@ -59,7 +59,7 @@ def test_what_waits_is_said_with_what_it_would_do(run: Run, ask: Decide) -> None
     assert record["pending"]["names"] == ["region"]
     assert record["pending"]["people_left"] == 20
     assert record["pending"]["utility_bits"] > 0.9
-    page = run(*ask(text)).out
+    page = run(*ask(text), "--explain").out
     sentence = " ".join(page.partition("\n\n")[0].split())
     assert sentence.endswith("; Region waits for your approval.")
     assert "waits for your approval (rule: attributes.region)" in " ".join(page.split())
@@ -67,7 +67,7 @@ def test_what_waits_is_said_with_what_it_would_do(run: Run, ask: Decide) -> None
 
 def test_a_block_is_said_and_shows_nothing_else(run: Run, ask: Decide) -> None:
     """Not what the query would have been worth either."""
-    page = run(*ask('[queries]\nblock = ["weath*"]')).out
+    page = run(*ask('[queries]\nblock = ["weath*"]'), "--explain").out
     assert page.startswith("Send nothing: one of your rules blocks it.")
     assert "queries.block: nothing = true" in page
     record = run(*ask('[queries]\nblock = ["weath*"]'), "--json").record
@@ -168,7 +168,7 @@ def test_only_trusted_makers_are_believed(
 
 def test_what_is_probably_misspelt_is_not_passed_over(run: Run, ask: Decide) -> None:
     """A `never` for what is nearly an attribute keeps that one, and is seen."""
-    ran = run(*ask('[attributes]\nreigon = "never"\naltogether_different = "never"'))
+    ran = run(*ask('[attributes]\nreigon = "never"\naltogether_different = "never"'), "--explain")
     assert ran.code == 0
     (note,) = ran.err.splitlines()
     assert note.startswith("reticent: note: ")
