@@ -283,11 +283,15 @@ class DisclosureObjective(Objective):
         Nothing at all always does, and what adds nothing new breaks at most ``most``: a limit
         on what is sent, not on what is told (DESIGN.md 2.4).
         """
-        if mask & ~self._known and (
-            self._recognised or self._people.combinations(mask) > COMBINATIONS
-        ):
+        if self._capped and not self._few_enough(mask):
             return False
-        return self.broken(mask) is None
+        if not mask & ~self._known:
+            return True
+        if self._recognised or self._people.combinations(mask) > COMBINATIONS:
+            return False
+        return not self._measured or (
+            self._keeps_risk(mask) and self._keeps_k(mask) and self._keeps_own(mask)
+        )
 
     def broken(self, mask: int) -> Limit | None:
         """Return the first hard limit that A breaks; None where it keeps all that there are."""

@@ -12,7 +12,7 @@ from agent.model.model import Model
 from tests.build.worlds import QUIET, World, options, source, worlds
 
 pytestmark = QUIET
-FEW = settings(max_examples=10)  # each builds three models
+FEW = settings(max_examples=5)  # each builds three models
 
 
 def model(world: World) -> Model:
