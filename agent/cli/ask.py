@@ -300,11 +300,14 @@ def _page(client: Client, answer: Answer, *, explain: bool) -> str:
     return answer_text(answer, theirs, titles, explain=explain)
 
 
-def weighed_text(weighed: Weighed, *, past: bool) -> str:
+def weighed_text(weighed: Weighed, *, past: bool, explain: bool) -> str:
     """Return all that there is to say of a set beside another; ``past``: of one that has left.
 
     What is in comes first, then what would bring most for its cost.
     """
+    head = strong(paragraph(printable(weighed.headline)))
+    if not explain:
+        return f"{head}\n\n{EXPLAIN}"
     chosen, other = weighed.chosen, weighed.weighed
     sets = [_set("told" if past else "leaves", chosen)]
     sets += [_set("what if", other)] if other != chosen else []
@@ -313,7 +316,7 @@ def weighed_text(weighed: Weighed, *, past: bool) -> str:
         ("columns", READING + (TODAY if past else "")),
         *((each.label, printable(each.text)) for each in weighed.lines),
     ]
-    parts = [strong(paragraph(printable(weighed.headline))), table(SETS, sets)]
+    parts = [head, table(SETS, sets)]
     parts += (
         [table(ROWS, [_weighed_row(each, chosen.names, past=past) for each in rows])]
         if rows
@@ -369,6 +372,7 @@ class WhatIfOptions(TypedDict):
     add: tuple[tuple[str, ...], ...]
     drop: tuple[tuple[str, ...], ...]
     standing: bool
+    explain: bool
     as_json: bool
 
 
@@ -392,14 +396,14 @@ class WhatIfOptions(TypedDict):
 @click.option(
     "--all", "standing", is_flag=True, help="All queries of the model on average, not one."
 )
+@explain_option
 @json_option
 @click.pass_context
 def whatif(context: click.Context, /, **options: Unpack[WhatIfOptions]) -> None:
-    """Show what another set of attributes would bring and cost.
+    """Compare other facts with those that would be sent.
 
-    Beside what leaves with QUERY, or left with an entry of the ledger. Each attribute has a row,
-    also one that may not leave. Nothing is sent, recorded or changed. With - as QUERY it is read
-    from the standard input, where no other user of this machine sees it.
+    With QUERY, or with an entry of the ledger. Nothing is sent, recorded or changed. With - as
+    QUERY it is read from the standard input, where no other user of this machine sees it.
     """
     body = _body(options)
     with door() as client:
@@ -407,7 +411,9 @@ def whatif(context: click.Context, /, **options: Unpack[WhatIfOptions]) -> None:
         if found.code in UNDECIDED and not options["as_json"]:
             raise undecided(found.code, client.call("status"), paths())
     note_unknown(body.asked or (), [each.name for each in found.rows])
-    click.echo(record(found) if options["as_json"] else weighed_text(found, past=bool(body.entry)))
+    past, explain = bool(body.entry), options["explain"]
+    page = weighed_text(found, past=past, explain=explain)
+    click.echo(record(found) if options["as_json"] else page)
     context.exit(UNDECIDED[found.code].exit_code if found.code in UNDECIDED else 0)
 
 
@@ -417,11 +423,11 @@ def _body(options: WhatIfOptions) -> WhatIf:
     named = (query, recipient, asked)
     if options["entry"] is not None:
         if options["standing"] or any(each is not None for each in named):
-            raise UsageError("--entry says itself which request is meant", WHICH)
+            raise UsageError("--entry already specifies the request", WHICH)
     elif recipient is None:
         raise UsageError("no request specified", WHICH)
     elif options["standing"] == bool((query or "").strip()):
-        raise UsageError("what is weighed is for one query or for all", WHICH)
+        raise UsageError("specify either one query or all", WHICH)
     if query is not None:
         check_asked(query, "`reticent requests whatif 'version control' --recipient books.example`")
     if recipient is not None:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import click
 import msgspec
 
-from agent.cli.daemon_client import door
+from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands
 from agent.cli.init import ask_values, most_useful
 from agent.cli.options import PATH, at_terminal, json_option, record, yes_option
@@ -25,10 +25,11 @@ from agent.wire.records import Changed, Profile, ProfileChange, ValueChange
 from agent.wire.state import ModelStatus
 from agent.words.figures import counted, listed
 from agent.words.notices import outdated
+from agent.words.titles import NONE, Titles, value_title
 
 MASK = "***"
 BACK = "`reticent requests undo` reverts that until the vault is locked."
-COLUMNS = (Column("attribute", wraps=True), Column("value", wraps=True))
+COLUMNS = (Column("fact", wraps=True), Column("value", wraps=True))
 PIPE = Path("-")
 INPUT = "the standard input"
 FORM = "write NAME=VALUE, one in a line"
@@ -61,11 +62,14 @@ def profile() -> None:
 @click.option("--reveal", is_flag=True, help="Show the values, which are masked otherwise.")
 @json_option
 def show(*, reveal: bool, as_json: bool) -> None:
-    """Show which attributes you have set, of which model."""
+    """Show which facts you have set, with masked values."""
     with door() as client:
         found: Profile = client.call("profile")
+        titles = NONE if as_json else titles_of(client)
     values = {model: _masked(each, reveal=reveal) for model, each in found.values.items()}
-    click.echo(record({"values": values}) if as_json else profile_text(values, masked=not reveal))
+    click.echo(
+        record({"values": values}) if as_json else profile_text(values, titles, masked=not reveal)
+    )
 
 
 @profile.command()
@@ -94,16 +98,20 @@ def _masked(values: Mapping[str, str], *, reveal: bool) -> dict[str, str]:
     return {name: value if reveal else MASK for name, value in values.items()}
 
 
-def profile_text(values: Mapping[str, Mapping[str, str]], *, masked: bool) -> str:
+def profile_text(values: Mapping[str, Mapping[str, str]], titles: Titles, *, masked: bool) -> str:
     """Return the values by model, a table for each."""
     parts = []
     for model, each in values.items():
         if each:
-            rows = [(name, printable(value)) for name, value in each.items()]
-            parts.append(strong(printable(f"{model}: {counted(len(each), 'value')}")))
+            rows = []
+            for name, value in each.items():
+                title = titles.get(name, name)
+                rows.append((printable(title), printable(value_title(value, title))))
+            head = f"You have set {counted(len(each), 'fact')} for the model {model}."
+            parts.append(strong(printable(head)))
             parts.append(table(COLUMNS, rows))
     if not parts:
-        return "You have set no values: `reticent profile set NAME...` asks for some."
+        return "You have set no facts yet: `reticent profile edit` asks for them."
     parts += ["`--reveal` shows the values."] if masked else []
     return "\n\n".join(parts)
 

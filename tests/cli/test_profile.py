@@ -73,7 +73,7 @@ def test_values_are_masked_unless_they_are_asked_for(run: Run, fake: FakeDaemon)
     masked = run("profile", "show")
     assert "coast" not in masked.out
     assert "region" in masked.out
-    assert "village: 2 values" in masked.out
+    assert "You have set 2 facts for the model village." in masked.out
     assert "town" not in masked.out
     assert run("profile", "show", "--json").record == {
         "values": {"village": {"region": "***", "hobby": "***"}, "town": {}}
@@ -84,7 +84,7 @@ def test_values_are_masked_unless_they_are_asked_for(run: Run, fake: FakeDaemon)
     fake.handlers["profile"] = lambda: Profile(values={HOSTILE: {"region": HOSTILE}})
     assert "\x1b" not in run("profile", "show", "--reveal").out
     fake.handlers["profile"] = lambda: Profile(values={})
-    assert "reticent profile set" in run("profile", "show").out
+    assert "reticent profile edit" in run("profile", "show").out
 
 
 def test_values_are_set_and_unset(

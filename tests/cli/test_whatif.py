@@ -79,7 +79,7 @@ def told(page: str) -> list[str]:
 
 def test_the_page_has_both_sets_and_every_attribute(run: Run, weighs: FakeDaemon) -> None:
     """What is in comes first, then what would bring most for its cost."""
-    ran = run(*ASK, "--with", "hobby")
+    ran = run(*ASK, "--explain", "--with", "hobby")
     assert (ran.code, ran.err) == (0, "")
     lines = told(ran.out)
     assert " ".join(ran.out.split()).startswith(WEIGHED.headline)
@@ -106,7 +106,7 @@ def test_what_is_dropped_is_marked(run: Run, weighs: FakeDaemon) -> None:
     """By a word; of two equal sets one is shown."""
     rows = [msgspec.structs.replace(each, inside=False) for each in WEIGHED.rows]
     weighs.handlers["whatif"] = says(changed(WEIGHED, rows=rows, weighed=LEAVES))
-    lines = told(run("requests", "whatif", "--entry", "3").out)
+    lines = told(run("requests", "whatif", "--explain", "--entry", "3").out)
     assert any(line.startswith("region gone +0.400 0.100 9.8 auto told; today:") for line in lines)
     assert "shoe_size - +0.200 1.500 1 never never sent" in lines
     assert "told 0.412 0.100 20 - region" in lines
