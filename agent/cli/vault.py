@@ -34,12 +34,12 @@ from agent.daemon.installed_files import remove as remove_files
 from agent.daemon.service import foreign, look_at_units
 from agent.errors import BusyVaultError, DaemonError, UsageError, VaultError
 from agent.paths import Paths, paths
-from agent.vault.backup import OTHER, check, copy_closed, keys
+from agent.vault.backup import OTHER, check_backup, copy_closed, key_slots
 from agent.vault.backup import restore as put_back
 from agent.vault.secrets import Kind, Secret
 from agent.vault.slots import SlotRow
 from agent.vault.vault import Vault, unlock
-from agent.vault.vault_files import Location, read_witness, replaced, set_aside
+from agent.vault.vault_files import Location, read_witness, replaced_vaults, vaults_set_aside
 from agent.wire.client import Client
 from agent.wire.state import Method, Place, Status
 from agent.words.figures import counted
@@ -156,7 +156,7 @@ def rotate(*, yes: bool, as_json: bool) -> None:
         code = vault.rotate(passphrase)
         said = "Everything is sealed with a new key."
         _tell({"recovery_code": code}, said, code, as_json=as_json)
-    for old in replaced(Location.of(paths()).vault):
+    for old in replaced_vaults(Location.of(paths()).vault):
         note(f"{old} is sealed with the key of then: what opened it opens it still")
 
 
@@ -207,7 +207,7 @@ def _check_shown(text: str) -> None:
 def _slots() -> list[SlotRow]:
     """Return the key slots; BusyVaultError where another process has the vault open."""
     try:
-        return keys(Location.of(paths()))
+        return key_slots(Location.of(paths()))
     except BusyVaultError as error:
         what = "the vault is open in another process, so its key slots cannot be read here"
         hint = "close it with `reticent lock`, and unlock it again when you are done"
@@ -325,7 +325,7 @@ def restore(*, file: Path, only_check: bool, keyring: bool, recovery: bool, as_j
         _verify(file, Secret(method, ask_for(method)), as_json=as_json)
         return
     _check_closed(at)
-    aside = file.resolve() in {each.resolve() for each in set_aside(at)}
+    aside = file.resolve() in {each.resolve() for each in vaults_set_aside(at)}
     secret = Secret(method, ask_for(method))
     before = read_witness(at.witness)
     with uninterrupted():
@@ -349,7 +349,7 @@ def restore(*, file: Path, only_check: bool, keyring: bool, recovery: bool, as_j
 
 def _verify(file: Path, secret: Secret, *, as_json: bool) -> None:
     """Say that a backup is whole; VaultError where it is not."""
-    entries = check(file, secret)
+    entries = check_backup(file, secret)
     if as_json:
         click.echo(record({"file": str(file), "entries": entries}))
         return
@@ -367,7 +367,7 @@ def _check_file(file: Path) -> None:
 def _check_closed(at: Location) -> None:
     """Refuse a vault that is open before the secret is asked for."""
     try:
-        keys(at)
+        key_slots(at)
     except BusyVaultError:
         raise
     except VaultError:  # none, or a damaged one: that is what a backup is for

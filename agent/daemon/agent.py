@@ -62,7 +62,7 @@ async def secret_from_keyring(names: Sequence[str]) -> Secret:
         async with asyncio.timeout(secrets.SECONDS):
             found = await asked
     except TimeoutError:
-        raise secrets.silent() from None
+        raise secrets.timed_out() from None
     return Secret("keyring", kept=found)
 
 

@@ -25,7 +25,7 @@ from agent.daemon.service import files, look_at_units, reachable
 from agent.daemon.status import AHEAD, MISFIT, MODEL, NO_POLICY, POLICY
 from agent.errors import BusyVaultError, PolicyError, ReticentError, UsageError, VaultError, reason
 from agent.files import check_ours, left_unfinished
-from agent.vault.backup import look as look_at_vault
+from agent.vault.backup import check_closed as look_at_vault
 from agent.vault.connection import RESTORE
 from agent.vault.seal import FORMAT
 from agent.vault.slots import ALTERED, SlotRow
@@ -37,8 +37,8 @@ from agent.vault.vault_files import (
     check_free,
     read_notice,
     read_witness,
-    replaced,
-    set_aside,
+    replaced_vaults,
+    vaults_set_aside,
 )
 from agent.wire.client import Client
 from agent.wire.state import Status
@@ -153,10 +153,10 @@ def check_vault(here: Machine) -> Iterator[Finding]:
 
 def _older(at: Location, notice: Notice | None) -> Iterator[Finding]:
     """Yield which other copies of a vault lie there: what opened it then opens them now."""
-    for path in replaced(at.vault):
+    for path in replaced_vaults(at.vault):
         fix = f"once you do not need it: rm '{path}'"
         yield warn("vault", f"{path} was replaced, and secrets of then open it still", fix)
-    for path in set_aside(at):
+    for path in vaults_set_aside(at):
         if notice is None or str(path) != notice.file:
             fix = f"reticent vault restore '{path}'; once you do not need it: rm '{path}'"
             yield warn("vault", f"{path} was set aside, when the vault was replaced", fix)

@@ -10,8 +10,8 @@ from struct import Struct
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
 from agent.files import NO_LINKS, settle
 from agent.vault.chain import state_row
-from agent.vault.connection import copy_files, damaged, refused, still
-from agent.vault.database import Database, looked_at
+from agent.vault.connection import copy_files, damaged, refused, snapshot
+from agent.vault.database import Database, inspected
 from agent.vault.making import put, workshop
 from agent.vault.seal import Chance
 from agent.vault.secrets import Secret
@@ -22,8 +22,8 @@ from agent.vault.vault_files import (
     Location,
     check_age,
     check_name,
+    finish_restore,
     free_names,
-    mend,
     read_witness,
 )
 
@@ -38,22 +38,22 @@ _HEADER, _BEFORE, _PAGE_SIZE, _FRAME = 32, 24, Struct(">8xI"), Struct(">II")
 OTHER = "name a file that `reticent vault backup` made, perhaps an older one"
 
 
-def keys(at: Location) -> list[SlotRow]:
+def key_slots(at: Location) -> list[SlotRow]:
     """Return the key slots of a vault, without unlocking it.
 
     Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if there is none.
     """
-    with looked_at(at.vault) as database:
+    with inspected(at.vault) as database:
         return read_slots(database, read_vault_id(database))
 
 
-def look(at: Location) -> list[SlotRow]:
+def check_closed(at: Location) -> list[SlotRow]:
     """Check everything that needs no key; return the slots, some of which may be damaged.
 
-    Whether what is sealed is as it was, only unlocking tells. Raises as `keys`, and RolledBackError
+    Only unlocking shows whether sealed data changed. Raises as `key_slots`, and RolledBackError
     if it is older than the witness, or another.
     """
-    with looked_at(at.vault, _check_log) as database:
+    with inspected(at.vault, _check_log) as database:
         vault_id = read_vault_id(database)
         slots = read_slots(database, vault_id)
         generation, _ = state_row(database)
@@ -131,16 +131,16 @@ def restore(at: Location, backup: Path, secret: Secret, chance: Chance = os.uran
             unlock(trial, secret, chance).close()
         kept = _keep(at.vault, old) if there else None
         put(trial, at, over=there)
-        mend(at, backup)
+        finish_restore(at, backup)
     return kept
 
 
-def check(backup: Path, secret: Secret, chance: Chance = os.urandom) -> int:
+def check_backup(backup: Path, secret: Secret, chance: Chance = os.urandom) -> int:
     """Verify all of a backup without changing it; return its number of entries.
 
     Raises as `unlock`.
     """
-    with still(backup) as copy, _named(copy, backup):
+    with snapshot(backup) as copy, _named(copy, backup):
         trial = Location(copy, copy.with_name("witness.json"))
         with unlock(trial, secret, chance) as vault:
             return vault.ledger.count
@@ -152,7 +152,7 @@ def copy_closed(at: Location, to: Path, secret: Secret, chance: Chance = os.uran
     Nothing of the vault changes. Raises as `unlock`; VaultError if the file already exists, or
     it cannot be written.
     """
-    with still(at.vault) as copy:
+    with snapshot(at.vault) as copy:
         trial = Location(copy, copy.with_name(at.witness.name))
         if at.witness.is_file():
             shutil.copyfile(at.witness, trial.witness)

@@ -52,7 +52,7 @@ MAX_VALUE_BYTES = 2**21  # the largest payload is half of that
 READERS = 510, 0x40000002  # bytes that whoever reads a database locks, from there on (SQLite)
 
 
-def trouble(error: sqlite3.Error, path: Path) -> VaultError:
+def sqlite_error(error: sqlite3.Error, path: Path) -> VaultError:
     """Return our error for one of SQLite's."""
     code = _kind(error)
     if code in _BUSY:
@@ -151,13 +151,13 @@ class Watch:
     def settled(self) -> None:
         """Take both files after this process has moved the log into the file, or tried to."""
         found = self.found()
-        if same(found.file, self.left.file) and same(found.log, self.left.log):
+        if same_file(found.file, self.left.file) and same_file(found.log, self.left.log):
             self._take(found)
 
     def rolled_back(self) -> None:
         """Take the log after a transaction was undone, which may have left something in it."""
         found = self.found()
-        if found.file == self.left.file and same(found.log, self.left.log):
+        if found.file == self.left.file and same_file(found.log, self.left.log):
             self._take(found)
 
     def committed(self) -> None:
@@ -181,7 +181,7 @@ class Watch:
         found = self.found()
         if found.file is None:
             what = "the vault was removed or moved away"
-        elif not same(found.file, self.left.file):
+        elif not same_file(found.file, self.left.file):
             what = "another file was put in the place of the vault"
         elif found.file != self.left.file:
             what = "another program has written into the vault"
@@ -201,7 +201,7 @@ class Watch:
 
     def is_ours(self, path: Path) -> bool:
         """Return whether a name leads to the open file."""
-        return same(stamp(str(path)), self.left.file)
+        return same_file(stamp(str(path)), self.left.file)
 
     def log_is_ours(self) -> bool:
         """Return whether the log is the same file, unchanged since this process wrote to it."""
@@ -238,7 +238,7 @@ def stamp(name: str) -> Stamp | None:
     return Stamp(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def same(one: Stamp | None, other: Stamp | None) -> bool:
+def same_file(one: Stamp | None, other: Stamp | None) -> bool:
     """Return whether these are the same file, whatever is in it."""
     return one is not None and other is not None and one[:2] == other[:2]
 
@@ -292,7 +292,7 @@ def close_to_others(path: Path) -> None:
 
 
 @contextmanager
-def still(path: Path, beside: Path | None = None) -> Iterator[Path]:
+def snapshot(path: Path, beside: Path | None = None) -> Iterator[Path]:
     """Yield a copy of a vault and its log, to look at: of the vault itself nothing changes.
 
     It is taken while nobody can write. ``beside``: what it is an unfinished part of; else it lies
@@ -374,7 +374,7 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise trouble(error, path) from error
+        raise sqlite_error(error, path) from error
     except UnicodeDecodeError as error:  # of a damaged name in what SQLite says
         raise damaged("it is not a valid database", path) from error
     except MemoryError as error:

@@ -28,7 +28,7 @@ from agent.vault.connection import (
     make_private,
     open_here,
     refused,
-    still,
+    snapshot,
     translated,
     whole_copy,
 )
@@ -298,13 +298,13 @@ def make_database(path: Path, statements: Iterable[Statement], page_bytes: int =
 
 
 @contextmanager
-def looked_at(path: Path, check: Callable[[Path], None] = lambda _copy: None) -> Iterator[Database]:
+def inspected(path: Path, check: Callable[[Path], None] = lambda _copy: None) -> Iterator[Database]:
     """Yield a copy of the database of a vault that nobody has open; of that nothing changes.
 
     ``check``: of the copy, before it is opened. Raises BusyVaultError, DamagedVaultError,
     VaultVersionError, or VaultError if it is missing.
     """
-    with still(path) as copy:
+    with snapshot(path) as copy:
         try:
             check(copy)
             database = Database.open(copy)

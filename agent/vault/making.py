@@ -13,7 +13,7 @@ from agent.errors import BusyVaultError, ReplacedVaultError, UsageError, VaultEr
 from agent.files import clear_unfinished, name_new, private_folder, settle, unfinished
 from agent.vault import chain, slots
 from agent.vault.chain import State, digest_of, first_link, written_state
-from agent.vault.connection import damaged, refused, still
+from agent.vault.connection import damaged, refused, snapshot
 from agent.vault.database import Database, Statement, make_database
 from agent.vault.disclosure_index import Record, encode, site_of
 from agent.vault.seal import KEY_BYTES, Chance, Derivation, Key, Seals
@@ -25,21 +25,21 @@ from agent.vault.slots import (
     RecoverySlot,
     SlotMaker,
     SlotRow,
-    openings,
+    data_keys,
     read_slots,
     slots_digest,
-    wrong,
+    wrong_secret,
 )
 from agent.vault.store import Store, opened_item, put_item, removed_item, sealed_item
 from agent.vault.vault_files import (
     SET_ASIDE,
     Location,
     Notice,
+    already_exists,
     check_name,
     free_names,
     read_witness,
     remove_beside,
-    taken,
     write_notice,
     write_witness,
 )
@@ -121,7 +121,7 @@ def put(finished: Location, at: Location, *, over: bool = False) -> None:
             name_new(finished.vault, at.vault)
         settle(at.vault.parent)
     except FileExistsError as error:
-        raise taken(at.vault) from error
+        raise already_exists(at.vault) from error
     except OSError as error:
         raise refused(error, at.vault) from error
     witness = read_witness(finished.witness)
@@ -176,9 +176,9 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
     vault_id = store.seals.vault_id
     old = read_slots(store.database, vault_id)
     secret = Secret("passphrase", passphrase)
-    mine = [row for row, _ in openings(old, secret, vault_id)]
+    mine = [row for row, _ in data_keys(old, secret, vault_id)]
     if not mine:
-        raise wrong(secret)
+        raise wrong_secret(secret)
     new, code = _renewed(old, mine, passphrase, SlotMaker(vault_id, key, chance))
     seals = Seals(key, vault_id, chance)
     try:
@@ -323,7 +323,7 @@ def _verify(file: Path, name: Path, seals: Seals, state: State | None = None) ->
 
     It may have one transaction more: one that was written, but after which the files were others.
     """
-    with still(file, name) as copy, closing(Database.open(copy)) as database:
+    with snapshot(file, name) as copy, closing(Database.open(copy)) as database:
         found = Store(database, seals, copy.with_name("no-witness"))
         deque(found.verify(), maxlen=0)
         if state and found.state != state and found.state.generation != state.generation + 1:

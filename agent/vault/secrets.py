@@ -85,14 +85,14 @@ def normalised(passphrase: str) -> bytes:
     return data
 
 
-def written(code: bytes) -> str:
+def code_text(code: bytes) -> str:
     """Return the bytes of a code as text in groups, with its checksum."""
     number = (int.from_bytes(code, "big") << _CHECK_BITS) | _checksum(code)
     digits = "".join(_DIGITS[(number >> 5 * place) & 31] for place in reversed(range(_LENGTH)))
     return "-".join(digits[at : at + _GROUP] for at in range(0, _LENGTH, _GROUP))
 
 
-def parsed(text: str) -> bytes:
+def code_bytes(text: str) -> bytes:
     """Return the bytes of a code as somebody typed it; WrongSecretError if it cannot be one."""
     digits = [digit for digit in text.upper() if digit != "-" and not digit.isspace()]
     if unknown := sorted({digit for digit in digits if digit not in _VALUES}):
@@ -192,7 +192,7 @@ def forget(account: str) -> bool:
         return False
 
 
-def silent() -> VaultError:
+def timed_out() -> VaultError:
     """Return the error for a keyring that does not answer in time."""
     what = f"the keyring did not answer within {SECONDS:g} seconds"
     return VaultError(what, "answer what it asks, or unlock with the passphrase")
@@ -227,7 +227,7 @@ def _answered(future: Future[_Found]) -> _Found:
     try:
         return future.result(SECONDS)
     except TimeoutError:
-        raise silent() from None
+        raise timed_out() from None
 
 
 def _call(name: str, *arguments: str) -> object:

@@ -25,7 +25,7 @@ from agent.vault.seal import (
     derive,
     expanded,
 )
-from agent.vault.secrets import CODE_BYTES, Kind, Secret, normalised, parsed, written
+from agent.vault.secrets import CODE_BYTES, Kind, Secret, code_bytes, code_text, normalised
 
 SALT_BYTES = 16
 ACCOUNT_BYTES = 16
@@ -139,7 +139,7 @@ class SlotMaker:
         """Return a slot for a new recovery code, and the code as text."""
         code = self._chance(CODE_BYTES)
         slot = RecoverySlot(salt=self._chance(SALT_BYTES).hex())
-        return self._row(number, slot, code), written(code)
+        return self._row(number, slot, code), code_text(code)
 
     def keyring(self, number: int) -> SlotRow:
         """Return a slot whose secret was put into the keyring; VaultError if it was not taken."""
@@ -168,7 +168,7 @@ def slot_key(slot: Slot, material: bytes) -> Key:
     return Key(expanded(material, salt, f"reticent vault 1 {slot.kind}"))
 
 
-def unwrapped(slot: Slot, by: Key, vault_id: bytes, number: int) -> Key | None:
+def unwrap(slot: Slot, by: Key, vault_id: bytes, number: int) -> Key | None:
     """Return the data key, or None if it is not this key that opens the slot."""
     try:
         sealed = bytes.fromhex(slot.wrapped)
@@ -177,37 +177,37 @@ def unwrapped(slot: Slot, by: Key, vault_id: bytes, number: int) -> Key | None:
         return None
 
 
-def opened(rows: Sequence[SlotRow], secret: Secret, vault_id: bytes) -> Key:
+def data_key(rows: Sequence[SlotRow], secret: Secret, vault_id: bytes) -> Key:
     """Return the data key from the first slot that a secret opens.
 
     Raises WrongSecretError if none opens; DamagedVaultError if it might be a damaged one;
     VaultError if a slot asks for too much. ``secret``: of a keyring that was asked.
     """
-    for _, key in openings(rows, secret, vault_id):
+    for _, key in data_keys(rows, secret, vault_id):
         return key
     if any(row.slot is None for row in rows):
         raise damaged("no key slot opens with this, and one of them was altered")
-    raise wrong(secret, missing=all(row.kind != secret.kind for row in rows))
+    raise wrong_secret(secret, missing=all(row.kind != secret.kind for row in rows))
 
 
-def openings(
+def data_keys(
     rows: Sequence[SlotRow], secret: Secret, vault_id: bytes
 ) -> Iterator[tuple[SlotRow, Key]]:
-    """Yield every slot that a secret opens, with the data key in it. Raises as `opened`."""
+    """Yield every slot that a secret opens, with the data key in it. Raises as `data_key`."""
     text, kept = secret.text or "", secret.kept or {}
-    typed = {"passphrase": normalised, "recovery": parsed}
+    typed = {"passphrase": normalised, "recovery": code_bytes}
     material = typed[secret.kind](text) if secret.kind in typed else None
     for row in rows:
         slot = row.slot
         if slot is None or slot.kind != secret.kind:
             continue
         own = kept.get(slot.account) if isinstance(slot, KeyringSlot) else material
-        key = None if own is None else unwrapped(slot, slot_key(slot, own), vault_id, row.id)
+        key = None if own is None else unwrap(slot, slot_key(slot, own), vault_id, row.id)
         if key is not None:
             yield row, key
 
 
-def wrong(secret: Secret, *, missing: bool = False) -> WrongSecretError:
+def wrong_secret(secret: Secret, *, missing: bool = False) -> WrongSecretError:
     """Return the error for a secret that opens nothing; ``missing``: no slot is of its kind."""
     return WrongSecretError(*_WRONG[secret.kind][missing])
 
@@ -280,7 +280,7 @@ def forget(rows: Iterable[SlotRow]) -> None:
         secrets.forget(account)
 
 
-def without(rows: Sequence[SlotRow], number: int) -> list[SlotRow]:
+def without_slot(rows: Sequence[SlotRow], number: int) -> list[SlotRow]:
     """Return the others; VaultError if it does not exist or is the last lasting one."""
     if number not in {row.id for row in rows}:
         raise VaultError(f"there is no key slot {number}", "`reticent vault key list` shows them")

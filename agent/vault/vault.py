@@ -12,19 +12,13 @@ import msgspec
 from agent.errors import BusyVaultError, ReplacedVaultError, VaultError, WrongSecretError
 from agent.files import check_way, private_folder
 from agent.vault import secrets, slots
-from agent.vault.database import Database, looked_at
+from agent.vault.database import Database, inspected
 from agent.vault.ledger import Checkpoints, Ledger, Reset
 from agent.vault.making import make_vault, opens, put, rotate, sweep, workshop, write_aside
 from agent.vault.profile import Profile
 from agent.vault.seal import Derivation, Key, Seals, calibrate
 from agent.vault.secrets import Secret, normalised
-from agent.vault.slots import (
-    SlotMaker,
-    SlotRow,
-    opened,
-    read_slots,
-    read_vault_id,
-)
+from agent.vault.slots import SlotMaker, SlotRow, data_key, read_slots, read_vault_id
 from agent.vault.store import Items, Store
 from agent.vault.vault_files import check_free, forget_notice, read_notice
 
@@ -99,7 +93,7 @@ class Vault:
     def remove_slot(self, number: int) -> None:
         """Remove a key slot; VaultError if it is the last one that opens on every machine."""
         rows = self.keys()
-        rest = slots.without(rows, number)
+        rest = slots.without_slot(rows, number)
         [gone] = [row for row in rows if row not in rest]
         self._store.change_slots(rest, slots.removed(gone))
         slots.forget([gone])
@@ -246,7 +240,7 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
 
     def key_in(database: Database) -> Key:
         vault_id = read_vault_id(database)
-        return opened(read_slots(database, vault_id), secret, vault_id)
+        return data_key(read_slots(database, vault_id), secret, vault_id)
 
     try:
         vault = _unlocked(at, key_in, chance)
@@ -264,8 +258,8 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
 
 
 def accounts_of(path: Path) -> list[str]:
-    """Return whose passwords in the keyring open a vault. Raises as `looked_at`."""
-    with looked_at(path) as database:
+    """Return whose passwords in the keyring open a vault. Raises as `inspected`."""
+    with inspected(path) as database:
         return slots.accounts(read_slots(database, read_vault_id(database)))
 
 

@@ -141,7 +141,7 @@ def forget_notice(at: Location) -> None:
         _notice(at).unlink(missing_ok=True)
 
 
-def mend(at: Location, file: Path) -> None:
+def finish_restore(at: Location, file: Path) -> None:
     """Remove a vault that was set aside, now that it is in its place, and the notice of it."""
     notice = read_notice(at)
     if notice is not None and os.path.realpath(file) == os.path.realpath(notice.file):
@@ -150,7 +150,7 @@ def mend(at: Location, file: Path) -> None:
             forget_notice(at)
 
 
-def set_aside(at: Location) -> list[Path]:
+def vaults_set_aside(at: Location) -> list[Path]:
     """Return the vaults that were set aside, the latest one last."""
     folders = dict.fromkeys((at.vault.parent, at.witness.parent))
     return [each for folder in folders for each in _numbered(folder / at.vault.name, SET_ASIDE)]
@@ -159,7 +159,7 @@ def set_aside(at: Location) -> list[Path]:
 def check_free(at: Location) -> None:
     """Raise VaultError if there is a vault, or remains of one."""
     check_name(at.vault)
-    seen, old = read_witness(at.witness), [*replaced(at.vault), *set_aside(at)]
+    seen, old = read_witness(at.witness), [*replaced_vaults(at.vault), *vaults_set_aside(at)]
     if seen is None and not old:
         return
     many = (
@@ -175,7 +175,7 @@ def check_free(at: Location) -> None:
 def check_name(path: Path) -> None:
     """Raise VaultError if there is a vault, or what one that was moved has in its log still."""
     if os.path.lexists(path):
-        raise taken(path)
+        raise already_exists(path)
     for log in (path.with_name(path.name + suffix) for suffix in (LOG, JOURNAL)):
         if log.is_file() and log.stat().st_size:
             what = f"the latest entries of a vault that was here are still in {log.name}"
@@ -183,13 +183,13 @@ def check_name(path: Path) -> None:
             raise VaultError(what, hint, str(log))
 
 
-def taken(path: Path) -> VaultError:
+def already_exists(path: Path) -> VaultError:
     """Return the error where a vault is in the way of a new one."""
     hint = "open it with `reticent unlock`; `reticent vault purge` removes everything, for good"
     return VaultError("a vault already exists, and nothing was changed", hint, str(path))
 
 
-def replaced(path: Path) -> list[Path]:
+def replaced_vaults(path: Path) -> list[Path]:
     """Return the vaults that backups have replaced, the latest one last."""
     return _numbered(path, REPLACED)
 

@@ -98,7 +98,7 @@ class Connection(http.client.HTTPConnection):
 
 
 @contextmanager
-def spoken() -> Iterator[None]:
+def daemon_errors() -> Iterator[None]:
     """Turn all that can go wrong with a connection into a DaemonError."""
     try:
         yield
@@ -128,7 +128,7 @@ def _foreign() -> DaemonError:
     )
 
 
-def messages(lines: Iterable[bytes]) -> Iterator[bytes]:
+def event_data(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the data of each message, without one that is cut off at the end.
 
     Comments, which keep a quiet stream alive, and fields other than ``data`` are passed over.
@@ -198,7 +198,7 @@ class Client:
         except UnicodeEncodeError:  # what is no UTF-8 comes into a program as lone surrogates
             hint = "type it in a terminal that uses UTF-8"
             raise UsageError("part of this is not text in UTF-8", hint) from None
-        with spoken():
+        with daemon_errors():
             status, answer = self._exchange(route.method, target, data)
         if status != OK:
             raise _refusal(status, answer)
@@ -212,7 +212,7 @@ class Client:
         None for never.
         """
         connection = Connection(self._path, self._timeout)
-        with closing(connection), spoken():
+        with closing(connection), daemon_errors():
             route = _BY_NAME["events"]
             connection.request(route.method, route.path)
             opened = connection.sock  # which a response that ends with it would let go
@@ -224,7 +224,7 @@ class Client:
                 opened.settimeout(silence)
                 self._stream = opened
                 lines = iter(lambda: response.readline(MOST_BYTES + 1), b"")
-                for data in messages(lines):
+                for data in event_data(lines):
                     yield _decoded(data, route.gives)
 
     def _exchange(self, method: str, target: str, data: bytes) -> tuple[int, bytes]:

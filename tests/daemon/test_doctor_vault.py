@@ -8,7 +8,7 @@ from shutil import copyfile
 import pytest
 
 from agent.daemon.checks import Machine, State
-from agent.vault.backup import look
+from agent.vault.backup import check_closed
 from agent.vault.secrets import Secret
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
@@ -139,7 +139,7 @@ def test_looking_changes_nothing(here: Machine) -> None:
     at = Location.of(here.paths)
     at.vault.chmod(0o640)
     before = files(here)
-    assert [slot.kind for slot in look(at)] == ["passphrase", "recovery"]
+    assert [slot.kind for slot in check_closed(at)] == ["passphrase", "recovery"]
     assert files(here) == before
     assert stat.S_IMODE(at.vault.stat().st_mode) == 0o640
 

@@ -14,7 +14,7 @@ import pytest
 
 from agent.errors import VaultError
 from agent.paths import Paths
-from agent.vault.backup import look, restore
+from agent.vault.backup import check_closed, restore
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location, read_notice
 from agent.wire.decide import Answer, Ask
@@ -217,12 +217,12 @@ def test_the_log_of_another_file_is_damage(tmp_path: Path) -> None:
             asked(live, 0, 4 * ASKED)
             live.stop()
         with killed(places):
-            look(at)
+            check_closed(at)
             ELSEWHERE["replaced"](at, tmp_path / "old.db")
             at.vault.chmod(0o600)
             before = seen(places)
             with pytest.raises(VaultError, match=r"damaged|older"):
-                look(at)
+                check_closed(at)
             with pytest.raises(VaultError, match=r"damaged|older"):
                 unlock(at, TYPED)
             assert seen(places) == before

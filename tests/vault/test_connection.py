@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
-from agent.vault.connection import make_private, translated, trouble
+from agent.vault.connection import make_private, sqlite_error, translated
 from agent.vault.database import Database
 from agent.vault.store import Store
 from tests.vault.worlds import altered, contents, made, second, store_of
@@ -227,7 +227,7 @@ def test_each_kind_of_error_has_its_sentence(code: int, kind: type[VaultError], 
     """By the kind of the error, whatever its details."""
     said = sqlite3.OperationalError("disk I/O error")
     said.sqlite_errorcode = code
-    error = trouble(said, Path("vault.db"))
+    error = sqlite_error(said, Path("vault.db"))
     assert type(error) is kind
     assert what in error.what
     assert error.hint

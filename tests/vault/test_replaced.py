@@ -22,11 +22,11 @@ from agent.files import left_unfinished
 from agent.paths import Paths
 from agent.vault import making
 from agent.vault.backup import restore
-from agent.vault.connection import damaged, still
+from agent.vault.connection import damaged, snapshot
 from agent.vault.disclosure_index import Record
 from agent.vault.ledger import Ledger
 from agent.vault.vault import Vault, create, unlock
-from agent.vault.vault_files import Location, read_notice, set_aside
+from agent.vault.vault_files import Location, read_notice, vaults_set_aside
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import histories
 from tests.vault.killed import holdings, record_at
@@ -132,7 +132,7 @@ def survived(folder: Path, deed: Deed, seconds: float) -> tuple[int, int]:
         assert ours or not path.exists() or path.read_bytes() == before
     restore(at, Path(notice.file), TYPED)
     assert read_notice(at) is None
-    assert set_aside(at) == []
+    assert vaults_set_aside(at) == []
     with unlock(at, TYPED) as vault:
         assert vault.ledger.count in (acknowledged, acknowledged + 1)  # written, and refused
         assert vault.items.get("mark") == VALUE
@@ -180,7 +180,7 @@ def test_the_notice_goes_where_a_vault_is_opened_that_has_everything(tmp_path: P
     assert read_notice(at) is not None
     unlock(at, TYPED).close()
     assert read_notice(at) is None
-    assert len(set_aside(at)) == 1
+    assert len(vaults_set_aside(at)) == 1
     vault = unlock(at, TYPED)
     put_over(at, old)
     vault.close()
@@ -198,7 +198,7 @@ def test_nothing_needs_the_folder_for_what_is_temporary(
     """Where that is full or gone, a vault is set aside all the same; others say what failed."""
     at, _ = begun(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
-    with pytest.raises(VaultError, match=r"none.*: no such file"), still(at.vault):
+    with pytest.raises(VaultError, match=r"none.*: no such file"), snapshot(at.vault):
         pass
     vault = unlock(at, TYPED)
     put_over(at, at.vault)
@@ -226,11 +226,11 @@ def test_a_copy_stays_until_it_is_verified_or_written_anew(
             with pytest.raises(ReplacedVaultError, match="could not be set aside"):
                 vault.close()
     assert len(verified) > len(set(verified))
-    assert (len(set_aside(at)), left_unfinished(at.vault), read_notice(at)) == (2, [], None)
+    assert (len(vaults_set_aside(at)), left_unfinished(at.vault), read_notice(at)) == (2, [], None)
     vault.close()
     notice = read_notice(at)
     assert notice is not None
-    assert set_aside(at) == [Path(notice.file)]
+    assert vaults_set_aside(at) == [Path(notice.file)]
     assert notice.lost == 0
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.errors import UsageError, VaultError, WrongSecretError
 from agent.vault import vault as vaults
-from agent.vault.backup import keys
+from agent.vault.backup import key_slots
 from agent.vault.seal import FLOOR, Derivation, Key
 from agent.vault.secrets import Kind, Secret
 from agent.vault.slots import (
@@ -18,14 +18,14 @@ from agent.vault.slots import (
     PassphraseSlot,
     SlotMaker,
     SlotRow,
+    data_key,
+    data_keys,
     decoded,
     free_id,
-    opened,
-    openings,
     slot_key,
     slots_digest,
-    unwrapped,
-    without,
+    unwrap,
+    without_slot,
 )
 from agent.vault.vault import Vault, create, unlock
 from agent.vault.vault_files import Location
@@ -45,8 +45,8 @@ AGAIN = disclosed(NOW, "www.a.example", region="uk", age="old")
 def test_each_secret_opens_its_slot() -> None:
     """And finds it among the others."""
     rows = [PASS, RECOVERY]
-    assert opened(rows, TYPED, ID) == opened(rows, Secret("recovery", CODE), ID) == KEY
-    assert [row.id for row, _ in openings(rows, TYPED, ID)] == [1]
+    assert data_key(rows, TYPED, ID) == data_key(rows, Secret("recovery", CODE), ID) == KEY
+    assert [row.id for row, _ in data_keys(rows, TYPED, ID)] == [1]
 
 
 @pytest.mark.parametrize(
@@ -60,21 +60,21 @@ def test_each_secret_opens_its_slot() -> None:
 def test_another_secret_opens_nothing(secret: Secret) -> None:
     """One sentence, without the secret."""
     with pytest.raises(WrongSecretError) as caught:
-        opened([PASS, RECOVERY], secret, ID)
+        data_key([PASS, RECOVERY], secret, ID)
     assert str(secret.text) not in caught.value.what + caught.value.hint
 
 
 def test_an_empty_passphrase_is_no_wrong_one() -> None:
     """It is told before anything is derived."""
     with pytest.raises(UsageError, match="empty"):
-        opened([PASS], Secret("passphrase", ""), ID)
+        data_key([PASS], Secret("passphrase", ""), ID)
 
 
 def test_a_wrong_secret_is_not_told_from_damage() -> None:
     """Where a slot is damaged, it may have been this one's."""
-    assert opened([DAMAGED, PASS], TYPED, ID) == KEY
+    assert data_key([DAMAGED, PASS], TYPED, ID) == KEY
     with pytest.raises(VaultError, match="one of them was altered"):
-        opened([DAMAGED, RECOVERY], TYPED, ID)
+        data_key([DAMAGED, RECOVERY], TYPED, ID)
 
 
 @given(st.sampled_from(["salt", "wrapped", "memory_kib", "iterations", "lanes"]), st.data())
@@ -91,16 +91,16 @@ def test_everything_in_a_slot_is_authenticated(name: str, data: st.DataObject) -
         digit = data.draw(st.sampled_from("0123456789abcdef").filter(lambda d: d != value[place]))
         other = value[:place] + digit + value[place + 1 :]
     changed = msgspec.structs.replace(slot, **{name: other})
-    assert unwrapped(slot, by, ID, 1) == KEY
-    assert unwrapped(changed, by, ID, 1) is None
+    assert unwrap(slot, by, ID, 1) == KEY
+    assert unwrap(changed, by, ID, 1) is None
 
 
 def test_a_slot_opens_in_its_place_only() -> None:
     """Neither under another number nor in another vault."""
     assert PASS.slot is not None
     by = slot_key(PASS.slot, PASSPHRASE.encode())
-    assert unwrapped(PASS.slot, by, ID, 2) is None
-    assert unwrapped(PASS.slot, by, b"w" * 16, 1) is None
+    assert unwrap(PASS.slot, by, ID, 2) is None
+    assert unwrap(PASS.slot, by, b"w" * 16, 1) is None
 
 
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
@@ -136,13 +136,13 @@ def test_slots_are_described_without_a_key() -> None:
 
 def test_the_last_that_opens_everywhere_cannot_go() -> None:
     """A damaged one and the keyring do not count."""
-    assert without([PASS, RECOVERY], 1) == [RECOVERY]
-    assert without([PASS, RECOVERY, DAMAGED], 3) == [PASS, RECOVERY]
+    assert without_slot([PASS, RECOVERY], 1) == [RECOVERY]
+    assert without_slot([PASS, RECOVERY, DAMAGED], 3) == [PASS, RECOVERY]
     for rows in ([PASS], [PASS, DAMAGED]):
         with pytest.raises(VaultError, match="the last"):
-            without(rows, 1)
+            without_slot(rows, 1)
     with pytest.raises(VaultError, match="no key slot 9"):
-        without([PASS], 9)
+        without_slot([PASS], 9)
 
 
 def test_numbers_are_taken_where_they_are_free() -> None:
@@ -197,7 +197,7 @@ def test_keys_are_added_and_removed(at: Location) -> None:
         (number, "passphrase", FAST),
         (4, "recovery", None),
     ]
-    assert keys(at) == listed[1:]
+    assert key_slots(at) == listed[1:]
     codes = [Secret("recovery", each) for each in (code, second_code)]
     for secret in (Secret("passphrase", "second"), *codes):
         unlock(at, secret).close()

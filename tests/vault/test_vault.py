@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.errors import BusyVaultError, DamagedVaultError, UsageError, VaultError, WrongSecretError
 from agent.paths import HOME, paths
-from agent.vault.backup import keys
+from agent.vault.backup import key_slots
 from agent.vault.disclosure_index import Record
 from agent.vault.ledger import Ledger
 from agent.vault.secrets import Secret
@@ -149,7 +149,7 @@ def test_a_refused_unlock_leaves_the_vault_free(at: Location, secret: Secret) ->
 def test_there_is_one_user_of_a_vault(at: Location) -> None:
     """Also to list the keys."""
     vault, _ = new(at)
-    for use in (lambda: unlock(at, TYPED), lambda: keys(at)):
+    for use in (lambda: unlock(at, TYPED), lambda: key_slots(at)):
         with pytest.raises(BusyVaultError):
             use()
     vault.close()
@@ -165,7 +165,7 @@ def test_an_entry_that_is_no_record_is_damage(at: Location) -> None:
         store.append_entry("a.example", b"not a record", durable=True)
     with pytest.raises(DamagedVaultError):
         unlock(at, TYPED)
-    assert keys(at)
+    assert key_slots(at)
 
 
 def test_a_missing_witness_is_told_once(at: Location) -> None:

@@ -25,7 +25,7 @@ from agent.vault.vault_files import (
     check_free,
     free_names,
     read_witness,
-    replaced,
+    replaced_vaults,
     write_witness,
 )
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, made, store_of, stream
@@ -233,11 +233,11 @@ def test_a_replaced_vault_is_named(at: Location, vault: Vault) -> None:
 
 def test_what_is_called_alike_is_no_vault_of_ours(at: Location) -> None:
     """Only a number follows."""
-    assert replaced(at.vault) == []
+    assert replaced_vaults(at.vault) == []
     at.vault.parent.mkdir(0o700)
     for end in ("", "x", "1-wal", "-1", "2"):
         at.vault.with_name(f"vault.db.replaced-{end}").touch()
-    assert [path.name for path in replaced(at.vault)] == ["vault.db.replaced-2"]
+    assert [path.name for path in replaced_vaults(at.vault)] == ["vault.db.replaced-2"]
     names = free_names(at.vault)
     assert [next(names).name[-1] for _ in range(2)] == ["1", "3"]
 

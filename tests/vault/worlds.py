@@ -16,7 +16,7 @@ from agent.vault.database import Database
 from agent.vault.making import make_vault
 from agent.vault.seal import Chance, Derivation, Key, Seals
 from agent.vault.secrets import Secret
-from agent.vault.slots import opened, read_slots, read_vault_id
+from agent.vault.slots import data_key, read_slots, read_vault_id
 from agent.vault.store import Store
 from agent.vault.vault_files import Location
 
@@ -71,7 +71,7 @@ def made(folder: Path, seed: str = "", page_bytes: int = 512) -> tuple[Location,
 def key_of(database: Database, secret: Secret) -> Key:
     """Return the data key that a secret opens."""
     vault_id = read_vault_id(database)
-    return opened(read_slots(database, vault_id), secret, vault_id)
+    return data_key(read_slots(database, vault_id), secret, vault_id)
 
 
 @contextmanager

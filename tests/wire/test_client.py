@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from agent.errors import DaemonError, LockedError, UsageError
 from agent.wire.base import MOST_BYTES, UNATTENDED, Done
-from agent.wire.client import LONGEST, NOBODY, Client, check_address, messages, peer_uid
+from agent.wire.client import LONGEST, NOBODY, Client, check_address, event_data, peer_uid
 from agent.wire.records import Forget, Profile, ProfileChange
 from agent.wire.routes import ROUTES
 from agent.wire.state import Event, Locked
@@ -70,25 +70,25 @@ def test_data_comes_out_as_it_was(given: list[tuple[list[bytes], list[bytes]]]) 
         for noise, data in given
         for line in [*noise, *(b"data: " + each for each in data), b""]
     ]
-    assert [*messages(lines)] == [b"\n".join(data) for _, data in given]
+    assert [*event_data(lines)] == [b"\n".join(data) for _, data in given]
 
 
 @given(ENDS)
 def test_each_end_of_a_line_will_do(end: bytes) -> None:
     """And the space after the colon is not needed."""
-    assert [*messages([b"data:x" + end, end, end])] == [b"x"]
+    assert [*event_data([b"data:x" + end, end, end])] == [b"x"]
 
 
 def test_one_that_is_cut_off_is_none() -> None:
     """It may lack its second half."""
-    assert [*messages([b"data: a\n", b"\n", b"data: b\n"])] == [b"a"]
+    assert [*event_data([b"data: a\n", b"\n", b"data: b\n"])] == [b"a"]
 
 
 @pytest.mark.parametrize("line", [b"data: " + b"x" * MOST_BYTES, b": " + b"x" * MOST_BYTES])
 def test_too_long_a_line_is_refused(line: bytes) -> None:
     """Of data, or of anything."""
     with pytest.raises(DaemonError, match="too large"):
-        list(messages([line]))
+        list(event_data([line]))
 
 
 def test_a_message_without_an_end_is_refused() -> None:
@@ -99,7 +99,7 @@ def test_a_message_without_an_end_is_refused() -> None:
             yield b"data: " + b"x" * 1000 + b"\n"
 
     with pytest.raises(DaemonError, match="too large"):
-        list(messages(lines()))  # type: ignore[arg-type]  # a generator is an iterator
+        list(event_data(lines()))  # type: ignore[arg-type]  # a generator is an iterator
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from hypothesis import given
 from agent.daemon import server
 from agent.daemon.events import ENDING, MOST_READERS, ROOM, TOO_SLOW
 from agent.daemon.server import as_lines
-from agent.wire.client import Client, messages
+from agent.wire.client import Client, event_data
 from agent.wire.routes import CONTROL
 from agent.wire.state import Event
 from tests.daemon.fakes import PROMPT, Running, behind
@@ -50,7 +50,7 @@ def rest(opened: socket.socket) -> bytes:
 @given(event=messages_of(Event))
 def test_what_is_sent_is_what_is_read(event: Event) -> None:
     """By the client that the command line uses, too."""
-    (data,) = messages(as_lines(event).splitlines(keepends=True))
+    (data,) = event_data(as_lines(event).splitlines(keepends=True))
     assert msgspec.json.decode(data, type=Event) == event
 
 
