@@ -16,23 +16,22 @@ from agent.tui.actions import Where, keys
 from agent.tui.dialogs import Choice, Confirm, picking
 from agent.tui.page import Page, Program
 from agent.tui.screens.profile_view import (
-    MEANS,
-    RULED,
     STEPS,
     Attributes,
     Row,
     cheaper,
     dearer,
     detail,
-    edit_said,
     foot,
     made,
     matching,
-    stale_said,
 )
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
 from agent.wire.records import Changed, Profile, ProfileChange, Recipient
 from agent.wire.state import EventKind
+from agent.words.notices import edited as said_of_edit
+from agent.words.notices import outdated
+from agent.words.outcomes import RULINGS
 
 UNSET = ""  # in place of a value
 UNSET_SAID = "not set: it never leaves"
@@ -103,13 +102,14 @@ class Doing:
             return
         now = {said.disclose: " (so it is now)"}
         answers = [
-            (f"{RULED[each]}: it {MEANS[each]}{now.get(each, '')}", each) for each in LEFT_TO
+            (f"{RULINGS[each].short}: it {RULINGS[each].sentence}{now.get(each, '')}", each)
+            for each in LEFT_TO
         ]
         picked = await self.review.push_screen_wait(
             Choice(asked, answers, LEFT_TO.index(said.disclose))
         )
         if picked not in (None, said.disclose):
-            await self._edit({"disclose": picked}, f"{said.title}: {MEANS[picked]}")
+            await self._edit({"disclose": picked}, f"{said.title}: {RULINGS[picked].sentence}")
 
     async def guard(self) -> None:
         """Guard it, or guard it no more."""
@@ -117,7 +117,7 @@ class Doing:
         if said.guard:
             await self._edit({"guard": 0}, f"{said.title}: guarded no more")
         else:
-            await self._edit({"guard": 1}, f"{said.title}: {MEANS['guarded']}")
+            await self._edit({"guard": 1}, f"{said.title}: {RULINGS['guarded'].sentence}")
 
     async def sensitivity(self) -> None:
         """Write what it must bring."""
@@ -127,7 +127,7 @@ class Doing:
     async def _edit(self, settings: dict[str, Value], done: str) -> None:
         edit = PolicyEdit(attribute=self.row.attribute.name, set=settings)
         edited: Edited = await self.review.link.call("edit_policy", edit, attended=True)
-        self.review.tell(edit_said(done, edited))
+        self.review.tell(said_of_edit(done, edited))
 
 
 async def _changed(review: Program, said: AttributeStatus, value: str | None) -> Iterator[str]:
@@ -136,7 +136,7 @@ async def _changed(review: Program, said: AttributeStatus, value: str | None) ->
     if value is not None:
         change = ProfileChange(model=said.model, set={said.name: value})
     changed: Changed = await review.link.call("change_profile", change, attended=True)
-    return stale_said(changed)
+    return iter(outdated(changed))
 
 
 class ProfilePage(Page):

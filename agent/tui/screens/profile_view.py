@@ -12,29 +12,18 @@ from textual.widgets import DataTable
 
 from agent.tui.plain import plain
 from agent.tui.virtual_list import MARK
-from agent.wire.policy import AttributeStatus, Edited, Win
-from agent.wire.records import Changed
+from agent.wire.policy import AttributeStatus
+from agent.words.figures import listed
+from agent.words.notices import MOST_NAMED, values_of
+from agent.words.outcomes import RULINGS
+from agent.words.titles import in_order
 
 STEPS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # bits
 HIDDEN = "•••"
 NOT_SET = "not set"
 EACH_REQUEST = "each request"
-RULED = {
-    "never": "never",
-    "ask": "asks first",
-    "auto": "when worth it",
-    "always": "always",
-    "guarded": "guarded",
-}
 UNWRITTEN = "not written yet: Enter"
 ROOMY, SPACIOUS = 70, 100  # columns, from which on sliders, and rules, have room
-MEANS = {
-    "never": "never leaves",
-    "ask": "waits for your word before it leaves",
-    "auto": "leaves when it helps more than it costs",
-    "always": "leaves with every request, if no limit forbids it",
-    "guarded": "never leaves, and whatever gives it away costs",
-}
 HELP = (
     "Your attributes. Values are hidden until you press m. The bits that one must bring are how "
     "much better it must make an answer before it may leave. Whether one may leave, and for how "
@@ -43,7 +32,6 @@ HELP = (
 )
 PENDING = "not written yet: Enter writes it, Escape puts it back"
 BITS = "How much better it must make an answer before it may leave; with 1 bit, twice as good."
-MOST_NAMED = 6  # values, or holders, that are listed
 SLIDER = 3  # its column
 
 
@@ -152,7 +140,7 @@ def cells(row: Row, width: int) -> tuple[str, ...]:
     bits = f"{row.bits:.4g}{'*' if row.slid is not None else ''}"
     indent = "  " * (row.depth - 1) + "└ " if row.depth else ""
     drawn = bits if width < ROOMY else f"{slider(row.bits)} {bits}"
-    found = (indent + said.title, value_said(row), RULED.get(said.disclose, said.disclose), drawn)
+    found = (indent + said.title, value_said(row), RULINGS[said.disclose].short, drawn)
     if width < SPACIOUS:
         return found
     return (*found, rule_said(said) if row.slid is None else UNWRITTEN)
@@ -180,13 +168,6 @@ def made(
     return found
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names as a text lists them, a few of them where they are many."""
-    if len(names) > MOST_NAMED:
-        return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} more"
-    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
-
-
 def bits_said(row: Row) -> str:
     """Return what it must bring, and whether that is written."""
     demand = f"must bring {row.bits:.4g} bits more than it costs"
@@ -200,7 +181,7 @@ def held_said(row: Row) -> str:
         return "Set for each request: nobody is charged for holding it."
     if not row.holders:
         return "Nobody holds it."
-    return f"Held by {listed(row.holders)}."
+    return f"Held by {listed(row.holders, most=MOST_NAMED)}."
 
 
 def foot(row: Row, pending: Sequence[str] = ()) -> str:
@@ -209,9 +190,9 @@ def foot(row: Row, pending: Sequence[str] = ()) -> str:
     ``pending``: titles of those whose sliders are not written yet.
     """
     said = row.attribute
-    first = f"{said.title}: {MEANS.get(said.disclose, said.disclose)} (by {rule_said(said)})"
+    first = f"{said.title}: {RULINGS[said.disclose].sentence} (by {rule_said(said)})"
     others = [each for each in pending if each != said.title]
-    wait = f"\nNot written yet: {listed(others)} (*). " if others else ""
+    wait = f"\nNot written yet: {listed(others, most=MOST_NAMED)} (*). " if others else ""
     return f"{first}; {bits_said(row)}. {held_said(row)}{wait}"
 
 
@@ -223,16 +204,19 @@ def detail(row: Row, rows: Iterable[Row], pending: Sequence[str] = ()) -> Iterat
     said = row.attribute
     others = [each for each in pending if each != said.title]
     if others:
-        yield "Not written yet (*)", f"{listed(others)}: Enter on the row writes it."
+        yield (
+            "Not written yet (*)",
+            f"{listed(others, most=MOST_NAMED)}: Enter on the row writes it.",
+        )
     yield said.title, f"{said.name}, of the model {said.model}"
     yield "Your value", _value(row)
-    yield "May it leave", f"It {MEANS.get(said.disclose, said.disclose)}, by {rule_said(said)}."
+    yield "May it be sent", f"It {RULINGS[said.disclose].sentence}, by {rule_said(said)}."
     yield "Sensitivity", f"It {bits_said(row)}.\n{BITS}"
     yield "Who holds it", held_said(row)
     family = family_of(row, rows)
     if len(family) > 1:
         yield "From coarse to fine", "\n".join(_step(each, row) for each in family)
-    yield "Its values", ", ".join(said.values[1:])
+    yield "Its values", values_of(in_order(said.values[1:]), said.title)
 
 
 def family_of(row: Row, rows: Iterable[Row]) -> list[Row]:
@@ -243,29 +227,6 @@ def family_of(row: Row, rows: Iterable[Row]) -> list[Row]:
             break
         found = [each] if each.depth == 0 else [*found, each]
     return found if row in found else [row]
-
-
-def stale_said(changed: Changed) -> Iterator[str]:
-    """Yield who holds an older value of what was changed, and what they will be told."""
-    kept = {each.name for each in changed.changes if each.is_set}
-    for each in changed.stale:
-        one = len(each.pools) == 1
-        who = f"{listed(each.pools)} {'holds' if one else 'hold'} your older value of {each.name}"
-        if each.name in kept:
-            yield f"{who}, and will be told the new one like a fact that is known."
-        else:
-            yield f"{who}, and {'goes' if one else 'go'} on to hold it."
-
-
-def edit_said(done: str, edited: Edited) -> str:
-    """Return what became of an edit of the policy, and what it does not reach."""
-    first = f"{done}." if edited.changed else f"{done}: the policy said so already."
-    return " ".join((first, *map(_win, edited.wins)))
-
-
-def _win(win: Win) -> str:
-    line = "" if win.line is None else f" (line {win.line})"
-    return f"Still decided otherwise by {win.rule}{line}: {win.key} = {win.value}."
 
 
 def _value(row: Row) -> str:

@@ -20,6 +20,7 @@ from agent.wire.decide import Allowed
 from agent.wire.records import Held, Inferred, Moment, Recipient
 from agent.wire.what_if import Row, Weighed
 from agent.words.figures import bits, people
+from agent.words.outcomes import RULINGS
 
 HEIGHT = 2  # lines of each
 PEOPLE, REQUESTS = 26, 10  # columns
@@ -28,12 +29,6 @@ SPARK = 8
 HIDDEN = "•••"
 CHART, HIGH = 40, 5  # columns and lines of the bars
 MARGIN = 8  # columns of the numbers beside them
-RULED = {
-    "never": "never leaves",
-    "ask": "asks you first",
-    "guarded": "guarded",
-    "always": "always leaves",
-}
 UNGUARDED = (
     "No fact is guarded from it, so nothing is counted of what it could infer. To guard one: g in "
     "Profile (4), or `reticent policy set guard=1 --attribute NAME`."
@@ -242,7 +237,7 @@ def _more(row: Row) -> More:
     worth = _worth(row)
     remarks = [
         *(["in that set"] if row.inside else []),
-        *([RULED[row.disclose]] if row.disclose in RULED else []),
+        *([RULINGS[row.disclose].short] if row.disclose != "auto" else []),
         *([f"breaks {row.limit}"] if row.limit else []),
     ]
     return More(

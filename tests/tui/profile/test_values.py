@@ -146,7 +146,7 @@ def test_who_holds_an_older_value_is_said(live: Live) -> None:
             await come(shown, "region")
             await shown.until(lambda: "Held by holder.example." in shown.text())
             await choose(shown, "down", "enter")
-            await shown.until(lambda: "holder.example holds your older value" in notes(shown))
+            await shown.until(lambda: "holder.example has your older value" in notes(shown))
 
     try:
         going(test())
