@@ -65,7 +65,7 @@ STANDING = {
     "agent/lab": Size(3_749, 34),
     "agent/model": Size(876, 8),
     "agent/tradeoff": Size(1_938, 15),
-    "agent/tui": Size(4_499, 28),
+    "agent/tui": Size(4_466, 28),
     "agent/vault": Size(2_826, 16),
     "agent/wire": Size(1_057, 11),
     "policy": Size(2_641, 14),
