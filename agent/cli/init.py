@@ -247,10 +247,10 @@ def make(wishes: Wishes, at: Paths, now: datetime) -> Made:
 
 def _shelve(path: Path, digest: str, folder: Path, now: datetime) -> None:
     """Put a model to the others, unless an earlier `init` has done that."""
-    shelf = ModelRegistry(folder)
-    if any(each.name == path.stem and each.digest == digest for each in shelf.status((), now)):
+    registry = ModelRegistry(folder)
+    if any(each.name == path.stem and each.digest == digest for each in registry.status((), now)):
         return
-    shelf.add(path, (), now)
+    registry.add(path, (), now)
 
 
 def _write_policy(wishes: Wishes, place: Path) -> bool:

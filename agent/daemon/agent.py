@@ -1,15 +1,17 @@
-"""The agent: all that lives as long as the daemon, in one value."""
+"""The agent: all that lives as long as the daemon, in one value, and how it is."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import os
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
+from agent import __version__
 from agent.daemon.consent.consent import Consent
 from agent.daemon.log import LOG
 from agent.daemon.model_registry import ModelRegistry
@@ -17,20 +19,27 @@ from agent.daemon.policy_file import PolicyFile
 from agent.daemon.request_log import Rates, SilentRequests
 from agent.daemon.sources import Sources
 from agent.errors import ReplacedVaultError, VaultError
+from agent.model.model import Model
 from agent.vault import secrets
 from agent.vault.disclosure_index import site_of
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, accounts_of, unlock
-from agent.vault.vault_files import Location
+from agent.vault.vault_files import Location, read_notice
+from agent.wire.state import ModelStatus, PolicyStatus, Status
 from policy.hosts import load_suffixes
+from policy.settings import DaemonSettings
 
 if TYPE_CHECKING:
     from agent.daemon.events import Bus
-    from agent.model.model import Model
     from agent.paths import Paths
 
 
 Opening = Callable[[Location, Secret], Awaitable[Vault]]
+# How notes begin. Of the first three, `doctor` looks at the files itself.
+NO_POLICY, POLICY, MODEL = "there is no policy in use", "policy: ", "model "
+MISFIT = "the model "
+AHEAD = "the clock is behind the ledger, whose latest entry is of "
+MINUTE = timedelta(minutes=1)
 
 
 async def open_in_thread(place: Location, secret: Secret) -> Vault:
@@ -79,8 +88,8 @@ class Parts:
     place: Location
     started_at: datetime
     rules: PolicyFile
-    shelf: ModelRegistry
-    desk: Consent
+    registry: ModelRegistry
+    consent: Consent
     sources: Sources
     bus: Bus
 
@@ -104,11 +113,11 @@ class Agent:
         self.place = parts.place
         self.started_at = parts.started_at
         self.rules = parts.rules
-        self.shelf = parts.shelf
-        self.desk = parts.desk
+        self.registry = parts.registry
+        self.consent = parts.consent
         self.sources = parts.sources
         self.bus = parts.bus
-        self.unrecorded = SilentRequests()
+        self.silent_requests = SilentRequests()
         self.rates = Rates()
         self.vault = vault
         self.ahead = timedelta()
@@ -140,12 +149,12 @@ class Agent:
 
         UsageError where there is none, ModelError where it must not be used.
         """
-        in_use = self.rules.in_force
-        return self.shelf.of(in_use.model(host, query, now.date()), in_use.keys, now)
+        in_use = self.rules.active
+        return self.registry.of(in_use.model(host, query, now.date()), in_use.keys, now)
 
     def usable_models(self, now: datetime) -> list[Model]:
         """Return all models that may be used, the shipped one first."""
-        return self.shelf.usable(self.rules.in_force.keys, now)
+        return self.registry.usable(self.rules.active.keys, now)
 
     def look(self, now: datetime) -> None:
         """Look whether the policy has changed, and tell if it has."""
@@ -176,10 +185,10 @@ class Agent:
         """
         load_suffixes()
         self.trouble = None
-        self.rules.fired.begin(now)
-        self.desk.opened(vault.items)
-        policy, keys = self.rules.policy, self.rules.in_force.keys
-        complete = policy is not None and self.shelf.complete(policy.models, keys, now)
+        self.rules.usage.begin(now)
+        self.consent.opened(vault.items)
+        policy, keys = self.rules.policy, self.rules.active.keys
+        complete = policy is not None and self.registry.complete(policy.models, keys, now)
         self.sources.opened(vault.items, self._of_requests(now), complete=complete)
 
     def models_changed(self, vault: Vault, now: datetime) -> None:
@@ -208,12 +217,12 @@ class Agent:
         with ExitStack() as ends:  # from the last to the first, each whatever the others do
             ends.callback(self.bus.publish, "lock")
             ends.callback(site_of.cache_clear)
-            ends.callback(self.unrecorded.clear)
+            ends.callback(self.silent_requests.clear)
             ends.callback(self.rates.clear)
             ends.callback(self.rules.forget)
-            ends.callback(self.shelf.forget)
+            ends.callback(self.registry.forget)
             ends.callback(self._close, vault)
-            ends.callback(self.desk.closed)
+            ends.callback(self.consent.closed)
             ends.callback(self.sources.closed)
 
     def _close(self, vault: Vault) -> None:
@@ -233,9 +242,75 @@ def assemble(paths: Paths, bus: Bus, now: datetime) -> Agent:
         place=Location.of(paths),
         started_at=now,
         rules=rules,
-        shelf=ModelRegistry(paths.models),
-        desk=Consent(paths.policy, lambda: rules.policy),
+        registry=ModelRegistry(paths.models),
+        consent=Consent(paths.policy, lambda: rules.policy),
         sources=Sources(),
         bus=bus,
     )
     return Agent(parts)
+
+
+def status_of(
+    agent: Agent, policy: PolicyStatus, models: Sequence[ModelStatus], now: datetime
+) -> Status:
+    """Return how the daemon is; ``policy``, ``models``: how these are."""
+    vault, rules = agent.vault, agent.rules.policy
+    notice = read_notice(agent.place)
+    settings = DaemonSettings() if rules is None else rules.daemon
+    return Status(
+        version=__version__,
+        process=os.getpid(),
+        started_at=agent.started_at,
+        vault=agent.place.vault.exists(),
+        locked=vault is None,
+        lock_after_minutes=settings.lock_after_minutes,
+        policy=policy,
+        models=[*models],
+        waiting=len(agent.consent.reviews(now)),
+        entries=None if vault is None else vault.ledger.count,
+        notes=[*_status_notes(agent, policy, models, now)],
+        notice=None if notice is None else f"{notice}: {notice.hint}",
+    )
+
+
+def _status_notes(
+    agent: Agent, policy: PolicyStatus, models: Sequence[ModelStatus], now: datetime
+) -> Iterator[str]:
+    """Yield what the user should know, in sentences."""
+    if not policy.in_use:
+        yield f"{NO_POLICY}, so nothing is attached"
+    for problem in policy.problems:
+        yield f"{POLICY}{problem}"
+    for name in sorted(_wanted(agent) - {each.name for each in models}):
+        yield f"{POLICY}it asks for the model {name!r}, which is not there"
+    for each in models:
+        if each.problem is not None:
+            yield f"{MODEL}{each.name}: {each.problem}"
+    usable = agent.usable_models(now)
+    for remark in agent.rules.active.misspelt(usable):
+        yield f"{POLICY}{remark}"
+    if agent.trouble is not None:
+        what, hint = agent.trouble.what, agent.trouble.hint
+        yield f"the last request could not be answered: {what} ({hint})"
+    if agent.vault is not None:
+        if agent.ahead > MINUTE:
+            latest = agent.vault.ledger.latest or now
+            yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits go by that, not by the clock"
+        yield from agent.vault.notes
+        yield from _misfits(agent, usable)
+
+
+def _wanted(agent: Agent) -> frozenset[str]:
+    """Return the names of the models that the policy asks for."""
+    policy = agent.rules.policy
+    return frozenset() if policy is None else policy.models
+
+
+def _misfits(agent: Agent, usable: Sequence[Model]) -> Iterator[str]:
+    """Yield what the profile has and its model has not any more."""
+    if agent.vault is None:
+        return
+    for model in usable:
+        names = agent.vault.profile.misfits(model)
+        if names:
+            yield f"{MISFIT}{model.id} has not the values you set for {', '.join(names)}"

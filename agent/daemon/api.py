@@ -14,13 +14,19 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from agent import __version__
-from agent.daemon.agent import Agent, Opening, keyring_accounts, open_in_thread, secret_from_keyring
-from agent.daemon.consent.offers import own_search
+from agent.daemon.agent import (
+    Agent,
+    Opening,
+    keyring_accounts,
+    open_in_thread,
+    secret_from_keyring,
+    status_of,
+)
+from agent.daemon.consent.reviews import own_search
 from agent.daemon.handle import handle
 from agent.daemon.ledger_api import change, entries, forget, holding, opened, recipients, requested
 from agent.daemon.policy_api import attributes, calibration, edited, outcome, place_of, ruled
 from agent.daemon.request_log import Asker
-from agent.daemon.status import status_of
 from agent.daemon.what_if import curved, explained, weighed
 from agent.decision.tradeoff_curve import advanced
 from agent.errors import LockedError, UsageError, VaultError
@@ -103,7 +109,7 @@ class Calls:
             self._carried_nothing(body, answer, now)
         else:
             self._agent.trouble = None
-            self._agent.unrecorded.recorded(answer.id, answer)
+            self._agent.silent_requests.recorded(answer.id, answer)
             self._agent.bus.publish("answer", answer.id)
         return replace(answer, stale_rules=self._agent.rules.stale)
 
@@ -111,7 +117,7 @@ class Calls:
         """Remember it, and tell of it; while the vault is locked nothing of a query is kept."""
         vault = self._agent.vault
         if vault is not None:
-            number = self._agent.unrecorded.silent(body, answer, vault.ledger.count, now)
+            number = self._agent.silent_requests.silent(body, answer, vault.ledger.count, now)
             self._agent.bus.publish("nothing", number)
 
     def explain(self, body: Ask) -> Explained:
@@ -167,7 +173,7 @@ class Calls:
         """State that a recipient forgot; not done where it was never told anything."""
         done = forget(self._agent, body.recipient, self._clock())
         if done:
-            self._agent.desk.ruled()
+            self._agent.consent.ruled()
             self._agent.bus.publish("forget")
         return Done(done=done)
 
@@ -203,7 +209,7 @@ class Calls:
         agent, now = self._agent, self._clock()
         agent.guard()
         agent.look(now)
-        models = agent.shelf.status(agent.rules.in_force.keys, now)
+        models = agent.registry.status(agent.rules.active.keys, now)
         return status_of(agent, agent.rules.status(), models, now)
 
     def locked(self) -> Locked:
@@ -215,7 +221,7 @@ class Calls:
             version=__version__,
             locked=agent.vault is None,
             clicks=policy is not None and policy.daemon.clicks,
-            sites=agent.desk.sites(now),
+            sites=agent.consent.sites(now),
             stale_rules=agent.rules.stale,
         )
 
@@ -258,7 +264,7 @@ class Calls:
 
     def models(self) -> list[ModelStatus]:
         """Return how each model is, and tell if that changed."""
-        found = self._agent.shelf.status(self._agent.rules.in_force.keys, self._clock())
+        found = self._agent.registry.status(self._agent.rules.active.keys, self._clock())
         before, self._models = self._models, found
         if before not in (None, found):
             self._agent.bus.publish("models")
@@ -269,14 +275,14 @@ class Calls:
 
     def add_model(self, body: Place) -> ModelStatus:
         """Copy a model to the others; UsageError or ModelError where that cannot be."""
-        keys = self._agent.rules.in_force.keys
-        added = self._agent.shelf.add(absolute(body), keys, self._clock())
+        keys = self._agent.rules.active.keys
+        added = self._agent.registry.add(absolute(body), keys, self._clock())
         self.models()
         return added
 
     def remove_model(self, *, name: str) -> Done:
         """Remove a model; UsageError where there is none such."""
-        self._agent.shelf.remove(name)
+        self._agent.registry.remove(name)
         self.models()
         return Done()
 
@@ -308,7 +314,7 @@ class Calls:
         now = self._clock()
         done = edited(body, self._agent.rules.path, now.date())
         if done.changed:
-            self._agent.desk.moved_on()
+            self._agent.consent.moved_on()
         self._renew()
         return outcome(done, now, self._agent)
 
@@ -316,14 +322,14 @@ class Calls:
         """Turn answers into prices, and write them into the policy if that is asked."""
         found = calibration(body, self._clock(), self._agent)
         if body.write:
-            self._agent.desk.moved_on()
+            self._agent.consent.moved_on()
             self._renew()
         return found
 
     def reviews(self) -> list[Review]:
         """Return what waits for the user, and says what was asked; LockedError while locked."""
         opened(self._agent)
-        return self._agent.desk.reviews(self._clock())
+        return self._agent.consent.reviews(self._clock())
 
     def verdict(self, body: Verdict, *, id: int) -> Ruled:  # noqa: A002  (the route's word)
         """Apply the user's word on a review; UsageError where there is none such.
@@ -331,14 +337,14 @@ class Calls:
         LockedError while locked.
         """
         opened(self._agent)
-        ruled = self._agent.desk.verdict(id, body, self._clock())
+        ruled = self._agent.consent.verdict(id, body, self._clock())
         self._renew()
         self._agent.bus.publish("review", id)
         return ruled
 
     def dismiss(self, *, id: int) -> Done:  # noqa: A002  (the route's word)
         """Take a review off the list; UsageError where there is none such."""
-        self._agent.desk.dismiss(id)
+        self._agent.consent.dismiss(id)
         self._agent.bus.publish("review", id)
         return Done()
 
@@ -353,16 +359,16 @@ class Calls:
         names = [name for name in body.names if name in known]
         if not names:
             return Done(done=False)
-        site, pool = site_of(host), agent.rules.in_force.pool_of(host)
-        review = agent.desk.offer(site, pool, names, now, search)
+        site, pool = site_of(host), agent.rules.active.pool_of(host)
+        review = agent.consent.offer(site, pool, names, now, search)
         if review is not None:
             agent.bus.publish("offer", review.id)
-        return Done(done=agent.desk.waiting_offer(site, now) is not None)
+        return Done(done=agent.consent.waiting_offer(site, now) is not None)
 
     def refuse(self, body: Refuse) -> Done:
         """Write into the policy that a recipient gets nothing more."""
-        self._agent.desk.refuse(body.recipient, self._clock())
-        self._agent.desk.ruled()
+        self._agent.consent.refuse(body.recipient, self._clock())
+        self._agent.consent.ruled()
         self._renew()
         return Done()
 
@@ -371,10 +377,10 @@ class Calls:
 
         Not done where there is no such rule; a rule that is not ours stays, and is named.
         """
-        done = self._agent.desk.allow(body.recipient)
-        self._agent.desk.ruled()
+        done = self._agent.consent.allow(body.recipient)
+        self._agent.consent.ruled()
         self._renew()
-        rule = self._agent.desk.refused_by(body.recipient, self._clock())
+        rule = self._agent.consent.refused_by(body.recipient, self._clock())
         if rule is None:
             return Allowed(done=done)
         policy = self._agent.rules.policy
@@ -393,7 +399,7 @@ class Calls:
         for name in body.names:
             if name not in known:
                 raise UsageError.unknown("attribute", name, known)
-        ruled = self._agent.desk.override(body, now)
+        ruled = self._agent.consent.override(body, now)
         self._tell()
         return ruled
 
@@ -403,7 +409,7 @@ class Calls:
         LockedError while locked.
         """
         opened(self._agent)
-        what = self._agent.desk.undo(self._clock())
+        what = self._agent.consent.undo(self._clock())
         self._tell()
         return Undone(what=what)
 

@@ -32,7 +32,7 @@ class Context(NamedTuple):
     knowledge: Knowledge
 
 
-class NothingError(Exception):
+class UndecidedError(Exception):
     """Nothing can be decided; ``code`` says why."""
 
     def __init__(self, code: Code) -> None:
@@ -43,15 +43,15 @@ class NothingError(Exception):
 def context_of(ask: Ask, now: datetime, agent: Agent) -> Context:
     """Return what is to be decided: the policy's terms with the user's verdicts, and knowledge.
 
-    ``now``: in the user's time zone. NothingError where nothing can be decided, UsageError where
+    ``now``: in the user's time zone. UndecidedError where nothing can be decided, UsageError where
     the recipient is not a host.
     """
     vault, model, terms, ruling = _ruled(ask.recipient, ask.query, now, agent)
-    pool_of, ledger = agent.rules.in_force.pool_of, vault.ledger
+    pool_of, ledger = agent.rules.active.pool_of, vault.ledger
     planned = terms.mode == "planned"
     queries = ledger.timeline.queries(ruling.pool, pool_of) if planned else NOTHING
     held = ledger.disclosures.pool(ruling.pool, pool_of)
-    asked = agent.desk.usable(site_of(ruling.host), now) if ask.asked is None else ask.asked
+    asked = agent.consent.usable(site_of(ruling.host), now) if ask.asked is None else ask.asked
     request = _request(ask.query, ruling.host, asked, model)
     return Context(vault, model, ruling, request, terms, _knowledge(held, model, now, queries))
 
@@ -60,10 +60,10 @@ def context_before(number: int, entry: Disclosure, now: datetime, agent: Agent) 
     """Return the request of an entry of the ledger as it would be decided today.
 
     Its pool, by the groups as they are now, holds what it held before this entry; what was recent
-    then counts as recent. NothingError where nothing can be decided.
+    then counts as recent. UndecidedError where nothing can be decided.
     """
     vault, model, terms, ruling = _ruled(entry.host, entry.query, now, agent)
-    pool_of, ledger = agent.rules.in_force.pool_of, vault.ledger
+    pool_of, ledger = agent.rules.active.pool_of, vault.ledger
     planned = terms.mode == "planned"
     queries = ledger.timeline.queries_before(number, ruling.pool, pool_of) if planned else NOTHING
     held = ledger.disclosures.pool_before(number, ruling.pool, pool_of)
@@ -76,24 +76,24 @@ def _ruled(
 ) -> tuple[Vault, Model, Terms, Ruling]:
     """Return the open vault, the model that is chosen, and what policy and user rule."""
     agent.look(now)
-    vault, in_use = agent.vault, agent.rules.in_force
+    vault, in_use = agent.vault, agent.rules.active
     if vault is None:
-        raise NothingError("locked")
+        raise UndecidedError("locked")
     if in_clear(recipient):
-        raise NothingError("not https")
+        raise UndecidedError("not https")
     if in_use.policy is None:
-        raise NothingError("no policy")
+        raise UndecidedError("no policy")
     name = in_use.model(recipient, query, now.date())
     try:
-        model = agent.shelf.of(name, in_use.keys, now)
+        model = agent.registry.of(name, in_use.keys, now)
     except (ModelError, UsageError) as error:
-        raise NothingError("no model") from error
+        raise UndecidedError("no model") from error
     terms = in_use.terms(model, recipient, query, now.date())
     if terms is None or terms.ruling is None:
-        raise NothingError("no policy")
+        raise UndecidedError("no policy")
     of_requests = agent.sources.available(model.attributes[model.persons :])
     available = vault.profile.names(model) | of_requests  # by the names alone: no value is read
-    spoken = agent.desk.overlay(terms, terms.ruling.pool)
+    spoken = agent.consent.overlay(terms, terms.ruling.pool)
     return vault, model, replace(spoken, available=available), terms.ruling
 
 
@@ -109,7 +109,7 @@ def _knowledge(
     try:
         return knowledge_in(held, model, at, queries)
     except UsageError as error:
-        raise NothingError("unfit") from error
+        raise UndecidedError("unfit") from error
 
 
 def decided(context: Context, own: Own, by: Decide = decide) -> Decision:
@@ -117,7 +117,7 @@ def decided(context: Context, own: Own, by: Decide = decide) -> Decision:
 
     It depends on nothing in the profile but ``own``, the result of `own_of` (DESIGN.md 2.6). While
     the header is too long it is made anew without what was chosen last: the figures are those of
-    what leaves, every limit holds, and the decision's terms exclude what had no room. NothingError
+    what leaves, every limit holds, and the terms exclude what had no room. UndecidedError
     where the policy asks for something that the model cannot do.
     """
     terms = context.terms
@@ -125,7 +125,7 @@ def decided(context: Context, own: Own, by: Decide = decide) -> Decision:
         try:
             found = by(context.request, terms, context.knowledge, context.model, own)
         except UsageError as error:
-            raise NothingError("unfit") from error
+            raise UndecidedError("unfit") from error
         if fits(found.disclosed, context.model):
             return found
         terms = replace(terms, excluded=terms.excluded | {found.disclosed[-1]})

@@ -3,10 +3,12 @@
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from agent import __version__
 from agent.daemon import checks
+from agent.daemon.agent import AHEAD, MISFIT, MODEL, NO_POLICY, POLICY
 from agent.daemon.browsers import (
     BROWSERS,
     Browser,
@@ -22,13 +24,12 @@ from agent.daemon.browsers import (
 from agent.daemon.checks import Finding, Machine, bad, listens, ok, warn
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.service import files, look_at_units, reachable
-from agent.daemon.status import AHEAD, MISFIT, MODEL, NO_POLICY, POLICY
 from agent.errors import BusyVaultError, PolicyError, ReticentError, UsageError, VaultError, reason
 from agent.files import check_ours, left_unfinished
 from agent.vault.backup import check_closed as look_at_vault
 from agent.vault.connection import RESTORE
 from agent.vault.seal import FORMAT
-from agent.vault.slots import ALTERED, SlotRow
+from agent.vault.slots import ALTERED
 from agent.vault.vault_files import (
     MISSING,
     UNWRITTEN,
@@ -85,51 +86,34 @@ def check_policy(here: Machine) -> Iterator[Finding]:
             EMPTY_POLICY.hint,
         )
         return
-    notes = [*_policy_notes(here, rules)]
-    yield from notes
-    if not notes:
+    usable = ModelRegistry(here.paths.models).usable(rules.trusted_keys, here.now)
+    names = tuple(sorted({each.name for model in usable for each in model.attributes}))
+    spelt, any_note = {*misspelt(rules, names)}, False
+    for remark in audit(rules, names, here.now.date()):
+        unsearched = remark.key.endswith("search") and not remark.settings
+        if remark in spelt or unsearched or remark.key.endswith("expires"):
+            any_note = True
+            yield warn("policy", f"{place}:{remark.line}: {remark.key}: {remark.what}", remark.hint)
+    if not any_note:
         yield ok("policy", f"{place}")
 
 
 def check_models(here: Machine) -> Iterator[Finding]:
     """Yield which models cannot be used, or are asked for and not there."""
-    rules = _rules(here)
+    rules: Policy | None = None
+    with suppress(ReticentError):  # `check_policy` says what is wrong with it
+        rules = load(here.paths.policy, check_ours)
     keys = rules.trusted_keys if rules else ()
-    shelf = ModelRegistry(here.paths.models)
-    for each in shelf.status(keys, here.now):
+    registry = ModelRegistry(here.paths.models)
+    for each in registry.status(keys, here.now):
         if each.problem:
             fix = "install reticent again" if each.shipped else f"reticent model remove {each.name}"
             yield bad("models", f"{each.name}: {each.problem}", fix)
         else:
             yield ok("models", f"{each.name}: {each.queries} queries, {each.attributes} attributes")
-    for name in sorted((rules.models if rules else frozenset()) - {*shelf.names()}):
+    for name in sorted((rules.models if rules else frozenset()) - {*registry.names()}):
         what = f"the policy asks for the model {name!r}, which is not there"
         yield bad("models", what, f"reticent model add {name}.safetensors")
-
-
-def _policy_notes(here: Machine, rules: Policy) -> Iterator[Finding]:
-    """Yield what in a valid policy has no effect, or none in browsers."""
-    names = _names(here, rules)
-    spelt = {*misspelt(rules, names)}
-    for each in audit(rules, names, here.now.date()):
-        unsearched = each.key.endswith("search") and not each.settings
-        if each in spelt or unsearched or each.key.endswith("expires"):
-            where = f"{here.paths.policy}:{each.line}: {each.key}"
-            yield warn("policy", f"{where}: {each.what}", each.hint)
-
-
-def _names(here: Machine, rules: Policy) -> tuple[str, ...]:
-    """Return the names of all attributes of the models that can be used."""
-    usable = ModelRegistry(here.paths.models).usable(rules.trusted_keys, here.now)
-    return tuple(sorted({attribute.name for model in usable for attribute in model.attributes}))
-
-
-def _rules(here: Machine) -> Policy | None:
-    """Return the policy, None where there is none that is valid."""
-    try:
-        return load(here.paths.policy, check_ours)
-    except ReticentError:
-        return None
 
 
 def check_vault(here: Machine) -> Iterator[Finding]:
@@ -140,7 +124,12 @@ def check_vault(here: Machine) -> Iterator[Finding]:
         yield bad("vault", str(notice), notice.hint)
     yield from _older(at, notice)
     if not os.path.lexists(at.vault):
-        yield _missing(at)
+        try:
+            check_free(at)  # one that was there is missed
+        except VaultError as error:
+            yield bad("vault", str(error), error.hint)
+        else:
+            yield warn("vault", "there is none yet", "reticent init")
         return
     yield from _vault_findings(at)
     if not os.access(at.vault, os.W_OK) or not os.access(at.vault.parent, os.W_OK):
@@ -165,15 +154,6 @@ def _older(at: Location, notice: Notice | None) -> Iterator[Finding]:
         yield warn("vault", what, "reticent unlock: it removes that")
 
 
-def _missing(at: Location) -> Finding:
-    """Return what to say where no vault is; one that was there is missed."""
-    try:
-        check_free(at)
-    except VaultError as error:
-        return bad("vault", str(error), error.hint)
-    return warn("vault", "there is none yet", "reticent init")
-
-
 def _vault_findings(at: Location) -> Iterator[Finding]:
     """Yield what is wrong with a vault."""
     try:
@@ -184,45 +164,28 @@ def _vault_findings(at: Location) -> Iterator[Finding]:
     except VaultError as error:
         yield bad("vault", str(error), error.hint)
         return
-    problems = [*_damaged(slots)]
-    yield from problems
-    if not problems:
-        yield ok("vault", f"{at.vault}, format {FORMAT}: no damage that shows without a key")
-
-
-def _damaged(slots: list[SlotRow]) -> Iterator[Finding]:
-    """Yield which key slots open nothing any more."""
     if not any(slot.kind in {"passphrase", "recovery"} for slot in slots):
         yield bad("vault", "no passphrase and no recovery code opens it any more", RESTORE)
         return
-    for slot in slots:
-        if slot.kind is None:
-            fix = (
-                f"reticent vault key remove {slot.id}, then reticent vault key add for what it was"
-            )
-            yield bad("vault", f"key slot {slot.id} is damaged, and opens nothing any more", fix)
-
-
-def _asked(here: Machine) -> Status | ReticentError | None:
-    """Return how the daemon says it is; None where none runs, the error where it does not say."""
-    if not listens(here.paths.control):
-        return None
-    try:
-        with Client(here.paths.control, SECONDS) as client:
-            found: Status = client.call("status")
-    except ReticentError as error:
-        return error
-    return found
+    damaged = [slot for slot in slots if slot.kind is None]
+    for slot in damaged:
+        again = "reticent vault key add for what it was"
+        fix = f"reticent vault key remove {slot.id}, then {again}"
+        yield bad("vault", f"key slot {slot.id} is damaged, and opens nothing any more", fix)
+    if not damaged:
+        yield ok("vault", f"{at.vault}, format {FORMAT}: no damage that shows without a key")
 
 
 def check_daemon(here: Machine) -> Iterator[Finding]:
     """Yield whether requests are answered."""
-    found = _asked(here)
-    if found is None:
+    if not listens(here.paths.control):
         yield warn("daemon", "it does not run, so nothing is attached to any request", START)
         return
-    if isinstance(found, ReticentError):
-        yield bad("daemon", str(found), found.hint)
+    try:
+        with Client(here.paths.control, SECONDS) as client:
+            found: Status = client.call("status")
+    except ReticentError as error:
+        yield bad("daemon", str(error), error.hint)
         return
     if found.version != __version__:
         yield bad("daemon", f"version {found.version} runs, and this is {__version__}", AGAIN)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.context import Context, NothingError, context_of, decided, own_of
+from agent.daemon.context import Context, UndecidedError, context_of, decided, own_of
 from agent.daemon.header import joined, largest_values, members
 from agent.daemon.request_log import Asker
 from agent.daemon.worded import code_of, worded
@@ -33,7 +33,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
         sourced = [name for name in named if name in (context.terms.available or ())]
         fresh = agent.sources.values(sourced, ask, now)  # sources: the clock, the history
         decision = decided(context, own_of(context), decide_briefly)  # pure; sees no profile
-    except NothingError as error:
+    except UndecidedError as error:
         return Answer(code=error.code)
     persons = person_codes(model)
     if decision.disclosed:
@@ -41,7 +41,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
         largest, people = largest_values(model), len(model.population.codes)
         values = {name: largest[name] for name in decision.disclosed}
         context.vault.ledger.check(_entry(decision, values, people, context, now))
-    review = agent.desk.note(decision, ruling, ask, now)  # consent: the answer leaves without it
+    review = agent.consent.note(decision, ruling, ask, now)  # consent: the answer leaves without it
     agent.sources.noted(ask, now)
     if review is not None:
         agent.bus.publish("review", review.id)
@@ -57,8 +57,8 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     if values:  # vault: recorded before the answer leaves
         number = context.vault.ledger.append(_entry(decision, values, left, context, now))
         agent.rates.record(by, now)
-    agent.desk.answered(decision, ruling)  # last, since nothing can fail any more
-    agent.rules.fired.note(ruling, now)
+    agent.consent.answered(decision, ruling)  # last, since nothing can fail any more
+    agent.rules.usage.note(ruling, now)
     return Answer(
         code=code_of(decision),
         attributes=sent,
@@ -70,13 +70,13 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
 
 
 def _check_rates(context: Context, by: Asker, now: datetime, agent: Agent) -> None:
-    """Raise NothingError where too much was asked in the last minute."""
+    """Raise UndecidedError where too much was asked in the last minute."""
     if agent.rates.is_full(by, now):
-        raise NothingError("too many")
+        raise UndecidedError("too many")
     if by == "page":
         most = int(context.ruling.settings["page_requests_per_minute"].value)
         if agent.rates.is_page_full(context.ruling.pool, most, now):
-            raise NothingError("too many from pages")
+            raise UndecidedError("too many from pages")
 
 
 def _people_left(values: Mapping[str, str], context: Context) -> int:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent.intake import TOLD
+from agent.daemon.consent.intake import ALREADY_SENT
 from agent.decision.request import Holdings, Knowledge, inferred, people_left
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.model import Model
@@ -46,7 +46,7 @@ def opened(agent: Agent) -> Vault:
 
 def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
     """Return what says whether a site, and so all its hosts, is in a pool."""
-    return lambda site: agent.rules.in_force.pool_of(site) == pool
+    return lambda site: agent.rules.active.pool_of(site) == pool
 
 
 def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) -> list[Entry]:
@@ -54,14 +54,14 @@ def entries(agent: Agent, recipient: str | None, after: int, limit: int | None) 
 
     UsageError where that is neither a host nor a group.
     """
-    wanted = None if recipient is None else sites_in(agent, agent.rules.in_force.pool(recipient))
+    wanted = None if recipient is None else sites_in(agent, agent.rules.active.pool(recipient))
     most = LATEST_ENTRIES if limit is None else limit
     return [_entry(each) for each in opened(agent).ledger.read(after, most, wanted)]
 
 
 def holding(agent: Agent, recipient: str, now: datetime) -> Held:
     """Return what a recipient or group holds; UsageError where it is neither."""
-    in_use = agent.rules.in_force
+    in_use = agent.rules.active
     ledger, pool = opened(agent).ledger, in_use.pool(recipient)
     model = _counted_by(agent, pool, now)
     found = ledger.disclosures.pool(pool, in_use.pool_of)
@@ -94,9 +94,9 @@ def holding(agent: Agent, recipient: str, now: datetime) -> Held:
 def _counted_by(agent: Agent, pool: str, now: datetime) -> Model:
     """Return the model by which people are counted: the policy's for a pool, or the shipped one."""
     try:
-        return agent.model_for(agent.rules.in_force.hosts_of(pool)[0], "", now)
+        return agent.model_for(agent.rules.active.hosts_of(pool)[0], "", now)
     except (ModelError, UsageError):
-        return agent.shelf.of(None, agent.rules.in_force.keys, now)
+        return agent.registry.of(None, agent.rules.active.keys, now)
 
 
 def _known(found: Holdings[str], model: Model, now: datetime) -> Knowledge | None:
@@ -119,7 +119,7 @@ def forget(agent: Agent, recipient: str, now: datetime) -> bool:
     Returns whether the pool was ever told anything; if not, nothing is stated. UsageError where
     it is neither a host nor a group.
     """
-    ledger, pool = opened(agent).ledger, agent.rules.in_force.pool(recipient)
+    ledger, pool = opened(agent).ledger, agent.rules.active.pool(recipient)
     host = None if recipient.startswith(SIGN) else host_of(recipient)
     return ledger.forget(now, sites_in(agent, pool), host)
 
@@ -130,7 +130,7 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
     It is a word of the user that can be taken back until the vault locks; with ``dry_run`` nothing
     is done. UsageError for what no model has, or what does not fit every model that has it.
     """
-    vault, pool_of = opened(agent), agent.rules.in_force.pool_of
+    vault, pool_of = opened(agent), agent.rules.active.pool_of
     before = vault.profile.values()
     after, usable = before, agent.usable_models(now)
     if wanted.set or wanted.unset or not wanted.models:
@@ -150,11 +150,11 @@ def change(agent: Agent, wanted: ProfileChange, now: datetime) -> Changed:
     differs = differing(before, after)
     if differs and not wanted.dry_run:
         vault.profile.keep(after)
-        agent.desk.unset(_unset(before, after))
+        agent.consent.unset(_unset(before, after))
         names = [*dict.fromkeys(name for _, name in differs)]
         back = partial(_put_back, agent, vault, before, frozenset(names), vault.ledger.count)
         shown = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} values"
-        agent.desk.changed(f"Changed {shown} in your profile", back)
+        agent.consent.changed(f"Changed {shown} in your profile", back)
     now_set = {name: after.get(model, {}).get(name) for model, name in differs}
     stale = vault.ledger.disclosures.holders(now_set, pool_of)
     return Changed(
@@ -182,17 +182,17 @@ def _put_back(agent: Agent, vault: Vault, before: Values, names: frozenset[str],
     """Give the profile the values that it had, and say who was told others since an entry."""
     after = vault.profile.values()
     vault.profile.keep(before)
-    agent.desk.unset(_unset(after, before))
+    agent.consent.unset(_unset(after, before))
     agent.bus.publish("profile")
     told: dict[str, dict[str, None]] = {}
     for _, site, facts in vault.ledger.disclosures.news_after(count):
         new = dict.fromkeys(name for name, _ in facts if name in names)
         if new:
-            told.setdefault(agent.rules.in_force.pool_of(site), {}).update(new)
+            told.setdefault(agent.rules.active.pool_of(site), {}).update(new)
     if not told:
         return "None of it left meanwhile."
     each = "; ".join(f"{pool} was told {listed([*new])}" for pool, new in sorted(told.items()))
-    return f"{TOLD[:-1]}: {each}."
+    return f"{ALREADY_SENT[:-1]}: {each}."
 
 
 def _entry(numbered: Numbered) -> Entry:
@@ -216,9 +216,9 @@ def _entry(numbered: Numbered) -> Entry:
 def _named(agent: Agent, name: str, usable: Sequence[Model], now: datetime) -> Model:
     """Return a model by its name, or by its id, which the profile has it by."""
     by_id = {model.id: model for model in usable}
-    if name in by_id and name not in agent.shelf.names():
+    if name in by_id and name not in agent.registry.names():
         return by_id[name]
-    return agent.shelf.of(name, agent.rules.in_force.keys, now)
+    return agent.registry.of(name, agent.rules.active.keys, now)
 
 
 class _Placed(NamedTuple):
@@ -235,7 +235,7 @@ def requested(agent: Agent, recipient: str | None, limit: int | None) -> list[Ha
     ``recipient``: those of it and its pool, None for all. UsageError where it is neither a host
     nor a group, LockedError.
     """
-    pool = None if recipient is None else agent.rules.in_force.pool(recipient)
+    pool = None if recipient is None else agent.rules.active.pool(recipient)
     most = LATEST_ENTRIES if limit is None else limit
     wanted = None if pool is None else sites_in(agent, pool)
     recorded = opened(agent).ledger.read(0, most, wanted)
@@ -250,25 +250,25 @@ def _recorded(numbered: Numbered, agent: Agent) -> _Placed:
         kind=entry.kind,
         at=entry.at,
         recipient=entry.recipient,
-        pool=agent.rules.in_force.pool_of(entry.recipient),
+        pool=agent.rules.active.pool_of(entry.recipient),
         query=entry.query,
         asked=entry.asked,
         disclosed=[*entry.disclosed],
         utility_bits=entry.utility_bits,
         people_left=entry.people_left,
-        waiting=agent.unrecorded.waiting(entry.number),
+        waiting=agent.silent_requests.waiting(entry.number),
     )
     return _Placed(entry.number, 0, handled)
 
 
 def _silent(agent: Agent, pool: str | None) -> Iterator[_Placed]:
     """Yield the requests that carried nothing; what named no host went nowhere."""
-    for each in agent.unrecorded:
+    for each in agent.silent_requests:
         try:
             host = host_of(each.ask.recipient)
         except UsageError:  # without a policy nobody looks at it
             continue
-        found = agent.rules.in_force.pool_of(host)
+        found = agent.rules.active.pool_of(host)
         if pool in (None, found):
             handled = Handled(
                 number=each.number,
@@ -289,7 +289,7 @@ def recipients(agent: Agent, now: datetime) -> list[Recipient]:
     told: dict[str, list[Step]] = {}
     last: dict[str, int] = {}
     for step in opened(agent).ledger.timeline.steps:
-        pool = agent.rules.in_force.pool_of(step.site)
+        pool = agent.rules.active.pool_of(step.site)
         told.setdefault(pool, []).append(step)
         if step.people_left is not None:
             last[pool] = step.number
@@ -311,7 +311,7 @@ def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
 
 def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) -> Recipient:
     """Return what there is to see of a pool; ``steps``: of the ledger, all that are about it."""
-    index, in_use = opened(agent).ledger.disclosures, agent.rules.in_force
+    index, in_use = opened(agent).ledger.disclosures, agent.rules.active
     model, found = _counted_by(agent, pool, now), index.pool(pool, in_use.pool_of)
     disclosed = [step for step in steps if step.people_left is not None]
     sites = sorted({step.site for step in disclosed})

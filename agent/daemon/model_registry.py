@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agent.daemon.fingerprints import Fingerprint, fingerprint_of
+from agent.daemon.policy_file import Fingerprint, fingerprint_of
 from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError, UsageError, reason
 from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
 from agent.model.file import MAX_BYTES, SUFFIX, shipped_model

@@ -57,7 +57,7 @@ def ruled(now: datetime, agent: Agent) -> RulesStatus:
     found = RulesStatus(
         path=str(rules.path),
         in_use=policy is not None,
-        since=(None if agent.vault is None else rules.fired.since) or now,
+        since=(None if agent.vault is None else rules.usage.since) or now,
         problems=[_problem(each) for each in rules.problems],
         effective=[],
         rules=[],
@@ -90,7 +90,7 @@ def ruled(now: datetime, agent: Agent) -> RulesStatus:
             settings={key: toml(value) for key, value in rule.settings.items()},
             expires=rule.expires,
             expired=rule.is_over(today),
-            fired_at=rules.fired.at(rule),
+            fired_at=rules.usage.at(rule),
             remarks=[_problem(each) for each in remarks.get(rule, ())],
         )
         for rule in policy.rules
@@ -114,7 +114,7 @@ def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[Attri
     ``recipient``: a host, or @ and a group; None for whoever no rule names. UsageError where it
     is neither, ModelError and UsageError where its model cannot be used.
     """
-    in_use, host = agent.rules.in_force, recipient or ANYBODY
+    in_use, host = agent.rules.active, recipient or ANYBODY
     if recipient is not None:
         pool = in_use.pool(recipient)
         host = in_use.hosts_of(pool)[0] if recipient.startswith(SIGN) else recipient

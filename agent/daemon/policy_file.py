@@ -3,13 +3,12 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from stat import S_IMODE
 from typing import NamedTuple
 
 from agent.daemon.active_policy import ActivePolicy, RuleUsage
-from agent.daemon.fingerprints import Fingerprint, fingerprint_of, settling
 from agent.daemon.log import LOG
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError, reason
 from agent.files import beside, check_ours, clear_unfinished, settle
@@ -17,6 +16,7 @@ from agent.wire.state import PolicyStatus
 from policy.read import EMPTY_POLICY, Opened, is_empty_policy, load, opened, preset, read, text_of
 from policy.rules import Layer, Policy
 
+SETTLING = timedelta(seconds=0.25)
 TRIES = 3
 Change = Callable[[str, Policy], str]  # of a text, and of what it says
 Check = Callable[[Policy, Policy], None]  # of what it says before and after
@@ -28,6 +28,48 @@ LATE = Problem(
     "the file is still being written, or takes more than a second to read",
     "the rules before it are in use until then",
 )
+
+
+class Fingerprint(NamedTuple):
+    """When a file was last written to, and changed; its size in bytes; which file it is.
+
+    Both times are in nanoseconds. Whoever writes can set the first, and `cp -p` does; the second is
+    the system's own.
+    """
+
+    written_at: int
+    changed_at: int
+    size: int
+    device: int
+    inode: int
+
+
+UNREADABLE = Fingerprint(0, 0, 0, 0, 0)
+
+
+def fingerprint_of(path: Path) -> Fingerprint | None:
+    """Return the stamp of a file, None if there is none, UNREADABLE if that cannot be said."""
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # the last for a name with a NUL
+        return None
+    except OSError:
+        return UNREADABLE
+    return Fingerprint(
+        status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_dev, status.st_ino
+    )
+
+
+def settling(stamp: Fingerprint | None, now: datetime) -> bool:
+    """Say whether a file was written to a moment ago, and so may be half of what will be there.
+
+    One whose times both lie in the future was not: the clock was set back since.
+    """
+    if stamp is None:
+        return False
+    times = (stamp.written_at, stamp.changed_at)
+    ago = [now - datetime.fromtimestamp(each / 1e9, UTC) for each in times]
+    return any(timedelta(0) <= each < SETTLING for each in ago)
 
 
 def rewrite(path: Path, change: Change, check: Check = lambda *_: None) -> Policy:
@@ -151,8 +193,8 @@ class PolicyFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.in_force = ActivePolicy(None)
-        self.fired = RuleUsage()
+        self.active = ActivePolicy(None)
+        self.usage = RuleUsage()
         self._problems: tuple[Problem, ...] = ()
         self._seen: Fingerprint | None = None
         self._sure = True  # a later edit has another stamp
@@ -166,7 +208,7 @@ class PolicyFile:
     @property
     def policy(self) -> Policy | None:
         """The policy in force, None where there is none."""
-        return self.in_force.policy
+        return self.active.policy
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -227,8 +269,8 @@ class PolicyFile:
 
     def forget(self) -> None:
         """Forget what was asked, and which rules decided; they stay in force."""
-        self.in_force = ActivePolicy(self.policy)
-        self.fired.clear()
+        self.active = ActivePolicy(self.policy)
+        self.usage.clear()
 
     def status(self) -> PolicyStatus:
         """Return how the file is, and whether there are rules in force."""
@@ -271,14 +313,14 @@ class PolicyFile:
         unsafe, self._unsafe = self._unsafe, isinstance(found, UnsafeError)
         match found:
             case None:
-                self.in_force, self._problems, self._loaded_at = ActivePolicy(None), (), None
+                self.active, self._problems, self._loaded_at = ActivePolicy(None), (), None
             case PolicyError():
                 self._problems = found.problems
             case UnsafeError():  # whose rules the last ones were cannot be said any more
                 problems = (Problem(0, "", str(found), found.hint),)
                 if unsafe and self._problems == problems:
                     return False
-                self.in_force, self._loaded_at, self._problems = ActivePolicy(None), None, problems
+                self.active, self._loaded_at, self._problems = ActivePolicy(None), None, problems
             case UsageError():
                 self._problems = (Problem(0, "", found.what, found.hint),)
             case Policy() if is_empty_policy(found.text):
@@ -286,7 +328,7 @@ class PolicyFile:
             case Policy():
                 if again and before is not None and before.text == found.text:
                     return False  # it was read before it had settled
-                self.in_force, self._problems, self._loaded_at = ActivePolicy(found), (), now
+                self.active, self._problems, self._loaded_at = ActivePolicy(found), (), now
         if self._problems:
             LOG.warning("%s: not used, problems: %d", self.path.name, len(self._problems))
         else:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -117,19 +117,6 @@ def _named(message: object) -> str | None:
         case Clicked(host=host):
             return str(host)
     return None
-
-
-class Unwrapped(NamedTuple):
-    """A call that was in an envelope, and its message, None where it takes none."""
-
-    route: Route
-    message: Ask | Clicked | Offer | Refuse | None
-
-
-def unwrapped(message: Relayed) -> Unwrapped:
-    """Return what is in an envelope."""
-    tag: Any = type(message).__struct_config__.tag
-    return Unwrapped(INSIDE[tag], message.body)
 
 
 @web.middleware
@@ -267,32 +254,24 @@ def _handler(route: Route, door: Door, served: Served) -> Handler:
         sent, origins = None if read is None else read(body), request.headers.getall("Origin", [])
         name, message = route.name, sent
         if isinstance(sent, Relayed):
-            name, message = _opened(request, sent)
+            tag: Any = type(sent).__struct_config__.tag
+            name, message = INSIDE[tag].name, sent.body
+            request[ENVELOPE] = Envelope(sent.id, name)
         arguments = [] if message is None else [message]
         if arguments:
             check_page(origins, message)
         parameters = parameters_of(request, route)
         if name == DECIDE:
-            parameters["by"] = asker(door, origins, sent, by_port=_is_by_port(request))
+            transport = request.transport
+            at = None if transport is None else transport.get_extra_info("sockname")
+            by_port = isinstance(at, tuple)  # the name of a Unix socket is a text
+            parameters["by"] = asker(door, origins, sent, by_port=by_port)
         if name not in AT_ONCE:
             await served.fresh()
         served.before(door, "unattended" if UNATTENDED in request.headers else name)
         return await answers[name](request, arguments, parameters)
 
     return handler
-
-
-def _is_by_port(request: web.Request) -> bool:
-    """Say whether a request came over TCP: the name of a Unix socket is a text."""
-    transport = request.transport
-    return transport is not None and isinstance(transport.get_extra_info("sockname"), tuple)
-
-
-def _opened(request: web.Request, message: Relayed) -> tuple[str, object]:
-    """Return which call is in an envelope, and its message; the request keeps what it was."""
-    inside = unwrapped(message)
-    request[ENVELOPE] = Envelope(message.id, inside.route.name)
-    return inside.route.name, inside.message
 
 
 def _answering(route: Route, served: Served) -> Answering:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from agent.daemon.consent.offers import Items
+from agent.daemon.consent.reviews import Items
 from agent.errors import VaultError
 from agent.model.attributes import Attribute
 from agent.model.lookup import normalise

@@ -9,8 +9,8 @@ from datetime import datetime
 from agent.daemon.agent import Agent
 from agent.daemon.context import (
     Context,
-    NothingError,
     Own,
+    UndecidedError,
     apart,
     averaged,
     context_before,
@@ -40,7 +40,7 @@ def explained(ask: Ask, now: datetime, agent: Agent) -> Explained:
     try:
         context = context_of(ask, now, agent)
         decision = decided(context, own_of(context))
-    except NothingError as error:
+    except UndecidedError as error:
         return Explained(
             code=error.code,
             headline=f"Send nothing: {WHY_NOTHING[error.code]}.",
@@ -85,7 +85,7 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, 
                 )
             entry = found
             context = context_before(body.entry, entry, now, agent)
-    except NothingError as error:
+    except UndecidedError as error:
         if error.code == "locked":
             raise LockedError from None
         return _in_one_step(_nothing_weighed(error.code))
@@ -101,7 +101,7 @@ def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, 
     """
     try:
         context = apart(_context(ask.recipient or ANYBODY, ask, now, agent))
-    except NothingError as error:
+    except UndecidedError as error:
         if error.code == "locked":
             raise LockedError from error
         hint = "`reticent daemon doctor` says how to mend it"
@@ -134,7 +134,7 @@ def _weighing_steps(
 ) -> Generator[None, None, Weighed]:
     try:
         decision = decided(context, own)
-    except NothingError as error:
+    except UndecidedError as error:
         return _nothing_weighed(error.code)
     has = {each.name for each in context.model.attributes}
     base = None if entry is None else frozenset(name for name, _ in entry.disclosed if name in has)

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from tests.bench.timing import at, timed
-from tests.daemon.browsers.host import Host, hosting
+from tests.daemon.relay_host import Host, hosting
 from tests.daemon.whole_daemon import Live, living
 
 STARTS = 41

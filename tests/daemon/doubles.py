@@ -79,7 +79,7 @@ class FixedRules(PolicyFile):
 
     def __init__(self, text: str | None) -> None:
         super().__init__(NOWHERE / "policy.toml")
-        self.in_force = ActivePolicy(None if text is None else read(text, "test", preset))
+        self.active = ActivePolicy(None if text is None else read(text, "test", preset))
 
     def check(self, now: datetime) -> bool:  # noqa: ARG002  (as in what it stands for)
         """Say that nothing changed."""
@@ -94,7 +94,7 @@ class FixedRules(PolicyFile):
 
 
 class OneModel(ModelRegistry):
-    """A shelf with one model on it, or none."""
+    """A registry with one model on it, or none."""
 
     def __init__(self, model: Model | None) -> None:
         super().__init__(NOWHERE)
@@ -153,8 +153,8 @@ def agent_of(rules: PolicyFile, model: Model | None, vault: Vault | None) -> Age
         place=Location(NOWHERE / "vault.db", NOWHERE / "witness.json"),
         started_at=MONDAY,
         rules=rules,
-        shelf=OneModel(model),
-        desk=Consent(rules.path, lambda: rules.policy),
+        registry=OneModel(model),
+        consent=Consent(rules.path, lambda: rules.policy),
         sources=Within(),
         bus=Heard(),
     )

@@ -1,4 +1,4 @@
-"""A desk with a policy file, and requests as the daemon has them."""
+"""What the user consents to, with a policy file, and requests as the daemon has them."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -58,14 +58,14 @@ class Memory:
 
 @dataclass
 class Office:
-    """A desk with a policy file, and requests as the daemon has them."""
+    """What the user consents to, with a policy file, and requests as the daemon has them."""
 
     path: Path
-    desk: Consent = field(init=False)
+    consent: Consent = field(init=False)
     now: datetime = START
 
     def __post_init__(self) -> None:
-        self.desk = Consent(self.path, self.policy)
+        self.consent = Consent(self.path, self.policy)
 
     def policy(self) -> Policy | None:
         """Return the rules in use, read anew each time."""
@@ -75,8 +75,8 @@ class Office:
         """Decide a request of a recipient that holds nothing, and note it."""
         decision, _, ruling = self.decided(host, query)
         ask = Ask(query=query, recipient=host)
-        new = self.desk.note(decision, ruling, ask, self.now)
-        self.desk.answered(decision, ruling)
+        new = self.consent.note(decision, ruling, ask, self.now)
+        self.consent.answered(decision, ruling)
         return decision, new
 
     def decided(self, host: str, query: str = "python today") -> tuple[Decision, Terms, Ruling]:
@@ -84,22 +84,22 @@ class Office:
         policy = self.policy()
         assert policy is not None
         ruling = Rulebook(policy, NAMES).match(host, query, self.now.date())
-        terms = self.desk.overlay(terms_under(ruling, MODEL), ruling.pool)
+        terms = self.consent.overlay(terms_under(ruling, MODEL), ruling.pool)
         return decide(Request(query, ruling.host), terms, Knowledge(), MODEL), terms, ruling
 
     def review(self, host: str) -> Review:
         """Return what waits once a host has asked."""
         self.request(host)
-        return self.desk.reviews(self.now)[-1]
+        return self.consent.reviews(self.now)[-1]
 
     def say(self, review: Review, decided: str, lasting: str = "once", **more: Any) -> Any:  # noqa: ANN401  (of any field)
         """Give a verdict."""
         verdict: Any = {"decided": decided, "lasting": lasting, **more}
-        return self.desk.verdict(review.id, Verdict(**verdict), self.now)
+        return self.consent.verdict(review.id, Verdict(**verdict), self.now)
 
 
 def open_office(folder: Path) -> Office:
-    """Return a desk whose policy asks for everything."""
+    """Return one whose policy asks for everything."""
     path = folder / "policy.toml"
     path.write_text(TEXT)
     return Office(path)

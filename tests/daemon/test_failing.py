@@ -35,7 +35,7 @@ def test_with_nothing_to_decide_by_nothing_is_attached() -> None:
     without: dict[Code, Agent] = {
         "locked": Agent(agent.parts),
         "no policy": with_part(agent, rules=FixedRules(None)),
-        "no model": with_part(agent, shelf=OneModel(None)),
+        "no model": with_part(agent, registry=OneModel(None)),
         "unfit": agent,
     }
     for code, broken in without.items():
@@ -112,8 +112,8 @@ def test_a_full_disk_attaches_nothing() -> None:
     """What cannot be recorded does not leave, and uses up nothing that was said once."""
     agent, vault = living(f'{OPEN}[attributes]\nage = "ask"\n')
     handle(SHOP, MONDAY, agent)
-    [review] = agent.desk.reviews(MONDAY)
-    agent.desk.verdict(review.id, Verdict(decided="approve", about="everyone"), MONDAY)
+    [review] = agent.consent.reviews(MONDAY)
+    agent.consent.verdict(review.id, Verdict(decided="approve", about="everyone"), MONDAY)
     before, vault.records.full = vault.ledger.count, True
     for _ in range(2):
         with pytest.raises(VaultError):

@@ -161,7 +161,7 @@ def refused(ask: Ask, row: int) -> bool:
             closed.delattr(Profile, "reveal")
             with pytest.raises(UsageError, match="too large for the ledger"):
                 handle(ask, MONDAY, agent)
-            assert (vault.ledger.count, agent.desk.reviews(MONDAY)) == (0, [])
+            assert (vault.ledger.count, agent.consent.reviews(MONDAY)) == (0, [])
             return True
     return False
 
@@ -183,10 +183,10 @@ def test_explaining_foretells_and_changes_nothing(
     now = MONDAY
     for hours, ask in stream:
         now += timedelta(hours=hours)
-        before = (vault.ledger.count, agent.desk.reviews(now))
+        before = (vault.ledger.count, agent.consent.reviews(now))
         said = explained(ask, now, agent)
         assert said == explained(ask, now, agent)
-        assert (vault.ledger.count, agent.desk.reviews(now)) == before
+        assert (vault.ledger.count, agent.consent.reviews(now)) == before
         answer = handle(ask, now, agent)
         entry = vault.disclosures[-1:] if answer.id else []
         assert said.disclosed == [name for each in entry for name, _ in each.disclosed]
@@ -304,7 +304,7 @@ def test_what_is_held_and_unset_is_not_sent_again_nor_taken_back() -> None:
     second = handle(SHOP, MONDAY + SECOND, agent)
     assert first.attributes.keys() & values.keys()
     assert not second.attributes.keys() & values.keys()
-    held = vault.ledger.disclosures.pool("shop.example", agent.rules.in_force.pool_of).held
+    held = vault.ledger.disclosures.pool("shop.example", agent.rules.active.pool_of).held
     assert held.keys() == dict(vault.disclosures[0].disclosed).keys() & values.keys()
     vault.profile.change(values, [], [MODEL])
     third = handle(SHOP, MONDAY + 2 * SECOND, agent)

@@ -64,7 +64,7 @@ def test_the_first_request_does_not_wait_for_the_public_suffixes(tmp_path: Path)
 
 
 def test_what_was_asked_is_forgotten(opened: Home) -> None:
-    """By the models, the rules and the desk; then it is decided as before."""
+    """By the models, the rules and what was said; then it is decided as before."""
     gc.collect()
     before = known()
     assert marked() == []

@@ -25,14 +25,14 @@ CALLERS = 8
 SILENCE = 0.03  # seconds, after which a daemon is taken to wait for the rest of a request
 REST = b"\r\n\r\n" + b"x" * 65_536  # whatever it waited for, this is not it
 PATIENCE = 2.0  # seconds, after which it is not going to answer
-TOLD = Ask(query="editor", recipient="told.example")
+ALREADY_SENT = Ask(query="editor", recipient="told.example")
 NOTHING = f"""
 preset = "generous"
 nothing = true
 [daemon]
 lock_after_minutes = 0
 [[rule]]
-recipient = "{TOLD.recipient}"
+recipient = "{ALREADY_SENT.recipient}"
 nothing = false
 lambda = 1  # whatever a request that is one by accident has calibrated
 """
@@ -162,7 +162,7 @@ def test_nothing_comes_of_mutated_requests(
         with live.client() as client:  # what a mutation meant to change did so
             client.call("change_profile", ProfileChange(model="so2017", set={**PROFILE}))
         with live.client(QUERY) as client:
-            told = client.call("decide", TOLD)
+            told = client.call("decide", ALREADY_SENT)
         assert live.status().entries == 1
     whole = found[QUERY] + found[CONTROL]
     with capsys.disabled():

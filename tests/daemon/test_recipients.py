@@ -34,7 +34,7 @@ def lived(deeds: list[Deed], policy: str = SOME) -> Life:
 
 def moments_of(life: Life, pool: str) -> list[tuple[datetime, int]]:
     """Return when another number of people agreed with what a pool held, entry by entry."""
-    pool_of = life.agent.rules.in_force.pool_of
+    pool_of = life.agent.rules.active.pool_of
     events: list[Told | Forgotten] = []
     found: list[tuple[datetime, int]] = []
     for _, entry in life.vault.ledger.read():

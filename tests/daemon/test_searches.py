@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.consent.offers import Approved, Offers
+from agent.daemon.consent.reviews import Approved, Offers
 from agent.errors import UsageError
 from agent.wire.decide import Ask, Offer
 from agent.wire.policy import Verdict

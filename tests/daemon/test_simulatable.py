@@ -127,7 +127,7 @@ class Life:
         """Return what each pool sees of a stream."""
         for event in stream:
             self.now = event.at
-            pool = self.agent.rules.in_force.pool_of(host_of(event.ask.recipient))
+            pool = self.agent.rules.active.pool_of(host_of(event.ask.recipient))
             self._edit(event)
             self.agent.vault = None if event.locked else self.vault
             self.seen[pool].append(self._step(event.ask))

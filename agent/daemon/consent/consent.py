@@ -5,10 +5,17 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
-from agent.daemon.consent.intake import TOLD, Intake, Made, State, Step, override_of, verdict_on
+from agent.daemon.consent.intake import (
+    ALREADY_SENT,
+    Effect,
+    Intake,
+    State,
+    Step,
+    override_of,
+    verdict_on,
+)
 from agent.daemon.consent.managed_rules import DISCLOSE, Wish, write
-from agent.daemon.consent.offers import Approved
-from agent.daemon.consent.reviews import cleared, expired, removed, settled
+from agent.daemon.consent.reviews import Approved, cleared, expired, removed, settled
 from agent.daemon.consent.verdicts import Said, Words, basis_of, say, unasked, written
 from agent.daemon.policy_file import restore
 from agent.errors import LockedError, RefusedError, UsageError
@@ -126,7 +133,7 @@ class Consent(Intake):
                 Said(name, pool, word.disclose, once, firm=True, against=basis_of(ruling, name))
                 for name in names
             )
-            made, words = Made(Ruled(written=None, without_effect=[])), say(before.words, new)
+            made, words = Effect(Ruled(written=None, without_effect=[])), say(before.words, new)
         named = frozenset(names).difference(made.ruled.without_effect)
         asks = word.disclose == "ask"
         waiting = before.waiting if asks else cleared(before.waiting, named, pool)
@@ -170,7 +177,7 @@ class Consent(Intake):
         if step.own is not None:
             told, self._step = step.own(), None
             return f"{step.sentence} {told}"
-        made = step.made or Made(Ruled(written=None, without_effect=[]))
+        made = step.made or Effect(Ruled(written=None, without_effect=[]))
         if made.offer is not None and self._offers is None:
             raise LockedError
         if made.edit is not None and made.edit.changed:
@@ -181,7 +188,7 @@ class Consent(Intake):
         back = step.back(self._state)  # the rules that were put back are in force later
         self._state = back._replace(waiting=expired(back.waiting, now))
         self._step = None
-        return step.sentence if step.made is None else f"{step.sentence} {TOLD}"
+        return step.sentence if step.made is None else f"{step.sentence} {ALREADY_SENT}"
 
     def refuse(self, host: str, now: datetime) -> None:
         """Write into the policy that a recipient gets nothing; UsageError where it cannot be.
@@ -189,7 +196,7 @@ class Consent(Intake):
         RefusedError where that was asked for too often: each time the file is written.
         """
         canonical = host_of(host)
-        self._blocking.refuse(canonical, now)
+        self._refusals_book.refuse(canonical, now)
         waiting = self._current(now).waiting
         for review in [*waiting.reviews.values()]:
             if review.kind == "offer" and review.recipient == site_of(canonical):
@@ -201,15 +208,15 @@ class Consent(Intake):
 
         Returns whether there was any; UsageError where it cannot be.
         """
-        return self._blocking.allow(host_of(host)).changed
+        return self._refusals_book.allow(host_of(host)).changed
 
     def refused_by(self, host: str, now: datetime) -> Rule | None:
         """Return the rule by which a recipient gets nothing, None where it may get something."""
-        return self._blocking.rule(host_of(host), now)
+        return self._refusals_book.rule(host_of(host), now)
 
     def _rule(
         self, review: Review, names: tuple[str, ...], verdict: Verdict, now: datetime
-    ) -> tuple[Made, Words]:
+    ) -> tuple[Effect, Words]:
         """Rule on what waits; what is denied and would not wait now does not leave all the same."""
         words, everyone = self._state.words, verdict.about == "everyone"
         pool = None if everyone else review.pool
@@ -222,11 +229,13 @@ class Consent(Intake):
             firm = unasked(words, self._ruling(review.recipient, review.query, names, now))
         disclose = DISCLOSE[verdict.decided]
         new = (Said(name, pool, disclose, once, name in firm) for name in names)
-        return Made(Ruled(written=None, without_effect=[])), say(words, new)
+        return Effect(Ruled(written=None, without_effect=[])), say(words, new)
 
-    def _unless_blocked(self, made: Made, review: Review, verdict: Verdict, now: datetime) -> Made:
+    def _unless_blocked(
+        self, made: Effect, review: Review, verdict: Verdict, now: datetime
+    ) -> Effect:
         """Say that a yes is of no effect while its recipient gets nothing, and by which rule."""
-        nothing = self._blocking.rule(review.recipient, now)
+        nothing = self._refusals_book.rule(review.recipient, now)
         if nothing is None or verdict.decided == "deny" or verdict.about == "everyone":
             return made
         names = [*dict.fromkeys(verdict.names or review.names)]
@@ -234,14 +243,14 @@ class Consent(Intake):
         ruled = Ruled(written=made.ruled.written, without_effect=names, decided_by=by, blocked=True)
         return made._replace(ruled=ruled)
 
-    def _write(self, wish: Wish, now: datetime) -> Made:
+    def _write(self, wish: Wish, now: datetime) -> Effect:
         found, edit = write(self._path, wish, now.date())
         without, by = [*found.without_effect], [*found.decided_by]
-        return Made(Ruled(written=found.rule, without_effect=without, decided_by=by), edit)
+        return Effect(Ruled(written=found.rule, without_effect=without, decided_by=by), edit)
 
     def _settle_offer(
         self, review: Review, names: tuple[str, ...], verdict: Verdict, now: datetime
-    ) -> Made:
+    ) -> Effect:
         site, end = review.recipient, until(verdict, now)
         if verdict.about == "everyone":
             raise UsageError("an offer is about its recipient alone", "leave out everyone")
@@ -255,9 +264,13 @@ class Consent(Intake):
             approved = Approved(names, end, searches).after(before, now.date())
             self._offers.approve(site, approved)
             on_failure.callback(self._offers.restore, site, before)
-            edit = self._blocking.allow(site) if self._blocking.gets_nothing(site, now) else None
+            edit = (
+                self._refusals_book.allow(site)
+                if self._refusals_book.gets_nothing(site, now)
+                else None
+            )
             on_failure.pop_all()
-        return Made(Ruled(written=None, without_effect=[]), edit, (site, before))
+        return Effect(Ruled(written=None, without_effect=[]), edit, (site, before))
 
     def _take(self, step: Step) -> None:
         self._state, self._step = step.after, step

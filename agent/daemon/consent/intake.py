@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.daemon.consent.managed_rules import allow, alone, refused
-from agent.daemon.consent.offers import Approved, Items, Offers, Sites
 from agent.daemon.consent.reviews import (
     HOUR,
+    Approved,
+    Items,
+    Offers,
+    Sites,
     Waiting,
     cleared,
     expired,
@@ -44,12 +47,12 @@ from policy.read import with_typo_guard
 from policy.rules import Policy, Pools, Rule
 
 MOST_REFUSALS = 60  # within an hour
-TOLD = "What left meanwhile stays told."
+ALREADY_SENT = "What left meanwhile stays told."
 CALLED = {"approve": "Approved", "deny": "Denied"}
 MOST_UNDER = 4096  # of reviews that there are or were
 
 
-class Blocking:
+class Refusals:
     """What is ruled of recipients as a whole; it belongs to one thread."""
 
     def __init__(self, path: Path, policy: Callable[[], Policy | None]) -> None:
@@ -92,7 +95,11 @@ class Blocking:
             rule = Rulebook(policy, ()).refusing(site_of(host), now.date())
             if rule is not None and rule.expires is None:
                 return text
-            self._check_count(now)
+            self._refusals = tuple(each for each in self._refusals if now - each < HOUR)
+            if len(self._refusals) >= MOST_REFUSALS:
+                what = f"{MOST_REFUSALS} recipients were refused within an hour"
+                hint = "write a rule for several of them into the policy"
+                raise RefusedError("refused", what, hint)
             return refused(text, alone(policy, host))
 
         if edit(self._path, change).changed:
@@ -105,22 +112,16 @@ class Blocking:
         """
         return allow(self._path, host)
 
-    def _check_count(self, now: datetime) -> None:
-        self._refusals = tuple(each for each in self._refusals if now - each < HOUR)
-        if len(self._refusals) >= MOST_REFUSALS:
-            what = f"{MOST_REFUSALS} recipients were refused within an hour"
-            raise RefusedError("refused", what, "write a rule for several of them into the policy")
-
 
 class State(NamedTuple):
-    """What the desk has at one time: what was said, and what waits."""
+    """What the consent has at one time: what was said, and what waits."""
 
     words: Words = ()
     waiting: Waiting = Waiting()
 
 
-class Made(NamedTuple):
-    """What a word came to, and what it changed beside what the desk has.
+class Effect(NamedTuple):
+    """What a word came to, and what it changed beside what the consent has.
 
     ``edit``: of the policy; ``offer``: a site, and what was approved of it before.
     """
@@ -140,11 +141,11 @@ class Step:
     what: str
     before: State
     after: State
-    made: Made | None = None
+    made: Effect | None = None
     own: Callable[[], str] | None = None
 
     def back(self, state: State) -> State:
-        """Return what the desk has without it, whatever else became of it since."""
+        """Return what the consent has without it, whatever else became of it since."""
         words = taken_back(state.words, self.before.words, self.after.words)
         return State(words, put_back(state.waiting, self.before.waiting, self.after.waiting))
 
@@ -183,7 +184,7 @@ class Intake:
         """Take the policy file, and what returns the rules that are in use, None where none are."""
         self._path = path
         self._policy = policy
-        self._blocking = Blocking(path, policy)
+        self._refusals_book = Refusals(path, policy)
         self._offers: Offers | None = None
         self._sites = Sites()
         self._state = State()
@@ -206,7 +207,7 @@ class Intake:
         self._state = self._state._replace(waiting=forgotten(self._state.waiting))
         self._told.clear()
         self._last = (0, None)
-        self._blocking.forget()
+        self._refusals_book.forget()
         self._sites.forget()
 
     def offered(self, site: str, now: datetime) -> frozenset[str] | None:
@@ -232,7 +233,7 @@ class Intake:
 
     def sites(self, now: datetime) -> list[Site]:
         """Return the searches that browsers may act on; without a vault the policy's alone."""
-        book = self._blocking.book()
+        book = self._refusals_book.book()
         offered = self._offers.searched if self._offers else ()
         return [] if book is None else self._sites.at(book, offered, now.date())
 
@@ -305,21 +306,18 @@ class Intake:
         approved already, or of a recipient that gets nothing.
         """
         unique = [*dict.fromkeys(names)]
-        same = self.offered(site, now) == frozenset(unique) and self._is_searched(site, search)
-        if same or self._blocking.gets_nothing(site, now):
+        approved = self._offers.find(site) if self._offers else None
+        searched = search is None or (approved is not None and search in approved.searches)
+        same = self.offered(site, now) == frozenset(unique) and searched
+        if same or self._refusals_book.gets_nothing(site, now):
             return None
         review = Review(
             id=0, kind="offer", at=now, recipient=site, pool=pool, names=unique, search=search
         )
         return self._queue(review, now)
 
-    def _is_searched(self, site: str, search: str | None) -> bool:
-        """Say whether the approved offer of a site has a search."""
-        approved = self._offers.find(site) if self._offers else None
-        return search is None or (approved is not None and search in approved.searches)
-
     def _current(self, now: datetime) -> State:
-        """Return what the desk has, without what nothing has met for a day.
+        """Return what the consent has, without what nothing has met for a day.
 
         What waits follows the rules in force, and is put back with the step that made them.
         """

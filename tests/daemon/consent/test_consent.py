@@ -1,0 +1,309 @@
+"""The user's word on what waits, applied and undone."""
+
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.daemon.consent.consent import Consent
+from agent.errors import RefusedError, ReticentError, UsageError
+from agent.wire.policy import Override, Verdict
+from policy.read import preset, read
+from tests.daemon.office import TEXT, Office, open_office
+from tests.decision.made import NAMES
+
+HOSTS = ("a.example", "www.a.example", "b.example", "s1.example", "s2.example")
+EVENTS = st.tuples(st.sampled_from(HOSTS), st.booleans(), st.integers(0, 30))
+VERDICTS = st.tuples(
+    st.sampled_from(HOSTS),
+    st.sampled_from(["approve", "deny"]),
+    st.sampled_from(["until restart", "days", "always"]),
+    st.sampled_from(["recipient", "everyone"]),
+)
+POLICIES = (
+    TEXT,
+    TEXT.replace("0.01", "3"),
+    TEXT.replace("ask", "auto"),
+    TEXT + '[[rule]]\nrecipient = "a.example"\ndisclose = "never"\n',
+    TEXT + "".join(f'[[rule]]\nattribute = "{name}"\ndisclose = "auto"\n' for name in NAMES[:2]),
+)
+OVERRIDES = st.builds(
+    Override,
+    recipient=st.sampled_from(["a.example", "s1.example"]),
+    names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=2, unique=True),
+    disclose=st.sampled_from(["never", "ask", "auto"]),
+    lasting=st.sampled_from(["until restart", "always"]),
+    about=st.sampled_from(["recipient", "everyone"]),
+)
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    """Return a consent whose policy asks for everything."""
+    return open_office(tmp_path)
+
+
+def disclosed(office: Office, host: str) -> set[str]:
+    """Return what one more request of a host carries."""
+    return {*office.request(host)[0].disclosed}
+
+
+def test_a_request_waits_once_per_pool_and_set(office: Office) -> None:
+    """Again and again by any host of the pool; with what it would add, and who would be left."""
+    decision, new = office.request("www.a.example")
+    assert decision.disclosed == ()
+    assert decision.pending is not None
+    assert new is not None
+    assert (new.id, new.recipient, new.pool) == (1, "www.a.example", "a.example")
+    assert new.names == [*decision.pending.names]
+    assert new.more_bits == decision.pending.figures.utility - decision.figures.utility > 0
+    assert new.people_left == decision.pending.figures.people_left < decision.figures.people
+    assert new.prompted
+    office.now += timedelta(hours=1)
+    assert office.request("a.example")[1] is None
+    (only,) = office.consent.reviews(office.now)
+    assert (only.id, only.recipient, only.at) == (1, "a.example", office.now)
+    office.request("s1.example")
+    office.request("s2.example")
+    assert [each.pool for each in office.consent.reviews(office.now)] == ["a.example", "@shops"]
+
+
+@pytest.mark.parametrize("lasting", ["once", "until restart", "days", "always"])
+@pytest.mark.parametrize("about", ["recipient", "everyone"])
+def test_a_verdict_applies_from_the_next_request(office: Office, lasting: str, about: str) -> None:
+    """For as long as it says, and for whom; it is in the file only if it is to last."""
+    review = office.review("s1.example")
+    days = {"days": 3} if lasting == "days" else {}
+    ruled = office.say(review, "approve", lasting, about=about, **days)
+    assert ruled.without_effect == ruled.decided_by == []
+    assert (ruled.written is None) == (office.path.read_text() == TEXT)
+    assert (ruled.written is None) == (lasting in ("once", "until restart"))
+    assert office.consent.reviews(office.now) == []
+    if about == "everyone" and lasting != "once":
+        assert disclosed(office, "b.example") == {*review.names}
+    else:
+        assert not disclosed(office, "b.example") or about == "everyone"
+    again = {*review.names} if lasting != "once" or about == "recipient" else set()
+    assert disclosed(office, "s2.example") == again
+    assert bool(disclosed(office, "s2.example")) == (lasting != "once")
+    office.now += timedelta(days=3)
+    assert bool(disclosed(office, "s1.example")) == (lasting != "once")
+    office.now += timedelta(days=1)
+    assert bool(disclosed(office, "s1.example")) == (lasting in ("until restart", "always"))
+    office.consent = Consent(office.path, office.policy)
+    assert bool(disclosed(office, "s1.example")) == (lasting == "always")
+
+
+@pytest.mark.parametrize("lasting", ["until restart", "days", "always"])
+def test_what_is_denied_neither_leaves_nor_waits(office: Office, lasting: str) -> None:
+    """Part of a review can be ruled on; the rest of it stays."""
+    review = office.review("a.example")
+    name, *rest = review.names
+    days = {"days": 3} if lasting == "days" else {}
+    office.say(review, "deny", lasting, names=[name], **days)
+    assert [each.names for each in office.consent.reviews(office.now)] == [rest]
+    decision, _ = office.request("a.example")
+    waiting = decision.pending.names if decision.pending else ()
+    assert name not in {*decision.disclosed, *waiting}
+    assert all(name not in each.names for each in office.consent.reviews(office.now))
+
+
+def test_what_is_denied_once_is_not_asked_for_once(office: Office) -> None:
+    """Then it waits as before."""
+    review = office.review("a.example")
+    office.say(review, "deny")
+    assert office.request("a.example")[1] is None
+    assert office.consent.reviews(office.now) == []
+    again = office.review("a.example")
+    assert (again.names, again.id) == (review.names, 2)
+
+
+@given(verdicts=st.lists(VERDICTS, max_size=6))
+def test_the_next_request_carries_what_was_approved_and_no_more(
+    verdicts: list[tuple[str, str, str, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever was said before, in memory or in the file."""
+    office = open_office(tmp_path_factory.mktemp("p"))
+    for host, decided, lasting, about in verdicts:
+        decision, _ = office.request(host)
+        if decision.pending is None:
+            continue
+        before = office.path.read_text()
+        review = office.consent.reviews(office.now)[-1]
+        days = {"days": 3} if lasting == "days" else {}
+        office.say(review, decided, lasting, about=about, **days)
+        assert (office.path.read_text() == before) == (lasting == "until restart")
+        carried = disclosed(office, host)
+        approved = {*review.names} if decided == "approve" else set()
+        assert carried == approved | {*decision.disclosed}
+
+
+@given(events=st.lists(EVENTS, max_size=12))
+def test_what_expires_or_is_dismissed_rules_nothing(
+    events: list[tuple[str, bool, int]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """It is asked for again, as if it had never been."""
+    office = open_office(tmp_path_factory.mktemp("p"))
+    first = office.request("a.example")[0]
+    for host, dismissed, hours in events:
+        review = office.review(host)
+        if dismissed:
+            office.consent.dismiss(review.id)
+            assert review not in office.consent.reviews(office.now)
+        office.now += timedelta(hours=hours)
+    assert office.path.read_text() == TEXT
+    assert office.request("a.example")[0] == first
+    office.now += timedelta(days=1)
+    assert office.consent.reviews(office.now) == []
+
+
+def test_prompts_are_as_many_as_the_policy_allows(office: Office) -> None:
+    """The rest is listed, and becomes a prompt when it is met in a quieter hour."""
+    for host in ("a.example", "b.example", "s1.example"):
+        office.request(host)
+    prompted = [each.prompted for each in office.consent.reviews(office.now)]
+    assert prompted == [True, True, False]
+    office.now += timedelta(hours=1)
+    new = office.request("s2.example")[1]
+    assert new is not None
+    assert new.prompted
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (Verdict(decided="deny", names=["no_such"]), "no_such"),
+        (Verdict(decided="deny", names=[]), "no attribute"),
+        (Verdict(decided="deny", pool="b.example"), "pools with"),
+        (Verdict(decided="deny", lasting="days"), "days"),
+        (Verdict(decided="deny", lasting="always", days=3), "days"),
+    ],
+)
+def test_a_verdict_that_makes_no_sense_is_refused(
+    office: Office, verdict: Verdict, said: str
+) -> None:
+    """And the review still waits."""
+    review = office.review("a.example")
+    with pytest.raises(ReticentError, match=said):
+        office.consent.verdict(review.id, verdict, office.now)
+    with pytest.raises(UsageError, match="number 99"):
+        office.consent.verdict(99, Verdict(decided="deny"), office.now)
+    assert office.consent.reviews(office.now) == [review]
+
+
+@pytest.mark.parametrize("lasting", ["once", "until restart", "always"])
+@pytest.mark.parametrize("about", ["recipient", "everyone"])
+@pytest.mark.parametrize("kind", ["ask", "offer"])
+def test_a_word_is_for_those_that_the_user_was_shown(
+    office: Office, lasting: str, about: str, kind: str
+) -> None:
+    """Who pools now with others than then is asked for anew, and nothing is written."""
+    if kind == "offer":
+        office.consent.offer("a.example", "a.example", ["age"], office.now)
+    else:
+        office.request("a.example")
+    (review,) = office.consent.reviews(office.now)
+    office.path.write_text(grown := TEXT.replace("[groups]", "[groups]\nads = ['a.example']"))
+    with pytest.raises(RefusedError, match="pools with has changed") as raised:
+        office.say(review, "approve", lasting, about=about, pool=review.pool)
+    assert raised.value.code == "conflict"
+    assert office.path.read_text() == grown
+    assert office.consent.reviews(office.now) == [review]
+    assert not disclosed(office, "a.example")
+
+
+def test_a_word_without_any_effect_is_not_written(office: Office) -> None:
+    """What decides instead is named, and the review still waits; so it does for a part."""
+    office.path.write_text(text := TEXT + '[attributes]\n"*" = "ask"\ngender = "ask"\n')
+    review = office.review("a.example")
+    assert "gender" in review.names
+    wish: dict[str, Any] = {"about": "everyone", "days": 3}
+    with pytest.raises(UsageError, match=r"'attributes.gender' \(line 9\) decides about gender"):
+        office.say(review, "approve", "days", names=["gender"], **wish)
+    assert office.path.read_text() == text
+    assert office.consent.reviews(office.now) == [review]
+    ruled = office.say(review, "approve", "days", **wish)
+    assert ruled.without_effect == ["gender"]
+    assert ruled.written == "approved for everyone until 2026-03-05"
+
+
+@pytest.mark.parametrize("content", [None, "lamda = 5\n"])
+def test_a_verdict_that_cannot_be_written_leaves_all_as_it_was(
+    office: Office, content: str | None
+) -> None:
+    """The review waits, and nothing is remembered in its stead."""
+    review = office.review("a.example")
+    if content is None:
+        office.path.unlink()
+    else:
+        office.path.write_text(content)
+    rules = read(TEXT, "before", preset)
+    office.consent._policy = lambda: rules  # noqa: SLF001  (the last good rules stay in use)
+    with pytest.raises(UsageError):
+        office.say(review, "approve", "always")
+    assert office.consent.reviews(office.now) == [review]
+    assert office.path.exists() == (content is not None)
+    office.path.write_text(TEXT)
+    assert not disclosed(office, "a.example")
+
+
+@pytest.mark.parametrize("lasting", ["once", "always"])
+def test_a_yes_to_who_gets_nothing_is_said_to_have_no_effect(office: Office, lasting: str) -> None:
+    """With the rule that blocks it; a yes for everyone, and a no, are about more than that one."""
+    review = office.review("a.example")
+    office.consent.refuse("a.example", office.now)
+    ruled = office.say(review, "approve", lasting)
+    assert ruled.without_effect == review.names
+    assert ruled.blocked
+    assert len({*ruled.decided_by}) == 1
+    assert disclosed(office, "a.example") == set()
+
+
+def test_a_no_to_who_gets_nothing_has_its_effect(office: Office) -> None:
+    """Nothing is to be said of what blocks it."""
+    review = office.review("a.example")
+    office.consent.refuse("a.example", office.now)
+    assert office.say(review, "deny", "always").without_effect == []
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from(["a.example", "s1.example", "s2.example", "undo"]),
+            st.sampled_from(POLICIES),
+            OVERRIDES,
+        ),
+        min_size=2,
+        max_size=8,
+    )
+)
+def test_what_waits_follows_the_rules_in_force(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[str | Override]
+) -> None:
+    """Whatever is edited, said and taken back: what is listed would be asked for now.
+
+    And with the figures of now, where it has any.
+    """
+    office = open_office(tmp_path_factory.mktemp("consent"))
+    for step in ["a.example", *steps]:
+        with suppress(UsageError):
+            if isinstance(step, Override):
+                office.consent.override(step, office.now)
+            elif step == "undo":
+                office.consent.undo(office.now)
+            elif "\n" in step:
+                office.path.write_text(step)
+            else:
+                office.request(step)
+        for review in office.consent.reviews(office.now):
+            decision, terms, _ = office.decided(review.recipient)
+            assert {*review.names} <= terms.ask
+            if review.more_bits is not None and decision.pending is not None:
+                assert review.more_bits == pytest.approx(
+                    decision.pending.figures.utility - decision.figures.utility
+                )

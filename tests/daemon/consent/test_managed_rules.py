@@ -1,0 +1,327 @@
+"""Words that last, as rules of the policy."""
+
+import tomllib
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from itertools import product
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon.consent.managed_rules import Wish, changed, managed_rules, outcome
+from agent.errors import UsageError
+from agent.wire.policy import Decided, Disclose
+from policy.hosts import host_of
+from policy.match import Rulebook
+from policy.rules import Pools
+from policy.toml_edit import comments
+from tests.daemon.policies import BOOKS, PLAIN, START, after, policy_of
+
+DAY = timedelta(days=1)
+NAMES = ("salary", "gender", "int_python")
+HOSTS = ("a.example", "www.a.example", "b.example", "s1.example", "s2.test", "192.0.2.7", "::1")
+GROUPS = '\n[groups]  # who pools\nshops = ["s1.example", "s2.test"]\n'
+BASES = (
+    '# mine\ndisclose = "ask"  # all of it\n',
+    'preset = "strict"\n\n# of attributes\n[attributes]\njob = "never"\n',
+    'preset = "balanced"\n[attributes]\n"i*" = "ask"  # those\n"s*" = { disclose = "ask" }\n',
+    'disclose = "ask"\r\nrule = [ { recipient = "c.example", lambda = 9 } ]\r\n',
+    'disclose = "ask"\n\n[[rule]]\nname = "approved for a.example"\nlambda = 9\n# end',
+    'disclose = "ask"\n[[rule]]\nrecipient = "*.example"\nk = 3  # enough\n',
+)
+DECISIONS: tuple[Decided, Decided] = ("approve", "deny")
+WANTED = {"approve": "auto", "deny": "never"}
+ENTRY_BASES = (
+    'disclose = "ask"\n',
+    'preset = "strict"\n[attributes]\nsalary = "never"\n"g*" = "ask"\n',
+    'disclose = "ask"\n[groups]\nshops = ["s1.example", "a.example"]\n',
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A verdict, or a comment that somebody writes at the end of a line, some days later."""
+
+    host: str
+    names: tuple[str, ...]
+    decided: Decided | None
+    everyone: bool
+    days: int | None
+    later: int
+    line: int
+
+
+STEPS = st.lists(
+    st.builds(
+        Step,
+        host=st.sampled_from(HOSTS),
+        names=st.lists(st.sampled_from(NAMES), min_size=1, unique=True).map(tuple),
+        decided=st.sampled_from(["approve", "approve", "deny", "deny", None]),
+        everyone=st.integers(0, 3).map(lambda number: number == 0),
+        days=st.sampled_from([None, None, 1, 3]),
+        later=st.sampled_from([0, 0, 1, 2]),
+        line=st.integers(0, 30),
+    ),
+    max_size=8,
+)
+
+
+@dataclass
+class Oracle:
+    """What was said last, by whom it is about and attribute: what it is, and until when."""
+
+    said: dict[str | None, dict[str, tuple[str, date | None]]] = field(default_factory=dict)
+
+    def say(self, pool: str | None, name: str, value: str | None, until: date | None) -> None:
+        """Take a word; None takes what was said before back."""
+        for other, values in self.said.items():
+            if pool in (None, other):
+                values.pop(name, None)
+        if value is not None:
+            self.said.setdefault(pool, {})[name] = (value, until)
+
+    def value(self, pool: str, name: str, base: str, today: date) -> str:
+        """Return what should be ruled."""
+        for where in (pool, None):
+            value, until = self.said.get(where, {}).get(name, (None, None))
+            if value is not None and (until is None or today <= until):
+                return value
+        return base
+
+
+def value_of(text: str, host: str, name: str, today: date, query: str = "") -> object:
+    """Return what a policy rules of an attribute."""
+    ruling = Rulebook(policy_of(text), NAMES).match(host, query, today)
+    return ruling.attributes[name]["disclose"].value
+
+
+def commented(text: str, line: int, comment: str) -> str:
+    """Return a text with a comment at the end of a line, or of the line below it."""
+    lines = text.splitlines(keepends=True)
+    place = line % len(lines)
+    bare = lines[place].rstrip("\r\n")
+    lines[place] = f"{bare} {comment}{lines[place][len(bare) :]}"
+    return "".join(lines)
+
+
+def theirs(text: str) -> dict[str, Any]:
+    """Return what a policy says beside the rules that are ours."""
+    document = tomllib.loads(text)
+    places = {each.place for each in managed_rules(text)}
+    rules = document.pop("rule", [])
+    return document | {"rule": [r for place, r in enumerate(rules) if place not in places]}
+
+
+@given(st.sampled_from(BASES), STEPS)
+def test_the_last_verdict_is_what_the_policy_rules(base: str, steps: list[Step]) -> None:
+    """For everyone it is about, on every day; the comments and the other rules stay."""
+    original = text = base if "\r\n" in base else f"{base}{GROUPS}"
+    oracle, today, remarks = Oracle(), START, comments(text)
+    pools = Pools(policy_of(text).groups)
+    for number, step in enumerate(steps):
+        today += step.later * DAY
+        if step.decided is None:
+            remarks.append(f"#{number}")
+            text = commented(text, step.line, remarks[-1])
+            continue
+        until = None if step.days is None else today + step.days * DAY
+        wish = Wish(step.host, step.decided, step.names, "", step.everyone, until)
+        text = changed(text, policy_of(text), wish, today)
+        pool = None if step.everyone else pools.of(step.host)
+        for name in step.names:
+            asked = value_of(original, step.host, name, today) == "ask"
+            written = asked or step.decided == "deny"
+            oracle.say(pool, name, WANTED[step.decided] if written else None, until)
+        assert_as_said(text, original, oracle, pools, today)
+    assert theirs(text) == theirs(original)
+    assert all(any(remark.strip() in each for each in comments(text)) for remark in remarks)
+
+
+def assert_as_said(text: str, base: str, oracle: Oracle, pools: Pools, today: date) -> None:
+    """Check every recipient and attribute, on this day and the next ones."""
+    before, after_ = (Rulebook(policy_of(each), NAMES) for each in (base, text))
+    for day, host in product((today, today + DAY, today + 4 * DAY), HOSTS):
+        old, new = (each.match(host, "", day).attributes for each in (before, after_))
+        for name in NAMES:
+            expected = oracle.value(pools.of(host), name, str(old[name]["disclose"].value), day)
+            assert new[name]["disclose"].value == expected, (host, name, day)
+
+
+def test_a_verdict_is_a_rule_that_reads_as_one() -> None:
+    """Written once, however often it is said."""
+    text = after(PLAIN, BOOKS, BOOKS, Wish("books.example", "approve", ("gender",)))
+    assert text == (
+        'disclose = "ask"\n\n[[rule]]\nname = "approved for books.example"\n'
+        'recipient = "books.example"\nattribute = ["salary", "gender"]\ndisclose = "auto"\n'
+    )
+    lasting = Wish("s2.test", "deny", ("salary",), until=START + DAY)
+    assert after(f"{PLAIN}{GROUPS}", lasting).endswith(
+        '[[rule]]\nname = "denied for @shops until 2026-03-03"\nrecipient = "shops"\n'
+        'attribute = ["salary"]\ndisclose = "never"\nexpires = 2026-03-03\n'
+    )
+    everyone = Wish("s2.test", "deny", ("salary",), everyone=True)
+    assert 'name = "denied for everyone"\nattribute = ["salary"]' in after(PLAIN, everyone)
+
+
+def test_a_rule_that_somebody_changed_is_theirs() -> None:
+    """It stays as it is, and the name of the next is another."""
+    text = after(PLAIN, BOOKS).replace('"auto"', '"auto"\nquery = "novel"')
+    assert managed_rules(text) == []
+    both = after(text, BOOKS)
+    assert [each.name for each in managed_rules(both)] == ["approved for books.example (2)"]
+    assert theirs(both) == theirs(text)
+    assert after(both, BOOKS) == both
+
+
+@pytest.mark.parametrize(
+    ("rule", "winner"),
+    [
+        ('[attributes]\nsalary = "ask"\n', None),
+        ('[[rule]]\nrecipient="books.example"\ndisclose="ask"\n', None),
+        ('[[rule]]\nname="r"\nrecipient="books.example"\nquery="jobs"\ndisclose="ask"\n', "r"),
+        ('[[rule]]\nname="r"\nrecipient="www.books.example"\ndisclose="ask"\n', "r"),
+        ('[[rule]]\nname="r"\nrecipient="books.example"\nattribute="s*y"\ndisclose="ask"\n', None),
+        ('[[rule]]\nname="r"\nrecipient="books.example"\nattribute="salary"\ndisclose="ask"', "r"),
+    ],
+)
+def test_what_another_rule_wins_is_said(rule: str, winner: str | None) -> None:
+    """With its name: a query, a host below the domain, the very same scope."""
+    wish = Wish("www.books.example", "approve", ("salary",), "jobs in town")
+    text = after(rule, wish)
+    written = outcome(policy_of(text), wish, START)
+    assert written.rule == "approved for books.example"
+    assert written.without_effect == (("salary",) if winner else ())
+    assert written.decided_by == ((winner,) if winner else ())
+
+
+@pytest.mark.parametrize("host", ["intranet", "github.io", "com", "co.uk"])
+def test_no_rule_is_written_that_means_others(host: str) -> None:
+    """A host without a dot is the name of a group; below a public suffix are many owners."""
+    for decided in (*DECISIONS, None):
+        with pytest.raises(UsageError, match=host):
+            after(PLAIN, Wish(host, decided, ("salary",)))
+
+
+def test_a_host_without_a_dot_is_named_by_its_group() -> None:
+    """As FORMAT.md says."""
+    text = 'disclose = "ask"\n[groups]\nours = ["intranet"]\n'
+    for decided in (DECISIONS[0], None):
+        wish = Wish("intranet", decided, ("salary",) if decided else ())
+        assert managed_rules(after(text, wish))[0].says.recipient == "ours"
+
+
+def test_who_is_refused_gets_nothing_and_the_rest_of_its_group_does() -> None:
+    """A refusal is about the recipient alone; it is no verdict on attributes."""
+    text = after(f"{PLAIN}{GROUPS}", BOOKS, Wish("www.s1.example", None))
+    found = Rulebook(policy_of(text), NAMES)
+    for host, refused in (("s1.example", True), ("x.s1.example", True), ("s2.test", False)):
+        assert found.match(host, "", START).settings["nothing"].value is refused
+    assert after(text, Wish("s1.example", None)) == text
+    again = Wish("s1.example", "approve", ("salary",))
+    assert [each.name for each in managed_rules(after(text, again))] == [
+        "approved for books.example",
+        "nothing for s1.example",
+        "approved for @shops",
+    ]
+
+
+@given(
+    st.text(max_size=30) | st.from_regex(r'[a-z0-9."\\\n\]-]{1,20}\.[a-z"]{2,5}', fullmatch=True)
+)
+def test_no_name_of_a_recipient_writes_anything_else(text: str) -> None:
+    """Whatever comes over the wire is a host, or is refused."""
+    try:
+        host = host_of(text)
+        result = after(PLAIN, Wish(host, "approve", ("salary",)))
+    except UsageError:
+        return
+    (rule,) = tomllib.loads(result)["rule"]
+    assert rule.keys() == {"name", "recipient", "attribute", "disclose"}
+    assert value_of(result, host, "salary", START) == "auto"
+    assert value_of(result, "elsewhere.example", "salary", START) == "ask"
+
+
+def test_long_names_of_recipients_are_cut_and_told_apart() -> None:
+    """A name of a rule has at most 200 characters, that of a group any number."""
+    groups = {f"{letter}{'x' * 150}": f"{letter}.example" for letter in "ab"}
+    lines = "".join(f'{group} = ["{host}"]\n' for group, host in groups.items())
+    wishes = [Wish(host, "approve", ("salary",)) for host in groups.values()]
+    result = after(f"{PLAIN}[groups]\n{lines}", *wishes)
+    assert [each.says.recipient for each in managed_rules(result)] == [*groups]
+    assert after(result, *wishes) == result
+
+
+@pytest.mark.parametrize("entry", ['"ask"', '{ disclose = "ask", sensitivity = 0.2 }'])
+def test_an_entry_that_asks_is_opened_for_everyone_and_for_good(entry: str) -> None:
+    """No rule for everyone is more specific than the entry, so the entry itself says it."""
+    text = f"[attributes]\nsalary = {entry}  # mine\n"
+    approved = Wish("a.example", "approve", ("salary",), everyone=True)
+    opened = text.replace('"ask"', '"auto"')
+    assert after(text, approved) == opened
+    assert outcome(policy_of(opened), approved, START) == ("attributes.salary", (), ())
+    denied = replace(approved, said="deny")
+    closed = after(opened, denied)
+    assert closed.startswith(opened)
+    assert outcome(policy_of(closed), denied, START).without_effect == ()
+    assert after(closed, approved) == opened
+
+
+def test_an_entry_that_asks_is_not_opened_for_some_days() -> None:
+    """It has no end, and a rule that has one does not beat it: that is said."""
+    text = '[attributes]\nsalary = "ask"\n'
+    wish = Wish("a.example", "approve", ("salary",), everyone=True, until=START)
+    written = outcome(policy_of(after(text, wish)), wish, START)
+    assert written.without_effect == ("salary",)
+
+
+def test_what_was_closed_by_hand_since_is_not_opened() -> None:
+    """The answer to a question of yesterday does not overrule the file of today."""
+    text = '[attributes]\nsalary = "never"\n'
+    assert after(text, BOOKS) == text
+    written = outcome(policy_of(text), BOOKS, START)
+    assert written == (None, ("salary",), ("attributes.salary",))
+
+
+@pytest.mark.parametrize("disclose", get_args(Disclose))
+@pytest.mark.parametrize(
+    "entry", ['"ask"', '"never"', '{ disclose = "always", sensitivity = 1.0 }']
+)
+def test_an_override_for_everyone_and_for_good_is_the_entry(disclose: Disclose, entry: str) -> None:
+    """Whatever it said, and nothing beside it changes."""
+    text = f"[attributes]\nsalary = {entry}  # mine\n"
+    wish = Wish("a.example", disclose, ("salary",), everyone=True)
+    old = entry.split('"')[1]
+    assert after(text, wish) == text.replace(f'"{old}"', f'"{disclose}"')
+
+
+@pytest.mark.parametrize("base", ENTRY_BASES)
+@given(
+    wishes=st.lists(
+        st.builds(
+            Wish,
+            st.sampled_from(("a.example", "www.a.example", "s1.example")),
+            st.sampled_from([*get_args(Disclose), "approve", "deny"]),
+            st.just(("salary", "gender")) | st.just(("salary",)),
+            everyone=st.booleans(),
+            until=st.sampled_from([None, None, START]),
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_the_last_override_is_what_the_policy_rules(base: str, wishes: list[Wish]) -> None:
+    """Of all that it is about, unless a rule is named that wins; and it is ours to change again."""
+    text = base
+    for wish in wishes:
+        text = after(text, wish)
+    last = wishes[-1]
+    if last.said in ("approve", "deny"):
+        return
+    written = outcome(policy_of(text), last, START)
+    found = Rulebook(policy_of(text), last.names).match(last.host, "", START).attributes
+    for name in last.names:
+        assert (found[name]["disclose"].value == last.said) == (name not in written.without_effect)
+    assert last.everyone or not written.without_effect
+    assert written.without_effect or written.rule is not None

@@ -1,0 +1,212 @@
+"""The searches that browsers may act on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from agent.daemon.consent.reviews import MOST_SEARCHES, SEARCHES_PER_SITE, Approved, Offers, Sites
+from agent.errors import UsageError
+from agent.wire.decide import BIGGEST, RelayAnswer
+from agent.wire.state import Locked
+from policy.match import LONGEST, Rulebook
+from policy.read import preset, read
+from tests.daemon.office import START, Memory, Office
+
+RULED = "https://ruled.example/find?q={query}"
+TEXT = f"""
+search = "{RULED}"
+[[rule]]
+recipient = "path.example"
+search = "https://path.example/{{query}}"
+"""
+HOSTS = ("a.example", "ruled.example", "b.example")
+PATHS = ("/", "/find", "/a", "/b")
+LARGEST_TO_BROWSER = 2**20  # bytes of a message, as browsers have it
+TODAY = START.date()
+Act = tuple[str, str, str | None, int | None]
+ACTS: st.SearchStrategy[Act] = st.tuples(
+    st.sampled_from(["offer", "offer", "offer", "block", "turn", "later"]),
+    st.sampled_from(HOSTS),
+    st.sampled_from(PATHS) | st.none(),
+    st.sampled_from([None, 1, 2]),
+)
+OVER: Act = ("offer", "a.example", "/find", 1)
+LATER: Act = ("later", "a.example", None, None)
+ANEW: Act = ("offer", "a.example", None, None)
+
+
+@dataclass
+class Known:
+    """What should be known of one host."""
+
+    searches: tuple[str, ...] = ()
+    until: date | None = None
+    approved: bool = False
+    blocked: bool = False
+
+    def holds(self, today: date) -> bool:
+        """Say whether an approved offer holds."""
+        return self.approved and (self.until is None or today <= self.until)
+
+
+@dataclass
+class Story:
+    """A consent, what was done there, and what should be so."""
+
+    office: Office
+    items: Memory = field(default_factory=Memory)
+    locked: bool = True
+    hosts: Mapping[str, Known] = field(default_factory=lambda: {each: Known() for each in HOSTS})
+
+    @property
+    def today(self) -> date:
+        """The day it is."""
+        return self.office.now.date()
+
+    def turn(self) -> None:
+        """Lock or unlock the vault."""
+        self.locked = not self.locked
+        if self.locked:
+            self.office.consent.closed()
+        else:
+            self.office.consent.opened(self.items)
+
+    def offer(self, host: str, path: str | None, days: int | None) -> None:
+        """Let a host offer, and approve that unless the vault is locked."""
+        search = None if path is None else f"https://{host}{path}?q={{query}}"
+        known, consent, now = self.hosts[host], self.office.consent, self.office.now
+        review = consent.offer(host, host, ["age"], now, search)
+        held = known.holds(self.today) and not self.locked
+        same = held and (search is None or search in known.searches)
+        if same or known.blocked:
+            assert review is None
+            return
+        review = next(each for each in consent.reviews(now) if each.recipient == host)
+        assert review.search == search
+        if self.locked:
+            return
+        lasting = {"days": days} if days else {}
+        self.office.say(review, "approve", "days" if days else "always", **lasting)
+        before = known.searches if known.holds(self.today) else ()
+        new = () if search is None else (search,)
+        known.searches = (*new, *(each for each in before if each != search))[:SEARCHES_PER_SITE]
+        known.until = self.today + timedelta(days=days) if days else None
+        known.approved = True
+
+    def block(self, host: str) -> None:
+        """Refuse a host, or take that back."""
+        known = self.hosts[host]
+        known.blocked = not known.blocked
+        if known.blocked:
+            self.office.consent.refuse(host, self.office.now)
+        else:
+            self.office.consent.allow(host)
+
+    def expected(self) -> list[tuple[str, str]]:
+        """Return what should be listed."""
+        approved = {
+            (host, search)
+            for host, known in self.hosts.items()
+            if known.holds(self.today) and not self.locked
+            for search in known.searches
+        }
+        both = {("ruled.example", RULED), *approved}
+        return sorted(each for each in both if not self.hosts[each[0]].blocked)
+
+
+@given(acts=st.lists(ACTS, max_size=12))
+@example(acts=[OVER, LATER, LATER, ANEW]).via("an offer that is over")
+def test_listed_is_what_is_ruled_and_approved(
+    acts: Sequence[Act], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Of who gets nothing none; while it is locked the policy's alone; and none twice."""
+    path = tmp_path_factory.mktemp("p") / "policy.toml"
+    path.write_text(TEXT)
+    story = Story(Office(path))
+    story.turn()
+    for kind, host, search, days in acts:
+        match kind:
+            case "offer":
+                story.offer(host, search, days)
+            case "block":
+                story.block(host)
+            case "turn":
+                story.turn()
+            case "later":
+                story.office.now += timedelta(days=1)
+        found = story.office.consent.sites(story.office.now)
+        assert [(each.recipient, each.search) for each in found] == story.expected()
+
+
+def book_of(text: str) -> Rulebook:
+    """Return the rules of a text."""
+    return Rulebook(read(text, "test", preset), ())
+
+
+def test_it_is_remembered_until_something_changes() -> None:
+    """It is asked for again and again, and by every browser."""
+    sites, book, offers = Sites(), book_of(TEXT), Offers(Memory())
+    found = sites.at(book, offers.searched, TODAY)
+    assert sites.at(book, offers.searched, TODAY) is found
+    assert sites.at(book, offers.searched, TODAY + timedelta(days=1)) is not found
+    offers.approve("a.example", Approved(("age",), None, ("https://a.example/?q={query}",)))
+    more = sites.at(book, offers.searched, TODAY)
+    assert [each.recipient for each in more] == ["a.example", "ruled.example"]
+    assert sites.at(book, offers.searched, TODAY) is more
+    offers.restore("a.example", None)
+    assert sites.at(book, offers.searched, TODAY) == found
+    assert sites.at(book_of("lambda = 1"), offers.searched, TODAY) == []
+    sites.forget()
+    assert sites.at(book, offers.searched, TODAY) == found
+
+
+def test_records_of_another_version_list_nothing() -> None:
+    """One without a search, one that cannot be read, one whose search is none."""
+    old = {"names": ["age"], "until": None}
+    odd = {**old, "searches": ["javascript:'{query}'", "https://u@odd.example/?q={query}"]}
+    items = Memory({"offers/old.example": msgspec.msgpack.encode(old), "offers/bad.example": b"?"})
+    items.put("offers/odd.example", msgspec.msgpack.encode(odd))
+    offers = Offers(items)
+    assert Sites().at(book_of("lambda = 1"), offers.searched, TODAY) == []
+    assert offers.find("old.example") == Approved(("age",))
+
+
+def test_what_is_listed_has_room_on_its_way_to_a_browser() -> None:
+    """However long the addresses are; the policy's come before others."""
+    host = ".".join(["a" * 63] * 3)
+    start = f"https://{{}}.{host}/?q={{{{query}}}}&a="
+    texts = [start.format(f"b{number:03}") for number in range(2 * MOST_SEARCHES)]
+    texts = [each + "a" * (LONGEST - len(each)) for each in texts]
+    offered = tuple(Approved(("age",), None, (each,)) for each in texts)
+    found = Sites().at(book_of(f'search = "https://z.{host}/?q={{query}}"'), offered, TODAY)
+    assert len(found) == MOST_SEARCHES
+    assert found[-1].recipient.startswith("z.")
+    body = msgspec.json.encode(Locked(version="1" * 99, locked=False, sites=found))
+    answer = RelayAnswer(id=BIGGEST, status=200, body=msgspec.Raw(body))
+    assert len(msgspec.json.encode(answer)) <= LARGEST_TO_BROWSER
+
+
+def test_a_search_is_not_approved_that_was_not_shown(tmp_path: Path) -> None:
+    """A later offer of the same names with another is another offer."""
+    path = tmp_path / "policy.toml"
+    path.write_text(TEXT)
+    office = Office(path)
+    office.consent.opened(Memory())
+    one, other = "https://a.example/?q={query}", "https://a.example/?p={query}"
+    shown = office.consent.offer("a.example", "a.example", ["age"], office.now, one)
+    assert shown is not None
+    assert office.consent.offer("a.example", "a.example", ["age"], office.now, one) is None
+    later = office.consent.offer("a.example", "a.example", ["age"], office.now, other)
+    assert later is not None
+    with pytest.raises(UsageError, match=f"number {shown.id}"):
+        office.say(shown, "approve")
+    office.say(later, "approve")
+    assert [each.search for each in office.consent.sites(office.now)] == [other, RULED]
+    office.consent.undo(office.now)
+    assert [each.search for each in office.consent.sites(office.now)] == [RULED]

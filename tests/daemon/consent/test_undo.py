@@ -1,0 +1,266 @@
+"""The last word, taken back."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.errors import ReticentError, UsageError, VaultError
+from agent.wire.policy import Disclose, Lasting, Override, Verdict
+from tests.daemon.office import TEXT, Memory, Office, open_office
+from tests.decision.made import NAMES
+
+HOSTS = ("a.example", "www.a.example", "b.example", "s1.example", "s2.example")
+REFUSED = '[[rule]]\nname = "refused"\nrecipient = ["a.example"]\nnothing = true\n'
+ALREADY_SENT = "What left meanwhile stays told."
+
+
+@dataclass(frozen=True)
+class Word:
+    """Anything that a user says after a request of a host; ``said``: a verdict or an override."""
+
+    host: str
+    said: str
+    names: tuple[str, ...]
+    lasting: Lasting
+    everyone: bool
+    hours: int
+
+    def say(self, office: Office) -> bool:
+        """Say it, if it makes sense by now; return whether it did."""
+        more: Any = {
+            "lasting": self.lasting,
+            "days": 3 if self.lasting == "days" else None,
+            "about": "everyone" if self.everyone else "recipient",
+        }
+        try:
+            if self.said in get_args(Disclose):
+                said: Any = self.said
+                word = Override(recipient=self.host, names=[*self.names], disclose=said, **more)
+                office.consent.override(word, office.now)
+                return True
+            review = office.consent.reviews(office.now)[-1]
+            if self.said == "dismiss":
+                office.consent.dismiss(review.id)
+            else:
+                office.say(review, self.said, **more)
+        except (ReticentError, IndexError):
+            return False
+        return True
+
+
+WORDS = st.builds(
+    Word,
+    st.sampled_from(HOSTS),
+    st.sampled_from([*get_args(Disclose), "approve", "deny", "dismiss"]),
+    st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True).map(tuple),
+    st.sampled_from(get_args(Lasting)),
+    st.booleans(),
+    st.sampled_from([0, 1, 5, 30]),
+)
+
+
+def life(office: Office, words: list[Word]) -> None:
+    """Let requests go by, each with a word after it."""
+    for word in words:
+        office.now += timedelta(hours=word.hours)
+        office.request(word.host)
+        word.say(office)
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Office:
+    """Return an unlocked consent whose policy asks for everything."""
+    made = open_office(tmp_path)
+    made.consent.opened(Memory())
+    return made
+
+
+@given(before=st.lists(WORDS, max_size=5), last=WORDS)
+def test_undo_restores_all_that_a_word_changed(
+    before: list[Word], last: Word, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What is remembered, what waits, and every byte of the file; then there is nothing more."""
+    office = open_office(tmp_path_factory.mktemp("p"))
+    office.path.write_bytes(b"\xef\xbb\xbf" + TEXT.replace("\n", "\r\n").encode())
+    office.path.chmod(0o640)
+    life(office, before)
+    office.request(last.host)
+    office.consent.reviews(office.now)
+    state, text = office.consent._state, office.path.read_bytes()  # noqa: SLF001  (all of it)
+    if not last.say(office):
+        assert (office.consent._state, office.path.read_bytes()) == (state, text)  # noqa: SLF001
+        return
+    said = office.consent.undo(office.now)
+    assert ": taken back." in said
+    assert (ALREADY_SENT in said) == (last.said != "dismiss")
+    assert (office.consent._state, office.path.read_bytes()) == (state, text)  # noqa: SLF001
+    assert office.path.stat().st_mode & 0o777 == 0o640
+    with pytest.raises(UsageError, match="nothing to take back"):
+        office.consent.undo(office.now)
+
+
+@given(word=WORDS, hosts=st.lists(st.sampled_from(HOSTS), max_size=4))
+def test_undo_leaves_what_came_meanwhile(
+    word: Word, hosts: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Later requests wait on, none twice, and what was used up is not said again."""
+    office = open_office(tmp_path_factory.mktemp("p"))
+    office.request(word.host)
+    first = office.consent.reviews(office.now)
+    if not word.say(office):
+        return
+    for host in hosts:
+        office.request(host)
+    between = office.consent.reviews(office.now)
+    office.consent.undo(office.now)
+    after = office.consent.reviews(office.now)
+    assert len({each.id for each in after}) == len(after)
+    assert {each.pool for each in between} <= {each.pool for each in after}
+    assert {each.pool for each in first} <= {each.pool for each in after}
+    assert office.path.read_text() == TEXT
+    assert office.consent._state.words == ()  # noqa: SLF001
+
+
+def test_undo_says_what_was_said(office: Office) -> None:
+    """About whom, and what."""
+    review = office.review("s1.example")
+    name = review.names[0]
+    expected = []
+    for decided, verb in (("approve", "Approved"), ("deny", "Denied")):
+        office.say(review, decided, names=[name])
+        expected.append(f"{verb} {name} for @shops: taken back. {ALREADY_SENT}")
+        assert office.consent.undo(office.now) == expected[-1]
+    word = Override(recipient="a.example", names=["age"], disclose="never", about="everyone")
+    office.consent.override(word, office.now)
+    assert (
+        office.consent.undo(office.now)
+        == f"Said never of age for everyone: taken back. {ALREADY_SENT}"
+    )
+    office.say(review, "deny", "until restart")
+    assert office.consent.undo(office.now).startswith("Denied ")
+    office.consent.dismiss(review.id)
+    said = office.consent.undo(office.now)
+    assert said.startswith("Dismissed ")
+    assert said.endswith("for @shops: taken back.")
+    assert office.consent.reviews(office.now) == [review]
+
+
+def test_an_edited_policy_is_not_touched(office: Office) -> None:
+    """The word can still be taken back once the file is as we left it."""
+    review = office.review("a.example")
+    office.say(review, "deny", "always")
+    ours = office.path.read_text()
+    for text in (f"{ours}k = 3\n", ours.replace("# all", "# mine"), "lamda = 1\n"):
+        office.path.write_text(text)
+        state = office.consent._state  # noqa: SLF001
+        with pytest.raises(UsageError, match="was edited since"):
+            office.consent.undo(office.now)
+        assert (office.path.read_text(), office.consent._state) == (text, state)  # noqa: SLF001
+    office.path.write_text(ours)
+    office.consent.undo(office.now)
+    assert (office.path.read_text(), office.consent.reviews(office.now)) == (TEXT, [review])
+
+
+def test_an_edit_of_what_was_not_ours_is_named(office: Office) -> None:
+    """With the way out."""
+    office.say(office.review("a.example"), "deny", "always")
+    office.path.write_text(f"{office.path.read_text()}# mine\n")
+    with pytest.raises(UsageError, match="was edited since") as raised:
+        office.consent.undo(office.now)
+    assert "reticent policy" in raised.value.hint
+
+
+@pytest.mark.parametrize("decided", ["approve", "deny"])
+@pytest.mark.parametrize("earlier", [None, ["gender"]])
+def test_an_offer_waits_again(office: Office, decided: str, earlier: list[str] | None) -> None:
+    """What was approved before holds again; a refusal that the approval took back does too."""
+    records = Memory()
+    office.consent.opened(records)
+    if earlier is not None:
+        new = office.consent.offer("a.example", "a.example", earlier, office.now)
+        assert new is not None
+        office.say(new, "approve")
+    kept = dict(records.records)
+    before = office.consent.offered("a.example", office.now)
+    new = office.consent.offer("a.example", "a.example", ["age"], office.now)
+    assert new is not None
+    if decided == "approve":
+        office.path.write_text(f"{TEXT}{REFUSED}")
+    text = office.path.read_bytes()
+    office.say(new, decided)
+    assert office.path.read_bytes() != text
+    assert office.consent.undo(office.now).startswith(
+        "Approved" if decided == "approve" else "Denied"
+    )
+    assert (office.path.read_bytes(), records.records) == (text, kept)
+    assert office.consent.reviews(office.now) == [new]
+    assert office.consent.offered("a.example", office.now) == before
+
+
+def test_an_offer_that_cannot_be_remembered_is_taken_back_later(office: Office) -> None:
+    """What was done of it is not done again."""
+    records = Memory()
+    office.consent.opened(records)
+    first = office.consent.offer("a.example", "a.example", ["gender"], office.now)
+    assert first is not None
+    office.say(first, "approve")
+    new = office.consent.offer("a.example", "a.example", ["age"], office.now)
+    assert new is not None
+    office.path.write_text(refused := f"{TEXT}{REFUSED}")
+    office.say(new, "approve")
+    records.full = True
+    with pytest.raises(VaultError):
+        office.consent.undo(office.now)
+    assert office.consent.reviews(office.now) == []
+    records.full = False
+    office.consent.undo(office.now)
+    assert office.path.read_text() == refused
+    assert office.consent.reviews(office.now) == [new]
+    assert office.consent.offered("a.example", office.now) == frozenset({"gender"})
+
+
+def forgotten(office: Office) -> None:
+    """Lock, and unlock again."""
+    office.consent.closed()
+    office.consent.opened(Memory())
+
+
+def failing(office: Office) -> None:
+    """Say what cannot be said."""
+    with pytest.raises(ReticentError):
+        office.consent.verdict(99, Verdict(decided="deny"), office.now)
+
+
+@pytest.mark.parametrize(("meanwhile", "left"), [(forgotten, False), (failing, True)])
+def test_lock_forgets_the_step_and_a_failure_does_not(
+    office: Office, *, meanwhile: Callable[[Office], None], left: bool
+) -> None:
+    """There is one step, that of the last word which was applied."""
+    review = office.review("a.example")
+    office.say(review, "deny", "until restart")
+    meanwhile(office)
+    if left:
+        assert office.consent.undo(office.now)
+        assert office.consent.reviews(office.now) == [review]
+    else:
+        with pytest.raises(UsageError, match="nothing to take back"):
+            office.consent.undo(office.now)
+
+
+def test_a_refusal_of_a_recipient_is_no_step(office: Office) -> None:
+    """The offers that it settles stay settled; the word before it can be taken back."""
+    review = office.review("b.example")
+    office.consent.offer("a.example", "a.example", ["age"], office.now)
+    office.say(review, "deny", "until restart")
+    office.consent.refuse("a.example", office.now)
+    text = office.path.read_text()
+    office.consent.undo(office.now)
+    assert office.path.read_text() == text
+    assert office.consent.reviews(office.now) == [review]
+    assert office.request("b.example")[1] is None

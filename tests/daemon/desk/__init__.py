@@ -1,1 +1,0 @@
-"""Tests of agent.daemon.desk."""

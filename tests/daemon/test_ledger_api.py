@@ -1,0 +1,308 @@
+"""What the vault keeps, for the user's own eyes."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon.agent import Agent
+from agent.daemon.api import Calls
+from agent.errors import LockedError, UsageError, VaultError
+from agent.wire.base import LATEST_ENTRIES
+from agent.wire.decide import Ask
+from agent.wire.records import Inferred, ProfileChange
+from tests.daemon.doubles import MONDAY, FixedRules, Heard
+from tests.daemon.happening import DEEDS, Deed, Life
+from tests.daemon.people import MODEL, OPEN, ROWS, SHOP, living
+from tests.decision.transcripts import HOSTS, POLICIES, QUERIES
+from tests.vault.histories import disclosed
+
+GUARDED = """
+lambda = 0.0
+[groups]
+adverts = ["ads.test", "more.test"]
+[attributes]
+job = { guard = 0.5 }
+[[rule]]
+recipient = "more.test"
+attribute = "region"
+guard = 0.1
+[[rule]]
+recipient = "books.example"
+attribute = "job"
+guard = 0.0
+"""
+OWN = {each.name: each.values[1:] for each in MODEL.attributes[: MODEL.persons]}
+SETTING = st.dictionaries(st.sampled_from(sorted(OWN)), st.integers(0, 1), min_size=1)
+GROUPED = OPEN + '[groups]\nadverts = ["ads.test", "more.test"]\n'
+
+
+def calls_of(agent: Agent) -> Calls:
+    """Return the calls to an agent, on a Monday."""
+    return Calls(agent, lambda: MONDAY)
+
+
+def names(found: list[Inferred]) -> list[str]:
+    """Return of what something is inferred."""
+    return [each.name for each in found]
+
+
+def test_what_is_unset_waits_no_more() -> None:
+    """Nor what undo unsets; it waits again once it is set and asked for."""
+    agent, vault = living('preset = "generous"\ndisclose = "ask"\nlambda = 0.0\n')
+    calls, own = calls_of(agent), vault.profile.values()[MODEL.id]
+
+    def waiting() -> set[str]:
+        calls.decide(Ask(query=QUERIES[0], recipient="shop.example"))
+        return {name for each in calls.reviews() for name in each.names} & own.keys()
+
+    assert len(waiting()) > 1
+    gone, *rest = sorted(waiting())
+    calls.change_profile(ProfileChange(unset=[gone]))
+    assert gone not in {name for each in calls.reviews() for name in each.names}
+    assert waiting() == {*rest}
+    calls.undo()
+    assert waiting() == {gone, *rest}
+    calls.change_profile(ProfileChange(unset=[*own]))
+    assert calls.reviews() == [] or not waiting()
+    calls.change_profile(ProfileChange(set=own))
+    assert waiting()
+    calls.undo()
+    assert not {name for each in calls.reviews() for name in each.names} & own.keys()
+
+
+def test_it_is_what_is_guarded_from_the_pool() -> None:
+    """By the rules for its domain, or for any member of a group; in the model's order."""
+    calls = calls_of(living(GUARDED)[0])
+    assert names(calls.knowledge(recipient="shop.example").inferred) == ["job"]
+    assert names(calls.knowledge(recipient="books.example").inferred) == []
+    for member in ("ads.test", "x.more.test", "@adverts"):
+        assert names(calls.knowledge(recipient=member).inferred) == ["region", "job"]
+    agent, _ = living(None)
+    assert calls_of(agent).knowledge(recipient="shop.example").inferred == []
+
+
+@given(st.sampled_from(HOSTS), st.lists(st.sampled_from(QUERIES)), st.integers(0, len(ROWS) - 1))
+def test_it_is_counted_among_those_who_agree(host: str, queries: list[str], row: int) -> None:
+    """Whatever was told until now; and who agrees gets the same answer, whatever their job is."""
+    agent, _ = living(GUARDED, row)
+    calls = calls_of(agent)
+    for query in queries:
+        calls.decide(Ask(query=query, recipient=host))
+    held = calls.knowledge(recipient=host)
+    agree = [
+        each
+        for each in ROWS.tolist()
+        if all(MODEL.attributes[i].values[each[i]] == v for i, v in indexed(held.values).items())
+    ]
+    assert held.people_left == len(agree)
+    for found in held.inferred:
+        at = MODEL.index(found.name)
+        said = [each[at] for each in agree if each[at]]
+        best = max(map(said.count, set(said)), default=0) / max(len(said), 1)
+        assert found.best_guess == pytest.approx(best if len(said) >= 30 else 0.0)
+        assert found.title == MODEL.attributes[at].title
+
+
+def indexed(values: dict[str, str]) -> dict[int, str]:
+    """Return values by the index of their attribute."""
+    return {MODEL.index(name): value for name, value in values.items()}
+
+
+def test_of_values_that_nobody_has_nothing_can_be_said() -> None:
+    """As of an entry that another model decided."""
+    agent, vault = living(GUARDED)
+    vault.ledger.append(disclosed(MONDAY, "shop.example", age="older than any"))
+    held = calls_of(agent).knowledge(recipient="shop.example")
+    assert (held.people_left, held.values) == (0, {"age": "older than any"})
+    [job] = held.inferred
+    assert (job.bits, job.best_guess) == (0.0, 0.0)
+    assert job.by_chance > 0.3
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES.keys())
+def test_it_follows_every_policy(policy: str) -> None:
+    """It is what stays out of requests because it is guarded; new rules hold at once."""
+    agent, _ = living(policy)
+    calls = calls_of(agent)
+    asked = calls.explain(Ask(query=QUERIES[0], recipient="shop.example"))
+    guarded = [each.name for each in asked.candidates if each.reason == "guarded"]
+    assert names(calls.knowledge(recipient="shop.example").inferred) == guarded
+    agent.rules = FixedRules(GUARDED)
+    assert names(calls.knowledge(recipient="shop.example").inferred) == ["job"]
+
+
+@given(SETTING, st.lists(st.sampled_from(HOSTS)), st.sets(st.sampled_from(HOSTS)), st.booleans())
+def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
+    new: dict[str, int], before: list[str], between: set[str], replace: bool
+) -> None:
+    """As it was, once; who was told new values is exactly whom the ledger has since, by pool."""
+    agent, vault = living(GROUPED)
+    calls, pool_of = calls_of(agent), agent.rules.active.pool_of
+    for host in before:
+        calls.decide(Ask(query=QUERIES[0], recipient=host))
+    own = {name: OWN[name][at % len(OWN[name])] for name, at in new.items()}
+    old, count = calls.profile(), vault.ledger.count
+    wanted = ProfileChange(models={MODEL.id: own}, replace=replace)
+    shown = calls.change_profile(
+        ProfileChange(models={MODEL.id: own}, replace=replace, dry_run=True)
+    )
+    assert (shown.done, calls.profile()) == (False, old)
+    changed = calls.change_profile(wanted)
+    assert (changed.done, changed.changes, changed.stale) == (True, shown.changes, shown.stale)
+    now = calls.profile().values[MODEL.id]
+    assert now == {**({} if replace else old.values[MODEL.id]), **own}
+    names = {each.name for each in changed.changes}
+    assert names == {n for n in OWN if old.values[MODEL.id].get(n) != now.get(n)}
+    for host in sorted(between):
+        calls.decide(Ask(query=QUERIES[0], recipient=host))
+    if not names:
+        with pytest.raises(UsageError, match="nothing to take back"):
+            calls.undo()
+        return
+    said = calls.undo().what
+    assert calls.profile() == old
+    told: dict[str, set[str]] = {}
+    for entry in vault.ledger.read(count):
+        for name in names & dict(entry.record.disclosed).keys():  # type: ignore[union-attr]
+            told.setdefault(pool_of(entry.record.host), set()).add(name)
+    assert said.startswith("Changed ")
+    assert said.endswith(": taken back. None of it left meanwhile.") == (not told)
+    for pool in {pool_of(host) for host in HOSTS}:
+        part = said.partition(f"{pool} was told ")[2].partition(";")[0].removesuffix(".")
+        assert {*part.replace(" and ", ", ").split(", ")} - {""} == told.get(pool, set())
+    with pytest.raises(UsageError, match="nothing to take back"):
+        calls.undo()
+
+
+def test_a_change_is_taken_back_until_the_vault_locks() -> None:
+    """The old values are in memory alone; and a failure takes nothing back."""
+    agent, vault = living(OPEN)
+    calls, old = calls_of(agent), vault.profile.values()
+    calls.change_profile(ProfileChange(unset=["age"]))
+    vault.records.full = True
+    with pytest.raises(VaultError):
+        calls.undo()
+    vault.records.full = False
+    assert calls.undo().what.startswith("Changed age in your profile: taken back.")
+    assert vault.profile.values() == old
+    calls.change_profile(ProfileChange(unset=["age"]))
+    agent.lock()
+    agent.vault = vault
+    agent.opened(vault, MONDAY)
+    with pytest.raises(UsageError, match="nothing to take back"):
+        calls.undo()
+    assert "age" not in vault.profile.values()[MODEL.id]
+
+
+@given(DEEDS, st.booleans(), st.integers(1, 5))
+def test_each_is_there_once_in_its_order(deeds: list[Deed], backwards: bool, limit: int) -> None:
+    """Under the number that was told of it, whatever the clock does; the oldest is cut off.
+
+    What happened while the vault was locked left nothing, nor did what carried nothing before.
+    """
+    life = Life(backwards=backwards)
+    for deed in deeds:
+        life.do(deed)
+    found = life.calls.requests(limit=1000)
+    assert [each.number for each in found] == life.numbers
+    assert life.calls.requests(limit=limit) == found[-limit:]
+    times = [each.at for each in found if each.number > 0 or not backwards]
+    assert times == sorted(times)
+    for each in found:
+        assert (each.number < 0) == (each.kind == "nothing")
+        assert each.waiting == life.waited.get(each.number, 0)
+
+
+@given(DEEDS)
+def test_it_says_what_the_ledger_says_and_no_value(deeds: list[Deed]) -> None:
+    """Of what carried something; of the rest, what was asked, and why it got nothing."""
+    life = Life()
+    for deed in deeds:
+        life.do(deed)
+    found = life.calls.requests(limit=1000)
+    for each, entry in zip(
+        [each for each in found if each.number > 0], life.calls.ledger(limit=1000), strict=True
+    ):
+        assert (each.number, each.kind, each.at) == (entry.number, entry.kind, entry.at)
+        assert (each.recipient, each.query, each.asked) == (
+            entry.recipient,
+            entry.query,
+            entry.asked,
+        )
+        assert each.disclosed == [*entry.disclosed]
+        assert (each.utility_bits, each.people_left) == (entry.utility_bits, entry.people_left)
+    for each in found:
+        assert each.pool == life.agent.rules.active.pool_of(each.recipient)
+        if each.kind == "nothing":
+            assert not each.disclosed
+            assert (each.code == "blocked") == (each.recipient == "books.example")
+            assert (each.utility_bits, each.people_left) == (None, None)
+    for host in ("www.shop.example", "ads.test", "@adverts"):
+        pool = life.agent.rules.active.pool(host)
+        mine = [each for each in found if each.pool == pool]
+        assert life.calls.requests(recipient=host) == mine
+        assert life.calls.requests(recipient=host, limit=1) == mine[-1:]
+
+
+def test_nothing_is_remembered_once_it_is_locked() -> None:
+    """Not even in what only a defect would show."""
+    life = Life()
+    life.ask("books.example", "a query of mine")
+    assert [each.ask.query for each in life.agent.silent_requests] == ["a query of mine"]
+    life.agent.lock()
+    assert [*life.agent.silent_requests] == []
+    with pytest.raises(LockedError):
+        life.calls.requests()
+    assert life.calls.decide(SHOP).code == "locked"
+    assert [*life.agent.silent_requests] == []
+    assert isinstance(life.agent.bus, Heard)
+    assert life.agent.bus.kinds == ["nothing", "lock"]
+
+
+def test_what_cannot_be_recorded_carried_nothing() -> None:
+    """The disk is full: that is said of the request too, and of no other."""
+    life = Life()
+    life.vault.records.full = True
+    with pytest.raises(VaultError):
+        life.calls.decide(SHOP)
+    life.vault.records.full = False
+    life.calls.decide(SHOP)
+    assert [(each.kind, each.code) for each in life.calls.requests()] == [
+        ("nothing", "failed"),
+        ("disclosed", "answered"),
+    ]
+
+
+def test_without_a_policy_each_request_carries_nothing() -> None:
+    """What names no host is none; and what has no group of a name cannot be asked about."""
+    life = Life(None)
+    life.calls.decide(Ask(query="q", recipient="HTTPS://Shop.Example/x", asked=["age"]))
+    life.calls.decide(Ask(query="q", recipient="no host at all"))
+    [found] = life.calls.requests()
+    assert (found.recipient, found.pool, found.code) == ("shop.example",) * 2 + ("no policy",)
+    assert found.asked == ["age"]
+    with pytest.raises(UsageError):
+        life.calls.requests(recipient="@nobody")
+
+
+def test_a_hundred_are_enough_where_nobody_says_how_many() -> None:
+    """As of the ledger."""
+    life = Life()
+    for _ in range(LATEST_ENTRIES + 1):
+        life.ask("books.example", "q")
+    assert len(life.calls.requests()) == LATEST_ENTRIES
+
+
+def test_an_hour_back_changes_no_order() -> None:
+    """As where a clock is set, between requests that carry something and others."""
+    life = Life()
+    for host, hours in (("shop.example", 2), ("books.example", -3), ("www.shop.example", 1)):
+        life.now += timedelta(hours=hours)
+        life.ask(host, SHOP.query)
+    assert [each.recipient for each in life.calls.requests()] == [
+        "shop.example",
+        "books.example",
+        "www.shop.example",
+    ]

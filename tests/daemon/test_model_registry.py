@@ -1,0 +1,239 @@
+"""The models at hand, read again when they change."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.daemon.model_registry import SHIPPED, ModelRegistry
+from agent.errors import DamagedModelError, ModelError, SignatureError, UnsafeError, UsageError
+from agent.model.file import SUFFIX, write
+from agent.model.signature import generate_key, sign, signature_path
+from tests.daemon.doubles import MONDAY
+from tests.decision.made import made_model
+from tests.model.examples import STRANGER
+
+ANY: tuple[str, ...] = ()
+
+
+class Filled:
+    """A registry in a folder, and a folder of models to take from; each look is a second later."""
+
+    def __init__(self, folder: Path) -> None:
+        self.source = folder / "source"
+        self.source.mkdir()
+        self.registry = ModelRegistry(folder / "models")
+        self.looks = 0
+
+    @property
+    def now(self) -> datetime:
+        """The time, a second after the last one."""
+        self.looks += 1
+        return MONDAY + timedelta(seconds=self.looks)
+
+    def made(self, name: str, seed: int = 1, model_id: str | None = None) -> Path:
+        """Return a model's file; ``model_id``: another one than it has anyhow."""
+        path = self.source / f"{name}{SUFFIX}"
+        model = made_model(seed)
+        write(model if model_id is None else replace(model, id=model_id), path)
+        return path
+
+    def signed(self, name: str) -> tuple[Path, str]:
+        """Return a signed model, and the key that signed it."""
+        path, key = self.made(name, model_id=name), self.source / f"{name}.pem"
+        public = generate_key(key)
+        sign(path, key)
+        return path, public
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Filled:
+    """Return an empty registry."""
+    return Filled(tmp_path)
+
+
+def test_the_shipped_model_is_always_there(filled: Filled) -> None:
+    """By its name and as the one that is meant by none, whatever keys are trusted."""
+    keys = (STRANGER,)
+    shipped = filled.registry.of(None, keys, filled.now)
+    assert filled.registry.of(SHIPPED, ANY, filled.now).digest == shipped.digest
+    [status] = filled.registry.status(keys, filled.now)
+    assert (status.name, status.shipped, status.problem) == (SHIPPED, True, None)
+    assert (status.digest, status.attributes) == (shipped.digest, len(shipped.attributes))
+    with pytest.raises(UsageError):
+        filled.registry.remove(SHIPPED)
+    with pytest.raises(UsageError):
+        filled.registry.add(filled.made(SHIPPED), ANY, filled.now)
+
+
+def test_a_model_that_is_added_is_a_copy(filled: Filled) -> None:
+    """Only its owner can read it, and the file it was made of may go."""
+    path = filled.made("mine")
+    added = filled.registry.add(path, ANY, filled.now)
+    path.unlink()
+    model = filled.registry.of("mine", ANY, filled.now)
+    assert (added.name, added.digest, added.maker) == ("mine", model.digest, None)
+    assert filled.registry.status(ANY, filled.now)[1] == added
+    assert [each.id for each in filled.registry.usable(ANY, filled.now)] == ["so2017", "made-1"]
+    [file] = filled.registry.folder.iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert filled.registry.folder.stat().st_mode & 0o777 == 0o700
+    assert filled.registry.of("mine", ANY, filled.now) is model
+
+
+def test_only_trusted_makers_are_used(filled: Filled) -> None:
+    """What nobody signed, or somebody else, is not taken, and not used where it lies already."""
+    path, key = filled.signed("signed")
+    other = generate_key(filled.source / "other.pem")
+    plain = filled.made("plain", 2)
+    for refused in (path, plain):
+        with pytest.raises(SignatureError):
+            filled.registry.add(refused, (other,), filled.now)
+    assert filled.registry.names() == [SHIPPED]
+    assert filled.registry.add(path, (other, key), filled.now).maker == key
+    filled.registry.add(plain, ANY, filled.now)
+    for name, keys in (("signed", (other,)), ("plain", (key,))):
+        with pytest.raises(SignatureError):
+            filled.registry.of(name, keys, filled.now)
+        assert filled.registry.of(name, ANY, filled.now)
+    assert [each.id for each in filled.registry.usable((key,), filled.now)] == ["so2017", "signed"]
+    problems = [each.problem for each in filled.registry.status((key,), filled.now)]
+    assert [problem is None for problem in problems] == [True, False, True]
+
+
+def test_a_signed_model_is_trusted_under_its_own_name_alone(filled: Filled) -> None:
+    """A policy chooses by the name: a trusted model must not stand for another one."""
+    path, key = filled.signed("library")
+    filled.registry.add(path, (key,), filled.now)
+    assert filled.registry.of("library", (key,), filled.now)
+    for each in [*filled.registry.folder.iterdir()]:
+        each.rename(each.with_name(f"clinic{each.suffix}"))
+    with pytest.raises(SignatureError, match="signed as 'library' and is named 'clinic'"):
+        filled.registry.of("clinic", (key,), filled.now)
+    for each in (path, signature_path(path)):
+        each.rename(each.with_name(f"other{each.suffix}"))
+    with pytest.raises(SignatureError, match="signed as 'library' and is named 'other'"):
+        filled.registry.add(path.with_name(f"other{SUFFIX}"), ANY, filled.now)
+
+
+def test_a_model_that_others_can_write_is_not_used(filled: Filled) -> None:
+    """Nor one in a folder to which they can."""
+    filled.registry.add(filled.made("mine"), ANY, filled.now)
+    place = filled.registry.folder / f"mine{SUFFIX}"
+    for each, bits in ((place, 0o666), (filled.registry.folder, 0o777)):
+        before = each.stat().st_mode
+        each.chmod(bits)
+        with pytest.raises(UnsafeError, match="other users can write to this"):
+            ModelRegistry(filled.registry.folder).of("mine", ANY, filled.now)
+        each.chmod(before)
+    assert ModelRegistry(filled.registry.folder).of("mine", ANY, filled.now)
+
+
+def test_an_unsound_key_trusts_nobody(filled: Filled) -> None:
+    """It is named, and the shipped model needs none."""
+    path, key = filled.signed("mine")
+    filled.registry.add(path, (key,), filled.now)
+    unsound = (key, "ed25519:01" + "0" * 62)
+    assert filled.registry.of(SHIPPED, unsound, filled.now)
+    with pytest.raises(UsageError, match="anybody could sign for it"):
+        filled.registry.of("mine", unsound, filled.now)
+
+
+def test_a_signature_of_another_model_is_refused(filled: Filled) -> None:
+    """Also where the policy asks for none."""
+    path, _ = filled.signed("mine")
+    other = filled.made("other", 2)
+    signature_path(path).rename(signature_path(other))
+    with pytest.raises(SignatureError) as raised:
+        filled.registry.add(other, ANY, filled.now)
+    assert raised.value.where == str(other)
+    assert filled.registry.names() == [SHIPPED]
+
+
+@pytest.mark.parametrize("name", ["Mine", "a b", "", "ä", "-a", "a" * 101])
+def test_a_name_that_no_policy_can_say_is_refused(filled: Filled, name: str) -> None:
+    """The policy chooses a model by its name."""
+    path = filled.made("mine")
+    with pytest.raises(UsageError):
+        filled.registry.add(path.rename(path.with_name(f"{name}{SUFFIX}")), ANY, filled.now)
+
+
+def test_a_name_is_not_taken_twice(filled: Filled) -> None:
+    """What lies there stays as it is."""
+    filled.registry.add(filled.made("mine", 1), ANY, filled.now)
+    with pytest.raises(UsageError):
+        filled.registry.add(filled.made("mine", 2), ANY, filled.now)
+    assert filled.registry.of("mine", ANY, filled.now).id == "made-1"
+
+
+def test_what_is_no_model_is_not_taken(filled: Filled) -> None:
+    """Damaged, not there, a folder: nothing is left behind."""
+    damaged = filled.made("damaged")
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    (filled.source / f"folder{SUFFIX}").mkdir()
+    with pytest.raises(DamagedModelError):
+        filled.registry.add(damaged, ANY, filled.now)
+    for name in ("folder", "missing"):
+        with pytest.raises(UsageError):
+            filled.registry.add(filled.source / f"{name}{SUFFIX}", ANY, filled.now)
+    assert [*filled.registry.folder.iterdir()] == []
+
+
+def test_a_model_that_changes_is_read_again(filled: Filled) -> None:
+    """Replaced, damaged, mended, removed."""
+    filled.registry.add(filled.made("mine", 1), ANY, filled.now)
+    place = filled.registry.folder / f"mine{SUFFIX}"
+    write(made_model(2), place)
+    assert filled.registry.of("mine", ANY, filled.now).id == "made-2"
+    whole = place.read_bytes()
+    place.write_bytes(whole[:-5])
+    with pytest.raises(ModelError):
+        filled.registry.of("mine", ANY, filled.now)
+    [_, status] = filled.registry.status(ANY, filled.now)
+    assert (status.problem is not None, status.digest, status.queries) == (True, "", 0)
+    place.write_bytes(whole)
+    assert filled.registry.of("mine", ANY, filled.now).id == "made-2"
+    filled.registry.remove("mine")
+    with pytest.raises(UsageError):
+        filled.registry.of("mine", ANY, filled.now)
+    assert filled.registry.names() == [SHIPPED]
+
+
+def test_the_shelf_is_complete_where_nothing_wanted_is_away(filled: Filled) -> None:
+    """Or lies there and must not be used."""
+    assert filled.registry.complete([], ANY, filled.now)
+    assert not filled.registry.complete(["mine"], ANY, filled.now)
+    filled.registry.add(filled.made("mine"), ANY, filled.now)
+    assert filled.registry.complete(["mine", SHIPPED], ANY, filled.now)
+    (filled.registry.folder / f"other{SUFFIX}").write_bytes(b"no model")
+    assert not filled.registry.complete(["mine"], ANY, filled.now)
+
+
+def test_a_removed_model_takes_its_signature_along(filled: Filled) -> None:
+    """It would be that of the next model of this name."""
+    path, _ = filled.signed("mine")
+    filled.registry.add(path, ANY, filled.now)
+    filled.registry.remove("mine")
+    assert [*filled.registry.folder.iterdir()] == []
+    with pytest.raises(UsageError):
+        filled.registry.remove("mine")
+
+
+def test_a_model_in_use_is_looked_at_twice_a_second_at_most(filled: Filled) -> None:
+    """What changed a moment ago is noticed at the next look."""
+    filled.registry.add(filled.made("mine", 1), ANY, MONDAY)
+    write(made_model(2), filled.registry.folder / f"mine{SUFFIX}")
+    soon = MONDAY + timedelta(milliseconds=400)
+    assert filled.registry.of("mine", ANY, soon).id == "made-1"
+    assert filled.registry.of("mine", ANY, soon + timedelta(milliseconds=200)).id == "made-2"
+
+
+@pytest.mark.parametrize("name", ["../mine", "/etc/passwd", "mine/x", ".hidden", "mine\0"])
+def test_a_name_is_no_path(filled: Filled, name: str) -> None:
+    """What lies elsewhere is neither used nor removed."""
+    filled.registry.add(filled.made("mine"), ANY, filled.now)
+    with pytest.raises(UsageError):
+        filled.registry.of(name, ANY, filled.now)
+    with pytest.raises(UsageError):
+        filled.registry.remove(name)

@@ -1,0 +1,318 @@
+"""The policy file rewritten, and one that others could have written."""
+
+import asyncio
+import os
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from stat import S_IMODE
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon.policy_file import (
+    SETTLING,
+    UNREADABLE,
+    Fingerprint,
+    fingerprint_of,
+    rewrite,
+    settling,
+)
+from agent.errors import UnsafeError, UsageError
+from policy.rules import Policy
+from tests.daemon.test_policy_file import GOOD, OTHER, Edited, Live
+from tests.wire.fake import short_folder
+
+NOW = datetime(2027, 3, 1, 9, tzinfo=UTC)
+SPANS = st.integers(-2_000, 2_000).map(lambda number: timedelta(milliseconds=number))
+INTRUDER = 65534
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+BEFORE = 'disclose = "ask"  # é\r\n'
+ADDED = "k = 3\n"
+
+
+def stamp(written: timedelta, changed: timedelta) -> Fingerprint:
+    """Return the stamp of a file that was written to and changed so long before now."""
+    first, second = (round((NOW - each).timestamp() * 1e9) for each in (written, changed))
+    return Fingerprint(first, second, 1, 2, 3)
+
+
+def test_an_edit_that_hides_is_noticed(tmp_path: Path) -> None:
+    """As long as before, in place, and with the time set back: as a careful copy does it."""
+    path = tmp_path / "policy.toml"
+    path.write_text("nothing = true\n")
+    os.utime(path, ns=(1, 1))
+    before = fingerprint_of(path)
+    for _ in range(10_000):  # the clock of a file system has steps
+        path.write_text("nothing =false\n")
+        os.utime(path, ns=(1, 1))
+        if fingerprint_of(path) != before:
+            break
+    after = fingerprint_of(path)
+    assert before is not None
+    assert after is not None
+    assert after != before == after._replace(changed_at=before.changed_at)
+
+
+@given(SPANS, SPANS)
+def test_a_file_settles_by_both_of_its_times(written: timedelta, changed: timedelta) -> None:
+    """A time that was set, to the past or the future, does not make it any older."""
+    fresh = [timedelta(0) <= each < SETTLING for each in (written, changed)]
+    assert settling(stamp(written, changed), NOW) == any(fresh)
+
+
+def test_what_is_not_there_has_settled(tmp_path: Path) -> None:
+    """And what cannot be seen is told from it."""
+    assert fingerprint_of(tmp_path / "none") is None
+    assert fingerprint_of(tmp_path / "none" / "below") is None
+    assert not settling(None, NOW)
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    assert fingerprint_of(loop) == UNREADABLE
+    assert not settling(UNREADABLE, NOW)
+
+
+def by_another(script: str, *arguments: Path) -> None:
+    """Let another user of the machine run a shell script."""
+    subprocess.run(
+        ["/bin/sh", "-ec", script, "sh", *arguments],
+        check=True,
+        user=INTRUDER,
+        group=INTRUDER,
+        extra_groups=[],
+    )
+
+
+@AS_ROOT
+def test_a_policy_that_another_user_put_there_is_not_obeyed() -> None:
+    """They rename our folder, where they can, and supply one of theirs; not even old rules stay."""
+    with short_folder() as home:
+        (home / "config").mkdir(0o700)
+        edited = Edited(home / "config")
+        home.chmod(0o777)
+        edited.save(GOOD)
+        edited.look()
+        assert (edited.text,) == (None,), "others can replace the folder"
+        home.chmod(0o711)
+        edited.save(OTHER)
+        edited.look()
+        assert (edited.text,) == (OTHER,)
+        home.chmod(0o777)
+        script = 'mv "$1/config" "$1/old" && mkdir "$1/config" && echo "lambda = 0.0" >"$2"'
+        by_another(script, home, edited.path)
+        assert edited.look()
+        status = edited.rules.status()
+        assert (edited.text, status.in_use, status.loaded_at) == (None, False, None)
+        assert "others can write to this folder" in status.problems[0]
+        home.chmod(0o755)
+        edited.rules.reload(edited.now)
+        assert (edited.text,) == (None,), "it is theirs"
+        assert "belongs to another user" in edited.rules.status().problems[0]
+
+
+@AS_ROOT
+def test_a_link_is_obeyed_where_it_leads_to_a_file_of_ours(tmp_path: Path) -> None:
+    """As programs that manage such files make them; never to one that others can write."""
+    (tmp_path / "config").mkdir(0o700)
+    edited = Edited(tmp_path / "config")
+    dotfiles, shared = tmp_path / "dotfiles.toml", tmp_path / "shared.toml"
+    dotfiles.write_text(GOOD)
+    edited.path.symlink_to(dotfiles)
+    edited.look()
+    assert (edited.text,) == (GOOD,)
+    shared.write_text(OTHER)
+    shared.chmod(0o666)
+    os.chown(shared, INTRUDER, INTRUDER)
+    for owner, bits in ((INTRUDER, 0o666), (INTRUDER, 0o644), (0, 0o666), (0, 0o646)):
+        os.chown(shared, owner, owner)
+        shared.chmod(bits)
+        edited.path.unlink()
+        edited.path.symlink_to(shared)
+        edited.rules.reload(edited.now)
+        assert (edited.text,) == (None,)
+        assert str(edited.path) in edited.rules.status().problems[0]
+    shared.chmod(0o644)
+    edited.rules.reload(edited.now)
+    assert (edited.text,) == (OTHER,)
+
+
+@AS_ROOT
+def test_a_folder_that_is_mended_needs_no_edit() -> None:
+    """The rules are in force again, for who looks and for who asks; meanwhile it is said once."""
+    with short_folder() as home:
+        (home / "config").mkdir(0o700)
+        edited, live = Edited(home / "config"), Live(home / "config")
+        edited.save(GOOD)
+        home.chmod(0o777)
+        assert edited.look()
+        assert not edited.look()
+        assert asyncio.run(live.follow()) is None
+        home.chmod(0o711)
+        assert edited.look()
+        assert (edited.text,) == (GOOD,)
+        assert asyncio.run(live.follow()) == GOOD
+        assert live.told == 2
+
+
+def add(text: str, _: Policy) -> str:
+    """Return a policy with one more line."""
+    return text + ADDED
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    """Return a policy file alone in its folder."""
+    path = tmp_path / "policy.toml"
+    path.write_bytes(BEFORE.encode())
+    return path
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_all_but_the_change_stays(policy: Path, mode: int, mark: bytes) -> None:
+    """The mode, the ends of lines, the mark of the encoding; no other file is left."""
+    policy.write_bytes(mark + BEFORE.encode())
+    policy.chmod(mode)
+    after = rewrite(policy, add)
+    assert after.text == BEFORE + ADDED
+    assert policy.read_bytes() == mark + (BEFORE + ADDED).encode()
+    assert S_IMODE(policy.stat().st_mode) == mode
+    assert [*policy.parent.iterdir()] == [policy]
+
+
+def test_what_a_killed_one_left_goes(policy: Path) -> None:
+    """With the next change; nothing that is only called alike."""
+    left, other = (
+        policy.with_name(".policy.toml.0a1b2c3d.part"),
+        policy.with_name(".policy.toml~"),
+    )
+    for path in (left, other):
+        path.touch()
+    rewrite(policy, add)
+    assert {*policy.parent.iterdir()} == {policy, other}
+
+
+def test_a_reader_sees_the_old_or_the_new(policy: Path) -> None:
+    """The file is replaced, so who has it open reads on in the old one."""
+    with policy.open("rb") as file:
+        rewrite(policy, add)
+        assert file.read() == BEFORE.encode()
+    assert policy.read_bytes() == (BEFORE + ADDED).encode()
+
+
+def test_nothing_to_change_writes_nothing(policy: Path) -> None:
+    """Not even the same again."""
+    before = policy.stat()
+    assert rewrite(policy, lambda text, _: text).text == BEFORE
+    assert policy.stat() == before
+
+
+def test_a_link_stays_a_link(policy: Path) -> None:
+    """To a file kept elsewhere, under version control say."""
+    link, relative = policy.parent / "link.toml", policy.parent / "other.toml"
+    link.symlink_to(policy)
+    relative.symlink_to(link.name)
+    rewrite(relative, add)
+    assert relative.is_symlink()
+    assert link.is_symlink()
+    assert policy.read_bytes() == (BEFORE + ADDED).encode()
+
+
+def test_no_file_means_no_rules(tmp_path: Path) -> None:
+    """A verdict must not make a policy: with one, more may leave than without."""
+    dangling = tmp_path / "link.toml"
+    dangling.symlink_to(tmp_path / "nowhere.toml")
+    for path in (tmp_path / "policy.toml", dangling):
+        with pytest.raises(UsageError, match="no rules are in use"):
+            rewrite(path, add)
+    assert [*tmp_path.iterdir()] == [dangling]
+
+
+@pytest.mark.parametrize(("before", "after"), [("", ADDED), ("# gone\n", ADDED), (BEFORE, "")])
+def test_a_file_that_says_nothing_is_no_policy(policy: Path, before: str, after: str) -> None:
+    """What it said is lost: one more rule would make it one, and an open one."""
+    policy.write_bytes(before.encode())
+    with pytest.raises(UsageError, match="nothing was written"):
+        rewrite(policy, lambda *_: after)
+    assert policy.read_bytes() == before.encode()
+
+
+@pytest.mark.parametrize("content", [b"lamda = 5\n", b"k = \n", b"\xff\n", b"k = 0\n"])
+def test_a_file_with_mistakes_is_left_alone(policy: Path, content: bytes) -> None:
+    """It is not in use, so nobody could say what a change of it does."""
+    policy.write_bytes(content)
+    with pytest.raises(UsageError):
+        rewrite(policy, add)
+    assert policy.read_bytes() == content
+    assert [*policy.parent.iterdir()] == [policy]
+
+
+def test_a_change_with_a_mistake_is_not_written(policy: Path) -> None:
+    """The last good rules stay in the file."""
+    with pytest.raises(UsageError, match="nothing was written"):
+        rewrite(policy, lambda text, _: f"{text}k = 0\n")
+    assert policy.read_bytes() == BEFORE.encode()
+
+
+def test_a_change_in_between_is_kept(policy: Path) -> None:
+    """An editor that saves at that moment loses nothing, and neither does the verdict."""
+    theirs = "lambda = 7\n"
+
+    def race(text: str, rules: Policy) -> str:
+        if theirs not in text:
+            policy.write_bytes((text + theirs).encode())
+        return add(text, rules)
+
+    assert rewrite(policy, race).text == BEFORE + theirs + ADDED
+    assert policy.read_bytes() == (BEFORE + theirs + ADDED).encode()
+
+
+def test_who_never_stops_changing_it_is_noticed(policy: Path) -> None:
+    """Then nothing is written, and what the other wrote stays."""
+
+    def race(text: str, rules: Policy) -> str:
+        policy.write_bytes(f"{text}# {len(text)}\n".encode())
+        return add(text, rules)
+
+    with pytest.raises(UsageError, match="keeps changing"):
+        rewrite(policy, race)
+    assert ADDED not in policy.read_text()
+    assert policy.read_text().count("#") == 4
+    assert [*policy.parent.iterdir()] == [policy]
+
+
+def test_one_that_is_taken_away_is_not_made_again(policy: Path) -> None:
+    """Whoever removes the policy means that nothing is attached."""
+
+    def race(text: str, rules: Policy) -> str:
+        policy.unlink()
+        return add(text, rules)
+
+    with pytest.raises(UsageError):
+        rewrite(policy, race)
+    assert [*policy.parent.iterdir()] == []
+
+
+def test_a_folder_in_which_nothing_can_be_written_is_said(
+    policy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one sentence, with nothing left behind."""
+
+    def full(number: int) -> None:
+        raise OSError(28, "No space left on device", number)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(UsageError, match="cannot be written: no space left on device"):
+        rewrite(policy, add)
+    assert policy.read_bytes() == BEFORE.encode()
+    assert [*policy.parent.iterdir()] == [policy]
+
+
+def test_what_others_can_write_is_not_written_over(policy: Path) -> None:
+    """Nor kept as it is with our name under it: what stands there may be theirs."""
+    before = policy.read_text()
+    policy.chmod(0o666)
+    with pytest.raises(UnsafeError, match="other users can write to this file"):
+        rewrite(policy, lambda text, _: text + "# more\n")
+    assert policy.read_text() == before

@@ -1,0 +1,194 @@
+"""The native-messaging host."""
+
+import os
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.daemon import relay
+from agent.daemon.relay import LARGEST, LENGTH, BrokenOffError, asked, framed, frames
+from agent.wire.base import MOST_BYTES, Fault
+from tests.wire.fake import short_folder
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-Length: %d\r\n\r\n%b"
+LIMITS = [1, LARGEST - 1, LARGEST, LARGEST + 1, relay.AT_ONCE + LARGEST + 7]
+CONTENTS = st.lists(
+    st.binary(min_size=1, max_size=40) | st.sampled_from(LIMITS).map(bytes), max_size=4
+)
+
+
+def reading(data: bytes, chunks: st.DataObject | None = None) -> Callable[[int], bytes]:
+    """Return what reads bytes as a pipe hands them over: some, at most as many as are asked for."""
+    rest = data
+
+    def read(most: int) -> bytes:
+        nonlocal rest
+        count = most if chunks is None else chunks.draw(st.sampled_from([1, 2, 3, most]))
+        found, rest = rest[: min(count, most)], rest[min(count, most) :]
+        return found
+
+    return read
+
+
+@given(contents=st.lists(st.binary(min_size=1, max_size=12), max_size=4), data=st.data())
+def test_frames_are_what_was_sent_however_it_was_split(
+    contents: list[bytes], data: st.DataObject
+) -> None:
+    """In their order, and the end of the bytes is the end of them."""
+    sent = b"".join(framed(each) for each in contents)
+    assert [*frames(reading(sent, data))] == contents
+
+
+@given(contents=CONTENTS)
+def test_too_large_a_frame_is_passed_over(contents: list[bytes]) -> None:
+    """One byte too many is; and what follows it is read as it was sent."""
+    sent = b"".join(framed(each) for each in contents)
+    assert [*frames(reading(sent))] == [each if len(each) <= LARGEST else None for each in contents]
+
+
+@given(contents=st.lists(st.binary(min_size=1, max_size=12), min_size=1), data=st.data())
+def test_what_is_cut_off_ends_it(contents: list[bytes], data: st.DataObject) -> None:
+    """Whole frames before are read; half of one is none."""
+    whole = b"".join(framed(each) for each in contents[:-1])
+    last = framed(contents[-1])
+    cut = last[: data.draw(st.integers(1, len(last) - 1))]
+    found = frames(reading(whole + cut))
+    assert [next(found) for _ in contents[:-1]] == contents[:-1]
+    with pytest.raises(BrokenOffError):
+        next(found)
+
+
+@pytest.mark.parametrize("length", [0, relay.DAMAGED + 1, 2**32 - 1])
+def test_a_length_that_can_be_none_ends_it(length: int) -> None:
+    """Nothing after it can be trusted to be a frame."""
+    with pytest.raises(BrokenOffError):
+        next(frames(reading(LENGTH.pack(length) + bytes(99))))
+
+
+def test_lengths_are_as_browsers_send_them() -> None:
+    """32 bits, in the order of this machine; the daemon reads as much as the relay hands on."""
+    assert framed(b"{}") == struct.pack("=I", 2) + b"{}"
+    assert LARGEST == MOST_BYTES
+    assert relay.LARGEST_ANSWER == 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        (relay.ABSENT, "no daemon"),
+        (relay.FOREIGN, "no daemon"),
+        (relay.BROKEN, "no daemon"),
+        (relay.SLOW, "too slow"),
+        (relay.LARGE, "too large"),
+    ],
+)
+def test_what_it_says_itself_is_a_fault(said: bytes, code: str) -> None:
+    """As all that does not work is, with a hint."""
+    fault = msgspec.json.decode(said, type=Fault)
+    assert fault.code == code
+    assert fault.what
+    assert fault.hint
+
+
+@contextmanager
+def listening() -> Iterator[tuple[socket.socket, str]]:
+    """Yield a socket that listens, and its path."""
+    with short_folder() as folder, closing(socket.socket(socket.AF_UNIX)) as made:
+        made.bind(str(folder / "s"))
+        made.listen(1)
+        yield made, str(folder / "s")
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[str]:
+    """Answer one request with bytes, whatever it asks, and close the connection."""
+    with listening() as (made, path):
+
+        def serve() -> None:
+            opened, _ = made.accept()
+            with opened:
+                opened.recv(1 << 20)
+                opened.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield path
+        thread.join()
+
+
+@pytest.mark.parametrize("size", [1, 7, relay.LARGEST_ANSWER - 1, relay.LARGEST_ANSWER])
+def test_an_answer_is_handed_back_whole(size: int) -> None:
+    """As large as a browser takes it."""
+    body = b"x" * size
+    with answering(HEAD % (size, body)) as path:
+        assert asked(path, b"{}") == body
+
+
+@pytest.mark.parametrize("size", [relay.LARGEST_ANSWER + 1, relay.LARGEST_ANSWER + (1 << 15)])
+def test_too_large_an_answer_is_not(size: int) -> None:
+    """A browser would end the relay for it."""
+    with answering(HEAD % (size, b"x" * size)) as path:
+        assert asked(path, b"{}") == relay.LARGE
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"HTTP/1.1 200 OK\r\n",
+        b"HTTP/1.1 200 OK\r\n\r\n{}",
+        HEAD % (3, b"{}"),
+        HEAD % (1, b"{}"),
+        HEAD % (0, b""),
+        (HEAD % (2, b"{}")).replace(b": 2", b": two"),
+        b"Content-Length: 2\r\n" + HEAD % (2, b"{}"),
+    ],
+)
+def test_half_an_answer_is_none(answer: bytes) -> None:
+    """What was cut off could be read as something else."""
+    with answering(answer) as path:
+        assert asked(path, b"{}") == relay.BROKEN
+
+
+def test_nobody_there_is_said() -> None:
+    """Neither a file, nor somebody who listens."""
+    with listening() as (made, path):
+        assert asked(f"{path}.none", b"{}") == relay.ABSENT
+        assert asked(f"{path}/none", b"{}") == relay.ABSENT
+        made.close()
+        assert asked(path, b"{}") == relay.ABSENT
+
+
+def test_a_silent_daemon_is_slow() -> None:
+    """It takes the request and says nothing, or takes none."""
+    with listening() as (_, path):
+        assert asked(path, b"{}", 0.01) == relay.SLOW
+        assert asked(path, b"x" * LARGEST, 0.01) == relay.SLOW
+        assert asked(path, b"{}", 0.0) == relay.SLOW
+
+
+def test_a_socket_of_somebody_else_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not asked: what a request says is private."""
+    other = os.geteuid() + 1
+    with listening() as (made, path):
+        monkeypatch.setattr("agent.daemon.relay.os.geteuid", lambda: other)
+        assert asked(path, b"{}") == relay.FOREIGN
+        opened, _ = made.accept()
+        with opened:
+            assert opened.recv(1) == b""
+
+
+def test_elsewhere_the_owner_is_that_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system is not one whose answer we know."""
+    monkeypatch.setattr("agent.daemon.relay.sys.platform", "other")
+    with answering(HEAD % (2, b"{}")) as path:
+        assert asked(path, b"{}") == b"{}"
+        assert Path(path).owner()

@@ -1,0 +1,297 @@
+"""Opening the vault while others are answered."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event as Flag
+from threading import get_ident
+from typing import NamedTuple
+
+import keyring
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.daemon import agent
+from agent.daemon.agent import Agent
+from agent.daemon.consent.consent import Consent
+from agent.daemon.model_registry import ModelRegistry
+from agent.errors import LockedError, VaultError, WrongSecretError
+from agent.vault import secrets
+from agent.vault.secrets import Secret
+from agent.vault.vault import Vault, unlock
+from agent.vault.vault_files import Location
+from agent.wire.state import Status, Unlock
+from tests.cli.vaults import Memory
+from tests.daemon.home import OPEN, WRONG, Home
+from tests.daemon.people import SHOP
+
+STEPS = ("unlock", "unlock", "wrong", "lock", "decide", "finish", "finish")
+TURNS = 20  # of the loop, in which all that can be done is done
+RING = Unlock(method="keyring")
+
+
+class Asked(NamedTuple):
+    """An unlocking that was asked for, and how many calls to lock came before it."""
+
+    task: asyncio.Task[Status]
+    locks: int
+
+
+class Steps:
+    """Calls that come in some order while vaults are opened as slowly as a test wants."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = Home(folder, self.opening)
+        self.gates: list[asyncio.Future[None]] = []
+        self.asked: list[Asked] = []
+        self.locks = 0
+
+    async def opening(self, place: Location, secret: Secret) -> Vault:
+        """Open a vault, once its turn has come."""
+        assert all(gate.done() for gate in self.gates), "two are opened at a time"
+        gate: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.gates.append(gate)
+        await gate
+        return unlock(place, secret)
+
+    async def take(self, step: str) -> None:
+        """Make one call, or let the vault that is being opened be open; check what must hold."""
+        calls = self.home.calls
+        if step in {"unlock", "wrong"}:
+            task = asyncio.create_task(calls.unlock(OPEN if step == "unlock" else WRONG))
+            self.asked.append(Asked(task, self.locks))
+        elif step == "lock":
+            self.locks += 1
+            assert calls.lock().locked
+        elif step == "finish" and self.gates and not self.gates[-1].done():
+            self.gates[-1].set_result(None)
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
+        self.check()
+
+    def check(self) -> None:
+        """A request is answered just where an unlocking since the last lock has come about."""
+        done = [each for each in self.asked if each.task.done()]
+        opened = [each for each in done if each.task.exception() is None]
+        unlocked = any(each.locks == self.locks for each in opened)
+        assert self.home.calls.decide(SHOP).code == ("answered" if unlocked else "locked")
+        assert self.home.calls.locked().locked == (not unlocked)
+        for each in done:
+            error = each.task.exception()
+            assert error is None or isinstance(error, LockedError | WrongSecretError)
+            assert not isinstance(error, LockedError) or each.locks < self.locks
+
+    async def all(self, steps: Sequence[str]) -> None:
+        """Take all steps; then let every call come to its end."""
+        for step in steps:
+            await self.take(step)
+        while not all(each.task.done() for each in self.asked):
+            await self.take("finish")
+        await self.take("lock")
+        self.asked.append(Asked(asyncio.create_task(self.home.calls.unlock(OPEN)), self.locks))
+        await self.take("nothing")
+        await self.take("finish")
+        assert self.asked[-1].task.result().locked is False, "some vault was left open"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(STEPS), max_size=12))
+def test_the_later_word_counts(steps: list[str]) -> None:
+    """Whatever comes in which order, and never are two vaults open."""
+    with TemporaryDirectory() as folder:
+        made = Steps(Path(folder))
+        with made.home:
+            asyncio.run(made.all(steps))
+
+
+@pytest.mark.parametrize(
+    ("steps", "ends"),
+    [
+        (["unlock", "lock", "finish"], [LockedError]),
+        (["unlock", "lock", "unlock", "finish", "finish"], [LockedError, None]),
+        (["unlock", "unlock", "lock", "finish"], [LockedError, LockedError]),
+        (["unlock", "unlock", "finish"], [None, None]),
+        (["wrong", "unlock", "finish", "finish"], [WrongSecretError, None]),
+        (["wrong", "lock", "finish"], [WrongSecretError]),
+    ],
+)
+def test_how_an_unlocking_ends(
+    steps: list[str], ends: list[type[Exception] | None], tmp_path: Path
+) -> None:
+    """One that a lock came after opens nothing; a second one waits, and needs no opening."""
+    made = Steps(tmp_path)
+
+    async def scenario() -> None:
+        for step in steps:
+            await made.take(step)
+        errors = [each.task.exception() for each in made.asked]
+        assert [None if error is None else type(error) for error in errors] == ends
+
+    with made.home:
+        asyncio.run(scenario())
+
+
+def test_the_thread_opens_the_vault_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the loop decides by is touched on the loop alone."""
+    seen: dict[str, set[int]] = {}
+
+    def noting(owner: object, name: str) -> None:
+        whole: Callable[..., object] = getattr(owner, name)
+
+        def noted(*given: object, **named: object) -> object:
+            seen.setdefault(name, set()).add(get_ident())
+            return whole(*given, **named)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    for owner, name in (
+        (agent, "unlock"),
+        (Agent, "opened"),
+        (Agent, "look"),
+        (Consent, "reviews"),
+        (ModelRegistry, "status"),
+    ):
+        noting(owner, name)
+    with Home(tmp_path) as home:
+        home.unlock()
+    opened = seen.pop("unlock")
+    assert len(opened) == 1
+    assert opened != {get_ident()}
+    assert {*seen} == {"opened", "look", "reviews", "status"}
+    assert all(threads == {get_ident()} for threads in seen.values())
+
+
+def test_a_vault_that_nobody_waits_for_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the daemon ends meanwhile; another can open it then."""
+    begun, go = Flag(), Flag()
+
+    def slow(place: Location, secret: Secret) -> Vault:
+        begun.set()
+        assert go.wait(10)
+        return unlock(place, secret)
+
+    async def scenario() -> None:
+        waiting = asyncio.create_task(home.calls.unlock(OPEN))
+        await asyncio.to_thread(begun.wait, 10)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        go.set()
+
+    with Home(tmp_path) as home:
+        monkeypatch.setattr(agent, "unlock", slow)
+        asyncio.run(scenario())
+        assert home.agent.vault is None
+        unlock(home.agent.place, Secret("passphrase", OPEN.secret)).close()
+
+
+def test_what_fails_after_the_vault_is_open_closes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that it can be opened again."""
+    with Home(tmp_path) as home:
+        with monkeypatch.context() as patched:
+            patched.setattr(Agent, "opened", lambda *_: (_ for _ in ()).throw(VaultError("x", "y")))
+            with pytest.raises(VaultError):
+                home.unlock()
+        assert home.agent.vault is None
+        assert not home.unlock().locked
+
+
+def test_a_second_time_changes_nothing(tmp_path: Path) -> None:
+    """Neither which vault is open, nor what is told."""
+    with Home(tmp_path) as home:
+        with pytest.raises(WrongSecretError):
+            home.unlock(WRONG)
+        assert home.calls.decide(SHOP).code == "locked"
+        assert not home.unlock().locked
+        home.fill()
+        vault = home.agent.vault
+        assert home.calls.decide(SHOP).id == 1
+        home.unlock()
+        assert home.agent.vault is vault
+        assert home.calls.lock().locked
+        assert home.calls.lock().locked
+        assert home.bus.kinds == ["lock", "profile", "answer", "lock"]
+        assert home.unlock().entries == 1
+
+
+class Waiting(Memory):
+    """A keyring that asks the user something, who answers once this is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.answered = Flag(), Flag()
+
+    def get_password(self, service: str, username: str) -> str | None:
+        """Return what is kept, once the user agrees."""
+        self.begun.set()
+        self.answered.wait()
+        return super().get_password(service, username)
+
+
+@pytest.fixture
+def keyed(tmp_path: Path) -> Iterator[tuple[Home, Waiting]]:
+    """A machine with a vault that the keyring opens too, which waits for the user."""
+    before, ring = keyring.get_keyring(), Waiting()
+    ring.answered.set()
+    keyring.set_keyring(ring)
+    with Home(tmp_path) as home:
+        with unlock(home.agent.place, Secret("passphrase", OPEN.secret)) as vault:
+            vault.add_keyring()
+        ring.begun.clear()
+        ring.answered.clear()
+        yield home, ring
+    ring.answered.set()
+    keyring.set_keyring(before)
+
+
+async def waiting(home: Home, ring: Waiting) -> asyncio.Task[Status]:
+    """Return an unlocking by the keyring, once that is asked."""
+    task = asyncio.create_task(home.calls.unlock(RING))
+    assert await asyncio.to_thread(ring.begun.wait, 10)
+    return task
+
+
+@pytest.mark.parametrize("other", [True, False])
+def test_while_the_keyring_waits_the_passphrase_opens_it(
+    keyed: tuple[Home, Waiting], other: bool
+) -> None:
+    """And what the keyring says later changes nothing, or opens it."""
+    home, ring = keyed
+
+    async def scenario() -> None:
+        task = await waiting(home, ring)
+        if other:
+            assert not (await home.calls.unlock(OPEN)).locked
+        vault = home.agent.vault
+        ring.answered.set()
+        assert not (await task).locked
+        assert not other or home.agent.vault is vault
+        assert not (await home.calls.unlock(RING)).locked, "open already: nobody is asked"
+
+    asyncio.run(scenario())
+
+
+def test_a_keyring_that_does_not_answer_holds_up_nothing(
+    keyed: tuple[Home, Waiting], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither who asked, for ever, nor the end of the daemon: its thread is waited for by none."""
+    home, ring = keyed
+
+    async def scenario() -> None:
+        ended = await waiting(home, ring)
+        monkeypatch.setattr(secrets, "SECONDS", 0)
+        with pytest.raises(VaultError, match="did not answer"):
+            await home.calls.unlock(RING)
+        ended.cancel()
+
+    asyncio.run(scenario())
+    assert not ring.answered.is_set()
+    assert home.agent.vault is None
