@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Opening = Callable[[Location, Secret], Awaitable[Vault]]
 # How notes begin. Of the first three, `doctor` looks at the files itself.
-NO_POLICY, POLICY, MODEL = "there is no policy in use", "policy: ", "model "
+NO_POLICY, POLICY, MODEL = "no policy is in use", "policy: ", "model "
 MISFIT = "the model "
 AHEAD = "the clock is behind the ledger, whose latest entry is of "
 MINUTE = timedelta(minutes=1)
@@ -282,7 +282,7 @@ def _status_notes(
     for problem in policy.problems:
         yield f"{POLICY}{problem}"
     for name in sorted(_wanted(agent) - {each.name for each in models}):
-        yield f"{POLICY}it asks for the model {name!r}, which is not there"
+        yield f"{POLICY}it names the model {name!r}, which is missing"
     for each in models:
         if each.problem is not None:
             yield f"{MODEL}{each.name}: {each.problem}"
@@ -295,7 +295,7 @@ def _status_notes(
     if agent.vault is not None:
         if agent.ahead > MINUTE:
             latest = agent.vault.ledger.latest or now
-            yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits go by that, not by the clock"
+            yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits follow that, not the clock"
         yield from agent.vault.notes
         yield from _misfits(agent, usable)
 
@@ -313,4 +313,4 @@ def _misfits(agent: Agent, usable: Sequence[Model]) -> Iterator[str]:
     for model in usable:
         names = agent.vault.profile.misfits(model)
         if names:
-            yield f"{MISFIT}{model.id} has not the values you set for {', '.join(names)}"
+            yield f"{MISFIT}{model.id} lacks your values for {', '.join(names)}"

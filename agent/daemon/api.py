@@ -428,5 +428,5 @@ def absolute(place: Place) -> Path:
     """Return a path; UsageError for one that depends on the folder that somebody is in."""
     path = Path(place.path)
     if not path.is_absolute():
-        raise UsageError("this is no absolute path", "begin it with /", place.path)
+        raise UsageError("not an absolute path", "start it with /", place.path)
     return path

@@ -35,7 +35,7 @@ def watcher() -> str | None:
 
 
 def locks(line: str, sessions: Path = SESSIONS) -> bool:
-    """Say whether a line tells of a sleep, or of the lock of a screen of this user's."""
+    """Return whether a line tells of a sleep, or of the lock of a screen of this user's."""
     found = _LOCKS.match(line)
     return bool(_SLEEPS.search(line)) or (found is not None and _is_ours(found[1], sessions))
 
@@ -68,11 +68,11 @@ async def watch(lock: Callable[[], object], program: str | None) -> None:
             with suppress(ProcessLookupError):  # it may just have ended
                 os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
-    LOG.info("the screen's lock is not watched any more")
+    LOG.info("no longer watching the screen's lock")
 
 
 def _is_ours(name: str, sessions: Path) -> bool:
-    """Say whether a session is of this user, or of nobody that can be told."""
+    """Return whether a session is of this user, or of nobody that can be told."""
     number = re.sub(r"_([0-9a-f]{2})", lambda found: chr(int(found[1], 16)), name)
     try:
         text = (sessions / number).read_text(encoding="utf-8", errors="replace")

@@ -79,7 +79,7 @@ def parameters_of(request: web.Request, route: Route) -> dict[str, str | int]:
 
 def too_large() -> RefusedError:
     """Return the error for a body over the limit."""
-    what = f"the body has over {MOST_BYTES:,} bytes"
+    what = f"the body is larger than {MOST_BYTES:,} bytes"
     return RefusedError("too large", what, "send less at once")
 
 
@@ -177,7 +177,7 @@ def _unforeseen(name: str) -> web.Response:
     """Return the answer where a defect of ours was met."""
     if name == DECIDE:
         return reply(Answer(code="failed"))
-    what, hint = "the daemon failed at this", "its log says where; report that"
+    what, hint = "the daemon failed", "please report what its log says"
     return reply(Fault(code="failed", what=what, hint=hint), http_status("failed"))
 
 
@@ -185,7 +185,7 @@ def _unrouted(error: web.HTTPException) -> web.Response:
     """Return the answer where aiohttp knew already that there is none."""
     if isinstance(error, web.HTTPRequestEntityTooLarge):
         return _refusal(too_large())
-    hint = "openapi.json has every call, and at which door it is"
+    hint = "openapi.json lists every call and its socket"
     if not isinstance(error, web.HTTPMethodNotAllowed):
         return reply(Fault(code="not found", what="there is no such call here", hint=hint), 404)
     allowed = ", ".join(sorted(error.allowed_methods))

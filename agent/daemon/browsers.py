@@ -151,7 +151,7 @@ def manifest_path(browser: Browser, system: System) -> Path:
 
 
 def is_here(browser: Browser, system: System) -> bool:
-    """Say whether a browser was run here, or can be, outside of a sandbox."""
+    """Return whether a browser was run here, or can be, outside of a sandbox."""
     programs = (
         shutil.which(each, path=system.environment.get("PATH", "")) for each in browser.programs
     )
@@ -260,8 +260,8 @@ def install_manifests(seen: Sequence[Seen], paths: Paths, interpreter: str) -> l
     if look_at_launcher(paths, interpreter) == "foreign":
         foreign.append(paths.relay)
     if foreign:
-        what = "this is there already, and not reticent's"
-        raise UsageError(what, "move it away, and run this again", str(foreign[0]))
+        what = "this file exists and was not written by Reticent"
+        raise UsageError(what, "move it away and try again", str(foreign[0]))
     private_folder(paths.data)
     replace_bytes(text.encode(), paths.relay, PRIVATE_FOLDER)
     for each in seen:
@@ -279,7 +279,7 @@ def remove_manifests(seen: Sequence[Seen]) -> list[Path]:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
-            raise UsageError(reason(error), "mend that, and run it again", str(path)) from error
+            raise UsageError(reason(error), "fix that and try again", str(path)) from error
     return removed
 
 

@@ -27,7 +27,7 @@ from agent.wire.client import check_address
 
 State = Literal["ok", "warn", "bad"]
 AT_MOST = 10  # findings about single files: the rest is of the same kind
-ELSEWHERE = "mend that, or choose another by RETICENT_HOME"
+ELSEWHERE = "fix that, or choose another folder with RETICENT_HOME"
 SECONDS = 2.0  # for a socket to answer
 OLDEST = (3, 11)  # of Python, as pyproject.toml asks for
 LITTLE, LEAST = 100 << 20, 5 << 20  # bytes that are free
@@ -89,9 +89,9 @@ def check_files(here: Machine) -> Iterator[Finding]:
     places = (here.paths.data, here.paths.models, here.paths.state)
     found = [each for place in places for each in _files(place)]
     for path in found[:AT_MOST]:
-        yield bad("files", f"others can read {path}", f"chmod 600 '{path}'")
+        yield bad("files", f"other users can read {path}", f"chmod 600 '{path}'")
     if not found:
-        yield ok("files", "nobody else can read them")
+        yield ok("files", "no other user can read them")
 
 
 def check_sockets(here: Machine) -> Iterator[Finding]:
@@ -101,7 +101,7 @@ def check_sockets(here: Machine) -> Iterator[Finding]:
 
 
 def listens(path: Path) -> bool:
-    """Say whether somebody listens at a Unix socket; nobody can where its path is too long."""
+    """Return whether somebody listens at a Unix socket; nobody can where its path is too long."""
     try:
         address = check_address(path)
     except UsageError:
@@ -124,18 +124,21 @@ def _folder(name: str, path: Path) -> Finding:
     except UnsafeError as error:
         return bad(name, str(error), error.hint)
     except FileNotFoundError:
-        return ok(name, f"{path} is not there yet, and is made when it is needed")
+        return ok(name, f"{path} does not exist yet; it is created when needed")
     except OSError as error:
         return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
     mode, owner, close = stat.S_IMODE(status.st_mode), status.st_uid, f"chmod 700 '{path}'"
     foreign = f"{path} belongs to another user (number {owner})"
-    open_to_all = f"others can put things into {path}"
+    open_to_all = f"other users can write to {path}"
     wrong = (
         (not stat.S_ISDIR(status.st_mode), bad(name, f"{path} is not a folder", "move it away")),
-        (owner != os.geteuid(), bad(name, foreign, "move it away, or run this as that user")),
-        (mode & OTHERS_WRITE, bad(name, open_to_all, f"look at what lies in it, then: {close}")),
-        (mode & OTHERS, warn(name, f"others can look into {path}", close)),
-        (mode != PRIVATE_FOLDER, bad(name, f"you cannot use {path} freely", close)),
+        (
+            owner != os.geteuid(),
+            bad(name, foreign, "move it away, or run this command as that user"),
+        ),
+        (mode & OTHERS_WRITE, bad(name, open_to_all, f"check its contents, then: {close}")),
+        (mode & OTHERS, warn(name, f"other users can look into {path}", close)),
+        (mode != PRIVATE_FOLDER, bad(name, f"you lack full access to {path}", close)),
     )
     return next((finding for is_so, finding in wrong if is_so), ok(name, f"{path}"))
 
@@ -161,12 +164,15 @@ def _socket(name: str, path: Path) -> Finding:
     except OSError as error:
         return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
     if not stat.S_ISSOCK(status.st_mode):
-        return bad(name, f"{path} is no socket, and in the way", "move it away")
-    foreign, stale = f"{path} is another user's", f"{path} was left by a daemon that is gone"
-    seen, close = f"others can connect to {path}", f"chmod 600 '{path}'"
+        return bad(name, f"{path} is in the way, and is not a socket", "move it away")
+    foreign, stale = (
+        f"{path} belongs to another user",
+        f"{path} was left by a daemon that has ended",
+    )
+    seen, close = f"other users can connect to {path}", f"chmod 600 '{path}'"
     wrong = (
         (status.st_uid != os.geteuid(), bad(name, foreign, "move it away")),
-        (not listens(path), warn(name, stale, "nothing: the next daemon replaces it")),
+        (not listens(path), warn(name, stale, "nothing to do: the next daemon replaces it")),
         (status.st_mode & OTHERS, bad(name, seen, close)),
     )
     return next((finding for is_so, finding in wrong if is_so), ok(name, f"{path} is listened to"))
@@ -183,7 +189,7 @@ def check_python(here: Machine) -> Iterator[Finding]:
     try:
         Argon2id(salt=bytes(16), length=32, iterations=1, lanes=1, memory_cost=8)
     except UnsupportedAlgorithm:
-        what = "the system's OpenSSL has no Argon2id: no vault can be opened"
+        what = "the system's OpenSSL lacks Argon2id, so no vault can be opened"
         yield bad("python", what, OPENSSL)
 
 
@@ -193,21 +199,21 @@ def check_clock(here: Machine) -> Iterator[Finding]:
     if here.now.timestamp() < installed:
         since = datetime.fromtimestamp(installed, here.now.tzinfo)
         what = (
-            f"the clock says {here.now:%Y-%m-%d}, before reticent was installed ({since:%Y-%m-%d})"
+            f"the clock says {here.now:%Y-%m-%d}, before Reticent was installed ({since:%Y-%m-%d})"
         )
-        yield bad("clock", what, "set the clock: rules expire by it")
+        yield bad("clock", what, "set the clock: rules expire by its time")
     else:
         yield ok("clock", f"{here.now:%Y-%m-%d %H:%M %Z}".rstrip())
 
 
 def check_disk(here: Machine) -> Iterator[Finding]:
-    """Yield how much can be written; what cannot be recorded is not disclosed."""
+    """Yield how much can be written; nothing is disclosed without a record."""
     place = next(each for each in (here.paths.data, *here.paths.data.parents) if each.is_dir())
     free = shutil.disk_usage(place).free
     if free < LITTLE:
         what = f"only {free >> 20} MiB are free at {place}"
         make = bad if free < LEAST else warn
-        yield make("disk", what, "make room: what cannot be recorded is not disclosed")
+        yield make("disk", what, "free some space: nothing is disclosed without a record")
     else:
         yield ok("disk", f"{free >> 20:,} MiB free at {place}")
 
@@ -216,7 +222,7 @@ def check_user(here: Machine) -> Iterator[Finding]:
     """Yield whether this runs as the user whose agent it is."""
     sudo = here.environment.get("SUDO_USER")
     if os.geteuid() == 0 and sudo and sudo != "root":
-        what = "run by sudo: what it makes belongs to root, and the user cannot open it"
+        what = "run through sudo: its files belong to root, and the user cannot open them"
         yield bad("user", what, f"run it as {sudo}, without sudo")
     else:
         yield ok("user", f"number {os.geteuid()}")
@@ -226,26 +232,28 @@ def check_environment(here: Machine) -> Iterator[Finding]:
     """Yield what the environment says of where things lie."""
     home = here.environment.get(HOME)
     if home and not os.path.isabs(home):  # noqa: PTH117  (a text may be empty)
-        what = f"{HOME} is {home!r}: another folder wherever it is run"
+        what = f"{HOME} is {home!r}: a different folder depending on where it runs"
         yield bad("environment", what, "set it to an absolute path")
     elif home:
-        yield ok("environment", f"everything lies under {HOME}")
+        yield ok("environment", f"everything is stored under {HOME}")
     elif here.manager == "systemd" and not here.environment.get(RUNTIME):
-        what = f"{RUNTIME} is not set: sockets are looked for at {here.paths.runtime}"
+        what = f"{RUNTIME} is not set: sockets are expected in {here.paths.runtime}"
         fix = f"log in as the user, or set {RUNTIME} to /run/user/{os.geteuid()}"
         yield warn("environment", what, f"{fix}: the service listens there")
     else:
-        yield ok("environment", f"sockets belong at {here.paths.runtime}")
+        yield ok("environment", f"sockets are in {here.paths.runtime}")
 
 
 def check_screen(here: Machine) -> Iterator[Finding]:
     """Yield whether the vault locks with the screen; with a sleep it does anyway."""
     del here
     if watcher() is None:
-        what = "its lock is not watched (no `gdbus`, or no system bus): the vault locks by time"
+        what = (
+            "its lock is not watched (no `gdbus`, or no system bus): the vault locks after a time"
+        )
         yield ok("screen", f"{what}, and when the machine sleeps")
     else:
-        yield ok("screen", "the vault locks with it, if the desktop tells, and before a sleep")
+        yield ok("screen", "the vault locks with it, if the desktop reports that, and before sleep")
 
 
 def check_keyring(here: Machine) -> Iterator[Finding]:

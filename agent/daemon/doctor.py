@@ -50,10 +50,10 @@ from policy.rules import Policy
 
 SECONDS = 5.0  # of silence
 START = "`reticent daemon service install`, or `reticent daemon` in a terminal of its own"
-AGAIN = "stop the daemon, and start it again"
+AGAIN = "restart the daemon"
 FIXES = {
-    MISSING: "nothing: it knows from now on",
-    UNWRITTEN: "make room, and the folder of the state writable",
+    MISSING: "nothing to do: it is recorded from now on",
+    UNWRITTEN: "free some space and make the state folder writable",
     ALTERED: "`reticent vault key list`; `reticent vault key remove` removes what you do not know",
 }
 _PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
@@ -66,7 +66,7 @@ def check_policy(here: Machine) -> Iterator[Finding]:
     """Yield what is wrong with the policy, and what in it does nothing."""
     place = here.paths.policy
     if not os.path.lexists(place):
-        what = "there is none, so nothing is attached to any request"
+        what = "no policy, so nothing is attached to any request"
         yield warn("policy", what, write_policy(place))
         return
     try:
@@ -112,7 +112,7 @@ def check_models(here: Machine) -> Iterator[Finding]:
         else:
             yield ok("models", f"{each.name}: {each.queries} queries, {each.attributes} attributes")
     for name in sorted((rules.models if rules else frozenset()) - {*registry.names()}):
-        what = f"the policy asks for the model {name!r}, which is not there"
+        what = f"the policy names the model {name!r}, which is missing"
         yield bad("models", what, f"reticent model add {name}.safetensors")
 
 
@@ -129,29 +129,29 @@ def check_vault(here: Machine) -> Iterator[Finding]:
         except VaultError as error:
             yield bad("vault", str(error), error.hint)
         else:
-            yield warn("vault", "there is none yet", "reticent init")
+            yield warn("vault", "no vault yet", "reticent init")
         return
     yield from _vault_findings(at)
     if not os.access(at.vault, os.W_OK) or not os.access(at.vault.parent, os.W_OK):
-        fix = "make the file and its folder writable: what cannot be recorded is not disclosed"
+        fix = "make the file and its folder writable: nothing is disclosed without a record"
         yield bad("vault", f"{at.vault} cannot be written to", fix)
     if read_witness(at.witness) is None:
-        what = "nothing says how old the vault should be: an old copy of it would not be noticed"
-        yield warn("vault", what, "reticent unlock: it writes that down")
+        what = "nothing records the vault's age, so an old copy would go unnoticed"
+        yield warn("vault", what, "reticent unlock (it records that)")
 
 
 def _older(at: Location, notice: Notice | None) -> Iterator[Finding]:
     """Yield which other copies of a vault lie there: what opened it then opens them now."""
     for path in replaced_vaults(at.vault):
         fix = f"once you do not need it: rm '{path}'"
-        yield warn("vault", f"{path} was replaced, and secrets of then open it still", fix)
+        yield warn("vault", f"{path} was replaced; the secrets of that time still open it", fix)
     for path in vaults_set_aside(at):
         if notice is None or str(path) != notice.file:
             fix = f"reticent vault restore '{path}'; once you do not need it: rm '{path}'"
-            yield warn("vault", f"{path} was set aside, when the vault was replaced", fix)
+            yield warn("vault", f"{path} was set aside when the vault was replaced", fix)
     for path in left_unfinished(at.vault) if at.vault.parent.is_dir() else ():
-        what = f"{path} was left unfinished, and secrets of then may open it"
-        yield warn("vault", what, "reticent unlock: it removes that")
+        what = f"{path} was left unfinished; the secrets of that time may open it"
+        yield warn("vault", what, "reticent unlock (it removes that)")
 
 
 def _vault_findings(at: Location) -> Iterator[Finding]:
@@ -159,27 +159,27 @@ def _vault_findings(at: Location) -> Iterator[Finding]:
     try:
         slots = look_at_vault(at)
     except BusyVaultError:
-        yield ok("vault", f"{at.vault} is open, and was verified when it was opened")
+        yield ok("vault", f"{at.vault} is open; it was verified when it was opened")
         return
     except VaultError as error:
         yield bad("vault", str(error), error.hint)
         return
     if not any(slot.kind in {"passphrase", "recovery"} for slot in slots):
-        yield bad("vault", "no passphrase and no recovery code opens it any more", RESTORE)
+        yield bad("vault", "no passphrase or recovery code opens it any more", RESTORE)
         return
     damaged = [slot for slot in slots if slot.kind is None]
     for slot in damaged:
         again = "reticent vault key add for what it was"
         fix = f"reticent vault key remove {slot.id}, then {again}"
-        yield bad("vault", f"key slot {slot.id} is damaged, and opens nothing any more", fix)
+        yield bad("vault", f"key slot {slot.id} is damaged and no longer opens anything", fix)
     if not damaged:
-        yield ok("vault", f"{at.vault}, format {FORMAT}: no damage that shows without a key")
+        yield ok("vault", f"{at.vault}, format {FORMAT}: no damage visible without a key")
 
 
 def check_daemon(here: Machine) -> Iterator[Finding]:
     """Yield whether requests are answered."""
     if not listens(here.paths.control):
-        yield warn("daemon", "it does not run, so nothing is attached to any request", START)
+        yield warn("daemon", "not running, so nothing is attached to any request", START)
         return
     try:
         with Client(here.paths.control, SECONDS) as client:
@@ -188,11 +188,11 @@ def check_daemon(here: Machine) -> Iterator[Finding]:
         yield bad("daemon", str(error), error.hint)
         return
     if found.version != __version__:
-        yield bad("daemon", f"version {found.version} runs, and this is {__version__}", AGAIN)
+        yield bad("daemon", f"version {found.version} is running, but this is {__version__}", AGAIN)
     if not listens(here.paths.query):
-        yield bad("daemon", "it does not listen at the socket for queries", AGAIN)
+        yield bad("daemon", "it does not listen on the query socket", AGAIN)
     if found.vault and found.locked:
-        what = "it runs, and the vault is locked: nothing is attached to any request"
+        what = "running, but the vault is locked: nothing is attached to any request"
         yield warn("daemon", what, "reticent unlock")
     else:
         yield ok("daemon", f"process {found.process}, version {found.version}")
@@ -211,17 +211,17 @@ def check_service(here: Machine) -> Iterator[Finding]:
     found = look_at_units(units)
     again = "reticent daemon service install"
     if not found.present:
-        yield ok("service", "not installed: the daemon runs while somebody runs it")
+        yield ok("service", "not installed: the daemon runs only when started by hand")
         return
     for program in _programs(found.present):
         if not os.access(program, os.X_OK):
-            yield bad("service", f"it starts {program}, which is not there any more", again)
+            yield bad("service", f"it starts {program}, which no longer exists", again)
             return
     if not found.whole:
-        what = f"{found.differing[0]} is not as this reticent would write it"
+        what = f"{found.differing[0]} differs from what this version would write"
         yield warn("service", what, again)
     elif not reachable(here.manager):
-        fix = "use it in a session of the desktop or a login, not in a container or by su"
+        fix = "use it in a desktop or login session, not in a container or through su"
         yield warn("service", f"installed, but {here.manager} does not answer here", fix)
     else:
         yield ok("service", "installed")
@@ -229,10 +229,10 @@ def check_service(here: Machine) -> Iterator[Finding]:
 
 def _fix(note: str) -> str:
     """Return what to do about something that only a running daemon knows."""
-    values = "`reticent profile set` has the values that there are, `unset` forgets one"
+    values = "choose a value with `reticent profile set`, or clear it with `unset`"
     begun = {MISFIT: values, AHEAD: "set the clock, or if it is right: reticent vault reset-clock"}
     known = next((fix for start, fix in begun.items() if note.startswith(start)), None)
-    return FIXES.get(note, known or "mend that, and run this again")
+    return FIXES.get(note, known or "fix that and try again")
 
 
 def _programs(paths: tuple[Path, ...]) -> Iterator[str]:
@@ -253,7 +253,7 @@ def check_browsers(here: Machine) -> Iterator[Finding]:
     if seen:
         yield from _launcher(here)
     else:
-        yield ok(NAME, f"none knows of the relay, which `{INSTALL}` changes")
+        yield ok(NAME, f"none is connected; to connect them: `{INSTALL}`")
     for browser in BROWSERS:
         if not is_here(browser, system):
             for sandbox in sandboxes(browser, system):
@@ -262,18 +262,18 @@ def check_browsers(here: Machine) -> Iterator[Finding]:
 
 def confined(browser: Browser, sandbox: Sandbox) -> tuple[str, str]:
     """Return what it means that a browser is in a sandbox, and what to do."""
-    what = f"{browser.title} is here as a {sandbox}, which can start no relay outside of itself"
-    return what, f"install {browser.title} from the system's packages, or its maker's"
+    what = f"{browser.title} is a {sandbox}, and cannot start the relay outside its sandbox"
+    return what, f"install {browser.title} from the system's packages or from its maker"
 
 
 def _manifest(seen: Seen) -> Finding:
     """Return what there is to say of a manifest that is there."""
     title, again = seen.browser.title, f"{INSTALL} {seen.browser.name}"
     if seen.state == "installed":
-        return ok(NAME, f"{title} knows of the relay")
+        return ok(NAME, f"{title} is connected")
     if seen.state == "foreign":
-        return warn(NAME, f"{seen.path} is not reticent's", f"move it away, then {again}")
-    return warn(NAME, f"{seen.path} is not as this reticent would write it", again)
+        return warn(NAME, f"{seen.path} was not written by Reticent", f"move it away, then {again}")
+    return warn(NAME, f"{seen.path} differs from what this version would write", again)
 
 
 def _launcher(here: Machine) -> Iterator[Finding]:
@@ -286,14 +286,14 @@ def _launcher(here: Machine) -> Iterator[Finding]:
         return
     program = program_of(here.paths)
     if state == "absent":
-        yield bad(NAME, f"{place}, which browsers start, is not there any more", INSTALL)
+        yield bad(NAME, f"{place}, which browsers start, no longer exists", INSTALL)
     elif state == "foreign":
-        what = f"{place}, which browsers start, is not reticent's"
-        yield bad(NAME, what, f"look at what it is, move it away, then {INSTALL}")
+        what = f"{place}, which browsers start, was not written by Reticent"
+        yield bad(NAME, what, f"check what it is, move it away, then {INSTALL}")
     elif program is None or not os.access(program, os.X_OK):
-        yield bad(NAME, f"{place} starts {program}, which is not there any more", INSTALL)
+        yield bad(NAME, f"{place} starts {program}, which no longer exists", INSTALL)
     elif state != "installed":
-        yield warn(NAME, f"{place} is not as this reticent would write it", INSTALL)
+        yield warn(NAME, f"{place} differs from what this version would write", INSTALL)
 
 
 CHECKS: tuple[Check, ...] = (
@@ -327,4 +327,4 @@ def _run(check: Check, here: Machine) -> Iterator[Finding]:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         name = check.__name__.removeprefix("check_")
-        yield bad(name, f"{where}{reason(error)}", "mend that, and run this again")
+        yield bad(name, f"{where}{reason(error)}", "fix that and try again")

@@ -96,7 +96,7 @@ class Bus:
         with self._lock:
             if len(self._readers) >= MOST_READERS:
                 raise DaemonError(
-                    f"{MOST_READERS} programs listen to events already", "end one of them"
+                    f"{MOST_READERS} programs are listening to events already", "stop one of them"
                 )
             self._readers.append(reader)
             if self._closed:

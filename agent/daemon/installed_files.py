@@ -112,13 +112,13 @@ def forget(names: Sequence[str]) -> list[str]:
 
 
 def _is_vault(path: Path) -> bool:
-    """Say whether a file of ours is a whole vault by its name, and no link to one."""
+    """Return whether a file of ours is a whole vault by its name, and no link to one."""
     beside = any(fnmatchcase(path.name, name) for name in BESIDE)
     return not beside and not path.is_symlink() and _fits(path, VAULTS, copying=False)
 
 
 def _may_be_kept(account: str) -> bool:
-    """Say whether the keyring has an account, or does not say."""
+    """Return whether the keyring has an account, or does not say."""
     try:
         return bool(secrets.fetched([account]))
     except VaultError:
@@ -132,7 +132,7 @@ def _entries(folder: Path) -> Iterator[Path]:
 
 
 def _fits(path: Path, names: Sequence[str], *, copying: bool) -> bool:
-    """Say whether something is ours by its name and kind."""
+    """Return whether something is ours by its name and kind."""
     mode = os.lstat(path).st_mode
     if stat.S_ISDIR(mode):
         return copying and fnmatchcase(path.name, COPYING)

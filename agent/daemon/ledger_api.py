@@ -190,7 +190,7 @@ def _put_back(agent: Agent, vault: Vault, before: Values, names: frozenset[str],
         if new:
             told.setdefault(agent.rules.active.pool_of(site), {}).update(new)
     if not told:
-        return "None of it left meanwhile."
+        return "None of it was sent in the meantime."
     each = "; ".join(f"{pool} was told {listed([*new])}" for pool, new in sorted(told.items()))
     return f"{ALREADY_SENT[:-1]}: {each}."
 

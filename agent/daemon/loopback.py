@@ -39,9 +39,11 @@ def token_of(path: Path) -> str:
         create_private(secrets.token_urlsafe(_SHORTEST).encode() + b"\n", path)
     text = read_bytes(path, _LONGEST).strip()
     if path.stat().st_mode & OTHERS:
-        raise DaemonError("others can read this token", "remove it: another is made", str(path))
+        raise DaemonError(
+            "other users can read this token", "remove it; a new one is made", str(path)
+        )
     if len(text) < _SHORTEST or not text.isascii():
-        raise DaemonError("this is no token", "remove it: another is made", str(path))
+        raise DaemonError("not a token", "remove it; a new one is made", str(path))
     return text.decode("ascii")
 
 
@@ -113,14 +115,14 @@ def admitted(made: web.Application, admission: Admission) -> web.Application:
 
 def _check_host(request: web.Request, admission: Admission) -> None:
     if request.headers.getall("Host", []) not in [[host] for host in admission.hosts]:
-        what = "the header Host does not name this address"
+        what = "the Host header does not name this address"
         raise RefusedError("refused", what, f"use http://{admission.hosts[0]}")
 
 
 def _check_origin(request: web.Request, admission: Admission) -> None:
     given = request.headers.getall("Origin", [])
     if given and (len(given) > 1 or given[0] not in admission.origins):
-        hint = "start the daemon with --origin and the page's, if you trust it"
+        hint = "if you trust the page, start the daemon with --origin"
         raise RefusedError("refused", "this page may not ask", hint)
 
 
@@ -133,7 +135,7 @@ def _check_token(request: web.Request, admission: Admission) -> None:
 
 
 def _is_preflight(request: web.Request) -> bool:
-    """Say whether a browser asks if a page may ask; source: the Fetch standard, section 3.2.2."""
+    """Return whether this is a preflight request (Fetch standard, section 3.2.2)."""
     asked = {"Origin", "Access-Control-Request-Method"}
     return request.method == "OPTIONS" and all(name in request.headers for name in asked)
 

@@ -57,7 +57,7 @@ class ModelRegistry:
         return [each for each in found if isinstance(each, Model)]
 
     def complete(self, wanted: Iterable[str], keys: Keys, now: datetime) -> bool:
-        """Say whether all models may be used that are there, and all that are wanted are."""
+        """Return whether all models may be used that are there, and all that are wanted are."""
         names = self.names()
         return {*wanted} <= {*names} and len(self.usable(keys, now)) == len(names)
 
@@ -84,11 +84,11 @@ class ModelRegistry:
         """
         name = path.stem
         if not _NAME.fullmatch(name):
-            hint = "a name has small letters, digits and ._-, and 100 characters at most"
-            raise UsageError(f"{name!r} is no name of a model", hint, str(path))
+            hint = "use lower-case letters, digits and ._-, at most 100 characters"
+            raise UsageError(f"{name!r} is not a valid name for a model", hint, str(path))
         if name in self.names():
-            hint = "remove the other, or give the file another name"
-            raise UsageError(f"there is a model {name!r} already", hint, str(path))
+            hint = "remove that one or rename the file"
+            raise UsageError(f"a model named {name!r} exists already", hint, str(path))
         with TemporaryDirectory(dir=private_folder(self.folder), prefix=".") as beside:
             copy = Path(beside) / f"{name}{SUFFIX}"
             try:
@@ -110,7 +110,7 @@ class ModelRegistry:
             place.unlink()
             signature_path(place).unlink(missing_ok=True)
         except OSError as error:
-            raise UsageError(reason(error), "check whose file it is", str(place)) from error
+            raise UsageError(reason(error), "check who owns the file", str(place)) from error
         self._shelved.pop(name, None)
 
     def _look(self, name: str, keys: Keys, now: datetime) -> _Entry:
@@ -136,7 +136,7 @@ class ModelRegistry:
         except (ModelError, UsageError) as error:
             return error
         except OSError as error:
-            return UsageError(reason(error), "check whose file it is", str(self._place(name)))
+            return UsageError(reason(error), "check who owns the file", str(self._place(name)))
 
     def _known(self, name: str) -> Path:
         """Return where a model lies; UsageError, naming the nearest, if there is none."""

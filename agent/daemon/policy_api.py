@@ -198,7 +198,7 @@ def calibrated_text(text: str, policy: Policy, found: Calibration) -> str:
         other = {str(rule.settings.get("cost", METRIC)) for rule in policy.rules} - {METRIC}
         if other:
             what = f"the policy has the cost {min(other)!r}, and λ was fitted to {METRIC!r}"
-            raise UsageError(what, "take that line out, or write λ by hand", policy.source)
+            raise UsageError(what, "remove that line, or set λ by hand", policy.source)
         text = with_setting(text, "lambda", _rounded(found.fit.trade_off))
     entries = tomllib.loads(text).get("attributes", {})
     for name, bits in found.sensitivity.items():
@@ -211,7 +211,7 @@ def _entry(name: str, entry: str | Mapping[str, TomlValue], bits: float) -> dict
     said: dict[str, TomlValue] = {"disclose": entry} if isinstance(entry, str) else dict(entry)
     if "expires" in said:
         what = f"what the policy says of {name} expires, and a sensitivity does not"
-        raise UsageError(what, "give what expires a [[rule]] of its own")
+        raise UsageError(what, "move what expires to a [[rule]] of its own")
     if not isfinite(bits):
         return {**said, "disclose": "never"}
     return {**said, "sensitivity": _rounded(bits)}
@@ -251,9 +251,9 @@ def edited(edit: PolicyEdit, path: Path, today: date) -> Done:
     gone = [*dict.fromkeys(map(known, edit.unset))]
     values = {key: fitting(key, value) for key, value in edit.set.items()}
     if not values and not gone:
-        raise UsageError("this edit changes nothing", "say what to set, or what to take out")
+        raise UsageError("this edit changes nothing", "name a setting to set or to unset")
     if both := next((key for key in gone if key in values), None):
-        raise UsageError(f"{both!r} is both set and taken out", "choose one of the two")
+        raise UsageError(f"{both!r} is both set and unset", "choose one of the two")
     where = scope(edit.recipient, edit.attribute, edit.query, edit.expires)
     if values:
         check_day(where, today)

@@ -25,8 +25,8 @@ STEP = 0.02  # seconds between two looks at a file that is being written
 LATE = Problem(
     0,
     "",
-    "the file is still being written, or takes more than a second to read",
-    "the rules before it are in use until then",
+    "the file is still being written, or takes over a second to read",
+    "the previous rules stay in use until then",
 )
 
 
@@ -61,7 +61,7 @@ def fingerprint_of(path: Path) -> Fingerprint | None:
 
 
 def settling(stamp: Fingerprint | None, now: datetime) -> bool:
-    """Say whether a file was written to a moment ago, and so may be half of what will be there.
+    """Return whether a file was written to a moment ago, and so may be half of what will be there.
 
     One whose times both lie in the future was not: the clock was set back since.
     """
@@ -81,8 +81,8 @@ def rewrite(path: Path, change: Change, check: Check = lambda *_: None) -> Polic
     mistakes or would have, where it says nothing or would, and where it cannot be written.
     """
     if not _is_there(path):
-        what = f"there is no policy file {path}, so no rules are in use"
-        raise UsageError(what, "make one with `reticent init`, or write one by hand")
+        what = f"no policy file at {path}, so no rules are in use"
+        raise UsageError(what, "create one with `reticent init`, or write one by hand")
     target = path.resolve()
     for _ in range(TRIES):
         found = opened(path, check_ours)
@@ -93,11 +93,11 @@ def rewrite(path: Path, change: Change, check: Check = lambda *_: None) -> Polic
         if changed == found.text or _replaced(target, found, changed):
             return after
     what = f"another program keeps changing {path}, so nothing was written"
-    raise UsageError(what, "try again when it is done")
+    raise UsageError(what, "try again when it has finished")
 
 
 def _is_there(path: Path) -> bool:
-    """Say whether there is a file; where that cannot be seen, reading it will say why."""
+    """Return whether there is a file; where that cannot be seen, reading it will say why."""
     try:
         return path.exists()
     except OSError:
@@ -112,7 +112,7 @@ def _policy(text: str, path: Path) -> Policy:
         what = f"the policy file has mistakes, so nothing was written: {error}"
         raise UsageError(what, "`reticent policy check` lists them") from None
     if is_empty_policy(text):
-        what = f"a policy that says nothing is not used, so nothing was written into {path}"
+        what = f"an empty policy is never used, so nothing was written to {path}"
         raise UsageError(what, EMPTY_POLICY.hint)
     return policy
 
@@ -176,7 +176,7 @@ def restore(path: Path, made: Edit) -> None:
 def _check_unchanged(text: str, path: Path, made: Edit) -> None:
     """Raise UsageError where a policy file does not say what it did after a change of ours."""
     if text != made.after.text:
-        what = f"{path} was edited since, so nothing is taken back"
+        what = f"{path} was edited since, so nothing was undone"
         raise UsageError(what, "see `reticent policy show`, and change it by hand")
 
 
@@ -284,7 +284,7 @@ class PolicyFile:
         )
 
     def _has(self, stamp: Fingerprint | None, now: datetime) -> bool:
-        """Say whether a file was read; one that was read young is, until it has settled."""
+        """Return whether a file was read; one that was read young is, until it has settled."""
         known = stamp == self._seen and (self._sure or settling(stamp, now))
         return known and not self._unsafe  # a folder above may be mended without a new stamp
 

@@ -25,7 +25,7 @@ class Rates:
         self._of_pages: dict[str, deque[datetime]] = {}
 
     def is_page_full(self, pool: str, most: int, now: datetime) -> bool:
-        """Say whether pages have led to a pool so often; if not, this time is counted."""
+        """Return whether pages have led to a pool so often; if not, this time is counted."""
         times = self._of_pages.setdefault(pool, deque())
         if _lately(times, now) >= most:
             return True
@@ -35,7 +35,7 @@ class Rates:
         return False
 
     def is_full(self, by: Asker, now: datetime) -> bool:
-        """Say whether as many requests of an asker are recorded as may be."""
+        """Return whether as many requests of an asker are recorded as may be."""
         return by in RECORDED and _lately(self._of(by), now) >= RECORDED[by]
 
     def record(self, by: Asker, now: datetime) -> None:

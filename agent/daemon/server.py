@@ -71,12 +71,12 @@ def check_page(origins: Sequence[str], message: object) -> None:
     UsageError where a host is none.
     """
     if any(in_clear(each) for each in origins if each.startswith("http:")):
-        what, hint = "what this page gets the network would read", "use the site's https address"
+        what, hint = "the network could read what this page gets", "use the site's https address"
         raise RefusedError("refused", what, hint)
     host, pages = _named(message), sites_of(origins)
     if pages and (host is None or pages != {site_of(host_of(host))}):
-        hint = "let an extension ask, or a program with the token"
-        raise RefusedError("refused", "a page may ask for its own site alone", hint)
+        hint = "ask from an extension, or from a program with the token"
+        raise RefusedError("refused", "a page may ask only for its own site", hint)
 
 
 def shown(answer: object, origins: Sequence[str]) -> object:

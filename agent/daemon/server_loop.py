@@ -92,7 +92,7 @@ def _close(inside: Services) -> None:
             inside.lock()
         except ReplacedVaultError as error:
             if time.monotonic() > until:
-                LOG.error("what the open vault had is lost: %s", error.what)
+                LOG.error("the contents of the open vault are lost: %s", error.what)
                 raise
             time.sleep(PAUSE)
         else:

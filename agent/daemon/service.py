@@ -60,7 +60,7 @@ _UNTRIED = """<!-- Written by `reticent daemon service install`; its `remove` ta
 """
 Commands = list[list[str]]
 SECONDS = 30.0  # for a manager to answer
-BY_HAND = "mend that, or write it by hand with --print"
+BY_HAND = "fix that, or write it by hand with --print"
 _SYSTEMCTL = ["systemctl", "--user"]
 _PLACES = ("Environment=", "ListenStream=")
 
@@ -145,8 +145,8 @@ def _plist(command: list[str], kept: Mapping[str, str]) -> str:
 def _check(text: str, without: str = "") -> None:
     """Refuse what a line of a unit, or a property list, cannot hold."""
     if not text.isprintable() or any(each in text for each in without):
-        hint = "give the folder, or the environment of Python, an ordinary name"
-        raise UsageError("a service cannot have such a path", hint, text)
+        hint = "use plain characters in the names of the folder and of Python"
+        raise UsageError("a service file cannot hold this path", hint, text)
 
 
 def _escaped(text: str) -> str:
@@ -177,7 +177,7 @@ def look_at_units(files: Sequence[UnitFile]) -> Installed:
 
 
 def foreign(files: Sequence[UnitFile]) -> bool:
-    """Say whether what is there starts a daemon whose folders are others than ours now."""
+    """Return whether what is there starts a daemon whose folders are others than ours now."""
     texts = ((each.text, _text(each.path)) for each in files)
     return any(there is not None and _homes(there) != _homes(text) for text, there in texts)
 
@@ -206,13 +206,13 @@ def remove(files: Sequence[UnitFile]) -> list[Path]:
 
 
 def reachable(manager: Manager) -> bool:
-    """Say whether the user's manager of services answers."""
+    """Return whether the user's manager of services answers."""
     asked = ["launchctl", "list"] if manager == "launchd" else [*_SYSTEMCTL, "show-environment"]
     return shutil.which(asked[0]) is not None and _run(asked) is None
 
 
 def listening(manager: Manager) -> bool:
-    """Say whether the manager of services listens for the daemon, and so starts it at a call."""
+    """Return whether the manager of services listens for the daemon, and so starts it at a call."""
     label = PLIST.removesuffix(".plist")
     asked = [*_SYSTEMCTL, "is-active", "--quiet", SOCKETS["control"]]
     if manager == "launchd":
@@ -247,7 +247,7 @@ def run(commands: Commands) -> None:
     for command in commands:
         if (problem := _run(command)) is not None:
             shown = " ".join(command)
-            raise DaemonError(f"`{shown}` failed: {problem}", "mend that, and run it again")
+            raise DaemonError(f"`{shown}` failed: {problem}", "fix that and try again")
 
 
 def _run(command: list[str]) -> str | None:

@@ -23,7 +23,7 @@ PARTS = 4  # of these: one for each of three listeners, and one for our own file
 MOST = 512  # connections of a listener that only this user reaches
 BACKLOG = 1024  # connections that may wait to be taken
 FIRST = 3  # the descriptor of the first socket that is handed over
-_HINT = "let FileDescriptorName be control in one socket unit, and query in the other"
+_HINT = "set FileDescriptorName to control in one socket unit, to query in the other"
 
 
 @contextmanager
@@ -66,7 +66,7 @@ class Capped(socket.socket):
         standing = sum(each.fileno() >= 0 for each in self._taken)
         full = standing >= min(self.most, share())
         if full and not self._told:
-            LOG.warning("there are too many connections: more are refused")
+            LOG.warning("too many connections: refusing more")
         self._told = full
         if not full:
             self._taken.add(opened)
@@ -132,7 +132,7 @@ class OwnSocket(Capped):
         if peer_uid(opened) == os.geteuid():
             return opened, address
         opened.close()
-        LOG.warning("a connection of another user was refused")
+        LOG.warning("refused a connection from another user")
         raise ConnectionAbortedError
 
 
@@ -155,9 +155,7 @@ def alone(path: Path) -> Iterator[None]:
         except BlockingIOError:
             raise _already_running(os.pread(descriptor, 32, 0)) from None
         except OSError as error:
-            raise DaemonError(
-                reason(error), "mend that, or set RETICENT_HOME", str(path)
-            ) from error
+            raise DaemonError(reason(error), "fix that, or set RETICENT_HOME", str(path)) from error
         yield
 
 
@@ -203,13 +201,13 @@ def _bind(made: OwnSocket, path: Path) -> None:
         made.listen(BACKLOG)
     except OSError as error:
         what = f"cannot listen here: {reason(error)}"
-        raise DaemonError(what, "mend that, or set RETICENT_HOME", str(path)) from error
+        raise DaemonError(what, "fix that, or set RETICENT_HOME", str(path)) from error
 
 
 def _remove_stale(path: Path) -> None:
     """Remove the socket of a daemon that is gone; DaemonError if it is something else."""
     if not stat.S_ISSOCK(path.lstat().st_mode):
-        raise DaemonError("something that is no socket is in the way", "move it away", str(path))
+        raise DaemonError("a file that is not a socket is in the way", "move it away", str(path))
     path.unlink()
 
 
@@ -226,8 +224,10 @@ def _already_running(written: bytes) -> DaemonError:
     """Return the error for a daemon that runs already, naming it by what it wrote."""
     text = written.decode("ascii", "replace").strip()
     if not text.isdecimal():  # it has only just begun
-        return DaemonError("a daemon runs already", "use that one")
-    return DaemonError(f"a daemon runs already (process {text})", f"use it, or run: kill {text}")
+        return DaemonError("a daemon is already running", "use that one")
+    return DaemonError(
+        f"a daemon is already running (process {text})", f"use it, or run: kill {text}"
+    )
 
 
 def adopted(
@@ -245,7 +245,7 @@ def adopted(
     names = given[2].split(":")
     count = int(given[1])
     if len(names) != count or not {*names} <= {CONTROL, QUERY} or len({*names}) < count:
-        what = f"systemd handed over sockets of other names: {given[2] or 'none'}"
+        what = f"systemd passed sockets with unexpected names: {given[2] or 'none'}"
         raise DaemonError(what, _HINT)
     return {name: _adopted(first + index, name) for index, name in enumerate(names)}
 
@@ -268,10 +268,10 @@ def _adopted(descriptor: int, name: str) -> OwnSocket:
             taken = refused.enter_context(OwnSocket(fileno=descriptor))
             listens = taken.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
         except OSError as error:
-            raise DaemonError(f"what systemd handed over as {name} is no socket", _HINT) from error
+            raise DaemonError(f"what systemd passed as {name} is not a socket", _HINT) from error
         if (taken.family, taken.type) != (socket.AF_UNIX, socket.SOCK_STREAM) or not listens:
-            hint = "let ListenStream be a path in that socket unit, and Accept not be set"
-            what = f"what systemd handed over as {name} is no Unix stream socket"
+            hint = "set ListenStream to a path in that socket unit, and leave out Accept"
+            what = f"what systemd passed as {name} is not a Unix stream socket"
             raise DaemonError(what, hint)
         os.set_inheritable(descriptor, False)  # noqa: FBT003  (os takes it by place)
         refused.pop_all()

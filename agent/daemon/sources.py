@@ -34,12 +34,12 @@ OF_HISTORY = OF_QUERIES | {"daily"}
 
 
 def working_hours(at: datetime) -> bool:
-    """Say whether it is between 7 am and 6 pm, in the zone of the time."""
+    """Return whether it is between 7 am and 6 pm, in the zone of the time."""
     return FROM <= at.hour < TO
 
 
 def workday(at: datetime) -> bool:
-    """Say whether it is Monday to Friday, in the zone of the time."""
+    """Return whether it is Monday to Friday, in the zone of the time."""
     return at.weekday() < SATURDAY
 
 
@@ -64,15 +64,15 @@ class History:
     queries: dict[bytes, bool] = field(default_factory=dict)
 
     def asked_before(self, query: str) -> bool:
-        """Say whether the same query, but for case and white space, was asked before."""
+        """Return whether the same query, but for case and white space, was asked before."""
         return digest(query) in self.queries
 
     def visited_before(self, query: str) -> bool:
-        """Say whether a result of the same query was visited before."""
+        """Return whether a result of the same query was visited before."""
         return self.queries.get(digest(query), False)
 
     def daily(self, at: datetime) -> bool:
-        """Say whether there was a request a day, on average over a week or more."""
+        """Return whether there was a request a day, on average over a week or more."""
         span = at - self.first if self.first else timedelta()
         return span >= WEEK and self.requests >= span / DAY
 

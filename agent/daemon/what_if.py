@@ -73,8 +73,8 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, 
         if body.entry is None:
             context = _context(body.recipient, body, now, agent)
         elif any(each is not None for each in (body.recipient, body.query, body.asked)):
-            hint = "leave out recipient, query and asked, or the entry"
-            raise UsageError("an entry says itself what was asked, and by whom", hint)
+            hint = "leave out either the entry, or recipient, query and asked"
+            raise UsageError("an entry already names its recipient and query", hint)
         elif agent.vault is None:
             raise LockedError
         else:
@@ -104,7 +104,7 @@ def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, 
     except UndecidedError as error:
         if error.code == "locked":
             raise LockedError from error
-        hint = "`reticent daemon doctor` says how to mend it"
+        hint = "`reticent daemon doctor` says how to fix it"
         raise UsageError(f"there is no curve: {WHY_NOTHING[error.code]}", hint) from error
     if ask.recipient is None:
         context = context._replace(knowledge=Knowledge())

@@ -22,10 +22,10 @@ def test_what_cannot_be_is_said_too(run: Run, fake: FakeDaemon) -> None:
     """In one sentence."""
 
     def nothing() -> None:
-        raise UsageError("there is nothing to take back", "edit the policy")
+        raise UsageError("nothing to undo", "edit the policy")
 
     fake.handlers["undo"] = nothing
     assert run("requests", "undo").refusal() == (
-        "there is nothing to take back",
+        "nothing to undo",
         "edit the policy",
     )

@@ -146,7 +146,7 @@ def test_the_environment_is_as_before(
 
 
 def imports_aiohttp(text: str) -> bool:
-    """Say whether a source imports aiohttp by itself."""
+    """Return whether a source imports aiohttp by itself."""
     for node in ast.walk(ast.parse(text)):
         match node:
             case ast.ImportFrom(module=str(module)) if module.split(".")[0] == "aiohttp":

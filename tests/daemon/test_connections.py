@@ -182,7 +182,7 @@ def test_no_stranger_takes_the_place_of_one_who_is_known(
 
 
 def shut(opened: socket.socket) -> bool:
-    """Say whether the other end was shut down; it sends nothing."""
+    """Return whether the other end was shut down; it sends nothing."""
     opened.setblocking(False)
     try:
         return opened.recv(1) == b""

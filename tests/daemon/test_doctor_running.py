@@ -90,7 +90,7 @@ def test_what_only_the_daemon_knows_has_its_own_fix(
     found = only(here, "daemon", "warn")
     assert found.what == note
     assert "reticent status" not in found.fix
-    assert found.fix != "mend that, and run this again"
+    assert found.fix != "fix that and try again"
 
 
 def noted(here: Machine) -> list[str]:
@@ -105,7 +105,7 @@ def test_what_another_check_finds_is_said_once(here: Machine, running: FakeDaemo
     """The policy and the models: the daemon's notes on them would only repeat it."""
     notes = noted(here)
     begun = {note.partition(":")[0].partition(",")[0] for note in notes}
-    assert begun == {"there is no policy in use", "policy", "model village"}
+    assert begun == {"no policy is in use", "policy", "model village"}
     running.handlers["status"] = lambda: msgspec.structs.replace(STATUS, notes=notes)
     found = {each.name for each in examine(here) if each.state != "ok"}
     assert found - {"keyring"} == {"policy", "models"}
@@ -146,7 +146,7 @@ def test_a_service_whose_python_is_gone_is_found(here: Machine, tmp_path: Path) 
 def test_the_machine_itself(here: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock, the disk, Python, sudo, and variables that are missing or relative."""
     assert (
-        "before reticent was installed"
+        "before Reticent was installed"
         in only(replace(here, now=datetime(1999, 1, 1, tzinfo=UTC)), "clock", "bad").what
     )
     sudo = replace(here, environment={**here.environment, "SUDO_USER": "somebody"})

@@ -152,7 +152,7 @@ def test_room_in_the_ledger_does_not_depend_on_values(
 
 
 def refused(ask: Ask, row: int) -> bool:
-    """Say whether there is no room for the answer of a person; then nothing was done."""
+    """Return whether there is no room for the answer of a person; then nothing was done."""
     agent, vault = living(f'{OPEN}[attributes]\nage = "ask"\n', row)
     with pytest.MonkeyPatch.context() as closed:
         try:

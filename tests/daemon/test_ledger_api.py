@@ -168,7 +168,7 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
         for name in names & dict(entry.record.disclosed).keys():  # type: ignore[union-attr]
             told.setdefault(pool_of(entry.record.host), set()).add(name)
     assert said.startswith("Changed ")
-    assert said.endswith(": taken back. None of it left meanwhile.") == (not told)
+    assert said.endswith(": taken back. None of it was sent in the meantime.") == (not told)
     for pool in {pool_of(host) for host in HOSTS}:
         part = said.partition(f"{pool} was told ")[2].partition(";")[0].removesuffix(".")
         assert {*part.replace(" and ", ", ").split(", ")} - {""} == told.get(pool, set())

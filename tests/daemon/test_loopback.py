@@ -198,12 +198,12 @@ def test_a_token_that_others_know_is_refused(tmp_path: Path) -> None:
     path = tmp_path / TOKEN
     token_of(path)
     path.chmod(0o640)
-    with pytest.raises(DaemonError, match="others can read this token"):
+    with pytest.raises(DaemonError, match="other users can read this token"):
         token_of(path)
     path.chmod(0o600)
     for content in (b"", b"x" * 31, b"\xff" * 40):
         path.write_bytes(content)
-        with pytest.raises(DaemonError, match="this is no token"):
+        with pytest.raises(DaemonError, match="not a token"):
             token_of(path)
     path.write_bytes(b"x" * 201)
     with pytest.raises(UsageError):

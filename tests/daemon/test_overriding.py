@@ -30,7 +30,7 @@ def word(disclose: str, lasting: str = "until restart", **more: Any) -> Override
 
 
 def carried(home: Home) -> bool:
-    """Say whether the attribute leaves to the recipient, or would be sent again."""
+    """Return whether the attribute leaves to the recipient, or would be sent again."""
     return "age" in home.calls.explain(SHOP).disclosed
 
 
@@ -44,7 +44,8 @@ def test_a_word_holds_and_is_taken_back(opened: Home) -> None:
         assert (ruled.written is None) == (told == "review")
         assert not carried(opened)
         assert opened.calls.undo() == Undone(
-            what="Said never of age for shop.example: taken back. What left meanwhile stays told."
+            what="Said never of age for shop.example: taken back. "
+            "Data already sent cannot be recalled."
         )
         assert opened.bus.kinds == [told, told]
         assert carried(opened)

@@ -36,7 +36,7 @@ def test_a_second_daemon_is_told_of_the_first_and_harms_nothing(home: Paths) -> 
         second = begun(home)
         _, said = second.communicate(timeout=30)
         hint = f"use it, or run: kill {process.pid}"
-        assert said == f"a daemon runs already (process {process.pid}) / {hint}\n"
+        assert said == f"a daemon is already running (process {process.pid}) / {hint}\n"
         assert second.returncode == 1
         assert home.control.stat().st_ino == before
         assert ask(home.query).status == 200
@@ -55,7 +55,7 @@ def test_of_many_that_begin_at_once_one_runs(home: Paths) -> None:
         for each in several:
             each.terminate()
         said = [each.communicate()[1] for each in several]
-    assert sum("a daemon runs already" in each for each in said) == 3
+    assert sum("a daemon is already running" in each for each in said) == 3
     assert [*home.runtime.iterdir()] == []
 
 

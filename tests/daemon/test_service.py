@@ -134,7 +134,7 @@ def test_the_command_is_ours_wherever_it_is_run(tmp_path: Path, home: dict[str, 
 @pytest.mark.parametrize("name", ODDER)
 def test_a_program_with_quotes_is_refused(home: dict[str, str], name: str) -> None:
     """As systemd does itself, but in a folder's name they are no trouble."""
-    with pytest.raises(UsageError, match="a service cannot have such a path"):
+    with pytest.raises(UsageError, match="a service file cannot hold this path"):
         files("systemd", f"/opt/{name}", home)
     write(files("systemd", sys.executable, {**home, "RETICENT_HOME": f"/opt/{name}"}))
     assert verified(place("systemd", home)) == ""
@@ -155,7 +155,7 @@ def test_the_property_list_comes_back_whole(home: dict[str, str], name: str) -> 
 @pytest.mark.parametrize("manager", ["systemd", "launchd"])
 def test_a_path_that_no_line_holds_is_refused(manager: Manager, home: dict[str, str]) -> None:
     """It would end the line, and the next would be read as a setting."""
-    with pytest.raises(UsageError, match="a service cannot have such a path"):
+    with pytest.raises(UsageError, match="a service file cannot hold this path"):
         files(manager, "/opt/a\nExecStart=/bin/sh", home)
 
 

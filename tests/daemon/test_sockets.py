@@ -49,7 +49,7 @@ def mode(path: Path) -> int:
 
 
 def reaches(path: Path) -> bool:
-    """Say whether somebody listens at a socket."""
+    """Return whether somebody listens at a socket."""
     with socket.socket(socket.AF_UNIX) as opened:
         return opened.connect_ex(str(path)) == 0
 
@@ -159,7 +159,7 @@ def test_a_second_daemon_is_told_of_the_first(home: Paths) -> None:
         assert mode(home.daemon_lock) == 0o600
         with pytest.raises(DaemonError) as refused, alone(home.daemon_lock):
             pass
-        assert refused.value.what == f"a daemon runs already (process {os.getpid()})"
+        assert refused.value.what == f"a daemon is already running (process {os.getpid()})"
         assert refused.value.hint == f"use it, or run: kill {os.getpid()}"
     with alone(home.daemon_lock):
         pass
@@ -170,7 +170,7 @@ def test_what_the_first_wrote_may_be_anything(home: Paths, written: str) -> None
     """Only a number is believed."""
     with alone(home.daemon_lock):
         home.daemon_lock.write_text(written)
-        with pytest.raises(DaemonError, match="a daemon runs already") as refused:
+        with pytest.raises(DaemonError, match="a daemon is already running") as refused:
             alone(home.daemon_lock).__enter__()
         assert ("process" in refused.value.what) == (written == "9" * 40)
 

@@ -181,9 +181,9 @@ def test_what_the_model_cannot_say_is_unfit() -> None:
     [
         (WhatIf(entry=3), "no entry 3"),
         (WhatIf(entry=2), "entry 2 discloses nothing"),
-        (WhatIf(entry=1, recipient="shop.example"), "an entry says itself"),
-        (WhatIf(entry=1, query="python today"), "an entry says itself"),
-        (WhatIf(entry=1, asked=[]), "an entry says itself"),
+        (WhatIf(entry=1, recipient="shop.example"), "an entry already names"),
+        (WhatIf(entry=1, query="python today"), "an entry already names"),
+        (WhatIf(entry=1, asked=[]), "an entry already names"),
         (WhatIf(query="python today"), "no request specified"),
         (WhatIf(), "no request specified"),
         (WhatIf(recipient="not a host"), "not a host"),

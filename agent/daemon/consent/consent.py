@@ -27,7 +27,7 @@ from policy.rules import Rule
 
 WRITTEN = ("days", "always")
 ONLY = (
-    "only your last word on requests or values can be, until the vault is locked; "
+    "only your last decision or change can be, until the vault is locked; "
     "`reticent policy show` has the rules"
 )
 
@@ -39,9 +39,9 @@ def chosen(review: Review, verdict: Verdict) -> tuple[str, ...]:
     """
     for name in verdict.names or ():
         if name not in review.names:
-            raise conflict(f"{name!r} does not wait under {review.id}", review)
+            raise conflict(f"{name!r} is not pending under {review.id}", review)
     if verdict.names is not None and not verdict.names:
-        raise UsageError("the verdict is about no attribute", "leave names out for all of them")
+        raise UsageError("the verdict names no attribute", "leave out names to mean all of them")
     check_days(verdict)
     return tuple(dict.fromkeys(verdict.names or review.names))
 
@@ -49,12 +49,12 @@ def chosen(review: Review, verdict: Verdict) -> tuple[str, ...]:
 def check_days(word: Verdict | Override) -> None:
     """Raise UsageError where a word says for how many days and not that it lasts days, or so."""
     if (word.lasting == "days") != (word.days is not None):
-        raise UsageError("days go with a word that lasts days", "say both, or neither")
+        raise UsageError("days goes with lasting=days", "give both or neither")
 
 
 def conflict(what: str, review: Review) -> RefusedError:
     """Return the error for a word on something else than what waits."""
-    hint = f"see `reticent requests pending`; `--dismiss {review.id}` takes it off the list"
+    hint = f"see `reticent requests pending`; `--dismiss {review.id}` removes it from the list"
     return RefusedError("conflict", what, hint)
 
 
@@ -71,13 +71,13 @@ def check_reached(word: Override, names: Iterable[str], ruling: Ruling) -> None:
     for name in names:
         verdicts = ruling.attributes[name]
         if may(verdicts) == GUARDED:
-            what = f"{name} is guarded by {verdicts['guard'].rule.name!r}, so that it never leaves"
-            raise UsageError(what, "take the guard out of the policy, if it may leave")
+            what = f"{name} is guarded by {verdicts['guard'].rule.name!r}, so it is never sent"
+            raise UsageError(what, "to allow it, remove the guard from the policy")
     nothing = ruling.settings["nothing"]
     if nothing.value is True and word.disclose != "never" and word.about == "recipient":
         what = f"{ruling.host} gets nothing, by {nothing.rule.name!r}, whatever else is said"
-        hint = f"`reticent policy unblock {ruling.host}` takes out of the policy what is ours"
-        raise UsageError(what, f"{hint}, and names the rule if it is yours")
+        hint = f"`reticent policy unblock {ruling.host}` removes Reticent's own rule"
+        raise UsageError(what, f"{hint}, or names yours")
 
 
 class Consent(Intake):
@@ -173,7 +173,7 @@ class Consent(Intake):
         """
         step = self._step
         if step is None:
-            raise UsageError("there is nothing to take back", ONLY)
+            raise UsageError("nothing to undo", ONLY)
         if step.own is not None:
             told, self._step = step.own(), None
             return f"{step.sentence} {told}"
@@ -253,7 +253,7 @@ class Consent(Intake):
     ) -> Effect:
         site, end = review.recipient, until(verdict, now)
         if verdict.about == "everyone":
-            raise UsageError("an offer is about its recipient alone", "leave out everyone")
+            raise UsageError("an offer concerns its recipient only", "leave out everyone")
         if verdict.decided == "deny":
             return self._write(Wish(site, None, until=end), now)
         if self._offers is None:
@@ -279,6 +279,6 @@ class Consent(Intake):
         """Return what the policy rules of a request; UsageError where no rules are in use."""
         policy = self._policy()
         if policy is None:
-            hint = "make one with `reticent init`, or write one by hand"
-            raise UsageError("no policy is in use, so nothing leaves", hint)
+            hint = "create one with `reticent init`, or write one by hand"
+            raise UsageError("no policy is in use, so nothing is sent", hint)
         return Rulebook(policy, names).match(host, query, now.date())

@@ -47,7 +47,7 @@ from policy.read import with_typo_guard
 from policy.rules import Policy, Pools, Rule
 
 MOST_REFUSALS = 60  # within an hour
-ALREADY_SENT = "What left meanwhile stays told."
+ALREADY_SENT = "Data already sent cannot be recalled."
 CALLED = {"approve": "Approved", "deny": "Denied"}
 MOST_UNDER = 4096  # of reviews that there are or were
 
@@ -67,7 +67,7 @@ class Refusals:
         self._book = None
 
     def gets_nothing(self, site: str, now: datetime) -> bool:
-        """Say whether a site gets nothing by the policy."""
+        """Return whether a site gets nothing by the policy."""
         return self.rule(site, now) is not None
 
     def rule(self, host: str, now: datetime) -> Rule | None:
@@ -98,7 +98,7 @@ class Refusals:
             self._refusals = tuple(each for each in self._refusals if now - each < HOUR)
             if len(self._refusals) >= MOST_REFUSALS:
                 what = f"{MOST_REFUSALS} recipients were refused within an hour"
-                hint = "write a rule for several of them into the policy"
+                hint = "write one rule for several of them in the policy"
                 raise RefusedError("refused", what, hint)
             return refused(text, alone(policy, host))
 

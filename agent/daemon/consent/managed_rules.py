@@ -83,7 +83,7 @@ class Lasting:
         return f"{CALLED[self.disclose]} for {shown}{end}"
 
     def like(self, other: "Lasting") -> bool:
-        """Say whether one rule can say both."""
+        """Return whether one rule can say both."""
         return replace(self, names=()) == replace(other, names=())
 
     def rule(self, name: str) -> dict[str, Entry]:
@@ -118,12 +118,12 @@ def recipient_of(pool: str) -> str:
     if pool.startswith(SIGN):
         return pool.removeprefix(SIGN)
     if is_group(pool):
-        hint = "make it the member of a group in the policy, and say it again"
+        hint = "add it to a group in the policy and try again"
         raise UsageError(f"no rule can name {pool!r}, which has no dot", hint)
     below = f"x.{pool}"
     if HostPattern.parse(pool).matches(below) and site_of(below) != pool:
-        what = f"a rule for {pool!r} would hold for everyone who is registered below it"
-        raise UsageError(what, "write a rule by hand if that is meant")
+        what = f"a rule for {pool!r} would apply to everyone registered below it"
+        raise UsageError(what, "if that is what you want, write the rule by hand")
     return pool
 
 
@@ -133,7 +133,7 @@ def pool_of(recipient: str, groups: Groups) -> str:
 
 
 def is_called(name: str, title: str) -> bool:
-    """Say whether a rule of a title can have a name."""
+    """Return whether a rule of a title can have a name."""
     rest = name.removeprefix(title)
     return rest != name and (not rest or _NUMBERED.fullmatch(rest) is not None)
 
@@ -177,7 +177,7 @@ def refused(text: str, recipient: str) -> str:
         return text
     if len(listed) >= MOST_REFUSED:
         what = f"{MOST_REFUSED:,} recipients are refused already, in the rule {name!r}"
-        raise UsageError(what, "write a rule for several of them, and take them out of that one")
+        raise UsageError(what, "write a rule for several of them and remove them from that one")
     return commented(text, with_rule(text, _refusal_rule(name, [*listed, recipient])))
 
 
@@ -313,7 +313,7 @@ def check_effect(before: Policy, after: Policy, wish: Wish, today: date) -> None
     rule = next((each for each in before.rules if each.name == rule.name), rule)
     winner = called(rule, lines_of(before.text), "disclose")
     what = f"this would have no effect: {winner} decides about {against[0]}"
-    alone = ", or say it for this recipient alone" if wish.everyone else ""
+    alone = ", or decide for this recipient alone" if wish.everyone else ""
     raise UsageError(what, f"change that by hand{alone}", before.source)
 
 
@@ -327,7 +327,7 @@ def _says(policy: Policy, wish: Wish) -> Lasting:
 
 
 def _overrules(says: Lasting, old: Lasting, policy: Policy) -> bool:
-    """Say whether a word is about all that an older rule is for, and about the same thing."""
+    """Return whether a word is about all that an older rule is for, and about the same thing."""
     if (says.disclose is None) != (old.disclose is None):
         return False
     if says.recipient is None or says.recipient == old.recipient:
@@ -347,7 +347,7 @@ def _with(text: str, says: Lasting) -> str:
 
 
 def _is_entry(ruled: Verdict | None, name: str) -> bool:
-    """Say whether it is the file's own entry of an attribute that decides about it."""
+    """Return whether it is the file's own entry of an attribute that decides about it."""
     rule = None if ruled is None else ruled.rule
     return rule is not None and (rule.layer, rule.path) == (Layer.FILE, ("attributes", name))
 

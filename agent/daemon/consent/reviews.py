@@ -46,8 +46,8 @@ class Waiting:
         for review in self.reviews.values():
             if review.id == number:
                 return review
-        hint = "it may have been settled meanwhile: see `reticent requests pending`"
-        raise UsageError(f"nothing that waits has the number {number}", hint)
+        hint = "it may be settled already: see `reticent requests pending`"
+        raise UsageError(f"nothing is pending under the number {number}", hint)
 
 
 def queued(

@@ -50,11 +50,11 @@ class Said:
     against: Basis | None = None
 
     def within(self, pool: str | None) -> bool:
-        """Say whether it is about no more than a pool, None for everyone."""
+        """Return whether it is about no more than a pool, None for everyone."""
         return pool is None or self.pool == pool
 
     def overrules(self, other: "Said") -> bool:
-        """Say whether nothing of an earlier word is left once this is said."""
+        """Return whether nothing of an earlier word is left once this is said."""
         if other.name != self.name or not other.within(self.pool):
             return False
         return (other.once or not self.once) and (self.firm or not other.firm)
@@ -215,13 +215,13 @@ def _changed(said: Held, ruling: Ruling, name: str) -> Disclose | None:
 
 
 def _asks(said: Held, ruling: Ruling, name: str) -> bool:
-    """Say whether an attribute would wait but for the last verdict on it."""
+    """Return whether an attribute would wait but for the last verdict on it."""
     ruled = basis_of(ruling, name)
     return ruled is not None and said.under(ruled) == "ask"
 
 
 def _changes(word: Said, words: Words, ruling: Ruling) -> bool:
-    """Say whether something else would hold without a word."""
+    """Return whether something else would hold without a word."""
     ruled = basis_of(ruling, word.name)
     if ruled is None:
         return False

@@ -51,7 +51,7 @@ class Known:
     blocked: bool = False
 
     def holds(self, today: date) -> bool:
-        """Say whether an approved offer holds."""
+        """Return whether an approved offer holds."""
         return self.approved and (self.until is None or today <= self.until)
 
 

@@ -17,7 +17,7 @@ from tests.decision.made import NAMES
 
 HOSTS = ("a.example", "www.a.example", "b.example", "s1.example", "s2.example")
 REFUSED = '[[rule]]\nname = "refused"\nrecipient = ["a.example"]\nnothing = true\n'
-ALREADY_SENT = "What left meanwhile stays told."
+ALREADY_SENT = "Data already sent cannot be recalled."
 
 
 @dataclass(frozen=True)

@@ -126,11 +126,11 @@ def test_a_value_is_taken_back_while_it_was_done_last(live: Live) -> None:
             await shown.pilot.press("u")
             await shown.settled()
             assert values(live)["gender"] == value
-            assert "there is nothing to take back" in notes(shown)
+            assert "nothing to undo" in notes(shown)
             await choose(shown, "down", "down", "enter")
             await shown.until(lambda: values(live)["gender"] != value)
             await shown.pilot.press("6", "u")
-            await shown.until(lambda: "None of it left meanwhile." in notes(shown))
+            await shown.until(lambda: "None of it was sent in the meantime." in notes(shown))
             assert values(live)["gender"] == value
 
     going(test())

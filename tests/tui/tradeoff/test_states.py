@@ -118,9 +118,7 @@ def test_an_error_leaves_the_keys_alone() -> None:
     """There is nothing to walk along, or to apply."""
 
     async def test(found: Curves, path: Path) -> None:
-        found.curve = UsageError(
-            "there is no curve", "`reticent daemon doctor` says how to mend it"
-        )
+        found.curve = UsageError("there is no curve", "`reticent daemon doctor` says how to fix it")
         async with running(path) as shown:
             await shown.pilot.press("3")
             await shown.until(lambda: "reticent daemon doctor" in shown.text())
