@@ -117,7 +117,7 @@ def install(*, only_print: bool, **flags: Unpack[ServiceFlags]) -> None:
     answers = reachable(manager)
     if answers and not again and listens(paths().control):
         hint = "end it first, as by Ctrl-C where it was started, and run this again"
-        raise DaemonError("a daemon runs already, and the service would start another", hint)
+        raise DaemonError("a daemon is already running, and the service would start another", hint)
     write(units)
     commands = starting(manager, os.environ)
     if answers:

@@ -105,11 +105,11 @@ def test_a_browser_in_a_sandbox_is_named(run: Run, user: Path) -> None:
     """With what to do; it is told nothing, which would change nothing."""
     (user / "snap/firefox").mkdir(parents=True)
     error, hint = run("browser", "install").refusal()
-    assert error.startswith("Firefox is here as a snap")
+    assert error.startswith("Firefox is a snap")
     assert "install Firefox from" in hint
     assert "as a snap" in run("browser", "status").out
     [note] = run("browser", "status", "--json").record["notes"]
-    assert note.startswith("Firefox is here as a snap")
+    assert note.startswith("Firefox is a snap")
     (user / ".config/chromium/Default").mkdir(parents=True)
     assert "as a snap" in run("browser", "install").out
 

@@ -131,7 +131,7 @@ def test_a_daemon_that_does_not_end_keeps_everything(
     monkeypatch.setattr("agent.cli.daemon.SECONDS", 0.0)
     with alone(private_folder(paths().state) / "daemon.lock"):
         before = files(user)
-        assert "a daemon runs already" in run("vault", "purge", "--yes").refusal(1)[0]
+        assert "a daemon is already running" in run("vault", "purge", "--yes").refusal(1)[0]
         assert files(user) == before
 
 

@@ -142,7 +142,7 @@ def test_a_daemon_that_runs_by_itself_is_in_the_way(
         monkeypatch.setenv("RETICENT_HOME", str(folder))
         with FakeDaemon(paths().control, {}):
             error, _ = run("daemon", "service", "install", "--manager", "systemd").refusal(1)
-    assert "a daemon runs already" in error
+    assert "a daemon is already running" in error
     assert units(home) == []
 
 

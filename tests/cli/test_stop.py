@@ -63,4 +63,4 @@ def test_a_daemon_that_does_not_end_is_said(
     fake.handlers["shutdown"] = Done
     monkeypatch.setattr("agent.cli.daemon.SECONDS", 0.0)
     with alone(private_folder(paths().state) / "daemon.lock"):
-        assert "a daemon runs already" in run("daemon", "stop").refusal(code=1)[0]
+        assert "a daemon is already running" in run("daemon", "stop").refusal(code=1)[0]

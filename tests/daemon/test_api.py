@@ -252,7 +252,7 @@ def test_what_is_wrong_is_noted(opened: Home) -> None:
     assert [note.split(":")[0] for note in notes] == ["policy", "model bad"]
     opened.paths.policy.unlink()
     assert not opened.calls.reload().in_use
-    assert opened.calls.status().notes[0].startswith("there is no policy")
+    assert opened.calls.status().notes[0].startswith("no policy is in use")
     assert opened.calls.decide(SHOP).code == "no policy"
 
 
@@ -345,6 +345,6 @@ def test_undo_passes_no_later_word_over(opened: Home) -> None:
     ):
         opened.calls.change_profile(ProfileChange(unset=["age"]))
         later()
-        with pytest.raises(UsageError, match="nothing to take back"):
+        with pytest.raises(UsageError, match="nothing to undo"):
             opened.calls.undo()
         opened.fill()

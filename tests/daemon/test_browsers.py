@@ -124,7 +124,7 @@ def test_what_is_not_ours_stays(system: System, places: Paths, data: bytes) -> N
     path = manifest_path(FIREFOX, system)
     path.parent.mkdir(parents=True)
     path.write_bytes(data)
-    with pytest.raises(UsageError, match="not reticent's") as raised:
+    with pytest.raises(UsageError, match="not written by Reticent") as raised:
         install_manifests(look_at_manifests(system, places), places, sys.executable)
     assert raised.value.where == str(path)
     assert not places.data.exists()
@@ -139,7 +139,7 @@ def test_a_folder_in_its_place_is_not_ours(system: System, places: Paths) -> Non
     places.relay.write_text("#!/bin/sh\n")
     assert look_at_manifests(system, places)[0].state == "foreign"
     assert look_at_launcher(places, sys.executable) == "foreign"
-    with pytest.raises(UsageError, match="not reticent's") as raised:
+    with pytest.raises(UsageError, match="not written by Reticent") as raised:
         install_manifests(look_at_manifests(system, places, [FIREFOX]), places, sys.executable)
     assert raised.value.where == str(places.relay)
 

@@ -63,13 +63,13 @@ def added(here: Machine, data: bytes) -> None:
 
 
 WRONG: list[tuple[Callable[[Machine], object], str, State, str]] = [
-    (lambda c: c.paths.data.chmod(0o770), "folder data", "bad", "others can put things into"),
-    (lambda c: c.paths.state.chmod(0o755), "folder state", "warn", "others can look into"),
-    (lambda c: c.paths.vault.chmod(0o644), "files", "bad", "others can read"),
+    (lambda c: c.paths.data.chmod(0o770), "folder data", "bad", "other users can write to"),
+    (lambda c: c.paths.state.chmod(0o755), "folder state", "warn", "other users can look into"),
+    (lambda c: c.paths.vault.chmod(0o644), "files", "bad", "other users can read"),
     (lambda c: c.paths.policy.chmod(0o666), "policy", "bad", "other users can write"),
-    (lambda c: left(c, c.paths.query), "socket query", "warn", "a daemon that is gone"),
-    (lambda c: c.paths.control.touch(), "socket control", "bad", "is no socket"),
-    (lambda c: c.paths.policy.unlink(), "policy", "warn", "there is none"),
+    (lambda c: left(c, c.paths.query), "socket query", "warn", "a daemon that has ended"),
+    (lambda c: c.paths.control.touch(), "socket control", "bad", "is not a socket"),
+    (lambda c: c.paths.policy.unlink(), "policy", "warn", "no policy"),
     (lambda c: c.paths.policy.write_text("lambda = x"), "policy", "bad", "policy.toml:1"),
     (lambda c: c.paths.policy.write_bytes(b"\xff"), "policy", "bad", "not UTF-8"),
     (lambda c: c.paths.policy.write_bytes(b""), "policy", "bad", "says nothing"),
@@ -95,7 +95,7 @@ WRONG: list[tuple[Callable[[Machine], object], str, State, str]] = [
     ),
     (lambda c: c.paths.policy.write_text('model = "town"\n'), "models", "bad", "'town'"),
     (lambda c: added(c, b"rubbish"), "models", "bad", "village"),
-    (lambda c: c.paths.witness.touch(), "daemon", "warn", "it does not run"),
+    (lambda c: c.paths.witness.touch(), "daemon", "warn", "not running"),
 ]
 
 

@@ -96,7 +96,7 @@ def test_a_browser_in_a_sandbox_is_named(here: Machine) -> None:
     home = Path(here.environment["HOME"])
     (home / "snap/firefox").mkdir(parents=True)
     found = only(here, NAME, "warn")
-    assert "Firefox is here as a snap" in found.what
+    assert "Firefox is a snap" in found.what
     assert "install Firefox" in found.fix
     (home / ".mozilla/firefox").mkdir(parents=True)
     assert states(here) == ["ok"]

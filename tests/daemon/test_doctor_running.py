@@ -68,7 +68,7 @@ def test_a_machine_on_which_all_is_well(here: Machine, running: FakeDaemon) -> N
 @pytest.mark.parametrize(
     ("change", "state", "what"),
     [
-        ({"version": "0.0.0"}, "bad", "version 0.0.0 runs"),
+        ({"version": "0.0.0"}, "bad", "version 0.0.0 is running"),
         ({"locked": True}, "warn", "the vault is locked"),
         ({"notes": ["an old copy"]}, "warn", "an old copy"),
     ],
@@ -121,7 +121,7 @@ def test_a_daemon_that_fails_or_lacks_a_door(here: Machine, running: FakeDaemon)
     assert only(here, "daemon", "bad") == Finding("daemon", "bad", "it broke", "mend it")
     running.handlers["status"] = lambda: STATUS
     here.paths.query.rename(here.paths.query.with_name("moved"))
-    assert "socket for queries" in only(here, "daemon", "bad").what
+    assert "query socket" in only(here, "daemon", "bad").what
     here.paths.query.with_name("moved").rename(here.paths.query)
 
 
@@ -138,7 +138,7 @@ def test_a_service_whose_python_is_gone_is_found(here: Machine, tmp_path: Path) 
     python.write_text("#!/bin/sh\n")
     python.chmod(0o700)
     write(files("systemd", str(python), here.environment))
-    assert "not as this reticent would write it" in only(here, "service", "warn").what
+    assert "differs from what this version would write" in only(here, "service", "warn").what
     python.unlink()
     assert str(python) in only(here, "service", "bad").what
 

@@ -158,7 +158,7 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
     for host in sorted(between):
         calls.decide(Ask(query=QUERIES[0], recipient=host))
     if not names:
-        with pytest.raises(UsageError, match="nothing to take back"):
+        with pytest.raises(UsageError, match="nothing to undo"):
             calls.undo()
         return
     said = calls.undo().what
@@ -172,7 +172,7 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
     for pool in {pool_of(host) for host in HOSTS}:
         part = said.partition(f"{pool} was told ")[2].partition(";")[0].removesuffix(".")
         assert {*part.replace(" and ", ", ").split(", ")} - {""} == told.get(pool, set())
-    with pytest.raises(UsageError, match="nothing to take back"):
+    with pytest.raises(UsageError, match="nothing to undo"):
         calls.undo()
 
 
@@ -191,7 +191,7 @@ def test_a_change_is_taken_back_until_the_vault_locks() -> None:
     agent.lock()
     agent.vault = vault
     agent.opened(vault, MONDAY)
-    with pytest.raises(UsageError, match="nothing to take back"):
+    with pytest.raises(UsageError, match="nothing to undo"):
         calls.undo()
     assert "age" not in vault.profile.values()[MODEL.id]
 

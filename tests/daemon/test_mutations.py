@@ -20,19 +20,19 @@ from agent.wire.routes import CONTROL, QUERY, ROUTES, Door
 from tests.daemon.mutating import Plain, mutated
 from tests.daemon.whole_daemon import Live, living
 
-COUNTS = [5_000, pytest.param(50_000, marks=pytest.mark.soak)]  # at each of two daemons
+COUNTS = [1_000, pytest.param(50_000, marks=pytest.mark.soak)]  # at each of two daemons
 CALLERS = 8
 SILENCE = 0.03  # seconds, after which a daemon is taken to wait for the rest of a request
 REST = b"\r\n\r\n" + b"x" * 65_536  # whatever it waited for, this is not it
 PATIENCE = 2.0  # seconds, after which it is not going to answer
-ALREADY_SENT = Ask(query="editor", recipient="told.example")
+TOLD = Ask(query="editor", recipient="told.example")
 NOTHING = f"""
 preset = "generous"
 nothing = true
 [daemon]
 lock_after_minutes = 0
 [[rule]]
-recipient = "{ALREADY_SENT.recipient}"
+recipient = "{TOLD.recipient}"
 nothing = false
 lambda = 1  # whatever a request that is one by accident has calibrated
 """
@@ -162,7 +162,7 @@ def test_nothing_comes_of_mutated_requests(
         with live.client() as client:  # what a mutation meant to change did so
             client.call("change_profile", ProfileChange(model="so2017", set={**PROFILE}))
         with live.client(QUERY) as client:
-            told = client.call("decide", ALREADY_SENT)
+            told = client.call("decide", TOLD)
         assert live.status().entries == 1
     whole = found[QUERY] + found[CONTROL]
     with capsys.disabled():

@@ -99,7 +99,7 @@ def test_a_verdict_is_taken_back_and_what_left_stays_told(opened: Home) -> None:
     assert opened.calls.reviews() == [by_then]
     other = Ask(query="python today", recipient="books.example")
     assert "age" not in opened.calls.decide(other).attributes
-    with pytest.raises(UsageError, match="nothing to take back"):
+    with pytest.raises(UsageError, match="nothing to undo"):
         opened.calls.undo()
 
 
@@ -119,7 +119,7 @@ def test_nothing_is_said_or_taken_back_while_locked(opened: Home) -> None:
         with pytest.raises(LockedError):
             call()
     opened.unlock()
-    with pytest.raises(UsageError, match="nothing to take back"):
+    with pytest.raises(UsageError, match="nothing to undo"):
         opened.calls.undo()
     assert not carried(opened)
 

@@ -125,7 +125,7 @@ def test_it_holds_at_once_and_what_wins_is_said(home: Home) -> None:
 @pytest.mark.parametrize(
     ("edit", "what", "hint"),
     [
-        (PolicyEdit(), "this edit changes nothing", "say what to set"),
+        (PolicyEdit(), "this edit changes nothing", "name a setting"),
         (PolicyEdit(set={"k": 3}, unset=["k"]), "'k' is both set and unset", "one of"),
         (PolicyEdit(set={"lamda": 4}), "unknown setting 'lamda'", "did you mean 'lambda'?"),
         (PolicyEdit(unset=["preset"]), "'preset' is no setting of requests", "by hand"),
@@ -162,7 +162,7 @@ def test_without_a_sound_policy_nothing_is_edited(home: Home) -> None:
     with pytest.raises(UsageError, match="the policy file has mistakes"):
         home.calls.edit_policy(PolicyEdit(set={"k": 3}))
     home.paths.policy.unlink()
-    with pytest.raises(UsageError, match="there is no policy file"):
+    with pytest.raises(UsageError, match="no policy file"):
         home.calls.edit_policy(PolicyEdit(set={"k": 3}))
     assert not home.paths.policy.exists()
 

@@ -104,7 +104,7 @@ def test_a_policy_that_another_user_put_there_is_not_obeyed() -> None:
         assert edited.look()
         status = edited.rules.status()
         assert (edited.text, status.in_use, status.loaded_at) == (None, False, None)
-        assert "others can write to this folder" in status.problems[0]
+        assert "other users can write to this folder" in status.problems[0]
         home.chmod(0o755)
         edited.rules.reload(edited.now)
         assert (edited.text,) == (None,), "it is theirs"

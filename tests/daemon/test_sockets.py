@@ -108,12 +108,12 @@ def test_a_stale_socket_is_replaced(home: Paths) -> None:
 def test_what_is_no_socket_is_left_alone(home: Paths) -> None:
     """A file, a folder, a link: somebody put it there."""
     home.query.write_text("mine")
-    with pytest.raises(DaemonError, match="no socket is in the way"), doors(home, {}):
+    with pytest.raises(DaemonError, match="not a socket is in the way"), doors(home, {}):
         pass
     assert home.query.read_text() == "mine"
     home.query.unlink()
     home.query.symlink_to("elsewhere")
-    with pytest.raises(DaemonError, match="no socket is in the way"), doors(home, {}):
+    with pytest.raises(DaemonError, match="not a socket is in the way"), doors(home, {}):
         pass
     assert home.query.is_symlink()
     assert [*home.runtime.iterdir()] == [home.query]

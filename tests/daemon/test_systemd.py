@@ -80,7 +80,7 @@ def test_what_is_for_another_process_is_not_ours(environment: dict[str, str]) ->
 )
 def test_other_names_are_refused(names: str, count: int) -> None:
     """What is meant for control must never be answered as query is, nor the other way round."""
-    with pytest.raises(DaemonError, match="sockets of other names"):
+    with pytest.raises(DaemonError, match="sockets with unexpected names"):
         adopted(told(names, count), PROCESS)
 
 
@@ -91,7 +91,7 @@ def test_what_is_no_listening_unix_socket_is_refused(folder: Path) -> None:
     here, there = socket.socketpair(socket.AF_UNIX)
     with port, idle, here, there, (folder / "file").open("w") as file:
         for each in (port.fileno(), idle.fileno(), here.fileno(), file.fileno(), 999):
-            with pytest.raises(DaemonError, match="handed over as query is no"):
+            with pytest.raises(DaemonError, match="passed as query is not"):
                 adopted(told("query", 1), PROCESS, os.dup(each) if each < 999 else each)
 
 

@@ -116,7 +116,7 @@ def test_a_denied_offer_is_a_rule_and_asks_no_more(office: Office) -> None:
     consent = office.consent
     new = consent.offer("s1.example", "@shops", ["age"], office.now)
     assert new is not None
-    with pytest.raises(UsageError, match="recipient alone"):
+    with pytest.raises(UsageError, match="recipient only"):
         office.say(new, "deny", about="everyone")
     assert office.say(new, "deny").written == "nothing for s1.example"
     assert office.request("s1.example")[0].status == "blocked"

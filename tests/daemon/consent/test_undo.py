@@ -101,7 +101,7 @@ def test_undo_restores_all_that_a_word_changed(
     assert (ALREADY_SENT in said) == (last.said != "dismiss")
     assert (office.consent._state, office.path.read_bytes()) == (state, text)  # noqa: SLF001
     assert office.path.stat().st_mode & 0o777 == 0o640
-    with pytest.raises(UsageError, match="nothing to take back"):
+    with pytest.raises(UsageError, match="nothing to undo"):
         office.consent.undo(office.now)
 
 
@@ -249,7 +249,7 @@ def test_lock_forgets_the_step_and_a_failure_does_not(
         assert office.consent.undo(office.now)
         assert office.consent.reviews(office.now) == [review]
     else:
-        with pytest.raises(UsageError, match="nothing to take back"):
+        with pytest.raises(UsageError, match="nothing to undo"):
             office.consent.undo(office.now)
 
 
