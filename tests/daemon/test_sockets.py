@@ -142,7 +142,7 @@ def test_an_adopted_socket_stays(home: Paths) -> None:
 def test_a_path_that_is_too_long_is_said(home: Paths) -> None:
     """Before anything is removed or made."""
     long = paths({HOME: str(home.state / ("x" * 100))})
-    with pytest.raises(UsageError, match="at most 100"), doors(long, {}):
+    with pytest.raises(UsageError, match="the limit is 100"), doors(long, {}):
         pass
 
 
