@@ -45,7 +45,7 @@ BUDGETS = {
     "agent/build": Size(1_100, 13),
     "agent/wire": Size(1_000, 11),
     "agent/words": Size(800, 6),
-    "agent/daemon": Size(5_579, 37),
+    "agent/daemon": Size(3_500, 32),
     "agent/tui": Size(3_300, 28),
     "agent/cli": Size(3_300, 30),
     "agent/lab": Size(3_500, 34),
@@ -59,13 +59,8 @@ COUNTS = {
 }
 STANDING = {
     "agent": Size(407, 4),
-<<<<<<< HEAD
     "agent/cli": Size(5_730, 31),
     "agent/daemon": Size(5_592, 41),
-=======
-    "agent/cli": Size(5_715, 31),
-    "agent/daemon": Size(5_579, 37),
->>>>>>> 1ff8588 (house: lower what the daemon stands at)
     "agent/decision": Size(1_368, 10),
     "agent/lab": Size(3_749, 34),
     "agent/model": Size(876, 8),
