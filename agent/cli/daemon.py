@@ -19,7 +19,7 @@ from agent.daemon.checks import Finding, Machine, listens
 from agent.daemon.doctor import examine
 from agent.daemon.events import Bus
 from agent.daemon.loopback import TOKEN
-from agent.daemon.run import Options, Services, assembled
+from agent.daemon.run import Options
 from agent.daemon.run import run as run_daemon
 from agent.daemon.service import (
     Manager,
@@ -36,6 +36,7 @@ from agent.daemon.service import (
     stopping,
     write,
 )
+from agent.daemon.services import Services, assembled
 from agent.daemon.sockets import alone
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.files import private_folder

@@ -15,8 +15,8 @@ from agent.daemon.autolock import EVERY, Autolock, watch, watcher
 from agent.daemon.events import Bus
 from agent.daemon.log import LOG, kind_and_place
 from agent.daemon.loopback import TOKEN, UNASKED, Admission, admission_of, admitted, bound, token_of
-from agent.daemon.run import Build, Lifetime, Services, now
 from agent.daemon.server import IDLE, Served, application, runner
+from agent.daemon.services import Build, Lifetime, Services, now
 from agent.daemon.sockets import BACKLOG, notify
 from agent.daemon.web import web
 from agent.errors import ReplacedVaultError, ReticentError

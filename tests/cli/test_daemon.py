@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from agent.daemon.events import Bus
-from agent.daemon.run import Build, Options
+from agent.daemon.run import Options
+from agent.daemon.services import Build
 from agent.paths import Paths, paths
 from agent.wire.client import Client
 from tests.cli.conftest import Run

@@ -5,7 +5,7 @@ import signal
 from dataclasses import replace
 
 from agent.daemon.events import Bus
-from agent.daemon.run import Services
+from agent.daemon.services import Services
 from agent.paths import Paths
 from agent.wire.decide import Answer
 from agent.wire.routes import ROUTES

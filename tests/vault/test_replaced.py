@@ -16,7 +16,7 @@ from hypothesis import given
 
 from agent.daemon.agent import assemble
 from agent.daemon.events import Bus
-from agent.daemon.run import now
+from agent.daemon.services import now
 from agent.errors import ReplacedVaultError, VaultError
 from agent.files import left_unfinished
 from agent.paths import Paths
