@@ -60,7 +60,7 @@ COUNTS = {
 STANDING = {
     "agent": Size(407, 4),
     "agent/cli": Size(5_730, 31),
-    "agent/daemon": Size(5_592, 41),
+    "agent/daemon": Size(5_583, 38),
     "agent/decision": Size(1_368, 10),
     "agent/lab": Size(3_749, 34),
     "agent/model": Size(876, 8),
