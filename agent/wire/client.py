@@ -29,8 +29,13 @@ LONGEST = 100  # bytes; a system that we know takes 103 at least
 HOST = "localhost"  # what the header Host says; no name is looked up
 ABSENT = "the daemon is not running"
 START = "start it with `reticent daemon`, or `reticent daemon service install`"
+FOREIGN = "the daemon's socket belongs to another user", "run this as the user who started it"
 RESTART = "stop the daemon, and start it again with `reticent daemon`"
 MEDIA_TYPE = "text/event-stream"
+MISUNDERSTOOD = (
+    "this version does not understand the daemon's answer",
+    f"it may be of another version: {RESTART}",
+)
 TIMEOUT = 60.0  # seconds; a key derivation takes about one
 LARGEST = 64 << 20  # bytes of an answer; 10,000 entries of a ledger have fewer
 OK = 200
@@ -82,7 +87,8 @@ class Connection(http.client.HTTPConnection):
             undo.callback(opened.close)
             opened.settimeout(self.timeout)
             opened.connect(check_address(self._path))
-            _check_owner(opened)
+            if peer_uid(opened) != os.geteuid():  # a passphrase may be about to be sent
+                raise DaemonError(*FOREIGN)
             self.sock = opened
             undo.pop_all()
 
@@ -105,7 +111,7 @@ def daemon_errors() -> Iterator[None]:
     except (FileNotFoundError, ConnectionRefusedError):
         raise DaemonError(ABSENT, START) from None
     except PermissionError:
-        raise _foreign() from None
+        raise DaemonError(*FOREIGN) from None
     except BlockingIOError:  # what a Unix socket says whose queue of callers is full
         raise DaemonError("the daemon has too many callers at once", "try again") from None
     except TimeoutError:
@@ -114,18 +120,6 @@ def daemon_errors() -> Iterator[None]:
     except (http.client.HTTPException, OSError):
         what = "the daemon broke off or does not speak HTTP"
         raise DaemonError(what, f"see its log; if that does not help, {RESTART}") from None
-
-
-def _check_owner(opened: socket.socket) -> None:
-    """Raise DaemonError where another user listens: a passphrase may be about to be sent."""
-    if peer_uid(opened) != os.geteuid():
-        raise _foreign()
-
-
-def _foreign() -> DaemonError:
-    return DaemonError(
-        "the daemon's socket belongs to another user", "run this as the user who started it"
-    )
 
 
 def event_data(lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -194,12 +188,21 @@ class Client:
         route = _BY_NAME[name]
         try:
             target = target_of(route, parameters)
-            data = b"" if body is None else _encoded(body)
+            data = b"" if body is None else msgspec.json.encode(body)
         except UnicodeEncodeError:  # what is no UTF-8 comes into a program as lone surrogates
             hint = "type it in a terminal that uses UTF-8"
             raise UsageError("part of this is not text in UTF-8", hint) from None
-        with daemon_errors():
-            status, answer = self._exchange(route.method, target, data)
+        if len(data) > MOST_BYTES:
+            what = f"this has {len(data):,} bytes, and the daemon takes at most {MOST_BYTES:,}"
+            raise UsageError(what, "send less at once")
+        headers = self._headers | (_JSON if data else {})
+        with daemon_errors(), ExitStack() as on_failure:
+            on_failure.callback(self.close)
+            self._connection.renew()
+            self._connection.request(route.method, target, data or None, headers)
+            with self._connection.getresponse() as response:
+                status, answer = response.status, _body(response)
+            on_failure.pop_all()
         if status != OK:
             raise _refusal(status, answer)
         return _decoded(answer, route.gives)
@@ -220,33 +223,12 @@ class Client:
                 if response.status != OK:
                     raise _refusal(response.status, _body(response))
                 if response.headers.get_content_type() != MEDIA_TYPE:
-                    raise _misunderstood()
+                    raise DaemonError(*MISUNDERSTOOD)
                 opened.settimeout(silence)
                 self._stream = opened
                 lines = iter(lambda: response.readline(MOST_BYTES + 1), b"")
                 for data in event_data(lines):
                     yield _decoded(data, route.gives)
-
-    def _exchange(self, method: str, target: str, data: bytes) -> tuple[int, bytes]:
-        """Return the status and the body of an answer; the connection ends with any failure."""
-        with ExitStack() as undo:
-            undo.callback(self.close)
-            self._connection.renew()
-            headers = self._headers | (_JSON if data else {})
-            self._connection.request(method, target, data or None, headers)
-            with self._connection.getresponse() as response:
-                answer = response.status, _body(response)
-            undo.pop_all()
-        return answer
-
-
-def _encoded(body: msgspec.Struct) -> bytes:
-    """Return a message as JSON; UsageError where the daemon would not read all of it."""
-    data = msgspec.json.encode(body)
-    if len(data) > MOST_BYTES:
-        what = f"this has {len(data):,} bytes, and the daemon takes at most {MOST_BYTES:,}"
-        raise UsageError(what, "send less at once")
-    return data
 
 
 def _body(response: http.client.HTTPResponse) -> bytes:
@@ -265,7 +247,7 @@ def _decoded(data: bytes, kind: Any) -> Any:  # noqa: ANN401  (of the route's ty
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise _misunderstood() from None
+        raise DaemonError(*MISUNDERSTOOD) from None
 
 
 def _refusal(status: int, answer: bytes) -> ReticentError:
@@ -275,8 +257,3 @@ def _refusal(status: int, answer: bytes) -> ReticentError:
     except (msgspec.DecodeError, UnicodeDecodeError):
         what = f"the daemon answered with status {status} and no reason"
         return DaemonError(what, f"see its log; if that does not help, {RESTART}")
-
-
-def _misunderstood() -> DaemonError:
-    what = "this version does not understand the daemon's answer"
-    return DaemonError(what, f"it may be of another version: {RESTART}")

@@ -36,6 +36,9 @@ def document() -> Node:
     """Return the document as JSON's own types."""
     taken = [each.takes for each in ROUTES if each.takes is not None]
     kinds = [Fault, Event, *(each.gives for each in ROUTES), *taken]
+    paths: Node = {}
+    for (path, method), routes in groupby(ROUTES, lambda route: (route.path, route.method)):
+        paths.setdefault(path, {})[method.lower()] = _operation([*routes])
     codes = [{"code": kind.code, "status": kind.status, "means": kind.means} for kind in KINDS]
     _, schemas = msgspec.json.schema_components(kinds, ref_template=REFERENCE)
     return {
@@ -43,7 +46,7 @@ def document() -> Node:
         "info": {"title": "Reticent", "version": "1", "description": ABOUT},
         "servers": [{"url": f"http://{HOST}"}],
         "security": [{}, {"token": []}],
-        "paths": _paths(),
+        "paths": paths,
         "components": {
             "schemas": schemas,
             "responses": {
@@ -63,17 +66,14 @@ def text() -> str:
     return json.dumps(document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _paths() -> Node:
-    """Return each path with its operations; two routes of one place differ in their doors."""
-    paths: Node = {}
-    for (path, method), routes in groupby(ROUTES, lambda route: (route.path, route.method)):
-        paths.setdefault(path, {})[method.lower()] = _operation([*routes])
-    return paths
-
-
 def _operation(routes: Sequence[Route]) -> Node:
-    """Return what is called in one place, at whichever door."""
+    """Return the call of one path and method; two routes of one place differ in their doors."""
     first = routes[0]
+    schemas = [_schema(each.gives) for each in routes]
+    answer = _content(schemas[0] if len(schemas) == 1 else {"anyOf": schemas})
+    if first.gives is Event:
+        means = "Messages whose data is an Event, and comments that keep the connection alive."
+        answer = {MEDIA_TYPE: {"schema": {"type": "string", "description": means}}}
     operation: Node = {
         "operationId": first.name,
         "summary": " ".join(
@@ -83,22 +83,13 @@ def _operation(routes: Sequence[Route]) -> Node:
         "x-doors": [door for each in routes for door in each.doors],
         "parameters": [_parameter(each) for each in first.parameters],
         "responses": {
-            "200": {"description": "It was done.", "content": _answer(routes)},
+            "200": {"description": "It was done.", "content": answer},
             "default": {"$ref": "#/components/responses/Fault"},
         },
     }
     if first.takes is not None:
         operation["requestBody"] = {"required": True, "content": _content(_schema(first.takes))}
     return operation
-
-
-def _answer(routes: Sequence[Route]) -> Node:
-    """Return what comes back; events have a media type of their own, each of them a message."""
-    if routes[0].gives is Event:
-        means = "Messages whose data is an Event, and comments that keep the connection alive."
-        return {MEDIA_TYPE: {"schema": {"type": "string", "description": means}}}
-    schemas = [_schema(each.gives) for each in routes]
-    return _content(schemas[0] if len(schemas) == 1 else {"anyOf": schemas})
 
 
 def _parameter(parameter: Parameter) -> Node:

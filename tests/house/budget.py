@@ -67,7 +67,7 @@ STANDING = {
     "agent/tradeoff": Size(1_938, 15),
     "agent/tui": Size(4_466, 28),
     "agent/vault": Size(2_826, 16),
-    "agent/wire": Size(1_057, 11),
+    "agent/wire": Size(1_043, 11),
     "policy": Size(2_641, 14),
     "agent/build": Size(1_066, 13),
     "agent/words": Size(677, 6),
