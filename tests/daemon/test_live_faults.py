@@ -21,13 +21,13 @@ from tests.daemon.crowd import QUERIES, SIMPLE, Crowd
 from tests.daemon.whole_daemon import LOOK, PATIENCE, begun, home, started
 from tests.vault.worlds import TYPED
 
-KILLS = [40, pytest.param(200, marks=pytest.mark.soak)]
-STOPS = [10, pytest.param(100, marks=pytest.mark.soak)]
+KILLS = [8, pytest.param(200, marks=pytest.mark.soak)]
+STOPS = [3, pytest.param(100, marks=pytest.mark.soak)]
 CLIENTS = 8
 FEWEST, MOST = 2 * CLIENTS, 10 * CLIENTS  # questions after the first, until a daemon is ended
 ENDLESS = 10_000  # questions of each client: more than anybody answers until then
 RIVALS = 6
-MANY, EACH = 200, 100  # clients, and requests of each
+MANY, EACH = 200, [20, pytest.param(100, marks=pytest.mark.soak)]  # clients, requests of each
 SITES = 40
 ROUNDS = 5  # of a quarter each: two to settle, and three in which nothing may grow
 FEW = 8  # sites, soon asked more often than is remembered of each: then their plans stay
@@ -143,7 +143,8 @@ def test_of_many_daemons_one_lives() -> None:
         assert one.status().entries == 1
 
 
-def test_many_clients_at_once(say: Say) -> None:
+@pytest.mark.parametrize("each", EACH)
+def test_many_clients_at_once(say: Say, each: int) -> None:
     """No error, no entry lost, and no more memory once a while has passed."""
     with home() as places:
         crowd, resident = Crowd(places.control), []
@@ -151,7 +152,7 @@ def test_many_clients_at_once(say: Say) -> None:
             live.unlock()
             for _ in range(ROUNDS):
                 asyncio.run(
-                    crowd.ask(MANY, EACH // 4, lambda client, _: f"s{client % FEW}.example")
+                    crowd.ask(MANY, each // 4, lambda client, _: f"s{client % FEW}.example")
                 )
                 resident.append(live.resident())
             count = live.status().entries
@@ -163,7 +164,7 @@ def test_many_clients_at_once(say: Say) -> None:
         f"{len(crowd.told)} with attributes, {count} entries, {len(gone)} lost, "
         f"{first:.1f} MiB after two rounds, {last:.1f} in the end"
     )
-    assert (crowd.answers, crowd.other, crowd.cut) == (MANY * EACH // 4 * ROUNDS, [], 0)
-    assert count == len(crowd.told) == MANY * EACH // 4 * ROUNDS
+    assert (crowd.answers, crowd.other, crowd.cut) == (MANY * each // 4 * ROUNDS, [], 0)
+    assert count == len(crowd.told) == MANY * each // 4 * ROUNDS
     assert gone == []
     assert last - first < GROWTH
