@@ -54,8 +54,8 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 615),
-    "lines of tests": (42_000, 64_700),
+    "private functions with one caller": (250, 599),
+    "lines of tests": (42_000, 64_600),
 }
 STANDING = {
     "agent": Size(407, 4),
