@@ -85,7 +85,7 @@ def _known(rule: Rule) -> Known:
 
 
 class ActivePolicy:
-    """A policy, or that there is none; it never changes, but remembers what was asked."""
+    """A policy, or none; it never changes, but caches what was asked."""
 
     def __init__(self, policy: Policy | None) -> None:
         self.policy = policy
@@ -115,7 +115,7 @@ class ActivePolicy:
     def model(self, recipient: str, query: str, today: date) -> str | None:
         """Return the name of the model that a request is decided with, None for the shipped one.
 
-        UsageError where the recipient is no host.
+        UsageError if the recipient is not a host.
         """
         if self._choosing is None:
             return None
@@ -125,7 +125,7 @@ class ActivePolicy:
     def terms(self, model: Model, recipient: str, query: str, today: date) -> Terms | None:
         """Return the terms for a request, with the ruling they are of; None without rules.
 
-        UsageError where the recipient is no host.
+        UsageError if the recipient is not a host.
         """
         key = (model.id, model.digest, recipient, query, today)
         return self._asked.get(key, lambda: self._found(model, recipient, query, today))

@@ -147,7 +147,7 @@ class Agent:
     def model_for(self, host: str, query: str, now: datetime) -> Model:
         """Return the model that the policy chooses for a request.
 
-        UsageError where there is none, ModelError where it must not be used.
+        UsageError if there is none, ModelError if it must not be used.
         """
         in_use = self.rules.active
         return self.registry.of(in_use.model(host, query, now.date()), in_use.keys, now)

@@ -89,12 +89,12 @@ class Calls:
             self._agent.bus.publish("policy")
 
     def _check_later(self, locks: int) -> None:
-        """Raise LockedError if there were calls to lock since there were so many."""
+        """Raise LockedError if the vault was locked since that number of locks."""
         if self._agent.locks != locks:
             raise LockedError("the vault was locked meanwhile", "unlock it again")
 
     def decide(self, body: Ask, *, by: Asker = "command") -> Answer:
-        """Return what a request carries, recorded; UsageError where the recipient is no host.
+        """Return what a request carries, recorded; UsageError if the recipient is not a host.
 
         ``by``: who asks. VaultError where it cannot be: then the status says so until one is.
         """
@@ -114,7 +114,7 @@ class Calls:
         return replace(answer, stale_rules=self._agent.rules.stale)
 
     def _carried_nothing(self, body: Ask, answer: Answer, now: datetime) -> None:
-        """Remember it, and tell of it; while the vault is locked nothing of a query is kept."""
+        """Remember and report it; while the vault is locked nothing of a query is kept."""
         vault = self._agent.vault
         if vault is not None:
             number = self._agent.silent_requests.silent(body, answer, vault.ledger.count, now)
@@ -126,7 +126,7 @@ class Calls:
         return replace(found, stale_rules=self._agent.rules.stale)
 
     def clicked(self, body: Clicked) -> Done:
-        """Take note of a visit; nothing is kept while locked, or unless the policy lets browsers.
+        """Note a visit; nothing is kept while locked, or unless the policy allows it.
 
         In the paper ACLK asks about the page that will be clicked (5.2); live it can only mean
         that a result of this query was visited before.
@@ -170,7 +170,7 @@ class Calls:
         return holding(self._agent, recipient, self._clock())
 
     def forget(self, body: Forget) -> Done:
-        """State that a recipient forgot; not done where it was never told anything."""
+        """Record that a recipient forgot; not done if nothing was ever disclosed to it."""
         done = forget(self._agent, body.recipient, self._clock())
         if done:
             self._agent.consent.ruled()
@@ -199,7 +199,7 @@ class Calls:
         return requested(self._agent, recipient, limit)
 
     def recipients(self) -> list[Recipient]:
-        """Return who was told anything, the latest first."""
+        """Return to whom anything was disclosed, the latest first."""
         now = self._clock()
         self._agent.look(now)
         return recipients(self._agent, now)
@@ -281,7 +281,7 @@ class Calls:
         return added
 
     def remove_model(self, *, name: str) -> Done:
-        """Remove a model; UsageError where there is none such."""
+        """Remove a model; UsageError if there is no such one."""
         self._agent.registry.remove(name)
         self.models()
         return Done()
@@ -332,7 +332,7 @@ class Calls:
         return self._agent.consent.reviews(self._clock())
 
     def verdict(self, body: Verdict, *, id: int) -> Ruled:  # noqa: A002  (the route's word)
-        """Apply the user's word on a review; UsageError where there is none such.
+        """Apply the user's decision on a review; UsageError if there is no such one.
 
         LockedError while locked.
         """
@@ -343,7 +343,7 @@ class Calls:
         return ruled
 
     def dismiss(self, *, id: int) -> Done:  # noqa: A002  (the route's word)
-        """Take a review off the list; UsageError where there is none such."""
+        """Take a review off the list; UsageError if there is no such one."""
         self._agent.consent.dismiss(id)
         self._agent.bus.publish("review", id)
         return Done()
@@ -351,7 +351,7 @@ class Calls:
     def offer(self, body: Offer) -> Done:
         """Queue what a recipient says it can use, of what the models have; done if it waits.
 
-        UsageError where the recipient is no host, or the search is not its own.
+        UsageError if the recipient is not a host, or the search is not its own.
         """
         now, agent = self._clock(), self._agent
         host, known = host_of(body.recipient), self._known(now)
@@ -388,7 +388,7 @@ class Calls:
         return Allowed(done=done, rule=rule.name, line=place_of(lines, rule, ("nothing",)))
 
     def override(self, body: Override) -> Ruled:
-        """Apply the user's word on attributes; UsageError for one that no model has.
+        """Apply the user's decision on attributes; UsageError for one that no model has.
 
         LockedError while locked.
         """
@@ -404,7 +404,7 @@ class Calls:
         return ruled
 
     def undo(self) -> Undone:
-        """Take back the last word, on requests or values; UsageError where there is none.
+        """Undo the last decision, on requests or values; UsageError where there is none.
 
         LockedError while locked.
         """

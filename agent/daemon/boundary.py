@@ -182,7 +182,7 @@ def _unforeseen(name: str) -> web.Response:
 
 
 def _unrouted(error: web.HTTPException) -> web.Response:
-    """Return the answer where aiohttp knew already that there is none."""
+    """Return the answer to what aiohttp itself refused."""
     if isinstance(error, web.HTTPRequestEntityTooLarge):
         return _refusal(too_large())
     hint = "openapi.json lists every call and its socket"

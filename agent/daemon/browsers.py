@@ -241,7 +241,7 @@ def look_at_launcher(paths: Paths, interpreter: str) -> ManifestState:
 
 
 def program_of(paths: Paths) -> str | None:
-    """Return the interpreter that the launcher starts, None where there is none of ours."""
+    """Return the interpreter that the launcher starts, None if there is no launcher of ours."""
     lines = (_text(paths.relay) or "").splitlines()
     try:
         words = shlex.split(lines[-1]) if OURS in "".join(lines) else []
@@ -306,7 +306,7 @@ def _told(text: str) -> dict[str, Any]:
 
 
 def _text(path: Path) -> str | None:
-    """Return the text of a file, None if there is none to read."""
+    """Return the text of a file, None if it cannot be read."""
     try:
         return read_bytes(path, LARGEST).decode("utf-8", "replace")
     except UsageError:

@@ -1,4 +1,4 @@
-"""Everything that a user can get wrong, looked at in order; nothing is changed by looking."""
+"""Checks of everything that a user can get wrong, in order; they change nothing."""
 
 import os
 import re
@@ -63,7 +63,7 @@ Check = Callable[[Machine], Iterator[Finding]]
 
 
 def check_policy(here: Machine) -> Iterator[Finding]:
-    """Yield what is wrong with the policy, and what in it does nothing."""
+    """Yield what is wrong with the policy, and what in it has no effect."""
     place = here.paths.policy
     if not os.path.lexists(place):
         what = "no policy, so nothing is attached to any request"
@@ -99,7 +99,7 @@ def check_policy(here: Machine) -> Iterator[Finding]:
 
 
 def check_models(here: Machine) -> Iterator[Finding]:
-    """Yield which models cannot be used, or are asked for and not there."""
+    """Yield which models cannot be used, and which are missing."""
     rules: Policy | None = None
     with suppress(ReticentError):  # `check_policy` says what is wrong with it
         rules = load(here.paths.policy, check_ours)
@@ -245,7 +245,7 @@ def _programs(paths: tuple[Path, ...]) -> Iterator[str]:
 
 
 def check_browsers(here: Machine) -> Iterator[Finding]:
-    """Yield whether the browsers that know of the relay can start it, and which cannot."""
+    """Yield whether browsers with the relay's manifest can start it, and which cannot."""
     system = System(here.manager, here.environment)
     seen = [each for each in look_at_manifests(system, here.paths) if each.state != "absent"]
     for each in seen:
@@ -267,7 +267,7 @@ def confined(browser: Browser, sandbox: Sandbox) -> tuple[str, str]:
 
 
 def _manifest(seen: Seen) -> Finding:
-    """Return what there is to say of a manifest that is there."""
+    """Return the finding for a manifest that exists."""
     title, again = seen.browser.title, f"{INSTALL} {seen.browser.name}"
     if seen.state == "installed":
         return ok(NAME, f"{title} is connected")
@@ -317,7 +317,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def examine(here: Machine) -> tuple[Finding, ...]:
-    """Return what each check found; what the system does not let it see is found to be bad."""
+    """Return the findings of each check; what the system keeps it from seeing is bad."""
     return tuple(finding for check in CHECKS for finding in _run(check, here))
 
 

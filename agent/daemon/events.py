@@ -1,4 +1,4 @@
-"""What happens in the daemon, told to whoever listens: never what it was about, only its number."""
+"""Events of the daemon, passed to listeners: the number of what happened, never its content."""
 
 import asyncio
 from collections import deque
@@ -31,9 +31,9 @@ class Reader:
         self._ended: str | None = None
 
     async def next(self, seconds: float) -> Event | None:
-        """Return the next event, None after so many seconds without one.
+        """Return the next event, None after ``seconds`` without one.
 
-        Raises EndedError once all is told that still could be.
+        Raises EndedError once every event that was kept has been read.
         """
         if not self._events and self._ended is None:
             self._woken.clear()

@@ -28,7 +28,7 @@ def yes_no_of(attributes: Attributes) -> frozenset[str]:
 
 
 def shared_attributes(values: Mapping[str, str], yes_no: Collection[str]) -> str:
-    """Return the header's value for values by name, in their order; empty where there is none.
+    """Return the header's value for values by name, in their order; empty if there are none.
 
     ``yes_no``: the attributes that travel as Booleans. Names must match ``[a-z][a-z0-9_]*``.
     """
@@ -68,7 +68,7 @@ def longest(attributes: Attributes) -> dict[str, int]:
 
 
 def most_bytes(members: Iterable[int]) -> int:
-    """Return the most bytes that a header has whose longest members have so many."""
+    """Return the most bytes of a header, given the bytes of its longest members."""
     present = [each for each in members if each]
     return sum(present) + len(_BETWEEN) * max(0, len(present) - 1)
 

@@ -116,7 +116,7 @@ def _agreeing(found: Holdings[str], model: Model, now: datetime) -> int:
 def forget(agent: Agent, recipient: str, now: datetime) -> bool:
     """State that a recipient, and whoever it pools with, can no longer link.
 
-    Returns whether the pool was ever told anything; if not, nothing is stated. UsageError where
+    Returns whether anything was disclosed to the pool; if not, nothing is recorded. UsageError if
     it is neither a host nor a group.
     """
     ledger, pool = opened(agent).ledger, agent.rules.active.pool(recipient)
@@ -285,7 +285,7 @@ def _silent(agent: Agent, pool: str | None) -> Iterator[_Placed]:
 
 
 def recipients(agent: Agent, now: datetime) -> list[Recipient]:
-    """Return everybody who was told anything, the one that was told last first; LockedError."""
+    """Return everyone to whom anything was disclosed, the latest first; LockedError."""
     told: dict[str, list[Step]] = {}
     last: dict[str, int] = {}
     for step in opened(agent).ledger.timeline.steps:
@@ -298,7 +298,7 @@ def recipients(agent: Agent, now: datetime) -> list[Recipient]:
 
 
 def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
-    """Return so many moments at most: the first, the last, the extremes, and some between."""
+    """Return at most ``most`` moments: the first, the last, the extremes, and some between."""
     end = len(moments) - 1
     if end < most:
         return [*moments]

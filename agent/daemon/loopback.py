@@ -51,7 +51,7 @@ def token_of(path: Path) -> str:
 class Admission:
     """Who may ask: ``hosts`` as the header Host has them, ``origins`` of web pages.
 
-    ``proven``: is told from which address the token came.
+    ``proven``: called with the address that the token came from.
     """
 
     hosts: Sequence[str]

@@ -44,7 +44,7 @@ class ModelRegistry:
     def of(self, name: str | None, keys: Keys, now: datetime) -> Model:
         """Return the model of a name, by default the shipped one.
 
-        UsageError where there is none, ModelError where it must not be used.
+        UsageError if there is none, ModelError if it must not be used.
         """
         found = self._look(SHIPPED if name is None else name, keys, now).found
         if isinstance(found, ReticentError):

@@ -70,7 +70,7 @@ def ruled(now: datetime, agent: Agent) -> RulesStatus:
     remarks: dict[Rule, list[Remark]] = {}
     for remark in audit(policy, names or None, today):
         remarks.setdefault(remark.rule, []).append(remark)
-    alone = Rulebook(policy, ()).match(ANYBODY, "", today).settings  # for whoever no rule names
+    alone = Rulebook(policy, ()).match(ANYBODY, "", today).settings  # for recipients without rules
     effective = [
         SettingStatus(
             key=key,
@@ -111,7 +111,7 @@ def _problem(problem: Problem | Remark) -> ProblemStatus:
 def attributes(recipient: str | None, now: datetime, agent: Agent) -> list[AttributeStatus]:
     """Return them in the order of the model that the policy chooses, with no value of the user's.
 
-    ``recipient``: a host, or @ and a group; None for whoever no rule names. UsageError where it
+    ``recipient``: a host, or @ and a group; None for recipients without rules. UsageError where it
     is neither, ModelError and UsageError where its model cannot be used.
     """
     in_use, host = agent.rules.active, recipient or ANYBODY
@@ -161,7 +161,7 @@ def calibration(asked: Calibrate, now: datetime, agent: Agent) -> Calibrated:
 
 
 def calibrated_message(found: Calibration, *, written: bool = False) -> Calibrated:
-    """Return a calibration as it is told: null for what is never shared, and where nothing fits."""
+    """Return a calibration as a message: null for what is never shared, and where nothing fits."""
     fit = found.fit
     return Calibrated(
         people=found.people,

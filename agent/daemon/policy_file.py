@@ -207,7 +207,7 @@ class PolicyFile:
 
     @property
     def policy(self) -> Policy | None:
-        """The policy in force, None where there is none."""
+        """The policy in force, None if there is none."""
         return self.active.policy
 
     @property

@@ -51,7 +51,7 @@ class BrokenOffError(Exception):
 def frames(read: Read) -> Iterator[bytes | None]:
     """Yield what each frame holds, None for one that is too large, until the bytes end.
 
-    ``read``: returns at most so many bytes, none at the end. BrokenOffError where a length cannot
+    ``read``: returns at most that many bytes, none at the end. BrokenOffError where a length cannot
     be one, or the bytes end within a frame.
     """
     while begun := read(LENGTH.size):
@@ -126,7 +126,7 @@ def _owner(opened: _socket.socket, path: str) -> int:
 
 
 def _limit(opened: _socket.socket, until: float) -> None:
-    """Let the next step take no longer than there is time; TimeoutError if there is none."""
+    """Limit the next step to the time left; TimeoutError if none is left."""
     left = until - time.monotonic()
     if left <= 0:
         raise TimeoutError
@@ -134,7 +134,7 @@ def _limit(opened: _socket.socket, until: float) -> None:
 
 
 def _rest(read: Read, length: int) -> bytes:
-    """Return so many bytes; BrokenOffError where there are fewer."""
+    """Return exactly ``length`` bytes; BrokenOffError if there are fewer."""
     found = b""
     while len(found) < length:
         if not (more := read(length - len(found))):

@@ -177,10 +177,10 @@ def leave(request: web.Request) -> None:
 class Served:
     """What the doors lead to.
 
-    ``calls``: has a method for each route but events and shutdown; ``before``: is told of each
+    ``calls``: has a method for each route but events and shutdown; ``before``: called before each
     call before it is answered; ``end``: ends the daemon, or raises; ``fresh``: has the rules in
-    force that the policy file says now; ``guard``: is told where the vault could not be used;
-    ``used``: is told when a search that the user sent off in a browser was answered; ``patience``:
+    force that the policy file says now; ``guard``: called when the vault could not be used;
+    ``used``: called when a search that the user sent off in a browser was answered; ``patience``:
     seconds.
     """
 

@@ -276,7 +276,7 @@ def _homes(text: str) -> object:
 
 
 def _text(path: Path) -> str | None:
-    """Return the text of a file, None if there is none to read."""
+    """Return the text of a file, None if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -79,7 +79,7 @@ class Proven(Capped):
     """A listening socket that anybody reaches, where those who may ask have places of their own.
 
     A connection is a stranger's until it is `proven`. Where strangers have all their places, the
-    one that has stood longest is closed for the next: whoever proves himself at once is answered.
+    oldest is closed for the next: a caller that proves itself at once is answered.
     """
 
     def __init__(

@@ -101,7 +101,7 @@ class History:
 
 
 def history_of(record: bytes | None) -> History:
-    """Return a history that was kept; an empty one where there is none that can be read."""
+    """Return a history that was kept; an empty one if none can be read."""
     if record is None:
         return History()
     try:
@@ -193,7 +193,7 @@ class Sources:
         return {name: "yes" if self._sources[name](moment) else "no" for name in names}
 
     def noted(self, ask: Ask, now: datetime) -> None:
-        """Take note of a request, once the values for it are known."""
+        """Note a request, once its values are known."""
         if self._history is None:
             return
         self._history.note(ask.query if self._needed & OF_QUERIES else None, now)
@@ -203,7 +203,7 @@ class Sources:
             self._write()
 
     def clicked(self, clicked: Clicked) -> None:
-        """Take note of a visit, if the query is one that was asked before."""
+        """Note a visit, if the query was asked before."""
         if self._history is not None and "visited_before" in self._needed:
             self._changed |= self._history.visit(clicked.query)
 

@@ -1,4 +1,4 @@
-"""What the user says of what waits, and of attributes that need not."""
+"""The user's decisions: on what is pending, and on attributes in advance."""
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
@@ -87,9 +87,9 @@ class Consent(Intake):
     """
 
     def verdict(self, number: int, verdict: Verdict, now: datetime) -> Ruled:
-        """Apply the user's word from the next request on; the policy file may have changed then.
+        """Apply the user's decision from the next request on; it may change the policy file.
 
-        An offer is settled for good, or for so many days. UsageError where there is no such
+        An offer is settled for good, or for some days. UsageError if there is no such
         review, or the policy cannot be written; RefusedError where it is not what the user was
         shown; LockedError for an offer that cannot be remembered.
         """
@@ -111,7 +111,7 @@ class Consent(Intake):
         return made.ruled
 
     def override(self, word: Override, now: datetime) -> Ruled:
-        """Apply the user's word on attributes of a model; the policy file may have changed then.
+        """Apply the user's decision on attributes of a model; it may change the policy file.
 
         UsageError where no rules are in use, where one of them is guarded or the recipient gets
         nothing, where a rule decides that no word of ours can beat, or the policy cannot be
@@ -234,7 +234,7 @@ class Consent(Intake):
     def _unless_blocked(
         self, made: Effect, review: Review, verdict: Verdict, now: datetime
     ) -> Effect:
-        """Say that a yes is of no effect while its recipient gets nothing, and by which rule."""
+        """Report that an approval has no effect while a rule gives the recipient nothing."""
         nothing = self._refusals_book.rule(review.recipient, now)
         if nothing is None or verdict.decided == "deny" or verdict.about == "everyone":
             return made

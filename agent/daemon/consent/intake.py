@@ -1,4 +1,4 @@
-"""What happens as requests go by: what waits is queued, and the user's words are applied."""
+"""Consent as requests pass: what needs it is queued, and the user's decisions are applied."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -114,14 +114,14 @@ class Refusals:
 
 
 class State(NamedTuple):
-    """What the consent has at one time: what was said, and what waits."""
+    """The state at one time: what was decided, and what is pending."""
 
     words: Words = ()
     waiting: Waiting = Waiting()
 
 
 class Effect(NamedTuple):
-    """What a word came to, and what it changed beside what the consent has.
+    """What a word came to, and what it changed besides the state.
 
     ``edit``: of the policy; ``offer``: a site, and what was approved of it before.
     """
@@ -133,7 +133,7 @@ class Effect(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One word of the user; ``what``: in words, without a full stop.
+    """One decision of the user; ``what``: in words, without a full stop.
 
     ``own``: where it changed the user's values, puts them back, and says what left meanwhile.
     """
@@ -145,7 +145,7 @@ class Step:
     own: Callable[[], str] | None = None
 
     def back(self, state: State) -> State:
-        """Return what the consent has without it, whatever else became of it since."""
+        """Return the state without this step, keeping what happened since."""
         words = taken_back(state.words, self.before.words, self.after.words)
         return State(words, put_back(state.waiting, self.before.waiting, self.after.waiting))
 
@@ -238,7 +238,7 @@ class Intake:
         return [] if book is None else self._sites.at(book, offered, now.date())
 
     def overlay(self, terms: Terms, pool: str) -> Terms:
-        """Return the terms with the user's words for a pool applied to what is ruled."""
+        """Return the terms with the user's decisions for a pool applied."""
         return overlaid(terms, self._state.words, pool)
 
     def note(self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime) -> Review | None:
@@ -273,7 +273,7 @@ class Intake:
         return new
 
     def answered(self, decision: Decision, ruling: Ruling) -> None:
-        """Use up what was said once, now that an answer leaves by it."""
+        """Use up decisions for one time, now that an answer relies on them."""
         words = used_up(self._state.words, decision, ruling)
         told = any(each.disclosed and each.reason != KNOWN for each in decision.candidates)
         self._told[ruling.pool] += told
@@ -288,7 +288,7 @@ class Intake:
         return [*self._current(now).waiting.reviews.values()]
 
     def unset(self, names: Iterable[str]) -> None:
-        """Let these wait no more: the user has not set them any more, so that they never leave."""
+        """Remove these from what is pending: the user unset them, so they are never sent."""
         waiting = cleared(self._state.waiting, frozenset(names), None)
         self._state = self._state._replace(waiting=waiting)
 
@@ -317,7 +317,7 @@ class Intake:
         return self._queue(review, now)
 
     def _current(self, now: datetime) -> State:
-        """Return what the consent has, without what nothing has met for a day.
+        """Return the state, without reviews that nothing has met for a day.
 
         What waits follows the rules in force, and is put back with the step that made them.
         """

@@ -1,4 +1,4 @@
-"""Words that last, written into the policy as rules of ours, and known again there.
+"""Lasting decisions, written into the policy as managed rules, and recognised there.
 
 What a word is about is taken out of our older rules for the same recipients, since among
 equals the stricter would win whatever was said last. Rules that are not ours stay as they are:

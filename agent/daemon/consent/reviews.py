@@ -197,7 +197,7 @@ class Items(Protocol):
     """Sealed records of the vault, as `agent.vault.store.Items` has them."""
 
     def get(self, name: str) -> bytes | None:
-        """Return a record, None where there is none."""
+        """Return a record, None if there is none."""
 
     def put(self, name: str, content: bytes, /, *, durable: bool = True) -> None:
         """Set a record; ``durable``: on the disk when it returns."""

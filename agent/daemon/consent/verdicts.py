@@ -1,4 +1,4 @@
-"""What the user has said of attributes, for as long as the daemon remembers it. Pure.
+"""The user's decisions on attributes, for as long as the daemon remembers them. Pure.
 
 The later word counts, whatever it says. A verdict is about what waits, and of no effect on an
 attribute that is not ruled `ask`; a firm word holds whatever the policy rules of an attribute, but
