@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from agent.errors import (
     BusyVaultError,
@@ -324,7 +324,10 @@ def copy_files(path: Path, to: Path) -> None:
     real = Path(os.path.realpath(path))  # beside that SQLite keeps the log
     try:
         with path.open("rb") as file:
-            _hold(file, path)
+            try:  # until the file is closed
+                fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, *READERS)
+            except (BlockingIOError, PermissionError) as error:
+                raise busy(path) from error
             for suffix in (LOG, JOURNAL):
                 source, target = (each.with_name(each.name + suffix) for each in (real, to))
                 if source.is_file():
@@ -335,14 +338,6 @@ def copy_files(path: Path, to: Path) -> None:
                 shutil.copyfileobj(file, copy)
     except OSError as error:
         raise refused(error, path) from error
-
-
-def _hold(file: BinaryIO, path: Path) -> None:
-    """Hold others off from writing to a database until its file is closed; BusyVaultError."""
-    try:
-        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, *READERS)
-    except (BlockingIOError, PermissionError) as error:
-        raise busy(path) from error
 
 
 @contextmanager

@@ -231,13 +231,20 @@ class Checkpoints:
         self._reset = reset
         self._rows = sha256()
         self._names = sorted(name for name in store.names() if name.startswith(PREFIX))
-        kept = [self._read(name) for name in self._names]
-        self._parts = [each.part for each in kept if each is not None]
-        self.last = 0  # the number of the last entry that needs no opening
-        if self._fits(kept):
-            self.last = self._parts[-1].last
-        else:
-            self._parts, self._rows = [], sha256()
+        self._parts: list[Part] = []
+        self.last, state, digest = 0, store.state, ""  # the last entry that needs no opening
+        for kept in map(self._read, self._names):
+            expected = self.last + 1, state.rotations, reset
+            if kept is None or (kept.part.first, kept.rotations, kept.reset) != expected:
+                digest = ""
+                break
+            self._parts.append(kept.part)
+            self.last, digest = kept.part.last, kept.digest
+        fits = digest != "" and self.last <= state.entries
+        if fits:
+            chain.digest_rows(store.database, self._rows, 0, self.last)
+        if not fits or digest != self._rows.hexdigest():
+            self.last, self._parts, self._rows = 0, [], sha256()
         self._tried = self.last
 
     def taken(self) -> list[Part]:
@@ -285,19 +292,3 @@ class Checkpoints:
         except (zlib.error, msgspec.MsgspecError, ValueError, RecursionError):
             return None
         return found if found.format == _FORMAT else None
-
-    def _fits(self, kept: list[_Kept | None]) -> bool:
-        """Return whether the parts follow each other, and from the rows in the file."""
-        before, state = 0, self._store.state
-        if not kept:
-            return False
-        for each in kept:
-            if each is None or each.part.first != before + 1:
-                return False
-            if (each.rotations, each.reset) != (state.rotations, self._reset):
-                return False
-            before = each.part.last
-        if before > state.entries:
-            return False
-        chain.digest_rows(self._store.database, self._rows, 0, before)
-        return kept[-1] is not None and kept[-1].digest == self._rows.hexdigest()

@@ -28,7 +28,11 @@ class Profile:
     def __init__(self, records: Store) -> None:
         """Read the values; DamagedVaultError where they cannot be read."""
         self._records = records
-        self._values = _read(records.get(ITEM))
+        payload = records.get(ITEM)
+        try:
+            self._values = {} if payload is None else _DECODER.decode(payload)
+        except (msgspec.MsgspecError, ValueError, RecursionError):  # which may quote what they read
+            raise damaged("the profile cannot be read") from None
 
     def __repr__(self) -> str:
         return f"Profile({len(self._values)} models)"
@@ -162,13 +166,6 @@ def _fitting(given: Mapping[str, str], models: Sequence[Model]) -> Values:
         }
         for model in models
     }
-
-
-def _read(payload: bytes | None) -> Values:
-    try:
-        return {} if payload is None else _DECODER.decode(payload)
-    except (msgspec.MsgspecError, ValueError, RecursionError):  # which may quote what they read
-        raise damaged("the profile cannot be read") from None
 
 
 class Unchecked(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.errors import UsageError, VaultError
@@ -81,17 +82,16 @@ def read_items(database: Database, seals: Seals) -> dict[str, Item]:
     ids = [found_by for (found_by,) in database.rows(_IDS)]
     if len(ids) > MAX_ITEMS or not all(isinstance(found_by, bytes) for found_by in ids):
         raise damaged("its items are not those of a vault", database.path)
-    items = (_item(database, found_by) for found_by in ids)
-    return {opened_item(seals, item)[0]: item for item in items}
-
-
-def _item(database: Database, found_by: bytes) -> Item:
-    """Return an item as it is in the file; DamagedVaultError if it is not one."""
-    match database.rows(_ONE, found_by):
-        case [(int(generation), bytes(sealed))] if generation > 0:
-            return Item(found_by, generation, sealed)
-        case _:
-            raise damaged("an item is missing or invalid", database.path)
+    items = {}
+    for found_by in ids:
+        match database.rows(_ONE, found_by):
+            case [(int(generation), bytes(sealed))] if generation > 0:
+                item = Item(found_by, generation, sealed)
+            case _:
+                raise damaged("an item is missing or invalid", database.path)
+        name, _ = opened_item(seals, item)
+        items[name] = item
+    return items
 
 
 def check_item(name: str, payload: bytes) -> None:
@@ -242,7 +242,10 @@ class Store:
             self.database.write(statements, durable=durable)
         except VaultError as error:
             # What failed to reach the disk can look as it was: the system forgets it.
-            self.doubtful = not (refuses(error) and self._unchanged())
+            if refuses(error):
+                with suppress(VaultError):
+                    rows = self.database.rows("SELECT generation FROM state")
+                    self.doubtful = rows != [(self.state.generation,)]
             raise
         self.doubtful = False
 
@@ -290,14 +293,6 @@ class Store:
         """Tell the witness how the vault was, unless it is that of a vault restored since."""
         if read_witness(self._place) in {None, self._witness}:
             write_witness(now, self._place)
-
-    def _unchanged(self) -> bool:
-        """Whether the file is as it was before a write that failed."""
-        try:
-            rows = self.database.rows("SELECT generation FROM state")
-        except VaultError:
-            return False
-        return rows == [(self.state.generation,)]
 
     def _check_ready(self) -> None:
         """Raise VaultError if memory and file may differ."""
