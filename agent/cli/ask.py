@@ -283,7 +283,7 @@ def note_unknown(asked: Iterable[str], known: Sequence[str]) -> None:
         if known and name not in known:
             near = nearest(name, known)
             meant = "" if near is None else f": did you mean {near!r}?"
-            note(f"the model has no {name!r}{meant}")
+            note(f"the model lacks {name!r}{meant}")
 
 
 def _names(found: Explained) -> list[str]:

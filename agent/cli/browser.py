@@ -104,7 +104,7 @@ def remove(*, browser: Sequence[str], as_json: bool) -> None:
             ["Removed; a browser that runs has it until it ends:", *(f"  {each}" for each in gone)]
         )
     else:
-        click.echo("No browser was told of this relay, so there was nothing to remove.")
+        click.echo("No browser knew of this relay, so nothing was removed.")
 
 
 @browser.command()

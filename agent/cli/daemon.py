@@ -320,7 +320,7 @@ def ended(at: Paths) -> Iterator[None]:
 def doctor(context: click.Context, /, *, as_json: bool) -> None:
     """Look at everything that can be wrong on this machine, and say the fix.
 
-    Nothing is changed. The exit code is 1 if something does not work or is not safe.
+    Nothing changed. The exit code is 1 if something does not work or is not safe.
     """
     now = datetime.now().astimezone()
     found = examine(Machine(paths(), os.environ, now, usual(), sys.executable))

@@ -295,9 +295,9 @@ def _check_place(out: Path) -> None:
         what = f"the name of the model has more than {MAX_NAME} bytes"
         raise UsageError(what, "choose a shorter one", str(out))
     if not out.parent.is_dir():
-        raise UsageError("there is no such folder", "make it first", str(out.parent))
+        raise UsageError("no such folder", "make it first", str(out.parent))
     if out.exists() and not out.is_file():
-        raise UsageError("this is not a file", "choose another name", str(out))
+        raise UsageError("not a file", "choose another name", str(out))
     if not os.access(out.parent, os.W_OK | os.X_OK):
         hint = "choose a folder that you can write to"
-        raise UsageError("nothing can be written to this folder", hint, str(out.parent))
+        raise UsageError("this folder is not writable", hint, str(out.parent))

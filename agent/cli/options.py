@@ -179,5 +179,5 @@ def folder_for(path: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         hint = "choose a folder that can be made, or written to"
-        raise UsageError("the figures cannot be written here", hint, str(path)) from error
+        raise UsageError("cannot write the figures here", hint, str(path)) from error
     return path

@@ -126,7 +126,7 @@ def edit(*, model: str | None, as_json: bool) -> None:
     """
     if not at_terminal():
         hint = "give lines of NAME=VALUE to `reticent profile set --stdin`"
-        raise UsageError("this asks for values, and nobody is there to answer", hint)
+        raise UsageError("this asks for values, and there is no terminal", hint)
     with door() as client:
         found = {each.name: each for own in _models(client, model) for each in most_useful(own)}
         values = ask_values([*found.values()])
@@ -136,7 +136,7 @@ def edit(*, model: str | None, as_json: bool) -> None:
 def _change(client: Client, change: ProfileChange, *, as_json: bool) -> None:
     """Set values, and say so."""
     if not change.set:
-        click.echo(record(Changed(done=False)) if as_json else "Nothing is changed.")
+        click.echo(record(Changed(done=False)) if as_json else "Nothing changed.")
         return
     changed: Changed = client.call("change_profile", change)
     said = f"Set {listed([*change.set])}."
@@ -172,11 +172,11 @@ def _check_names(names: Sequence[str], *, piped: bool) -> None:
         raise UsageError(what, hint)
     if names and not at_terminal():
         hint = "give lines of NAME=VALUE to `reticent profile set --stdin`"
-        raise UsageError("this asks for values, and nobody is there to answer", hint)
+        raise UsageError("this asks for values, and there is no terminal", hint)
 
 
 def _refuse_value() -> NoReturn:
-    raise UsageError("a value that is an argument can be read by every user of the machine", WAYS)
+    raise UsageError("every user of this machine can read a value given as an argument", WAYS)
 
 
 def _lines() -> dict[str, str]:
@@ -184,18 +184,18 @@ def _lines() -> dict[str, str]:
     try:
         lines = _piped().decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise UsageError("this is not text in UTF-8", FORM, INPUT) from None
+        raise UsageError("not UTF-8 text", FORM, INPUT) from None
     found: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         name, sign, value = (part.strip() for part in line.partition("="))
         if not line.strip():
             continue
         if not (name and sign and value):
-            raise UsageError("this is not NAME=VALUE", FORM, f"{INPUT}, line {number}")
+            raise UsageError("not of the form NAME=VALUE", FORM, f"{INPUT}, line {number}")
         if found.setdefault(name, value) != value:
             raise UsageError(f"{name} has two values", f"give {name} once", INPUT)
     if not found:
-        raise UsageError("nothing was given", FORM, INPUT)
+        raise UsageError("no input", FORM, INPUT)
     return found
 
 
@@ -254,7 +254,7 @@ def _agree(client: Client, change: ProfileChange, *, yes: bool, as_json: bool) -
         return
     if not (yes and as_json):
         click.echo(f"{_planned_text(planned)}\n", err=True)
-    agree("Change your profile so?", yes=yes)
+    agree("Make these changes?", yes=yes)
 
 
 def _planned_text(planned: Changed) -> str:
@@ -289,7 +289,7 @@ def _piped() -> bytes:
     text = b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST + 1)
     if len(text) > LARGEST:
         hint = f"a profile has at most {LARGEST:,} bytes"
-        raise UsageError("this is too large", hint, INPUT)
+        raise UsageError("too large", hint, INPUT)
     return text
 
 
@@ -351,7 +351,7 @@ def _outcome(
     if not parts and not removed:
         return ["The file sets nothing."]
     if not changed.changes:
-        return ["Your profile says all of this already: nothing is changed."]
+        return ["Your profile already has all of this: nothing changed."]
     said = [f"Set {', '.join(parts)}."] if parts else []
     said += [f"Unset {listed(names)} of {model}." for model, names in removed.items()]
     return [printable(" ".join(said)), BACK]

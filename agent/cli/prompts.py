@@ -33,15 +33,15 @@ _UNITS = (("year", 31_557_600.0), ("day", 86_400.0), ("hour", 3_600.0), ("minute
 def agree(question: str, *, yes: bool, word: str | None = None) -> None:
     """Return once the user agrees; ``yes``: beforehand; ``word``: what is to be typed, if not y.
 
-    UsageError where nobody is there to answer, ReticentError where the answer is no.
+    UsageError where there is no terminal, ReticentError where the answer is no.
     """
     if yes:
         return
     if not at_terminal():
-        raise UsageError("this asks first, and nobody is there to answer", "agree with --yes")
+        raise UsageError("this asks for confirmation, and there is no terminal", "agree with --yes")
     if not (click.confirm(question, err=True) if word is None else _answer(question) == word):
         hint = f"agree with {word or 'y'}, or with --yes"
-        raise ReticentError("you did not agree, so nothing was done", hint)
+        raise ReticentError("not confirmed, so nothing was done", hint)
 
 
 def _answer(question: str) -> str:

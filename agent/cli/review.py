@@ -45,13 +45,13 @@ def _named() -> Sequence[str]:
     try:
         return shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
     except ValueError:  # a quote that does not end
-        raise UsageError("what EDITOR names cannot be read", NAME) from None
+        raise UsageError("EDITOR cannot be parsed", NAME) from None
 
 
 def _usual() -> Sequence[str]:
     found = next((each for each in USUAL if shutil.which(each)), None)
     if found is None:
-        raise UsageError("no editor is named, and no usual one is there", NAME)
+        raise UsageError("no editor is set, and none was found", NAME)
     return [found]
 
 
@@ -103,7 +103,7 @@ def start() -> None:
             start_new_session=True,
         )
     except OSError as error:
-        what = f"the daemon cannot be started: {reason(error)}"
+        what = f"cannot start the daemon: {reason(error)}"
         raise DaemonError(what, "start it with `reticent daemon`") from None
 
 

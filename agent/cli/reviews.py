@@ -51,7 +51,9 @@ def _numbers(text: str) -> tuple[int, ...] | None:
     if parts == (ALL,):
         return None
     if not parts or not all(each.isascii() and each.isdecimal() for each in parts):
-        raise UsageError(f"{text!r} is no list of IDs", f"write --dismiss 3,4, or --dismiss {ALL}")
+        raise UsageError(
+            f"{text!r} is not a list of IDs", f"write --dismiss 3,4, or --dismiss {ALL}"
+        )
     return tuple(map(int, parts))
 
 

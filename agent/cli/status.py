@@ -114,7 +114,7 @@ def _unlocked(client: Client, method: Method) -> Status:
     if not status.vault and status.notice is None:
         raise VaultError("there is no vault yet", "make one with `reticent init`")
     if not status.locked:
-        note("it was open already; the secret was not checked")
+        note("the vault was open already; the secret was not checked")
         return status
     opened: Status = client.call("unlock", Unlock(method=method, secret=ask_for(method)))
     return opened

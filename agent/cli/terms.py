@@ -185,7 +185,7 @@ def terms_of(options: DecideOptions) -> Terms:
 
 
 def knowledge_of(pairs: tuple[tuple[str, str], ...], model: Model) -> Knowledge:
-    """Return what the recipient holds; UsageError where the model has no such value."""
+    """Return what the recipient holds; UsageError where the model lacks such value."""
     values = once("--know", pairs)
     return Knowledge(tuple((name, _code(name, values[name], model)) for name in sorted(values)))
 
@@ -273,7 +273,7 @@ def _asked(context: click.Context, options: DecideOptions, *, average: bool) -> 
         return read(options["model"] or shipped_model()), terms
     alone(context, frozenset({"standing"} if average else ()))
     if recipient is None and not average:
-        hint = "say with --recipient who receives the request, as in books.example"
+        hint = "name the recipient with --recipient, as in books.example"
         raise UsageError("a policy depends on the recipient", hint)
     host = ANYBODY if recipient is None else recipient
     model, terms = ruled(policy, host, options["query"], options["model"], today())
@@ -287,5 +287,5 @@ def own_asked(options: DecideOptions, terms: Terms, model: Model) -> Mapping[str
         return None
     if profile is None:
         hint = "name a file of your values with --profile, or protect everyone"
-        raise UsageError("the policy protects you, whose values are not known here", hint)
+        raise UsageError("the policy protects you, and your values are unknown here", hint)
     return read_values(profile, model)

@@ -188,7 +188,7 @@ def reset_clock(*, yes: bool, as_json: bool) -> None:
             said = f"The ledger's latest time was {latest:%Y-%m-%d %H:%M}; now it is the clock's."
             click.echo(paragraph(said))
         else:
-            click.echo("The clock is not behind the ledger: there is nothing to reset.")
+            click.echo("The clock is not behind the ledger: nothing to reset.")
 
 
 def _check_shown(text: str) -> None:
@@ -360,7 +360,7 @@ def _verify(file: Path, secret: Secret, *, as_json: bool) -> None:
 def _check_file(file: Path) -> None:
     """Refuse what is no file before the secret is asked for."""
     if not file.is_file():
-        what = "this is not a file" if file.exists() else "there is no such file"
+        what = "not a file" if file.exists() else "there is no such file"
         raise UsageError(what, OTHER, str(file))
 
 
@@ -427,7 +427,7 @@ def _question(going: Sequence[str], staying: Sequence[str]) -> str:
 def _tell_purged(removed: Sequence[str], staying: Sequence[str], left: Sequence[list[str]]) -> None:
     """Say how much went, what stays, and which commands are left to the user."""
     if not removed:
-        click.echo("There was nothing to remove.")
+        click.echo("Nothing to remove.")
         return
     lines = [f"Removed {counted(len(removed), 'file or folder', 'files and folders')}."]
     lines += [*staying, "Backups that you made elsewhere stay where they are."]

@@ -114,7 +114,7 @@ def test_the_query_is_asked_for_at_a_terminal(
         (["a.example", "q" * 5000], "", "the query is too long"),
         (["a.example", "-"], "q" * (LONGEST_QUERY + 1), "the query is too long"),
         (["a.example", "q\udcff"], "", "the query is not text in UTF-8"),
-        (["h\udcff", "q"], "", "part of this is not UTF-8 text"),
+        (["h\udcff", "q"], "", "part of this is not text in UTF-8"),
     ],
 )
 def test_what_cannot_be_asked_is_one_sentence(

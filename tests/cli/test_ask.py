@@ -132,8 +132,8 @@ def test_a_name_that_the_model_lacks_is_noted(
     ran = run(*ASK, "--only-names", "regoin,region,hobby,zzz", *dry)
     assert ran.code == 0
     assert ran.err.splitlines() == [
-        "reticent: note: the model has no 'regoin': did you mean 'region'?",
-        "reticent: note: the model has no 'zzz'",
+        "reticent: note: the model lacks 'regoin': did you mean 'region'?",
+        "reticent: note: the model lacks 'zzz'",
     ]
     assert msgspec.json.decode(run(*ASK, "--only-names", "zzz", "--json", *dry).out)
     before = len(fake.calls)

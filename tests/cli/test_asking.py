@@ -51,7 +51,7 @@ def test_a_closed_input_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(UsageError, match="no passphrase was given"):
         ask_secret("Passphrase")
-    with pytest.raises(UsageError, match="nobody is there to answer"):
+    with pytest.raises(UsageError, match="there is no terminal"):
         agree("Really?", yes=False)
 
 
@@ -102,7 +102,7 @@ def test_agreement_is_given_beforehand_or_at_a_terminal(monkeypatch: pytest.Monk
 
     agree("Really?", yes=True)
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
-    with pytest.raises(UsageError, match="nobody is there to answer"):
+    with pytest.raises(UsageError, match="there is no terminal"):
         agree("Really?", yes=False)
     monkeypatch.setattr("sys.stdin", Terminal())
     monkeypatch.setattr("click.confirm", lambda question, err: question == "Yes?" and err)

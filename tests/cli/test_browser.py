@@ -71,7 +71,7 @@ def test_removing_some_leaves_the_others_their_relay(run: Run, used: Path) -> No
     again = run("browser", "remove")
     assert (again.code, again.out) == (
         0,
-        "No browser was told of this relay, so there was nothing to remove.\n",
+        "No browser knew of this relay, so nothing was removed.\n",
     )
 
 

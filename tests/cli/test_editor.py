@@ -107,9 +107,9 @@ def test_the_one_for_the_screen_goes_before_the_other(
 @pytest.mark.parametrize(
     ("named", "what"),
     [
-        ("", "no editor is named, and no usual one is there"),
-        ("   ", "no editor is named, and no usual one is there"),
-        ("vi 'unended", "what EDITOR names cannot be read"),
+        ("", "no editor is set, and none was found"),
+        ("   ", "no editor is set, and none was found"),
+        ("vi 'unended", "EDITOR cannot be parsed"),
         ("/nowhere/at-all -x", "/nowhere/at-all cannot be run: no such file or directory"),
         ("/", "/ cannot be run: permission denied"),
     ],

@@ -159,8 +159,8 @@ def test_a_rotation_says_what_it_does_not_reach(key: Keyed) -> None:
         (("add", "recovery", "--keyring", "--recovery"), (), 2, "does not go with"),
         (("add", "recovery", "--keyring"), (), 1, "the keyring has no key"),
         (("remove", "7", "--yes"), (PASSPHRASE,), 1, "there is no key slot 7"),
-        (("remove", "1"), (PASSPHRASE,), 2, "nobody is there to answer"),
-        (("rotate",), (PASSPHRASE,), 2, "nobody is there to answer"),
+        (("remove", "1"), (PASSPHRASE,), 2, "there is no terminal"),
+        (("rotate",), (PASSPHRASE,), 2, "there is no terminal"),
         (("rotate", "--yes"), ("wrong",), 1, "the passphrase is wrong"),
     ],
 )

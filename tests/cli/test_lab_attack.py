@@ -42,7 +42,9 @@ def test_every_figure_is_written_and_listed(run: Run, tmp_path: Path) -> None:
 
 def test_what_is_said_in_the_terminal(run: Run, tmp_path: Path) -> None:
     """Where the page is, and how many bars are met."""
-    said = "".join(run(*SMALL, "--out", tmp_path).out.split())  # it breaks a long path anywhere
+    said = "".join(
+        run(*SMALL, "--people", "2", "--requests", "1", "--out", tmp_path).out.split()
+    )  # it breaks a long path anywhere
     assert "bars" in said
     assert "report.md" in said
 
@@ -74,5 +76,5 @@ def test_a_file_in_the_way_is_named(run: Run, tmp_path: Path) -> None:
     """It stays as it is."""
     (tmp_path / "file").write_text("mine")
     what, _ = run(*SMALL, "--out", tmp_path / "file").refusal()
-    assert what.endswith("the figures cannot be written here")
+    assert what.endswith("cannot write the figures here")
     assert (tmp_path / "file").read_text() == "mine"

@@ -181,7 +181,7 @@ def test_an_interruption_that_got_lost_leaves_no_model(
 
     monkeypatch.setattr("agent.build.build.build_model", deaf)
     error, hint = run("model", "build", *tables).refusal(code=130)
-    assert (error, "what was done before stays done" in hint) == ("interrupted", True)
+    assert (error, "completed steps were kept" in hint) == ("interrupted", True)
     assert not Path(tables[-1]).exists()
 
 
@@ -200,7 +200,7 @@ def test_an_interruption_that_got_lost_leaves_no_model(
         (["--licence", "a\udcff"], "licence 'a\\udcff' has a control character", "shown"),
         (["--out", "x" * 241 + ".safetensors"], "more than 240 bytes", "shorter"),
         (["--out", "model.csv"], "model.csv: the name of a model ends in .safetensors", "call it"),
-        (["--out", "no/m.safetensors"], "no: there is no such folder", "make it first"),
+        (["--out", "no/m.safetensors"], "no: no such folder", "make it first"),
         (["--users", str(TABLES / "user.csv")], "there is no such file", "users.csv"),
         (["--users", str(TABLES / "events.csv")], "'query'", "swapped"),
     ],
@@ -223,9 +223,9 @@ def test_a_place_that_cannot_be_written_is_refused_first(
     monkeypatch.setattr("agent.build.build.build_model", None)  # it is not even called
     folder = Path(tables[-1]).parent
     monkeypatch.setattr("os.access", lambda path, _mode: Path(path) != folder)
-    assert "nothing can be written" in run("model", "build", *tables).refusal()[0]
+    assert "not writable" in run("model", "build", *tables).refusal()[0]
     Path(tables[-1]).mkdir()
-    assert "this is not a file" in run("model", "build", *tables).refusal()[0]
+    assert "not a file" in run("model", "build", *tables).refusal()[0]
 
 
 def test_without_the_extra_a_build_says_what_to_install(

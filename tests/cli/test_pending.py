@@ -219,8 +219,12 @@ def test_an_offer_is_settled_for_good_or_for_some_days(run: Run) -> None:
             "an offer is denied as a whole",
             "`reticent requests approve 4 NAME...`",
         ),
-        (["requests", "pending", "--dismiss", "3,x"], "'3,x' is no list of IDs", "--dismiss all"),
-        (["requests", "pending", "--dismiss", ""], "'' is no list of IDs", "--dismiss 3,4"),
+        (
+            ["requests", "pending", "--dismiss", "3,x"],
+            "'3,x' is not a list of IDs",
+            "--dismiss all",
+        ),
+        (["requests", "pending", "--dismiss", ""], "'' is not a list of IDs", "--dismiss 3,4"),
         (
             ["requests", "pending", "--dismiss", "4,9"],
             "nothing waits under 9",

@@ -110,9 +110,9 @@ def test_values_are_set_and_unset(
     ("arguments", "error", "hint"),
     [
         (["set"], "no attribute is named", "`reticent policy attributes` lists them"),
-        (["set", "region"], "nobody is there to answer", "--stdin"),
+        (["set", "region"], "there is no terminal", "--stdin"),
         (["set", "region", "--stdin"], "reads the names with the values", "leave out NAME"),
-        (["set", "--stdin"], "the standard input: nothing was given", "write NAME=VALUE"),
+        (["set", "--stdin"], "the standard input: no input", "write NAME=VALUE"),
         (["unset"], "missing argument", "--help"),
         (["shw"], "unknown command 'shw'", "did you mean 'show'?"),
         (["export"], "missing argument 'FILE'", "--help"),
@@ -285,7 +285,7 @@ def test_an_import_shows_what_it_changes_and_asks(
     village_only.handlers["change_profile"] = says(OLDER)
     ran = run("profile", "import", file)
     assert (ran.code, ran.out) == (2, "")
-    assert "this asks first, and nobody is there to answer" in ran.err
+    assert "this asks for confirmation, and there is no terminal" in ran.err
     lines = [line.split() for line in ran.err.splitlines()]
     assert ["region", "***", "***", "a.example", "and", "@shops"] in lines
     assert ["hobby", "not", "set", "***", "b"] in lines
@@ -294,12 +294,12 @@ def test_an_import_shows_what_it_changes_and_asks(
     asked: list[str] = []
     monkeypatch.setattr(f"{VALUES}.agree", lambda question, **_: asked.append(question))
     assert "`reticent requests undo`" in run("profile", "import", file).out
-    assert asked == ["Change your profile so?"]
+    assert asked == ["Make these changes?"]
     assert len(done(village_only)) == 1
     village_only.handlers["change_profile"] = says(Changed())
     ran = run("profile", "import", file)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out == "Your profile says all of this already: nothing is changed.\n"
+    assert ran.out == "Your profile already has all of this: nothing changed.\n"
     assert len(asked) == 1
 
 
@@ -332,7 +332,7 @@ def test_values_are_asked_for_with_the_choices_numbered(
     silent = ProfileChange(set={"region": "unspecified", "hobby": "unspecified"})
     assert done(village_only)[2:] == [silent]
     answering(monkeypatch, "")
-    assert run("profile", "set", "region").out == "Nothing is changed.\n"
+    assert run("profile", "set", "region").out == "Nothing changed.\n"
     answering(monkeypatch)
     assert "did you mean 'region'?" in run("profile", "set", "regoin").refusal()[1]
     answering(monkeypatch)
@@ -346,7 +346,7 @@ def test_values_are_asked_for_with_the_choices_numbered(
 def test_a_value_is_no_argument(run: Run, fake: FakeDaemon, arguments: list[str]) -> None:
     """Every user of the machine could read it there; it is not repeated."""
     error, hint = run("profile", "set", *arguments).refusal()
-    assert "every user of the machine" in error
+    assert "every user of this machine" in error
     assert "coast" not in error + hint
     assert "`reticent profile set NAME...`" in hint
     assert "--stdin" in hint
@@ -360,17 +360,17 @@ def test_a_value_beside_its_name_is_no_argument_either(
     """It is not taken for a name, and not repeated."""
     answering(monkeypatch)
     error, hint = run("profile", "set", "region", "coast").refusal()
-    assert "every user of the machine" in error
+    assert "every user of this machine" in error
     assert "coast" not in error + hint
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("region coast", "line 1: this is not NAME=VALUE"),
-        ("hobby=yes\n=coast", "line 2: this is not NAME=VALUE"),
+        ("region coast", "line 1: not of the form NAME=VALUE"),
+        ("hobby=yes\n=coast", "line 2: not of the form NAME=VALUE"),
         ("region=coast\nregion=hills", "region has two values"),
-        ("\n \n", "nothing was given"),
+        ("\n \n", "no input"),
         ("region=coast\n" * 100_000, "too large"),
     ],
 )
@@ -384,7 +384,7 @@ def test_lines_that_are_no_values_set_nothing(
     assert "coast" not in error + hint
     assert changes(fake) == []
     monkeypatch.setattr("sys.stdin", Piped(io.BytesIO(b"region=\xff")))
-    assert "not text in UTF-8" in run("profile", "set", "--stdin").refusal()[0]
+    assert "not UTF-8 text" in run("profile", "set", "--stdin").refusal()[0]
 
 
 def test_all_facts_can_be_gone_through(
@@ -398,4 +398,4 @@ def test_all_facts_can_be_gone_through(
     assert len(change.set or {}) == 1
     assert "2 of 3: " in ran.err
     monkeypatch.setattr(f"{VALUES}.at_terminal", lambda: False)
-    assert "nobody is there" in run("profile", "edit").refusal()[0]
+    assert "there is no terminal" in run("profile", "edit").refusal()[0]

@@ -87,7 +87,7 @@ def test_a_second_time_there_is_nothing(run: Run) -> None:
     """And that is no error."""
     assert run("vault", "purge", "--yes").code == 0
     ran = run("vault", "purge", "--yes")
-    assert (ran.code, ran.out) == (0, "There was nothing to remove.\n")
+    assert (ran.code, ran.out) == (0, "Nothing to remove.\n")
 
 
 def test_it_lists_and_asks(answering: Answering, user: Path, memory: Memory) -> None:

@@ -84,7 +84,7 @@ def _answer(client: Client) -> Status:
 def test_a_daemon_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """With what starts it by hand."""
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with pytest.raises(DaemonError, match="the daemon cannot be started: no such file") as raised:
+    with pytest.raises(DaemonError, match="cannot start the daemon: no such file") as raised:
         review.start()
     assert "`reticent daemon`" in raised.value.hint
 

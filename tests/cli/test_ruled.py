@@ -108,7 +108,7 @@ def test_a_mistake_is_one_sentence(
 def test_protecting_oneself_needs_oneself(run: Run, ask: Decide) -> None:
     """Without the user's values the limits cannot be kept for the user's own class."""
     error, hint = run(*ask('protect = "me"\nk = 2')).refusal()
-    assert "values are not known here" in error
+    assert "values are unknown here" in error
     assert "--profile" in hint
 
 

@@ -171,7 +171,7 @@ def test_a_name_that_the_model_lacks_is_noted(run: Run, weighs: FakeDaemon) -> N
     assert weighs.handlers
     ran = run(*ASK, "--asked", "region,hobbi")
     assert ran.code == 0
-    assert ran.err == "reticent: note: the model has no 'hobbi': did you mean 'hobby'?\n"
+    assert ran.err == "reticent: note: the model lacks 'hobbi': did you mean 'hobby'?\n"
 
 
 def test_what_could_not_be_decided_is_an_error(run: Run, weighs: FakeDaemon) -> None:
