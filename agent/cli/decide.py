@@ -13,6 +13,7 @@ from agent.cli.options import ASKED, QUERY, check_asked, explain_option, json_op
 from agent.cli.printing import Column, facts, paragraph, strong, table
 from agent.cli.terms import DecideOptions, knowledge_of, own_asked, term_options, terms_asked
 from agent.daemon.worded import worded
+from agent.decision.context import Context
 from agent.decision.decide import Candidate, Decision, Figures
 from agent.decision.decide import decide as decide_request
 from agent.decision.request import Request
@@ -340,7 +341,8 @@ def curve(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
     model, terms = terms_asked(context, options, average=True)
     knowledge = knowledge_of(options["know"], model)
     request = Request(options["query"], options["recipient"] or "")
-    found = curve_of(request, terms, knowledge, model, own_asked(options, terms, model))
+    own = own_asked(options, terms, model)
+    found = curve_of(Context(request, terms, knowledge, model, own))
     text = curve_text(found, _source(context, options))
     click.echo(record(curve_record(found)) if options["as_json"] else text)
 

@@ -1,13 +1,13 @@
 """One request with all that its decision depends on; nothing of it is the user's own value."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
 
 from agent.daemon.agent import Agent
 from agent.daemon.header import fits, members
-from agent.decision.decide import Decision, decide
+from agent.decision.context import Context
+from agent.decision.decide import Decision, decide_context
 from agent.decision.request import Holdings, Knowledge, Request
 from agent.decision.terms import Terms
 from agent.errors import ModelError, UsageError
@@ -17,19 +17,13 @@ from agent.vault.vault import Vault
 from agent.wire.decide import Ask, Code
 from policy.match import Ruling, in_clear
 
-Own = Mapping[str, int] | None  # the user's codes by attribute, where the terms need them
-Decide = Callable[[Request, Terms, Knowledge, Model, Own], Decision]
 
-
-class Context(NamedTuple):
-    """A request, the terms that the policy and the user set for it, and what its pool holds."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuledContext(Context):
+    """A context by the terms that the policy and the user set; its pool holds the knowledge."""
 
     vault: Vault
-    model: Model
     ruling: Ruling
-    request: Request
-    terms: Terms
-    knowledge: Knowledge
 
 
 class UndecidedError(Exception):
@@ -40,7 +34,7 @@ class UndecidedError(Exception):
         self.code = code
 
 
-def context_of(ask: Ask, now: datetime, agent: Agent) -> Context:
+def context_of(ask: Ask, now: datetime, agent: Agent) -> RuledContext:
     """Return what is to be decided: the policy's terms with the user's verdicts, and knowledge.
 
     ``now``: in the user's time zone. UndecidedError where nothing can be decided, UsageError where
@@ -53,10 +47,10 @@ def context_of(ask: Ask, now: datetime, agent: Agent) -> Context:
     held = ledger.disclosures.pool(ruling.pool, pool_of)
     asked = agent.consent.usable(site_of(ruling.host), now) if ask.asked is None else ask.asked
     request = _request(ask.query, ruling.host, asked, model)
-    return Context(vault, model, ruling, request, terms, _knowledge(held, model, now, queries))
+    return _context(request, terms, _knowledge(held, model, now, queries), model, vault, ruling)
 
 
-def context_before(number: int, entry: Disclosure, now: datetime, agent: Agent) -> Context:
+def context_before(number: int, entry: Disclosure, now: datetime, agent: Agent) -> RuledContext:
     """Return the request of an entry of the ledger as it would be decided today.
 
     Its pool, by the groups as they are now, holds what it held before this entry; what was recent
@@ -68,7 +62,8 @@ def context_before(number: int, entry: Disclosure, now: datetime, agent: Agent) 
     queries = ledger.timeline.queries_before(number, ruling.pool, pool_of) if planned else NOTHING
     held = ledger.disclosures.pool_before(number, ruling.pool, pool_of)
     request = _request(entry.query, ruling.host, entry.asked, model)
-    return Context(vault, model, ruling, request, terms, _knowledge(held, model, entry.at, queries))
+    known = _knowledge(held, model, entry.at, queries)
+    return _context(request, terms, known, model, vault, ruling)
 
 
 def _ruled(
@@ -97,6 +92,13 @@ def _ruled(
     return vault, model, replace(spoken, available=available), terms.ruling
 
 
+def _context(
+    request: Request, terms: Terms, knowledge: Knowledge, model: Model, vault: Vault, ruling: Ruling
+) -> RuledContext:
+    own = vault.profile.codes(model) if terms.limits.protect == "me" else None
+    return RuledContext(request, terms, knowledge, model, own, vault=vault, ruling=ruling)
+
+
 def _request(query: str, host: str, asked: Iterable[str] | None, model: Model) -> Request:
     """Return a request; ``asked``: of it counts what the model has."""
     names = members(model).longest
@@ -112,42 +114,35 @@ def _knowledge(
         raise UndecidedError("unfit") from error
 
 
-def decided(context: Context, own: Own, by: Decide = decide) -> Decision:
+def decided(context: RuledContext, *, brief: bool = False) -> Decision:
     """Return the decision, whose answer fits into a header.
 
-    It depends on nothing in the profile but ``own``, the result of `own_of` (DESIGN.md 2.6). While
-    the header is too long it is made anew without what was chosen last: the figures are those of
-    what leaves, every limit holds, and the terms exclude what had no room. UndecidedError
-    where the policy asks for something that the model cannot do.
+    It depends on nothing in the profile, but where the terms protect this user (DESIGN.md 2.6).
+    While the header is too long it is made anew without what was chosen last: the figures are those
+    of what leaves, every limit holds, and the terms exclude what had no room. UndecidedError where
+    the policy asks for something that the model cannot do.
     """
-    terms = context.terms
     while True:
         try:
-            found = by(context.request, terms, context.knowledge, context.model, own)
+            found = decide_context(context, brief=brief)
         except UsageError as error:
             raise UndecidedError("unfit") from error
         if fits(found.disclosed, context.model):
             return found
-        terms = replace(terms, excluded=terms.excluded | {found.disclosed[-1]})
+        excluded = context.terms.excluded | {found.disclosed[-1]}
+        context = replace(context, terms=replace(context.terms, excluded=excluded))
 
 
-def averaged(context: Context) -> Context:
+def averaged(context: RuledContext) -> RuledContext:
     """Return a context that is of all queries of the model, whatever the query is."""
     terms = replace(context.terms, mode="standing", unknown_queries="standing")
-    return context._replace(terms=terms)
+    return replace(context, terms=terms)
 
 
-def apart(context: Context) -> Context:
+def apart(context: RuledContext) -> RuledContext:
     """Return the same context with a copy of the model, for use in another thread.
 
     One thread at a time: there is one such copy. The model keeps it, and forgets it with the rest.
     """
     model = context.model
-    return context._replace(model=model.remember(apart, lambda: replace(model)))
-
-
-def own_of(context: Context) -> Own:
-    """Return the user's own codes where the terms protect this user, else None."""
-    if context.terms.limits.protect != "me":
-        return None
-    return context.vault.profile.codes(context.model)
+    return replace(context, model=model.remember(apart, lambda: replace(model)))

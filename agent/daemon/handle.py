@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from agent.daemon.agent import Agent
-from agent.daemon.context import Context, UndecidedError, context_of, decided, own_of
+from agent.daemon.context import RuledContext, UndecidedError, context_of, decided
 from agent.daemon.header import joined, largest_values, members
 from agent.daemon.request_log import Asker
 from agent.daemon.worded import code_of, worded
-from agent.decision.decide import Decision, decide_briefly
+from agent.decision.decide import Decision
 from agent.decision.request import Knowledge, people_left
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import person_codes
@@ -32,7 +32,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
         named = (each.name for each in model.attributes[model.persons :])
         sourced = [name for name in named if name in (context.terms.available or ())]
         fresh = agent.sources.values(sourced, ask, now)  # sources: the clock, the history
-        decision = decided(context, own_of(context), decide_briefly)  # pure; sees no profile
+        decision = decided(context, brief=True)  # pure; sees no profile
     except UndecidedError as error:
         return Answer(code=error.code)
     persons = person_codes(model)
@@ -69,7 +69,7 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     )
 
 
-def _check_rates(context: Context, by: Asker, now: datetime, agent: Agent) -> None:
+def _check_rates(context: RuledContext, by: Asker, now: datetime, agent: Agent) -> None:
     """Raise UndecidedError where too much was asked in the last minute."""
     if agent.rates.is_full(by, now):
         raise UndecidedError("too many")
@@ -79,7 +79,7 @@ def _check_rates(context: Context, by: Asker, now: datetime, agent: Agent) -> No
             raise UndecidedError("too many from pages")
 
 
-def _people_left(values: Mapping[str, str], context: Context) -> int:
+def _people_left(values: Mapping[str, str], context: RuledContext) -> int:
     """Return how many people agree with what the pool holds from now on."""
     persons = person_codes(context.model)
     codes = {name: persons[name][value] for name, value in values.items() if name in persons}
@@ -87,7 +87,7 @@ def _people_left(values: Mapping[str, str], context: Context) -> int:
     return people_left(before.learns(codes), context.model)
 
 
-def _summary(decision: Decision, context: Context, left: int) -> Summary:
+def _summary(decision: Decision, context: RuledContext, left: int) -> Summary:
     """Return the figures of an answer; ``left``: the people who agree with all the pool holds."""
     found = {each.name: each for each in decision.candidates}
     return Summary(
@@ -111,7 +111,7 @@ def _summary(decision: Decision, context: Context, left: int) -> Summary:
 
 
 def _entry(
-    decision: Decision, values: Mapping[str, str], left: int, context: Context, now: datetime
+    decision: Decision, values: Mapping[str, str], left: int, context: RuledContext, now: datetime
 ) -> Disclosure:
     """Return the entry of the ledger that says what leaves."""
     asked, persons = context.request.asked, person_codes(context.model)

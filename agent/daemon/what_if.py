@@ -4,26 +4,25 @@ Nothing is sent, recorded or queued.
 """
 
 from collections.abc import Generator, Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from agent.daemon.agent import Agent
 from agent.daemon.context import (
-    Context,
-    Own,
+    RuledContext,
     UndecidedError,
     apart,
     averaged,
     context_before,
     context_of,
     decided,
-    own_of,
 )
 from agent.daemon.header import LARGEST, fits
 from agent.daemon.worded import code_of, worded
-from agent.decision.decide import Decision
+from agent.decision.decide import Candidate, Decision
 from agent.decision.request import Knowledge
 from agent.decision.tradeoff_curve import curve_steps
-from agent.decision.what_if import Addition, Change, WeighedSet, Weighing, weigh_steps
+from agent.decision.what_if import Change, WeighedSet, Weighing, weigh_steps
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask, Code, Explained, Line
@@ -39,7 +38,7 @@ def explained(ask: Ask, now: datetime, agent: Agent) -> Explained:
     """Return what `handle` would decide; UsageError where the recipient is not a host."""
     try:
         context = context_of(ask, now, agent)
-        decision = decided(context, own_of(context))
+        decision = decided(context)
     except UndecidedError as error:
         return Explained(
             code=error.code,
@@ -89,7 +88,7 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, 
         if error.code == "locked":
             raise LockedError from None
         return _in_one_step(_nothing_weighed(error.code))
-    return _weighing_steps(body, apart(context), entry, own_of(context))
+    return _weighing_steps(body, apart(context), entry)
 
 
 def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, TradeOffs]:
@@ -107,13 +106,13 @@ def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, 
         hint = "`reticent daemon doctor` says how to fix it"
         raise UsageError(f"there is no curve: {WHY_NOTHING[error.code]}", hint) from error
     if ask.recipient is None:
-        context = context._replace(knowledge=Knowledge())
-    return _curve_steps(context, own_of(context))
+        context = replace(context, knowledge=Knowledge())
+    return _curve_steps(context)
 
 
 def _context(
     recipient: str | None, body: WhatIf | CurveAsk, now: datetime, agent: Agent
-) -> Context:
+) -> RuledContext:
     """Return the context of a request, or of the average one of a recipient."""
     if recipient is None:
         hint = "name a recipient, or an entry of the ledger"
@@ -130,17 +129,17 @@ def _in_one_step(message: Weighed) -> Generator[None, None, Weighed]:
 
 
 def _weighing_steps(
-    body: WhatIf, context: Context, entry: Disclosure | None, own: Own
+    body: WhatIf, context: RuledContext, entry: Disclosure | None
 ) -> Generator[None, None, Weighed]:
     try:
-        decision = decided(context, own)
+        decision = decided(context)
     except UndecidedError as error:
         return _nothing_weighed(error.code)
     has = {each.name for each in context.model.attributes}
     base = None if entry is None else frozenset(name for name, _ in entry.disclosed if name in has)
     change = Change(frozenset(body.add), frozenset(body.drop), base)
     yield
-    weighing = yield from weigh_steps(decision, context.knowledge, context.model, change, own)
+    weighing = yield from weigh_steps(decision, context, change)
     said = _worded(decision, context)
     chosen, other = _weight(weighing.chosen), _weight(weighing.weighed)
     alike, informed = weighing.chosen.figures.people, weighing.informed
@@ -206,14 +205,14 @@ def _weight(each: WeighedSet) -> Weight:
 def _rows(decision: Decision, weighing: Weighing, said: Decided) -> list[Row]:
     reasons, verdict = {each.name: each for each in said.outcomes}, decision.terms.verdict
 
-    def row(each: Addition) -> Row:
+    def row(each: Candidate) -> Row:
         reason = reasons.get(each.name)
         guard, disclose = (verdict(key, each.name) for key in ("guard", "disclose"))
         ruled = "auto" if disclose is None else str(disclose.value)
         return Row(
             name=each.name,
             title=said.titles[each.name],
-            inside=each.inside,
+            inside=each.disclosed,
             held=each.held,
             disclose="guarded" if guard is not None and guard.value else ruled,
             reason=code_of(decision) if reason is None else reason.reason,
@@ -224,13 +223,11 @@ def _rows(decision: Decision, weighing: Weighing, said: Decided) -> list[Row]:
             people_left=each.people_left,
         )
 
-    return [row(each) for each in weighing.additions]
+    return [row(each) for each in weighing.attributes]
 
 
-def _curve_steps(context: Context, own: Own) -> Generator[None, None, TradeOffs]:
-    curve = yield from curve_steps(
-        context.request, context.terms, context.knowledge, context.model, own
-    )
+def _curve_steps(context: RuledContext) -> Generator[None, None, TradeOffs]:
+    curve = yield from curve_steps(context)
     return TradeOffs(
         matched_query=curve.matched_query,
         status=code_of(curve),
@@ -257,7 +254,7 @@ def _curve_steps(context: Context, own: Own) -> Generator[None, None, TradeOffs]
     )
 
 
-def _worded(decision: Decision, context: Context) -> Decided:
+def _worded(decision: Decision, context: RuledContext) -> Decided:
     """Return a decision as sentences are made of it, with what the header has no room for."""
     return worded(decision, context.model, decision.terms.excluded - context.terms.excluded)
 
@@ -273,7 +270,7 @@ def _too_long(names: Iterable[str]) -> Line:
     return Line(label=NO_ROOM, text=text)
 
 
-def _other_model(entry: Disclosure, context: Context) -> Line:
+def _other_model(entry: Disclosure, context: RuledContext) -> Line:
     """Return which model it is weighed with, and what it carried that this one lacks."""
     model = context.model
     now = "another of that name" if entry.model == model.id else model.id

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agent.decision.context import Context, context_of
-from agent.decision.request import Knowledge, Request
+from agent.decision.context import Prepared, prepare
+from agent.decision.request import Knowledge
 from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.model import Model
@@ -52,28 +52,137 @@ class Plan(NamedTuple):
         uses = zip(self.shares, self.portfolio.uses[:-1], strict=True)
         return tuple(query for query, use in uses if use >> attribute & 1)
 
-    def answered(self, query: int, mask: int) -> Plan:
-        """Return the plan in which a query uses what it is answered with."""
-        uses = [*self.portfolio.uses]
-        uses[[*self.shares].index(query)] = mask
-        return self._replace(portfolio=replace(self.portfolio, uses=tuple(uses)))
+
+class Choice(NamedTuple):
+    """The chosen set and its attributes in order, the objective, and the search's result.
+
+    ``mode``: how it was chosen, which need not be what the terms say; ``pending``: what is worth
+    adding and waits for the user, in the order chosen; ``plan``: of which the set is a part, if it
+    is.
+    """
+
+    mask: int
+    order: tuple[int, ...]
+    objective: DisclosureObjective
+    result: Result
+    mode: Mode = "dynamic"
+    pending: tuple[int, ...] = ()
+    plan: Plan | None = None
 
 
-def planned(case: Context, query: int, model: Model, fixed: int) -> Plan:
+def choice_of(prepared: Prepared) -> Choice:
+    """Return the best set for the query that is meant (paper 9.5.2), or what the terms say instead.
+
+    Nothing is planned for a recipient that forgets: what it is sent serves one request only.
+    """
+    if prepared.query is None or prepared.terms.mode == "standing":
+        return _standing(prepared)
+    if prepared.terms.plans:
+        return _planned(prepared, prepared.query)
+    choice = _best(objective_of(prepared, prepared.query), prepared)
+    return choice._replace(pending=_waiting(choice, prepared))
+
+
+def objective_of(prepared: Prepared, query: int | None) -> DisclosureObjective:
+    """Return by what a set is chosen for a query; None: for the mean of all."""
+    model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
+    if query is not None and prepared.terms.plans:
+        return DisclosureObjective(pooled_uses(query, model), crowd, settings)
+    if query is not None:
+        utility, computed = uses_of(query, model), model.computed_utilities(query)
+        return DisclosureObjective(utility, crowd, settings, computed)
+    nobodys = replace(settings, own=None)  # what is remembered outlives the request
+    shared = model.remember(
+        (DisclosureObjective, "standing"),
+        lambda: DisclosureObjective(model.mean_utility(), model.crowd(), nobodys),
+    )
+    return shared.given(crowd, settings)
+
+
+def _standing(prepared: Prepared) -> Choice:
+    """Return the a-priori optimum over the model's queries (paper 9.5.1).
+
+    It is the same set for every request, whatever the recipient holds by now; where it would
+    break a limit today, only what the recipient holds already is sent again, and what always
+    leaves, as far as limits allow. What is proven of it was proven for a recipient that knows
+    nothing, and is not claimed for another.
+    """
+    terms, crowd, asked = prepared.terms, prepared.crowd, prepared.context.request.asked
+    everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
+
+    def beforehand() -> Choice:
+        context = replace(prepared.context, terms=everyone, knowledge=Knowledge(), own=None)
+        nobody = prepare(context, None)
+        return _best(objective_of(nobody, None), nobody)
+
+    found = prepared.model.remember((choice_of, asked, everyone), beforehand)
+    objective = objective_of(prepared, None)
+    base, _ = forced(objective, prepared.forced)
+    mask = base | found.mask
+    if not objective.feasible(mask):
+        mask = base
+        for each in members(found.mask & crowd.known & ~base):
+            mask |= singleton(each) if objective.feasible(mask | singleton(each)) else 0
+    rest = tuple(each for each in found.order if mask & ~base & singleton(each))
+    result = found.result
+    if crowd.known or mask != found.mask:
+        result = replace(result, proof="none", bound=None)
+    choice = Choice(mask, (*members(base), *rest), objective, result, "standing")
+    return choice._replace(pending=_waiting(choice, prepared))
+
+
+def _planned(prepared: Prepared, query: int) -> Choice:
+    """Return the best part, for a query, of what the recipient is to hold in the end.
+
+    Attributes of the request are no lasting knowledge: they are chosen beside that, at what they
+    cost now. What waits for the user would be in the plan with a yes, and helps this query.
+    """
+    uses, objective = pooled_uses(query, prepared.model), objective_of(prepared, query)
+
+    def best(mask: int, plan: Plan, options: int) -> tuple[int, ...]:
+        order = uses.best(mask, plan.portfolio.mask & options, objective.feasible, LEAST)
+        requested = options & ~prepared.crowd.persons
+        if not requested:
+            return order
+        beside = Contraction(objective, mask | union(order), requested)
+        return (*order, *_search(beside, prepared.terms).order)
+
+    base, _ = forced(objective, prepared.forced)
+    plan = planned(prepared, query, base)
+    order = best(base, plan, prepared.free)
+    mask = base | union(order)
+    pending: tuple[int, ...] = ()
+    if prepared.asked:
+        wider = planned(replace(prepared, free=prepared.free | prepared.asked), query, base)
+        pending = best(mask, wider, prepared.asked)
+    used = [*plan.portfolio.uses]
+    used[[*plan.shares].index(query)] = mask
+    answered = plan._replace(portfolio=replace(plan.portfolio, uses=tuple(used)))
+    order = (*members(base), *order)
+    evaluations = plan.portfolio.evaluations
+    result = Result(mask, order, objective.value(mask), evaluations, 0, "none", None)
+    return Choice(mask, order, objective, result, "planned", pending, answered)
+
+
+def planned(prepared: Prepared, query: int, fixed: int) -> Plan:
     """Return the plan for the recipient of a request.
 
     ``fixed``: what always leaves, a mask. The limits hold for the whole of it, but the cap on one
-    answer, which its parts keep.
+    answer, which its parts keep. What else may be asked is the mean of all queries, and counts with
+    REST of its share.
     """
-    shares = _shares(case, query, model)
-    settings, persons = case.settings, case.crowd.persons
-    prices = DisclosureObjective(HELPS_NOTHING, case.crowd, replace(settings, most=None))
-    usable = case.free & persons
-    scope = Scope(case.crowd.known & usable, usable, fixed, settings.most, LEAST)
+    model, crowd, settings = prepared.model, prepared.crowd, prepared.settings
+    shares, mean = _shares(prepared, query), _mean(model)
     demands = [Demand(pooled_uses(each, model), share) for each, share in shares.items()]
-    demands.append(_rest(1 - sum(shares.values()), model))
-    found = plan(demands, prices, scope)
-    return Plan(found, shares, prices)
+    rest = 1 - sum(shares.values())
+    if mean is None or rest < ROUNDING:
+        demands.append(Demand(QueryPlanner(lambda: HELPS_NOTHING, len(model.attributes), {}), 0.0))
+    else:
+        demands.append(Demand(mean.uses, REST * rest))
+    prices = DisclosureObjective(HELPS_NOTHING, crowd, replace(settings, most=None))
+    usable = prepared.free & crowd.persons
+    scope = Scope(crowd.known & usable, usable, fixed, settings.most, LEAST)
+    return Plan(plan(demands, prices, scope), shares, prices)
 
 
 def uses_of(query: int, model: Model) -> QueryPlanner:
@@ -112,14 +221,6 @@ def pooled_uses(query: int, model: Model) -> QueryPlanner:
     return model.remember((pooled, query), made)
 
 
-def _rest(share: float, model: Model) -> Demand:
-    """Return what else may be asked, with what counts of its share; it is the mean of all."""
-    mean = _mean(model)
-    if mean is None or share < ROUNDING:
-        return Demand(QueryPlanner(lambda: HELPS_NOTHING, len(model.attributes), {}), 0.0)
-    return Demand(mean.uses, REST * share)
-
-
 class _Mean(NamedTuple):
     """The mean query: U of one and of two by mask, of more as those tell it, and its uses."""
 
@@ -145,14 +246,15 @@ def _mean(model: Model) -> _Mean | None:
     return model.remember(_Mean, made)
 
 
-def _shares(case: Context, query: int, model: Model) -> dict[int, float]:
+def _shares(prepared: Prepared, query: int) -> dict[int, float]:
     """Return the queries to plan for with their shares of all requests, the largest share first.
 
     They are this one and those that the recipient was asked. What else may be asked has the rest of
     the whole. Of too many, those with small shares are left out, and count with the rest.
     """
+    model = prepared.model
     asked = np.bincount([query], minlength=len(model.queries)).astype(np.float64)
-    for each, times in case.heard:
+    for each, times in prepared.history:
         asked[each] += times
     usual = model.tables.query_weights.astype(np.float64)
     shares = (asked + PRIOR * usual / usual.sum()) / (asked.sum() + PRIOR)
@@ -162,149 +264,13 @@ def _shares(case: Context, query: int, model: Model) -> dict[int, float]:
     return {each: float(shares[each]) for each in chosen}
 
 
-class Choice(NamedTuple):
-    """The chosen set and its attributes in order, the objective, and the search's result.
-
-    ``standing``: the set was chosen for all queries, before anything was known; ``pending``: what
-    is worth adding and waits for the user, in the order chosen; ``plan``: of which the set is a
-    part, if it is.
-    """
-
-    mask: int
-    order: tuple[int, ...]
-    objective: DisclosureObjective
-    result: Result
-    standing: bool = False
-    pending: tuple[int, ...] = ()
-    plan: Plan | None = None
-
-    @property
-    def mode(self) -> Mode:
-        """How it was chosen, which need not be what the terms say."""
-        if self.plan is not None:
-            return "planned"
-        return "standing" if self.standing else "dynamic"
-
-
-def choice_of(
-    case: Context, request: Request, query: int | None, terms: Terms, model: Model
-) -> Choice:
-    """Return the best set for the query that was meant, or what terms say in place of it.
-
-    Nothing is planned for a recipient that forgets: what it is told serves one request only.
-    """
-    if query is None or terms.mode == "standing":
-        return choose_standing(case, request, terms, model)
-    if terms.plans:
-        return choose_planned(case, query, terms, model)
-    return choose(case, query, terms, model)
-
-
-def choose(case: Context, query: int, terms: Terms, model: Model) -> Choice:
-    """Return the best set for this query (paper 9.5.2)."""
-    choice = _best(objective_of(case, query, terms, model), case, terms)
-    return choice._replace(pending=_waiting(choice, case, terms))
-
-
-def objective_of(
-    case: Context, query: int | None, terms: Terms, model: Model
-) -> DisclosureObjective:
-    """Return by what a set is chosen for a query; None: for the mean of all."""
-    if query is not None and terms.plans:
-        return DisclosureObjective(pooled_uses(query, model), case.crowd, case.settings)
-    if query is not None:
-        utility, computed = uses_of(query, model), model.computed_utilities(query)
-        return DisclosureObjective(utility, case.crowd, case.settings, computed)
-    nobodys = replace(case.settings, own=None)  # what is remembered outlives the request
-    shared = model.remember(
-        (DisclosureObjective, "standing"),
-        lambda: DisclosureObjective(model.mean_utility(), model.crowd(), nobodys),
-    )
-    return shared.given(case.crowd, case.settings)
-
-
-def choose_standing(case: Context, request: Request, terms: Terms, model: Model) -> Choice:
-    """Return the a-priori optimum over the model's queries (paper 9.5.1).
-
-    It is the same set for every request, whatever the recipient holds by now; where it would
-    break a limit today, only what the recipient holds already is sent again, and what always
-    leaves, as far as limits allow. What is proven of it was proven for a recipient that knows
-    nothing, and is not claimed for another.
-    """
-    everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
-    key = (choose_standing, request.asked, everyone)
-    found = model.remember(key, lambda: _standing(request, everyone, model))
-    objective = objective_of(case, None, terms, model)
-    base, _ = forced(objective, case.forced)
-    mask = base | found.mask
-    if not objective.feasible(mask):
-        mask = base
-        for each in members(found.mask & case.crowd.known & ~base):
-            mask |= singleton(each) if objective.feasible(mask | singleton(each)) else 0
-    rest = tuple(each for each in found.order if mask & ~base & singleton(each))
-    order = (*members(base), *rest)
-    result = found.result
-    if case.crowd.known or mask != found.mask:
-        result = replace(result, proof="none", bound=None)
-    choice = Choice(mask, order, objective, result, standing=True)
-    return choice._replace(pending=_waiting(choice, case, terms))
-
-
-def choose_planned(case: Context, query: int, terms: Terms, model: Model) -> Choice:
-    """Return the best part, for this query, of what the recipient is to hold in the end.
-
-    Attributes of the request are no lasting knowledge: they are chosen beside that, at what they
-    cost now.
-    """
-    uses, objective = pooled_uses(query, model), objective_of(case, query, terms, model)
-    base, _ = forced(objective, case.forced)
-    plan = planned(case, query, model, base)
-    order = uses.best(base, plan.portfolio.mask & case.free, objective.feasible, LEAST)
-    mask = base | union(order)
-    order += _requested(objective, mask, case.free & ~case.crowd.persons, terms)
-    mask |= union(order)
-    evaluations = plan.portfolio.evaluations
-    result = Result(
-        mask, (*members(base), *order), objective.value(mask), evaluations, 0, "none", None
-    )
-    choice = Choice(mask, result.order, objective, result, plan=plan.answered(query, mask))
-    return choice._replace(pending=_waiting_for_plan(choice, case, query, terms, model))
-
-
-def _requested(
-    objective: DisclosureObjective, mask: int, options: int, terms: Terms
-) -> tuple[int, ...]:
-    """Return which of the attributes of the request are worth adding to a set."""
-    return _search(Contraction(objective, mask, options), terms).order if options else ()
-
-
-def _waiting_for_plan(
-    choice: Choice, case: Context, query: int, terms: Terms, model: Model
-) -> tuple[int, ...]:
-    """Return what waits for the user, would be in the plan with a yes, and helps this query."""
-    if not case.asked:
-        return ()
-    base, objective = union(case.forced) & choice.mask, choice.objective
-    wider = planned(replace(case, free=case.free | case.asked), query, model, base)
-    options = wider.portfolio.mask & case.asked
-    order = pooled_uses(query, model).best(choice.mask, options, objective.feasible, LEAST)
-    with_them = choice.mask | union(order)
-    more = _requested(objective, with_them, case.asked & ~case.crowd.persons, terms)
-    return (*order, *more)
-
-
-def _standing(request: Request, terms: Terms, model: Model) -> Choice:
-    case = context_of(request, terms, Knowledge(), model)
-    return _best(objective_of(case, None, terms, model), case, terms)
-
-
-def _best(objective: DisclosureObjective, case: Context, terms: Terms) -> Choice:
+def _best(objective: DisclosureObjective, prepared: Prepared) -> Choice:
     """Return the best set that has what always leaves, as far as limits allow, and asks nobody."""
-    base, _ = forced(objective, case.forced)
-    if not base and case.free == objective.candidates:
-        result = _search(objective, terms)
+    base, _ = forced(objective, prepared.forced)
+    if not base and prepared.free == objective.candidates:
+        result = _search(objective, prepared.terms)
         return Choice(result.mask, result.order, objective, result)
-    result = _search(Contraction(objective, base, case.free), terms)
+    result = _search(Contraction(objective, base, prepared.free), prepared.terms)
     level, mask = objective.value(base), base | result.mask
     result = replace(
         result,
@@ -316,11 +282,12 @@ def _best(objective: DisclosureObjective, case: Context, terms: Terms) -> Choice
     return Choice(mask, result.order, objective, result)
 
 
-def _waiting(choice: Choice, case: Context, terms: Terms) -> tuple[int, ...]:
+def _waiting(choice: Choice, prepared: Prepared) -> tuple[int, ...]:
     """Return what waits for the user and is worth adding to what leaves without asking."""
-    if not case.asked:
+    if not prepared.asked:
         return ()
-    return _search(Contraction(choice.objective, choice.mask, case.asked), terms).order
+    beside = Contraction(choice.objective, choice.mask, prepared.asked)
+    return _search(beside, prepared.terms).order
 
 
 def _search(function: SetFunction, terms: Terms) -> Result:

@@ -1,18 +1,20 @@
-"""From names to indexes: terms, knowledge and model as the mathematics wants them."""
+"""All that a decision depends on, and the same in indexes, as the mathematics wants it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent.decision.request import Knowledge, Request
-from agent.decision.terms import Limits, Terms
+from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.objective import Settings
-from agent.tradeoff.sets import union
+from agent.tradeoff.sets import singleton, union
 from agent.tradeoff.tables import UNSPECIFIED
 
+Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not set
+History = tuple[tuple[int, int], ...]
 Status = Literal[
     "decided",
     "unknown query",
@@ -42,26 +44,57 @@ Reason = Literal[
     "outside the model",
     "too many combinations",
 ]
-Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not set
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One request, ready to be decided: the people left, the demands, and who is out already.
+    """A request, its terms, what the recipient knows, and the model that decides.
 
-    ``free``: the attributes to choose from, as a mask; ``forced``: those that always leave, in
-    ascending order; ``asked``: those that wait for the user, a mask; ``heard``: the queries that
-    the recipient was sent something with, and roughly how often, as far as it remembers.
+    ``own``: the user's own codes, read only where the terms protect this user, and None otherwise.
     """
 
+    request: Request
+    terms: Terms
+    knowledge: Knowledge
+    model: Model
+    own: Own | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A context in indexes: the people left, the demands, and which attributes are out already.
+
+    ``query``: the known query that is meant, None where there is none; ``barred``: attributes that
+    are no candidates, with the reason; ``free``: those to choose from, as a mask; ``forced``: those
+    that always leave, in ascending order; ``asked``: those that wait for the user, a mask;
+    ``history``: the queries that the recipient was sent something with, and roughly how often, as
+    far as it remembers.
+    """
+
+    context: Context
+    query: int | None
     crowd: AnonymitySet
     settings: Settings
-    barred: dict[int, Reason]
+    barred: Mapping[int, Reason]
     status: Status
     free: int
     forced: tuple[int, ...]
     asked: int
-    heard: tuple[tuple[int, int], ...] = ()
+    history: History = ()
+
+    @property
+    def terms(self) -> Terms:
+        """The terms of the context."""
+        return self.context.terms
+
+    @property
+    def model(self) -> Model:
+        """The model of the context."""
+        return self.context.model
+
+    def names(self, indexes: Iterable[int]) -> tuple[str, ...]:
+        """Return the names of attributes."""
+        return tuple(self.model.attributes[index].name for index in indexes)
 
 
 def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
@@ -74,20 +107,26 @@ def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
     )
 
 
-def context_of(
-    request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: Own | None = None
-) -> Context:
-    """Return the case; UsageError where terms or knowledge name what the model has not."""
-    crowd = model.crowd(_known(knowledge, terms, model))
+def prepare(context: Context, query: int | None) -> Prepared:
+    """Return a context in indexes; ``query``: the one that is meant.
+
+    UsageError where terms or knowledge name what is absent from the model.
+    """
+    terms, knowledge, model = context.terms, context.knowledge, context.model
+    limits, remembers = terms.limits, terms.memory == "remembers"
+    known, history = _known(knowledge, model), _history(knowledge, model)
+    crowd = model.crowd(known if remembers else ())
     guards = tuple((_person(name, model), weight) for name, weight in terms.guards)
-    barred = _barred(request, terms, {index for index, _ in guards}, model)
-    open_ = union(index for index in range(len(model.attributes)) if index not in barred)
-    always = _indexes(terms.always, model) & open_
-    asked = _indexes(terms.ask, model) & open_ & ~always & ~crowd.known
-    limits = terms.limits
+    barred = _barred(context, {index for index, _ in guards})
+    indexes = range(len(model.attributes))
+    open_ = union(index for index in indexes if index not in barred)
+    always = mask_of(terms.always, model) & open_
+    asked = mask_of(terms.ask, model) & open_ & ~always & ~crowd.known
+    bits = {model.index(name): each for name, each in terms.sensitivity}
+    cap = limits.new_per_week
     settings = Settings(
         candidates=open_,
-        sensitivity=_sensitivity(terms, model),
+        sensitivity=tuple(bits.get(i, each.sensitivity) for i, each in enumerate(model.attributes)),
         trade_off=terms.trade_off,
         metric=terms.metric,
         metric_k=terms.metric_k,
@@ -96,30 +135,42 @@ def context_of(
         max_violations=limits.max_violations,
         max_risk=limits.max_risk,
         most=limits.per_request,
-        most_new=_left(limits, knowledge),
-        own=_own(own, terms, model),
+        most_new=None if cap is None else max(0, cap - knowledge.recent),
+        own=_own(context),
     )
-    forced = tuple(each for each in range(len(model.attributes)) if always >> each & 1)
-    status = _status(crowd, limits)
-    free = open_ & ~always & ~asked
-    heard = _heard(knowledge, terms, model)
-    return Context(crowd, settings, barred, status, free, forced, asked, heard)
+    return Prepared(
+        context,
+        query,
+        crowd,
+        settings,
+        barred,
+        status=_status(crowd, settings),
+        free=open_ & ~always & ~asked,
+        forced=tuple(index for index in indexes if always & singleton(index)),
+        asked=asked,
+        history=_roughly(history) if remembers else (),
+    )
 
 
-def _status(crowd: AnonymitySet, limits: Limits) -> Status:
+def mask_of(names: Iterable[str], model: Model) -> int:
+    """Return attributes as a mask; UsageError for a name that is absent from the model."""
+    return union(model.index(name) for name in sorted(names))
+
+
+def _status(crowd: AnonymitySet, settings: Settings) -> Status:
     """Say whether a recipient may learn anything new at all."""
     if crowd.people <= 1:
         return "recognised" if crowd.people else "outside the model"
-    risk, k = limits.max_risk, limits.k
+    risk, k = settings.max_risk, settings.k
     risky = risk is not None and crowd.identifiability(0, "maxprob", 1) > risk
     if risky or (
-        k is not None and crowd.identifiability(0, "k-anonymity", k) > limits.max_violations
+        k is not None and crowd.identifiability(0, "k-anonymity", k) > settings.max_violations
     ):
         return "past a limit already"
     return "decided"
 
 
-def _known(knowledge: Knowledge, terms: Terms, model: Model) -> list[tuple[int, int]]:
+def _known(knowledge: Knowledge, model: Model) -> list[tuple[int, int]]:
     pairs = []
     for name, code in knowledge.codes:
         index = _person(name, model)
@@ -130,21 +181,21 @@ def _known(knowledge: Knowledge, terms: Terms, model: Model) -> list[tuple[int, 
         pairs.append((index, code))
     if len({index for index, _ in pairs}) < len(pairs):
         raise UsageError("an attribute is known with two values", "give each attribute once")
-    return pairs if terms.memory == "remembers" else []
+    return pairs
 
 
-def _heard(knowledge: Knowledge, terms: Terms, model: Model) -> tuple[tuple[int, int], ...]:
+def _history(knowledge: Knowledge, model: Model) -> History:
     for query, times in knowledge.heard:
         if not 0 <= query < len(model.queries) or times < 1:
             hint = f"the model has {len(model.queries)} queries, and each is heard once or more"
             raise UsageError(f"query {query} cannot be heard {times} times", hint)
-    return _roughly(knowledge.heard) if terms.memory == "remembers" else ()
+    return knowledge.heard
 
 
-def _roughly(heard: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+def _roughly(history: History) -> History:
     """Return the times rounded down to powers of two: one time more seldom makes another plan."""
     return tuple(
-        (query, times if times < 1 else 1 << times.bit_length() - 1) for query, times in heard
+        (query, times if times < 1 else 1 << times.bit_length() - 1) for query, times in history
     )
 
 
@@ -157,15 +208,11 @@ def _person(name: str, model: Model) -> int:
     return index
 
 
-def _indexes(names: frozenset[str], model: Model) -> int:
-    return union(model.index(name) for name in sorted(names))
-
-
-def _barred(request: Request, terms: Terms, guarded: set[int], model: Model) -> dict[int, Reason]:
+def _barred(context: Context, guarded: set[int]) -> dict[int, Reason]:
     """Return the attributes that are no candidates, with the reason for each."""
-    named = (terms.allowed or frozenset()) | (terms.available or frozenset()) | terms.excluded
-    for name in sorted(named):
-        model.index(name)
+    terms, model, asked = context.terms, context.model, context.request.asked
+    none: frozenset[str] = frozenset()
+    mask_of(terms.excluded.union(terms.allowed or none, terms.available or none), model)  # or raise
     barred: dict[int, Reason] = {}
     for index, attribute in enumerate(model.attributes):
         if index in guarded:
@@ -176,32 +223,21 @@ def _barred(request: Request, terms: Terms, guarded: set[int], model: Model) -> 
             barred[index] = "not allowed"
         elif terms.available is not None and attribute.name not in terms.available:
             barred[index] = "not set"
-        elif request.asked is not None and attribute.name not in request.asked:
+        elif asked is not None and attribute.name not in asked:
             barred[index] = "not asked for"
     return barred
 
 
-def _sensitivity(terms: Terms, model: Model) -> tuple[float, ...]:
-    """Return bits per attribute: the user's own where given, else the model's default."""
-    own = {model.index(name): bits for name, bits in terms.sensitivity}
-    return tuple(own.get(i, each.sensitivity) for i, each in enumerate(model.attributes))
-
-
-def _left(limits: Limits, knowledge: Knowledge) -> int | None:
-    """Return how many facts a recipient may still learn this week."""
-    most = limits.new_per_week
-    return None if most is None else max(0, most - knowledge.recent)
-
-
-def _own(own: Own | None, terms: Terms, model: Model) -> tuple[tuple[int, int], ...] | None:
+def _own(context: Context) -> tuple[tuple[int, int], ...] | None:
     """Return the user's own codes where the terms protect the user, and nothing otherwise."""
-    if terms.limits.protect == "everyone":
+    if context.terms.limits.protect == "everyone":
         return None
+    own = context.own
     if own is None:
         hint = "give the user's own values, or protect everyone"
         raise UsageError("the terms protect this user, whose values are not known here", hint)
     return tuple(
         (index, own.get(attribute.name, UNSPECIFIED))
-        for index, attribute in enumerate(model.attributes)
+        for index, attribute in enumerate(context.model.attributes)
         if attribute.scope == "person"
     )

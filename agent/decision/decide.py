@@ -1,16 +1,16 @@
 """decide: one request, its terms, the recipient's knowledge and a model -> one decision."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from agent.decision.choice import Choice, choice_of
-from agent.decision.context import Context, Own, Reason, Status, context_of, relevant
+from agent.decision.context import Context, Own, Prepared, Reason, Status, prepare, relevant
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import COMBINATIONS, Metric
 from agent.tradeoff.objective import DisclosureObjective, Limit
-from agent.tradeoff.search import Proof, Result
+from agent.tradeoff.search import Proof
 from agent.tradeoff.sets import members, singleton, union
 from policy.settings import Mode
 
@@ -25,21 +25,25 @@ KEYS: dict[Limit, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One attribute, beside the set that was chosen.
+    """One attribute, beside the rest of the set that was chosen, or that is tried.
 
-    ``gain_bits``: the utility it adds to the rest of the set (or would add); ``cost_bits``: what
-    it adds to the cost, in bits; both None where it never was a candidate. ``limit``: the limit
-    that it would break, by its key in a policy; ``serves``: the known queries that the plan has
-    it for, those asked most first.
+    ``disclosed``: it is in that set; ``reason``: why it is or is not in what leaves, the status of
+    the decision where nothing was looked for; ``gain_bits``: the utility it adds to the rest of the
+    set (or would add); ``cost_bits``: what it adds to the cost, in bits; both None where it was not
+    computed. ``limit``: the limit that it would break, by its key in a policy; ``serves``: the
+    known queries that the plan has it for, those asked most first; ``held``: the recipient holds it
+    already; ``people_left``: who are expected to be left with it, None where that was not asked.
     """
 
     name: str
     disclosed: bool
-    reason: Reason
+    reason: Reason | Status
     gain_bits: float | None = None
     cost_bits: float | None = None
     limit: str | None = None
     serves: tuple[str, ...] = ()
+    held: bool = False
+    people_left: float | None = None
 
     @property
     def net_bits(self) -> float:
@@ -137,103 +141,6 @@ class Decision:
         return tuple(name for name in self.disclosed if name in known)
 
 
-def candidates_of(
-    case: Context, choice: Choice, model: Model, *, brief: bool
-) -> tuple[Candidate, ...]:
-    """Return the model's attributes in order; ``brief``: those that were chosen, if any was."""
-    if brief and choice.mask:
-        return tuple(_candidate(case, choice, each, model) for each in members(choice.mask))
-    choice.objective.look_around(choice.mask)
-    return tuple(_candidate(case, choice, each, model) for each in range(len(model.attributes)))
-
-
-def _candidate(case: Context, choice: Choice, index: int, model: Model) -> Candidate:
-    """Return what an attribute adds to the rest of the chosen set, or would add, and why."""
-    barred, name = case.barred.get(index), model.attributes[index].name
-    if barred is not None:
-        return Candidate(name, disclosed=False, reason=barred)
-    objective, own = choice.objective, singleton(index)
-    with_it, without = choice.mask | own, choice.mask & ~own
-    if case.crowd.combinations(with_it) > COMBINATIONS:
-        return Candidate(name, disclosed=False, reason="too many combinations")
-    gain = objective.utility(with_it) - objective.utility(without)
-    cost = objective.cost(with_it) - objective.cost(without)
-    inside = bool(choice.mask & own)
-    if inside:
-        reason = _why_in(case, choice, own)
-    else:
-        planned = choice.plan and choice.plan.portfolio.mask & own  # its cost is worth it, then
-        reason = _why_out(case, choice, own, worth=gain if planned else gain - cost)
-    limit = _limit(choice, own) if reason == "would break a limit" else None
-    serves = choice.plan.serves(index) if choice.plan else ()
-    texts = tuple(model.queries[query].text for query in serves)
-    return Candidate(name, inside, reason, gain, cost, limit, texts)
-
-
-def limit_of(objective: DisclosureObjective, mask: int) -> str | None:
-    """Return the limit that a set breaks, by its key in a policy; None where it keeps them all."""
-    broken = objective.broken(mask)
-    return None if broken is None else KEYS[broken]
-
-
-def _why_in(case: Context, choice: Choice, own: int) -> Reason:
-    if case.crowd.known & own:
-        return "known to the recipient"
-    if own & union(case.forced):
-        return "always"
-    if choice.plan and choice.plan.portfolio.mask & own:
-        return "in the plan"
-    return "in the standing set" if choice.standing else "worth it"
-
-
-def _why_out(case: Context, choice: Choice, own: int, worth: float) -> Reason:
-    if case.crowd.known & own:
-        return "known to the recipient"
-    if own & union(choice.pending):
-        return "waits for you"
-    broken = _broken(case, choice, own, worth)
-    if broken is not None:
-        return broken
-    if choice.plan and own & case.crowd.persons:
-        planned = choice.plan.portfolio.mask & own
-        return "planned for other requests" if planned else "not in the plan"
-    return "not in the standing set" if choice.standing else "costs more than it helps"
-
-
-def _broken(case: Context, choice: Choice, own: int, worth: float) -> Reason | None:
-    """Return what keeps out an attribute that would be in; None where nothing does."""
-    feasible = choice.objective.feasible(choice.mask | own)
-    if case.status == "recognised" and not feasible:
-        return "recognised"
-    if case.status == "outside the model" and not feasible:
-        return "outside the model"
-    if choice.plan and own & case.crowd.persons & ~choice.plan.portfolio.mask:
-        wanted = bool(choice.plan.portfolio.refused & own)
-    else:
-        wanted = worth > 0 and not feasible
-    refused = not feasible and bool(own & union(case.forced))
-    return "would break a limit" if wanted or refused else None
-
-
-def _limit(choice: Choice, own: int) -> str | None:
-    """Return the limit that keeps an attribute out of the set, or out of the plan for it."""
-    if choice.plan and choice.plan.portfolio.refused & own:
-        return limit_of(choice.plan.prices, choice.plan.portfolio.mask | own)
-    return limit_of(choice.objective, choice.mask | own)
-
-
-class _Task(NamedTuple):
-    """A request, the query that it means, and its terms.
-
-    ``brief``: whether only what is disclosed needs a reason.
-    """
-
-    request: Request
-    query: int | None
-    terms: Terms
-    brief: bool
-
-
 def decide(
     request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: Own | None = None
 ) -> Decision:
@@ -243,71 +150,108 @@ def decide(
     codes by attribute, which only terms that protect this user read. What it computed for one
     request the model remembers for the next. An unknown or blocked query gets nothing, and a
     recipient to whom at most one person is left nothing new. UsageError where terms or knowledge
-    name what the model has not. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
+    name what is absent from the model. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
     """
-    task = _Task(request, model.match(request.query), terms, brief=False)
-    return _remembered(task, knowledge, model, own)
+    return decide_context(Context(request, terms, knowledge, model, own))
 
 
-def decide_briefly(
-    request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: Own | None = None
-) -> Decision:
-    """Return the same decision sooner: its candidates are only those that leave.
+def decide_context(context: Context, *, brief: bool = False) -> Decision:
+    """Return the same decision; ``brief``: sooner, and its candidates are only those that leave.
 
-    Where none does they are those of `decide`, since saying why takes a look at each.
+    Where none does they are all, since saying why takes a look at each.
     """
-    task = _Task(request, model.match(request.query), terms, brief=True)
-    return _remembered(task, knowledge, model, own)
-
-
-def _remembered(task: _Task, knowledge: Knowledge, model: Model, own: Own | None) -> Decision:
-    request, query, terms, brief = task
+    request, terms, model = context.request, context.terms, context.model
+    query = model.match(request.query)
     if terms.limits.protect == "me":
-        return _decide(task, context_of(request, terms, knowledge, model, own), model)
-    key = (decide, query, request.asked, terms, relevant(knowledge, terms), brief)
+        return _decide(prepare(context, query), brief=brief)
+    known = relevant(context.knowledge, terms)
     decision = model.remember(
-        key, lambda: _decide(task, context_of(request, terms, knowledge, model), model)
+        (decide, query, request.asked, terms, known, brief),
+        lambda: _decide(prepare(context, query), brief=brief),
     )
     return replace(decision, request=request, terms=terms)
 
 
-def _decide(task: _Task, case: Context, model: Model) -> Decision:
-    request, query, terms, brief = task
+def figures_of(objective: DisclosureObjective, mask: int, prepared: Prepared) -> Figures:
+    """Return the terms of the objective at a set, and how many people are left."""
+    parts, crowd, terms = objective.parts(mask), prepared.crowd, prepared.terms
+    return Figures(
+        metric=terms.metric,
+        utility=parts.utility,
+        identifiability=crowd.identifiability(mask, terms.metric, terms.metric_k),
+        identifiability_cost=parts.identifiability_cost,
+        guard=parts.guard,
+        sensitivity=parts.sensitivity,
+        objective=parts.objective,
+        people=crowd.people,
+        people_left=crowd.people_left(mask),
+    )
+
+
+def limit_of(objective: DisclosureObjective, mask: int) -> str | None:
+    """Return the limit that a set breaks, by its key in a policy; None where it keeps them all."""
+    broken = objective.broken(mask)
+    return None if broken is None else KEYS[broken]
+
+
+def _decide(prepared: Prepared, *, brief: bool) -> Decision:
+    terms, model, crowd, query = prepared.terms, prepared.model, prepared.crowd, prepared.query
     if terms.nothing:
-        return _silent(task, case, model, "blocked")
+        return _silent(prepared, "blocked")
     if query is None and terms.unknown_queries == "nothing":
-        return _silent(task, case, model, "unknown query")
-    choice = choice_of(case, request, query, terms, model)
-    decision = Decision(
-        request=request,
+        return _silent(prepared, "unknown query")
+    choice = choice_of(prepared)
+    mask, objective, result = choice.mask, choice.objective, choice.result
+    figures = figures_of(objective, mask, prepared)
+    evidence = Evidence(result.evaluations, result.violations)
+    if crowd.people:  # else the model knows nobody like the user, and nothing is proven
+        evidence = replace(
+            evidence,
+            proof=result.proof,
+            bound=result.bound,
+            certified=result.certified,
+            node_limit_hit=result.node_limit_hit,
+        )
+    looked_at: Sequence[int] = tuple(members(mask))
+    if not (brief and mask):
+        objective.look_around(mask)
+        looked_at = range(len(model.attributes))
+    candidates = tuple(_outcome(prepared, choice, index) for index in looked_at)
+    pending = None
+    if choice.pending:
+        more = figures_of(objective, mask | union(choice.pending), prepared)
+        pending = Pending(prepared.names(choice.pending), more)
+    objective.forget()
+    return Decision(
+        request=prepared.context.request,
         terms=terms,
-        status=case.status,
+        status=prepared.status,
         mode=choice.mode,
         query=query,
-        matched_query=_text(query, model),
-        disclosed=_names(choice.order, model),
-        figures=figures_of(choice.objective, choice.mask, case, terms),
-        evidence=_evidence(choice.result, case),
-        candidates=candidates_of(case, choice, model, brief=brief),
-        guarded=_guarded(case, choice, model),
-        pending=_pending(choice, case, terms, model),
+        matched_query=None if query is None else model.queries[query].text,
+        disclosed=prepared.names(choice.order),
+        figures=figures,
+        evidence=evidence,
+        candidates=candidates,
+        guarded=tuple(
+            Guarded(model.attributes[v].name, crowd.guard_bits(v, mask), crowd.best_guess(v, mask))
+            for v, _ in prepared.settings.guards
+        ),
+        pending=pending,
     )
-    choice.objective.forget()
-    return decision
 
 
-def _silent(task: _Task, case: Context, model: Model, status: Status) -> Decision:
+def _silent(prepared: Prepared, status: Status) -> Decision:
     """Return the decision to send nothing, without a look at what would help."""
-    request, query, terms, _ = task
-    reached = case.crowd.identifiability(0, terms.metric, terms.metric_k)
-    people = case.crowd.people
+    terms, crowd, query = prepared.terms, prepared.crowd, prepared.query
+    reached, people = crowd.identifiability(0, terms.metric, terms.metric_k), crowd.people
     return Decision(
-        request=request,
+        request=prepared.context.request,
         terms=terms,
         status=status,
         mode=terms.mode,
         query=query,
-        matched_query=_text(query, model),
+        matched_query=None if query is None else prepared.model.queries[query].text,
         disclosed=(),
         figures=Figures(terms.metric, 0.0, reached, 0.0, 0.0, 0.0, 0.0, people, float(people)),
         evidence=Evidence(),
@@ -316,55 +260,56 @@ def _silent(task: _Task, case: Context, model: Model, status: Status) -> Decisio
     )
 
 
-def _text(query: int | None, model: Model) -> str | None:
-    return None if query is None else model.queries[query].text
+def _outcome(prepared: Prepared, choice: Choice, index: int) -> Candidate:
+    """Return what an attribute adds to the rest of the chosen set, or would add, and why."""
+    crowd, objective, plan, own = prepared.crowd, choice.objective, choice.plan, singleton(index)
+    name, held = prepared.model.attributes[index].name, bool(crowd.known & own)
+    inside, with_it, without = bool(choice.mask & own), choice.mask | own, choice.mask & ~own
+    barred = prepared.barred.get(index)
+    if barred is None and crowd.combinations(with_it) > COMBINATIONS:
+        barred = "too many combinations"
+    if barred is not None:
+        return Candidate(name, disclosed=False, reason=barred, held=held)
+    gain = objective.utility(with_it) - objective.utility(without)
+    cost = objective.cost(with_it) - objective.cost(without)
+    planned = bool(plan and plan.portfolio.mask & own)
+    reason: Reason
+    if held:
+        reason = "known to the recipient"
+    elif not inside:  # what is planned is worth its cost
+        reason = _why_out(prepared, choice, own, worth=gain if planned else gain - cost)
+    elif own & union(prepared.forced):
+        reason = "always"
+    elif planned:
+        reason = "in the plan"
+    else:
+        reason = "in the standing set" if choice.mode == "standing" else "worth it"
+    limit = None
+    if reason == "would break a limit" and plan and plan.portfolio.refused & own:
+        limit = limit_of(plan.prices, plan.portfolio.mask | own)
+    elif reason == "would break a limit":
+        limit = limit_of(objective, with_it)
+    queries = prepared.model.queries
+    serves = tuple(queries[query].text for query in plan.serves(index)) if plan else ()
+    return Candidate(name, inside, reason, gain, cost, limit, serves, held)
 
 
-def _names(order: tuple[int, ...], model: Model) -> tuple[str, ...]:
-    return tuple(model.attributes[index].name for index in order)
-
-
-def figures_of(objective: DisclosureObjective, mask: int, case: Context, terms: Terms) -> Figures:
-    """Return the terms of the objective at a set, and how many people are left."""
-    parts = objective.parts(mask)
-    return Figures(
-        metric=terms.metric,
-        utility=parts.utility,
-        identifiability=case.crowd.identifiability(mask, terms.metric, terms.metric_k),
-        identifiability_cost=parts.identifiability_cost,
-        guard=parts.guard,
-        sensitivity=parts.sensitivity,
-        objective=parts.objective,
-        people=case.crowd.people,
-        people_left=case.crowd.people_left(mask),
-    )
-
-
-def _pending(choice: Choice, case: Context, terms: Terms, model: Model) -> Pending | None:
-    if not choice.pending:
-        return None
-    everything = choice.mask | union(choice.pending)
-    figures = figures_of(choice.objective, everything, case, terms)
-    return Pending(_names(choice.pending, model), figures)
-
-
-def _evidence(result: Result, case: Context) -> Evidence:
-    """Return what is known of the answer: nothing, where the model knows nobody like the user."""
-    if not case.crowd.people:
-        return Evidence(evaluations=result.evaluations, violations=result.violations)
-    return Evidence(
-        evaluations=result.evaluations,
-        violations=result.violations,
-        proof=result.proof,
-        bound=result.bound,
-        certified=result.certified,
-        node_limit_hit=result.node_limit_hit,
-    )
-
-
-def _guarded(case: Context, choice: Choice, model: Model) -> tuple[Guarded, ...]:
-    crowd, mask = case.crowd, choice.mask
-    return tuple(
-        Guarded(model.attributes[v].name, crowd.guard_bits(v, mask), crowd.best_guess(v, mask))
-        for v, _ in case.settings.guards
-    )
+def _why_out(prepared: Prepared, choice: Choice, own: int, worth: float) -> Reason:
+    """Return why an attribute is not in the set; ``worth``: in bits, if it were."""
+    if own & union(choice.pending):
+        return "waits for you"
+    feasible = choice.objective.feasible(choice.mask | own)
+    if prepared.status == "recognised" and not feasible:
+        return "recognised"
+    if prepared.status == "outside the model" and not feasible:
+        return "outside the model"
+    plan = choice.plan.portfolio if choice.plan and own & prepared.crowd.persons else None
+    if plan is not None and not plan.mask & own:
+        wanted = bool(plan.refused & own)
+    else:
+        wanted = worth > 0 and not feasible
+    if wanted or (not feasible and own & union(prepared.forced)):
+        return "would break a limit"
+    if plan is not None:
+        return "planned for other requests" if plan.mask & own else "not in the plan"
+    return "not in the standing set" if choice.mode == "standing" else "costs more than it helps"

@@ -2,25 +2,25 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
 from math import fsum
 from typing import NamedTuple
 
 import numpy as np
 
-from agent.decision.decide import Decision, decide_briefly
-from agent.decision.request import Holdings, Knowledge, Request, people_left
-from agent.decision.terms import Terms, terms_under
+from agent.decision.context import Context
+from agent.decision.decide import Decision, decide_context
+from agent.decision.request import Holdings, Request, people_left
+from agent.decision.terms import terms_under
 from agent.model.model import Model
 from agent.tradeoff.sets import union
 from agent.tradeoff.tables import UNSPECIFIED
 from policy.hosts import site_of
-from policy.match import Rulebook
+from policy.match import Rulebook, Ruling
 from policy.read import with_typo_guard
-from policy.rules import Policy, Pools
+from policy.rules import Policy
 
 MOST_PEOPLE = 20  # who stand for a person of whom values are not known
 Codes = Mapping[str, int]
@@ -95,15 +95,14 @@ def worlds_of(history: Sequence[Past], model: Model, profile: Codes | None = Non
     for place, past in enumerate(history):
         for name, code in past.disclosed:
             held.setdefault(name, []).append((place, code))
-    said: Said = {name: _columns(pairs) for name, pairs in held.items()}
+    said: Said = {
+        name: (tuple(place for place, _ in pairs), tuple(code for _, code in pairs))
+        for name, pairs in held.items()
+    }
     if profile is not None:
         return Worlds(said, profile, ({},), alike=True)
     rows, alike = _people(said, model)
     return Worlds(said, None, rows, alike)
-
-
-def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    return tuple(place for place, _ in pairs), tuple(code for _, code in pairs)
 
 
 def _people(said: Said, model: Model) -> tuple[tuple[Codes, ...], bool]:
@@ -187,11 +186,12 @@ def summary_of(outcomes: Sequence[Outcome]) -> Summary:
     """Return what the outcomes, in their order, come to."""
     ends = {each.pool: each.people_left for each in outcomes}
     requests = Counter(each.pool for each in outcomes)
+    was, would_be = [each.bits.was for each in outcomes], [each.bits.would_be for each in outcomes]
     return Summary(
         requests=len(outcomes),
         changed=sum(each.changed for each in outcomes),
         asking=sum(bool(each.would_ask) for each in outcomes),
-        bits=_mean_bits(outcomes) if outcomes else None,
+        bits=Compared(mean(was), mean(would_be)) if outcomes else None,
         pools=tuple(PoolEnd(pool, requests[pool], left) for pool, left in ends.items()),
         newly_disclosed=_counted(each.newly_disclosed for each in outcomes),
         newly_withheld=_counted(each.newly_withheld for each in outcomes),
@@ -203,11 +203,6 @@ def mean(numbers: Sequence[float]) -> float:
     """Return the mean, which of equal numbers is exactly that number."""
     first = numbers[0]
     return first + fsum(number - first for number in numbers) / len(numbers)
-
-
-def _mean_bits(outcomes: Sequence[Outcome]) -> Compared:
-    was, would_be = zip(*(each.bits for each in outcomes), strict=True)
-    return Compared(mean(was), mean(would_be))
 
 
 def _counted(shares: Iterable[Shares]) -> Counts:
@@ -226,18 +221,33 @@ def replay(
     a search that the model is too large for.
     """
     names = [attribute.name for attribute in model.attributes]
-    rulebook = Rulebook(with_typo_guard(policy, names), names)
-    pools = cache(Pools(policy.groups).of)
-    actual, parallel = _Memory(pools), [_Memory(pools) for _ in worlds.rows]
     persons = names[: model.persons]
+    rulebook = Rulebook(with_typo_guard(policy, names), names)
+    actual: dict[str, Holdings[int]] = defaultdict(Holdings)  # by pool
+    parallel: list[dict[str, Holdings[int]]] = [defaultdict(Holdings) for _ in worlds.rows]
     for place, past in enumerate(history):
         ruling = rulebook.match(past.recipient, past.query, past.at.date())
         terms = replace(terms_under(ruling, model), available=worlds.available(past, model))
-        case = _PastRequest(place, past, ruling.host, terms, persons)
-        told = {name: code for name, code in past.disclosed if name in persons}
-        left = people_left(actual.tell(case, told), model)
-        answers = [*_answers(case, parallel, worlds, model)]
-        yield _outcome(case, ruling.pool, left, answers, model)
+        pool, site = ruling.pool, site_of(ruling.host)
+        actual[pool].tell(past.at, site, (each for each in past.disclosed if each[0] in persons))
+        left = people_left(actual[pool].knowledge(past.at), model)
+        request = Request(past.query, past.recipient, past.asked)
+        protects_me = terms.limits.protect == "me"  # so that values decide
+        known = {name: worlds.known(place, name) for name in persons}
+        guesses = {name for name, code in known.items() if code is None}
+        answers = []
+        for holdings, row in zip(parallel, worlds.rows, strict=True):
+            own = {name: row[name] if code is None else code for name, code in known.items()}
+            held = holdings[pool].knowledge(past.at)
+            context = Context(request, terms, held, model, own if protects_me else None)
+            decision = decide_context(context, brief=True)
+            sent = {name: own[name] for name in decision.disclosed if name in own}
+            holdings[pool].tell(past.at, site, sent.items())
+            if decision.disclosed and decision.query is not None:
+                holdings[pool].ask(site, decision.query)
+            expected = not guesses.isdisjoint(own if protects_me else sent)
+            answers.append(_Answer(decision, people_left(held.learns(sent), model), expected))
+        yield _outcome(past, ruling, left, answers, model)
 
 
 def bits_of(query: str, names: Iterable[str], model: Model) -> float:
@@ -250,21 +260,6 @@ def bits_of(query: str, names: Iterable[str], model: Model) -> float:
     return 0.0 if meant is None else model.utility(meant).value(mask)
 
 
-class _PastRequest(NamedTuple):
-    """One request of the past, ready to be decided anew; ``persons``: the person attributes."""
-
-    place: int
-    past: Past
-    host: str
-    terms: Terms
-    persons: Sequence[str]
-
-    @property
-    def protects_me(self) -> bool:
-        """Whether limits are kept for the person's own class, so that values decide."""
-        return self.terms.limits.protect == "me"
-
-
 class _Answer(NamedTuple):
     """What one world's request carries; who is left then; whether a value was another's."""
 
@@ -273,67 +268,19 @@ class _Answer(NamedTuple):
     expected: bool
 
 
-class _Memory:
-    """What recipients hold so far in one world, by pool."""
-
-    def __init__(self, pools: Callable[[str], str]) -> None:
-        self._pools = pools
-        self._held: defaultdict[str, Holdings[int]] = defaultdict(Holdings)
-
-    def knowledge(self, case: _PastRequest) -> Knowledge:
-        """Return what the recipient of a request holds at its time."""
-        return self._held[self._pools(case.host)].knowledge(case.past.at)
-
-    def hear(self, case: _PastRequest, query: int) -> None:
-        """Note that something was sent with a query of the model."""
-        self._held[self._pools(case.host)].ask(site_of(case.host), query)
-
-    def tell(self, case: _PastRequest, codes: Codes) -> Knowledge:
-        """Tell the recipient values of the person, and return what it holds from then on."""
-        held = self._held[self._pools(case.host)]
-        held.tell(case.past.at, site_of(case.host), codes.items())
-        return held.knowledge(case.past.at)
-
-
-def _answers(
-    case: _PastRequest, parallel: Sequence[_Memory], worlds: Worlds, model: Model
-) -> Iterator[_Answer]:
-    """Yield what the request carries in each world."""
-    known = {name: worlds.known(case.place, name) for name in case.persons}
-    guesses = {name for name, code in known.items() if code is None}
-    for told, row in zip(parallel, worlds.rows, strict=True):
-        own = {name: row[name] if code is None else code for name, code in known.items()}
-        decision = _decided(case, told.knowledge(case), own, model)
-        sent = {name: own[name] for name in decision.disclosed if name in own}
-        if decision.disclosed and decision.query is not None:
-            told.hear(case, decision.query)
-        seen = own if case.protects_me else sent
-        expected = not guesses.isdisjoint(seen)
-        yield _Answer(decision, people_left(told.tell(case, sent), model), expected)
-
-
-def _decided(case: _PastRequest, held: Knowledge, own: Codes, model: Model) -> Decision:
-    """Return the decision, which sees the person's values only where the terms protect them."""
-    past = case.past
-    request = Request(past.query, past.recipient, past.asked)
-    codes = own if case.protects_me else None
-    return decide_briefly(request, case.terms, held, model, codes)
-
-
 def _outcome(
-    case: _PastRequest, pool: str, left: int, answers: Sequence[_Answer], model: Model
+    past: Past, ruling: Ruling, left: int, answers: Sequence[_Answer], model: Model
 ) -> Outcome:
     """Return one request in the actual world beside the others; ``left``: people, as it was."""
-    was = frozenset(name for name, _ in case.past.disclosed)
+    was = frozenset(name for name, _ in past.disclosed)
     sets = [frozenset(each.decision.disclosed) for each in answers]
     waiting = [each.decision.pending for each in answers]
-    query = case.past.query
-    bits = {names: bits_of(query, names, model) for names in {was, *sets}}
-    match = model.match(query)
+    bits = {names: bits_of(past.query, names, model) for names in {was, *sets}}
+    match = model.match(past.query)
     return Outcome(
-        past=case.past,
-        host=case.host,
-        pool=pool,
+        past=past,
+        host=ruling.host,
+        pool=ruling.pool,
         matched_query=None if match is None else model.queries[match].text,
         bits=Compared(bits[was], mean([bits[names] for names in sets])),
         people_left=Compared(left, mean([each.people_left for each in answers])),

@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from agent.decision.choice import choice_of
-from agent.decision.context import Context, Own, Status, context_of
+from agent.decision.context import Context, Status, prepare
 from agent.decision.decide import Figures, figures_of
-from agent.decision.request import Knowledge, Request
+from agent.decision.request import Request
 from agent.decision.terms import Terms
 from agent.errors import UsageError
-from agent.model.model import Model
 from agent.tradeoff import tradeoff_curve as tradeoff
 from agent.tradeoff.search import Proof
 from agent.tradeoff.sets import members
@@ -50,47 +49,62 @@ class Curve:
     knee: int | None
 
 
-def curve_of(
-    request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: Own | None = None
-) -> Curve:
+def curve_of(context: Context) -> Curve:
     """Return what ``decide`` would disclose at each lambda of a grid that has that of the terms.
 
     In standing mode it is a curve of all queries, whatever the request's is. What waits for the
     user is not in it. UsageError where ``decide`` raises it, and where it would look for no set.
     """
-    return taken(curve_steps(request, terms, knowledge, model, own))
+    return taken(curve_steps(context))
 
 
-def curve_steps(
-    request: Request, terms: Terms, knowledge: Knowledge, model: Model, own: Own | None = None
-) -> Generator[None, None, Curve]:
+def curve_steps(context: Context) -> Generator[None, None, Curve]:
     """Return the same curve, a lambda in each step, and yield between them.
 
     What is decided with the model meanwhile changes nothing: all that is prepared for the sets of
     one lambda is dropped before the next. UsageError, as above, in the first step.
     """
-    query = model.match(request.query)
-    _check(query, terms)
-    case = context_of(request, terms, knowledge, model, own)
+    terms, model = context.terms, context.model
+    query = model.match(context.request.query)
+    if terms.nothing:
+        hint = "ask about another recipient or query, or change the rule"
+        raise UsageError("the policy lets nothing leave with this request", hint)
+    if query is None and terms.mode != "standing" and terms.unknown_queries == "nothing":
+        hint = "ask about one that it knows, or with --all about all of them"
+        raise UsageError("the model does not know this query", hint)
+    prepared = prepare(context, query)
     figures: dict[float, Figures] = {}
     chosen: dict[float, tradeoff.Chosen] = {}
     for each in tradeoff.grid(terms.trade_off):
-        there = replace(terms, trade_off=each)
-        mask, _, objective, result, *_ = choice_of(_at(case, each), request, query, there, model)
-        figures[each] = figures_of(objective, mask, case, there)
-        chosen[each] = tradeoff.Chosen(mask, objective.parts(mask), result.proof)
+        there = replace(
+            prepared,
+            context=replace(context, terms=replace(terms, trade_off=each)),
+            settings=replace(prepared.settings, trade_off=each),
+        )
+        choice = choice_of(there)
+        mask, objective = choice.mask, choice.objective
+        figures[each] = figures_of(objective, mask, there)
+        chosen[each] = tradeoff.Chosen(mask, objective.parts(mask), choice.result.proof)
         objective.forget()
         yield
     points = tradeoff.points_of(chosen.__getitem__, chosen)
+    beaten = tradeoff.beaten(points)
     steps = tuple(
-        Step(each.least, each.most, _names(each.mask, model), figures[each.least], each.proof, out)
-        for each, out in zip(points, tradeoff.beaten(points), strict=True)
+        Step(
+            least=each.least,
+            most=each.most,
+            disclosed=prepared.names(members(each.mask)),
+            figures=figures[each.least],
+            proof=each.proof,
+            beaten=out,
+        )
+        for each, out in zip(points, beaten, strict=True)
     )
     meant = None if terms.mode == "standing" else query
     return Curve(
-        request=request,
+        request=context.request,
         terms=terms,
-        status=case.status,
+        status=prepared.status,
         matched_query=None if meant is None else model.queries[meant].text,
         steps=steps,
         present=tradeoff.at(points, terms.trade_off),
@@ -114,22 +128,3 @@ def advanced(steps: Generator[None, None, T]) -> T | None:
         found: T = end.value
         return found
     return None
-
-
-def _check(query: int | None, terms: Terms) -> None:
-    """Refuse a request for which no set is looked for."""
-    if terms.nothing:
-        hint = "ask about another recipient or query, or change the rule"
-        raise UsageError("the policy lets nothing leave with this request", hint)
-    known = query is not None or terms.mode == "standing"
-    if not known and terms.unknown_queries == "nothing":
-        hint = "ask about one that it knows, or with --all about all of them"
-        raise UsageError("the model does not know this query", hint)
-
-
-def _at(case: Context, trade_off: float) -> Context:
-    return replace(case, settings=replace(case.settings, trade_off=trade_off))
-
-
-def _names(mask: int, model: Model) -> tuple[str, ...]:
-    return tuple(model.attributes[index].name for index in members(mask))

@@ -5,7 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from agent.decision.decide import decide, decide_briefly
+from agent.decision.context import Context
+from agent.decision.decide import decide, decide_context
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
 from agent.model.file import read, shipped_model
@@ -78,8 +79,9 @@ def _planned(model: Model) -> Iterator[str]:
         for place in range(2 * len(model.queries)):
             query = place % len(model.queries)
             request = Request(model.queries[query].text)
-            time = timed(partial(decide_briefly, request, terms, held, model))
-            names = decide_briefly(request, terms, held, model).disclosed
+            context = Context(request, terms, held, model)
+            time = timed(partial(decide_context, context, brief=True))
+            names = decide_context(context, brief=True).disclosed
             told = {name: int(model.population.codes[row, model.index(name)]) for name in names}
             (again if told.keys() <= held.names else new).append(time)
             held = held.learns(told).hears(query) if told else held
@@ -110,4 +112,4 @@ def _plain(model: Model) -> Iterator[str]:
 
 
 def _decide(text: str, model: Model, terms: Terms = TERMS) -> None:
-    decide_briefly(Request(text), terms, Knowledge(), model)
+    decide_context(Context(Request(text), terms, Knowledge(), model), brief=True)

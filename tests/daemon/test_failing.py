@@ -83,7 +83,7 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
         (Consent, "overlay"),
         (agent.daemon.context, "knowledge_in"),
         (Sources, "values"),
-        (agent.daemon.handle, "decide_briefly"),
+        (agent.daemon.context, "decide_context"),
         (Consent, "note"),
         (Sources, "noted"),
         (Heard, "publish"),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 from agent.decision.choice import pooled_uses
-from agent.decision.context import Context, context_of
+from agent.decision.context import Context, Prepared, prepare
 from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
@@ -45,13 +45,17 @@ class World(NamedTuple):
         limits = replace(self.terms.limits, **changes)
         return self.under(limits=limits)
 
-    def case(self) -> Context:
-        """Return the case as it is decided."""
-        return context_of(self.request, self.terms, self.known, self.model, self.own)
+    def context(self) -> Context:
+        """Return the context of the decision."""
+        return Context(self.request, self.terms, self.known, self.model, self.own)
+
+    def prepared(self) -> Prepared:
+        """Return the context as it is decided."""
+        return prepare(self.context(), self.model.match(self.request.query))
 
     def objective(self) -> DisclosureObjective:
         """Return the objective that the set is chosen by, with its limits."""
-        query, case, model = self.model.match(self.request.query), self.case(), self.model
+        query, case, model = self.model.match(self.request.query), self.prepared(), self.model
         if self.terms.mode == "standing" or query is None:
             return DisclosureObjective(model.mean_utility(), case.crowd, case.settings)
         if self.terms.plans:

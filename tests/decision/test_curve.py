@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.decision.context import Context
 from agent.decision.decide import Figures
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Terms
@@ -19,7 +20,7 @@ ROUNDING = 1e-9
 
 def curve_in(world: World) -> Curve:
     """Return the curve of a drawn request."""
-    return curve_of(world.request, world.terms, world.known, world.model, world.own)
+    return curve_of(world.context())
 
 
 @settings(max_examples=60)
@@ -47,7 +48,7 @@ def test_what_is_decided_between_two_steps_changes_nothing(
     """Of the curve, nor of that decision; also where the model forgets all in between."""
     model = replace(world.model)
     alone = other._replace(model=replace(model)).decided()
-    steps = curve_steps(world.request, world.terms, world.known, model, world.own)
+    steps = curve_steps(replace(world.context(), model=model))
     found = None
     while found is None:
         assert other._replace(model=model).decided() == alone
@@ -69,19 +70,21 @@ def test_an_exact_curve_falls(world: World) -> None:
 def test_a_curve_of_all_queries_needs_none() -> None:
     """In standing mode the query changes nothing."""
     model, terms = model_of(3), Terms(mode="standing")
-    nameless = curve_of(Request(""), terms, Knowledge(), model)
+    nameless = curve_of(Context(Request(""), terms, Knowledge(), model))
     assert nameless.matched_query is None
-    assert nameless.steps == curve_of(Request(QUERIES[0]), terms, Knowledge(), model).steps
+    assert nameless.steps == curve_of(Context(Request(QUERIES[0]), terms, Knowledge(), model)).steps
 
 
 def test_a_request_without_a_curve() -> None:
     """Where no set is looked for there is nothing to vary."""
     model, known = model_of(3), Knowledge()
     with pytest.raises(UsageError, match="does not know this query"):
-        curve_of(Request("knee pain"), Terms(), known, model)
+        curve_of(Context(Request("knee pain"), Terms(), known, model))
     with pytest.raises(UsageError, match="lets nothing leave"):
-        curve_of(Request(QUERIES[0]), Terms(nothing=True), known, model)
-    unknown = curve_of(Request("knee pain"), Terms(unknown_queries="standing"), known, model)
+        curve_of(Context(Request(QUERIES[0]), Terms(nothing=True), known, model))
+    unknown = curve_of(
+        Context(Request("knee pain"), Terms(unknown_queries="standing"), known, model)
+    )
     assert unknown.matched_query is None
 
 

@@ -1,6 +1,5 @@
 """What holds for every decision."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 
@@ -8,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.decide import Decision, decide, decide_briefly
+from agent.decision.decide import Decision, decide, decide_context
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.errors import UsageError
@@ -109,16 +108,16 @@ def test_no_single_permitted_move_is_better(
             assert net >= -slack
 
 
-@given(worlds(), st.permutations([decide, decide_briefly]))
-def test_a_brief_decision_is_the_same(world: World, both: list[Callable[..., Decision]]) -> None:
+@given(worlds(), st.permutations([True, False]))
+def test_a_brief_decision_is_the_same(world: World, both: list[bool]) -> None:
     """It says nothing of what stays, unless all does; whichever is made first on a model."""
     used, fresh = replace(world.model), replace(world.model)
-    asked = world.request, world.terms, world.known
-    found = {each: each(*asked, used, world.own) for each in both}
-    whole = decide(*asked, fresh, world.own)
+    context = world.context()
+    found = {each: decide_context(replace(context, model=used), brief=each) for each in both}
+    whole = decide_context(replace(context, model=fresh))
     leaves = tuple(each for each in whole.candidates if each.disclosed)
-    assert found[decide] == whole
-    assert found[decide_briefly] == replace(whole, candidates=leaves or whole.candidates)
+    assert found[False] == whole
+    assert found[True] == replace(whole, candidates=leaves or whole.candidates)
 
 
 @given(SEEDS, QUERIES, terms(), knowledge())

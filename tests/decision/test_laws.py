@@ -98,7 +98,7 @@ def _stricter(world: World) -> list[World]:
 @given(worlds(exact=True))
 def test_the_best_set_is_found(world: World) -> None:
     """Of all sets with what is forced and without what waits, that keep every limit."""
-    decision, objective, case = world.decided(), world.objective(), world.case()
+    decision, objective, case = world.decided(), world.objective(), world.prepared()
     assume(decision.status == "decided")
     forced = world.mask(tuple(n for n in decision.disclosed if n in world.terms.always))
     sets = [forced | mask for mask in range(1 << len(NAMES)) if not mask & ~case.free]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agent.daemon.worded import worded
 from agent.decision.choice import LEAST, PRIOR
 from agent.decision.choice import planned as planned_for
-from agent.decision.context import context_of, relevant
+from agent.decision.context import Context, prepare, relevant
 from agent.decision.decide import Candidate, Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
@@ -76,9 +76,13 @@ def test_a_plan_is_for_what_was_asked(world: World, times: int) -> None:
     other = len(world.model.queries) - 1
     seldom, often = (
         planned_for(
-            context_of(world.request, terms, replace(world.known, heard=((0, each),)), world.model),
+            prepare(
+                Context(
+                    world.request, terms, replace(world.known, heard=((0, each),)), world.model
+                ),
+                other,
+            ),
             other,
-            world.model,
             0,
         ).shares
         for each in (times, 4 * times)

@@ -1,10 +1,12 @@
 """What another set would bring and cost: laws that tie it to the decision, and to itself."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.decision.context import Own
+from agent.decision.context import Context, Own
 from agent.decision.decide import KEYS, Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
@@ -25,7 +27,13 @@ def weigh(
     decision: Decision, known: Knowledge, model: Model, change: Change, own: Own | None = None
 ) -> Weighing:
     """Take all steps at once."""
-    return taken(weigh_steps(decision, known, model, change, own))
+    return taken(
+        weigh_steps(
+            decision,
+            Context(decision.request, decision.terms, known, model, own),
+            change,
+        )
+    )
 
 
 def changes() -> st.SearchStrategy[Change]:
@@ -58,8 +66,8 @@ def test_no_change_is_the_decision(world: World, why: str) -> None:
     assert weighing.weighed.figures == decision.figures
     assert set(weighing.weighed.names) == set(decision.disclosed)
     assert weighing.weighed.breaks is None
-    for said, addition in zip(decision.candidates, weighing.additions, strict=False):
-        assert (said.name, said.disclosed) == (addition.name, addition.inside)
+    for said, addition in zip(decision.candidates, weighing.attributes, strict=False):
+        assert (said.name, said.disclosed) == (addition.name, addition.disclosed)
         if said.gain_bits is not None:
             assert (said.gain_bits, said.cost_bits) == (addition.gain_bits, addition.cost_bits)
 
@@ -72,8 +80,8 @@ def test_an_attribute_brings_what_it_adds(world: World, change: Change, name: st
     start = frozenset(weighing.weighed.names)
     with_it = weighed(world, Change(base=start | {name})).weighed.figures
     without = weighed(world, Change(base=start - {name})).weighed.figures
-    [addition] = [each for each in weighing.additions if each.name == name]
-    assert addition.inside == (name in start)
+    [addition] = [each for each in weighing.attributes if each.name == name]
+    assert addition.disclosed == (name in start)
     assert addition.gain_bits == with_it.utility - without.utility
     assert addition.cost_bits is not None
     net = addition.gain_bits - addition.cost_bits
@@ -103,9 +111,9 @@ def test_each_attribute_is_there_once(world: World, change: Change) -> None:
     assert start == set(world.decided().disclosed if change.base is None else change.base)
     inside = [name for name in NAMES if name in (start | change.add) - change.drop]
     assert list(weighing.weighed.names) == inside
-    assert [each.name for each in weighing.additions] == list(NAMES)
-    assert [each.name for each in weighing.additions if each.inside] == inside
-    assert {each.name for each in weighing.additions if each.held} == held(world)
+    assert [each.name for each in weighing.attributes] == list(NAMES)
+    assert [each.name for each in weighing.attributes if each.disclosed] == inside
+    assert {each.name for each in weighing.attributes if each.held} == held(world)
 
 
 def held(world: World) -> set[str]:
@@ -117,7 +125,7 @@ def held(world: World) -> set[str]:
 @given(worlds(), changes())
 def test_a_set_that_breaks_no_limit_may_be_chosen(world: World, change: Change) -> None:
     """Where anything new may be told at all; and what may be chosen breaks none."""
-    weighing, objective, case = weighed(world, change), world.objective(), world.case()
+    weighing, objective, case = weighed(world, change), world.objective(), world.prepared()
     if case.status in ("recognised", "outside the model"):
         return
     for each in (weighing.chosen, weighing.weighed):
@@ -181,8 +189,9 @@ def test_what_never_leaves_is_weighed_too() -> None:
     model = model_of(3)
     free = weighed_there(model, Terms(), Change(base=frozenset()))
     barred = weighed_there(model, Terms(excluded=frozenset(NAMES)), Change(base=frozenset()))
-    assert barred.additions == free.additions
-    assert any(each.gain_bits for each in barred.additions)
+    said = [replace(each, reason="never") for each in free.attributes]
+    assert [replace(each, limit=None) for each in barred.attributes] == said
+    assert any(each.gain_bits for each in barred.attributes)
 
 
 def test_of_an_unknown_query_nothing_says_what_helps() -> None:
@@ -194,10 +203,10 @@ def test_of_an_unknown_query_nothing_says_what_helps() -> None:
         return weigh(decide(request, terms, Knowledge(), model), Knowledge(), model, change)
 
     unknown, average = found(Terms()), found(Terms(unknown_queries="standing"))
-    assert {each.gain_bits for each in unknown.additions} == {None}
+    assert {each.gain_bits for each in unknown.attributes} == {None}
     assert unknown.weighed.figures.utility == 0
     assert unknown.weighed.figures.objective < 0
-    assert None not in {each.gain_bits for each in average.additions}
+    assert None not in {each.gain_bits for each in average.attributes}
     assert average.weighed.figures.utility == model.mean_utility().value(
         sum(1 << NAMES.index(name) for name in average.weighed.names)
     )
@@ -219,7 +228,7 @@ def test_too_many_combinations_cannot_be_weighed() -> None:
     with pytest.MonkeyPatch.context() as few:
         few.setattr("agent.decision.what_if.COMBINATIONS", 1)
         some = weighed_there(model_of(3), Terms(), Change(base=frozenset({"age"})))
-        last = some.additions[-1]
+        last = some.attributes[-1]
         assert (last.name, last.gain_bits, last.cost_bits) == ("hours", None, None)
         assert last.people_left == some.weighed.figures.people_left
         with pytest.raises(UsageError, match="too many attributes"):

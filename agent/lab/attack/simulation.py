@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent import Decision, Knowledge, Model, Request, Terms
-from agent.decision.context import relevant
-from agent.decision.decide import decide_briefly
+from agent.decision.context import Context, relevant
+from agent.decision.decide import decide_context
 from agent.decision.request import Holdings
 from agent.decision.terms import terms_under
 from agent.errors import UsageError
@@ -233,7 +233,8 @@ class Reticent:
         if self.reads_own(question):
             own = dict(zip(self._names[: self._model.persons], person.codes, strict=True))
         request = Request(self._model.queries[question.query].text, question.host, self._asked)
-        return decide_briefly(request, terms, question.held, self._model, own)
+        context = Context(request, terms, question.held, self._model, own)
+        return decide_context(context, brief=True)
 
     def _available(self, codes: Sequence[int]) -> frozenset[str] | None:
         """Return what is set where that is not all: what a person said, and all of a request."""
