@@ -341,8 +341,7 @@ def curve(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
     model, terms = terms_asked(context, options, average=True)
     knowledge = knowledge_of(options["know"], model)
     request = Request(options["query"], options["recipient"] or "")
-    own = own_asked(options, terms, model)
-    found = curve_of(Context(request, terms, knowledge, model, own))
+    found = curve_of(Context(request, terms, knowledge, model, own_asked(options, terms, model)))
     text = curve_text(found, _source(context, options))
     click.echo(record(curve_record(found)) if options["as_json"] else text)
 

@@ -233,8 +233,7 @@ class Reticent:
         if self.reads_own(question):
             own = dict(zip(self._names[: self._model.persons], person.codes, strict=True))
         request = Request(self._model.queries[question.query].text, question.host, self._asked)
-        context = Context(request, terms, question.held, self._model, own)
-        return decide_context(context, brief=True)
+        return decide_context(Context(request, terms, question.held, self._model, own), brief=True)
 
     def _available(self, codes: Sequence[int]) -> frozenset[str] | None:
         """Return what is set where that is not all: what a person said, and all of a request."""
