@@ -76,16 +76,9 @@ def test_a_plan_is_for_what_was_asked(world: World, times: int) -> None:
     other = len(world.model.queries) - 1
     seldom, often = (
         planned_for(
-            prepare(
-                Context(
-                    world.request, terms, replace(world.known, heard=((0, each),)), world.model
-                ),
-                other,
-            ),
-            other,
-            0,
+            prepare(Context(world.request, terms, asked, world.model), other), other, 0
         ).shares
-        for each in (times, 4 * times)
+        for asked in (replace(world.known, heard=((0, each),)) for each in (times, 4 * times))
     )
     assert set(seldom) == {0, other}
     assert 0 < sum(seldom.values()) <= 1 + ROUNDING

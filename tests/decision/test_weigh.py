@@ -27,13 +27,8 @@ def weigh(
     decision: Decision, known: Knowledge, model: Model, change: Change, own: Own | None = None
 ) -> Weighing:
     """Take all steps at once."""
-    return taken(
-        weigh_steps(
-            decision,
-            Context(decision.request, decision.terms, known, model, own),
-            change,
-        )
-    )
+    context = Context(decision.request, decision.terms, known, model, own)
+    return taken(weigh_steps(decision, context, change))
 
 
 def changes() -> st.SearchStrategy[Change]:

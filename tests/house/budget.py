@@ -38,17 +38,17 @@ class Size(NamedTuple):
 # What a room may have in the end, as DESIGN.md 3 says: only STANDING changes with the code.
 BUDGETS = {
     "agent/tradeoff": Size(1_800, 15),
-    "agent/model": Size(876, 8),
-    "policy": Size(2_641, 14),
-    "agent/decision": Size(1_293, 10),
+    "agent/model": Size(800, 8),
+    "policy": Size(1_900, 14),
+    "agent/decision": Size(1_300, 10),
     "agent/vault": Size(1_900, 16),
     "agent/build": Size(1_100, 13),
     "agent/wire": Size(1_000, 11),
     "agent/words": Size(800, 6),
-    "agent/daemon": Size(5_586, 41),
+    "agent/daemon": Size(3_500, 32),
     "agent/tui": Size(3_300, 28),
-    "agent/cli": Size(5_731, 31),
-    "agent/lab": Size(3_749, 34),
+    "agent/cli": Size(3_300, 30),
+    "agent/lab": Size(3_500, 34),
     "agent": Size(300, 4),  # __init__, errors, files, paths
 }
 WHOLE = Size(24_500, 220)
@@ -59,9 +59,9 @@ COUNTS = {
 }
 STANDING = {
     "agent": Size(407, 4),
-    "agent/cli": Size(5_730, 31),
+    "agent/cli": Size(5_731, 31),
     "agent/daemon": Size(5_583, 38),
-    "agent/decision": Size(1_368, 10),
+    "agent/decision": Size(1_293, 10),
     "agent/lab": Size(3_749, 34),
     "agent/model": Size(876, 8),
     "agent/tradeoff": Size(1_938, 15),

@@ -1,27 +1,30 @@
-"""What is wrong with a policy: all of it at once, each with its place and what would be right."""
+"""A policy file is read as it is written, or all that is wrong with it is said."""
 
+import tomllib
 from contextlib import suppress
 from time import process_time
 
 import pytest
+from hypothesis import given
 
 from agent.errors import PolicyError, Problem
+from policy.audit import audit
 from policy.match import Rulebook
-from policy.read import LARGEST, MOST_PARTS, MOST_RULES, PRESETS, preset, preset_text, read
+from policy.read import (
+    LARGEST,
+    MOST_PARTS,
+    MOST_RULES,
+    PRESETS,
+    is_empty_policy,
+    preset,
+    preset_text,
+    read,
+)
 from policy.rules import Layer, Policy
 from policy.sections import MOST_FOUND
 from policy.settings import DEFAULTS, SETTINGS
 from tests.policy import naive
-from tests.policy.strategies import NAMES, TODAY
-
-
-def problems(text: str) -> list[Problem]:
-    """Return what is wrong with a policy that is refused."""
-    with pytest.raises(PolicyError) as raised:
-        read(text, "mine.toml", preset)
-    assert raised.value.source == "mine.toml"
-    return list(raised.value.problems)
-
+from tests.policy.strategies import NAMES, TODAY, Document, documents, rendered
 
 RULE = '[[rule]]\nrecipient = "shop.example"\n'
 NAMED = "a name has small letters, digits and _; * stands for any of them"
@@ -32,6 +35,29 @@ SET = "say what the rule does, such as disclose = 'never'"
 TABLE = "and its keys below"
 KEY = f"ed25519:{'0a' * 32}"
 LONG = "x" * 201
+HOSTILE = {
+    "parts of a key": ".".join(["a"] * 20_000) + " = 1\n",
+    "quoted parts of a key": " . ".join(["'a'"] * 20_000) + " = 1\n",
+    "keys of many parts": "".join(f"{'a.' * 62}b{each} = 1\n" for each in range(3_800)),
+    "headers of many parts": "".join(f"[{'a.' * 62}b{each}]\n" for each in range(3_800)),
+    "parts in a table": "a = [" + f"{{{'b.' * 60}c = 1}}, " * 3_500 + "]\n",
+    "keys that are none": "".join(f"a{each} = 1\n" for each in range(40_000)),
+    "attributes": "[attributes]\n" + "".join(f"a{each} = 'never'\n" for each in range(25_000)),
+    "groups": "[groups]\n" + "".join(f"g{each} = 'h{each}.example'\n" for each in range(18_000)),
+    "rules": f"{RULE}lambda = 3\n" * 20_000,
+    "quotes": '"\\"' * 170_000,
+    "more quotes": '"""' + '\\"' * 200_000,
+    "numbers": "a = [" + "1," * 250_000 + "]\n",
+    "a long number": "lambda = 0." + "9" * 500_000 + "\n",
+}
+
+
+def problems(text: str) -> list[Problem]:
+    """Return what is wrong with a policy that is refused."""
+    with pytest.raises(PolicyError) as raised:
+        read(text, "mine.toml", preset)
+    assert raised.value.source == "mine.toml"
+    return list(raised.value.problems)
 
 
 @pytest.mark.parametrize(
@@ -321,23 +347,6 @@ def test_of_a_file_that_is_wrong_throughout_not_all_is_listed() -> None:
     assert found[-1].what == "the file has 1,000 mistakes or more, and no more are listed"
 
 
-HOSTILE = {
-    "parts of a key": ".".join(["a"] * 20_000) + " = 1\n",
-    "quoted parts of a key": " . ".join(["'a'"] * 20_000) + " = 1\n",
-    "keys of many parts": "".join(f"{'a.' * 62}b{each} = 1\n" for each in range(3_800)),
-    "headers of many parts": "".join(f"[{'a.' * 62}b{each}]\n" for each in range(3_800)),
-    "parts in a table": "a = [" + f"{{{'b.' * 60}c = 1}}, " * 3_500 + "]\n",
-    "keys that are none": "".join(f"a{each} = 1\n" for each in range(40_000)),
-    "attributes": "[attributes]\n" + "".join(f"a{each} = 'never'\n" for each in range(25_000)),
-    "groups": "[groups]\n" + "".join(f"g{each} = 'h{each}.example'\n" for each in range(18_000)),
-    "rules": f"{RULE}lambda = 3\n" * 20_000,
-    "quotes": '"\\"' * 170_000,
-    "more quotes": '"""' + '\\"' * 200_000,
-    "numbers": "a = [" + "1," * 250_000 + "]\n",
-    "a long number": "lambda = 0." + "9" * 500_000 + "\n",
-}
-
-
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_whatever_is_written_is_read_soon(text: str) -> None:
     """It holds up the daemon: a key of 20,000 parts took six seconds, and most take longer."""
@@ -345,3 +354,27 @@ def test_whatever_is_written_is_read_soon(text: str) -> None:
     with suppress(PolicyError):
         read(text, "test", preset)
     assert process_time() - began < 4
+
+
+@given(documents())
+def test_what_has_a_value_says_something(document: Document) -> None:
+    """Each of the keys alone, whatever else is left out."""
+    for key, value in tomllib.loads(rendered(document)).items():
+        alone = rendered({key: value})
+        assert is_empty_policy(alone) == (key == "format" or value in ({}, []))
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# preset = 'strict'\n", "format = 1\n[groups]\n"])
+def test_a_file_that_says_nothing_is_remarked_on(text: str) -> None:
+    """It is valid, and it opens everything."""
+    assert is_empty_policy(text)
+    (remark,) = audit(read(text, "test", preset), NAMES, TODAY)
+    assert "says nothing" in remark.what
+    assert "preset" in remark.hint
+
+
+@pytest.mark.parametrize("text", [*(f"preset = '{name}'" for name in PRESETS), "nothing = false"])
+def test_one_key_is_enough(text: str) -> None:
+    """Also one that says what would hold without it: somebody has written it."""
+    assert not is_empty_policy(text)
+    assert all("says nothing" not in each.what for each in audit(read(text, "", preset), (), TODAY))

@@ -1,18 +1,20 @@
-"""For which requests a setting is: a rule of a scope is known again, and holds for them."""
+"""Settings for exactly some requests: written, taken out, and what overrides them is named."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
 from policy.edit import free_name, with_rule
 from policy.match import Rulebook
 from policy.read import preset, read
-from policy.rules import Policy, is_group
-from policy.scope import Scope, check_group, places, scope
-from tests.policy.changes import policies, scopes
+from policy.rules import Layer, Policy, is_group
+from policy.scope import Scope, check_group, places, scope, wins, with_settings, without_settings
+from policy.settings import SETTINGS, Value
+from tests.policy.changes import changes, policies, scopes
 from tests.policy.strategies import DOMAINS, MEMBERS, NAMES, TODAY
 
 
@@ -50,3 +52,67 @@ def test_what_cannot_be_meant_is_refused(given: tuple[str | None, str | None]) -
     """A host, an attribute."""
     with pytest.raises(UsageError):
         scope(*given, None, None)
+
+
+@given(changes())
+def test_the_rest_keeps_every_character(
+    change: tuple[Policy, Scope, dict[str, Value], Policy],
+) -> None:
+    """All lines but one that has the setting, all comments, and all other rules."""
+    before, where, values, after = change
+    lines = after.text.splitlines()
+    kept = [line for line in before.text.splitlines() if line in lines]
+    assert [line for line in lines if line in kept] == kept
+    assert len(before.text.splitlines()) - len(kept) <= 1
+    assert comments(after.text) == comments(before.text)
+    old, new = rules(before), rules(after)
+    changed = [path for path in new if new[path] != old.get(path)]
+    assert len(changed) <= 1
+    assert old.keys() <= new.keys()
+    for path in changed:
+        assert new[path] == old.get(path, {}) | values
+    assert with_settings(after.text, after, where, values) == after.text
+
+
+@given(changes())
+def test_taking_it_out_again_leaves_what_was_there(
+    change: tuple[Policy, Scope, dict[str, Value], Policy],
+) -> None:
+    """Where it was not set for exactly these before; a rule that sets nothing is none."""
+    before, where, values, after = change
+    assume(not any({*values} & {*rule.settings} for rule in places(where, before)))
+    text = without_settings(after.text, after, where, [*values])
+    assert rules(read(text, "policy.toml", preset)) == rules(before)
+    assert comments(text) == comments(before.text)
+
+
+def rules(policy: Policy) -> dict[Any, dict[str, Value]]:
+    """Return what each rule of the file sets."""
+    own = (rule for rule in policy.rules if rule.layer is Layer.FILE)
+    return {rule.path: {**rule.settings} for rule in own if rule.settings}
+
+
+def comments(text: str) -> list[str]:
+    """Return the comments that the strategy wrote, in their order."""
+    return [line.rpartition("  # ")[2] for line in text.splitlines() if "  # " in line]
+
+
+@given(changes())
+def test_what_is_set_holds_there_or_what_wins_is_named(
+    change: tuple[Policy, Scope, dict[str, Value], Policy],
+) -> None:
+    """As a rulebook says that is made anew; the rule that has it is among those compared."""
+    _, where, values, after = change
+    ((key, value),) = values.items()
+    named = wins(after, where, values, NAMES, TODAY)
+    ruling = Rulebook(after, where.names(NAMES)).match(where.host(after), where.words(), TODAY)
+    ours = [rule for rule in places(where, after) if rule.settings.get(key) == value]
+    assert ours
+    about = ruling.attributes if SETTINGS[key].about == "attribute" else {"": ruling.settings}
+    for name, verdicts in about.items():
+        verdict = verdicts[key]
+        assert {*ours} & {verdict.rule, *verdict.lost}
+        winners = [win for win in named if win.names == () or name in win.names]
+        guarded = [win.key for win in winners] == ["guard"]
+        assert guarded or (verdict.value == value) == (not winners)
+        assert guarded or all((win.value, win.rule) == verdict[:2] for win in winners)
