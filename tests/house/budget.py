@@ -59,7 +59,7 @@ COUNTS = {
 }
 STANDING = {
     "agent": Size(407, 4),
-    "agent/cli": Size(5_731, 31),
+    "agent/cli": Size(5_733, 31),
     "agent/daemon": Size(5_583, 38),
     "agent/decision": Size(1_293, 10),
     "agent/lab": Size(3_749, 34),
