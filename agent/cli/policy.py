@@ -158,14 +158,10 @@ def _lines(checked: Checked) -> Iterator[str]:
         key = f"{remark.key}: " if remark.key else ""
         yield f"{checked.file}:{remark.line}: note: {key}{remark.what} ({remark.hint})"
     if checked.problems:
-        yield f"{checked.file}: {_counted(len(checked.problems), 'problem')}, so it is not used"
+        yield f"{checked.file}: {counted(len(checked.problems), 'problem')}, so it is not used"
         return
-    notes = f", {_counted(len(checked.remarks), 'note')}" if checked.remarks else ""
-    yield f"{checked.file}: {_counted(checked.rules, 'rule')}, no problems{notes}"
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+    notes = f", {counted(len(checked.remarks), 'note')}" if checked.remarks else ""
+    yield f"{checked.file}: {counted(checked.rules, 'rule')}, no problems{notes}"
 
 
 def _record(checked: Checked) -> dict[str, Any]:

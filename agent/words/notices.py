@@ -14,7 +14,6 @@ from agent.words.outcomes import WHY_NOTHING
 from agent.words.titles import NONE, UNSPECIFIED, Titles, titled, value_title
 
 MOST_NAMED = 6  # recipients, or attributes, in one sentence
-UNDO = "`reticent requests undo` reverts that until the vault is locked."
 GONE = "Data already sent cannot be recalled."
 FORGOTTEN = "marked as having forgotten everything"
 NO_VAULT = "No vault yet: `reticent init` creates one."

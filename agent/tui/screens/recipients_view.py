@@ -1,7 +1,7 @@
 """A recipient in the list, and in detail: what it knows, what it could infer."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -19,7 +19,7 @@ from agent.wire.base import Done
 from agent.wire.decide import Allowed
 from agent.wire.records import Held, Inferred, Moment, Recipient
 from agent.wire.what_if import Row, Weighed
-from agent.words.figures import bits, people
+from agent.words.figures import bits, moment, people
 from agent.words.outcomes import RULINGS
 
 HEIGHT = 2  # lines of each
@@ -155,11 +155,6 @@ def _time(held: Held, name: str) -> float:
     return since.timestamp() if since else 0.0
 
 
-def moment(at: datetime, zone: tzinfo | None) -> str:
-    """Return a time to the minute, where the user lives."""
-    return f"{at.astimezone(zone):%Y-%m-%d %H:%M}"
-
-
 def inferences(held: Held) -> list[str]:
     """Return a sentence for each guarded attribute, or how to guard one."""
     return [_inference(each) for each in held.inferred] or [UNGUARDED]
@@ -224,17 +219,11 @@ def beside(weighed: Weighed) -> str:
 def additions(weighed: Weighed) -> list[More]:
     """Return what each attribute would do that is not held, what is worth most first."""
     rows = [each for each in weighed.rows if not each.held]
-    return [_more(each) for each in sorted(rows, key=lambda each: -_worth(each))]
-
-
-def _worth(row: Row) -> float:
-    if row.gain_bits is None or row.cost_bits is None:
-        return float("-inf")
-    return row.gain_bits - row.cost_bits
+    return [_more(each) for each in sorted(rows, key=lambda each: -each.net_bits)]
 
 
 def _more(row: Row) -> More:
-    worth = _worth(row)
+    worth = row.net_bits
     remarks = [
         *(["in that set"] if row.inside else []),
         *([RULINGS[row.disclose].short] if row.disclose != "auto" else []),

@@ -70,7 +70,7 @@ Shows = Shown | Fold | Note
 
 def order_of(weighed: Weighed) -> tuple[str, ...]:
     """Return the names of what is in first, then of what is out, what brings most first."""
-    rows = sorted(weighed.rows, key=lambda row: (not row.inside, -_net(row), row.name))
+    rows = sorted(weighed.rows, key=lambda row: (not row.inside, -row.net_bits, row.name))
     return tuple(row.name for row in rows)
 
 
@@ -179,12 +179,6 @@ LOOK: Look[Shows] = Look(
     height=lambda item, width: len(lines(item, width)),
     rests=lambda item: not isinstance(item, Note),
 )
-
-
-def _net(row: Row) -> float:
-    if row.gain_bits is None or row.cost_bits is None:
-        return float("-inf")
-    return row.gain_bits - row.cost_bits
 
 
 def _widths(width: int) -> tuple[int, int]:
