@@ -20,6 +20,7 @@ from agent.wire.decide import Allowed
 from agent.wire.records import Held, Inferred, Moment, Recipient
 from agent.wire.what_if import Row, Weighed
 from agent.words.figures import bits, moment, people
+from agent.words.notices import knows
 from agent.words.outcomes import RULINGS
 
 HEIGHT = 2  # lines of each
@@ -111,20 +112,9 @@ class More(NamedTuple):
 
 
 def headline(recipient: Recipient) -> str:
-    """Return how many facts a recipient holds, and how many people look like that."""
-    count = len(recipient.held)
-    facts = "nothing" if not count else "1 fact" if count == 1 else f"{count} facts"
-    return f"{recipient.pool} knows {facts} about you. {alike(recipient)}"
-
-
-def alike(recipient: Recipient) -> str:
-    """Return how well the user is hidden among others."""
-    whole = f"{recipient.people:,}"
-    if recipient.people_left > 1:
-        return f"You are 1 of {recipient.people_left:,} to it, of {whole} people."
-    if recipient.people_left == 1:
-        return f"Of {whole} people only 1 looks like that: it may have recognised you."
-    return f"None of {whole} people looks like that: you stand out, and it may recognise you."
+    """Return how many facts a recipient knows, and how well the user blends in."""
+    whole = f"{recipient.people:,} people"
+    return f"{knows(recipient.pool, len(recipient.held), recipient.people_left, whole)}."
 
 
 def remarks(recipient: Recipient) -> list[str]:

@@ -38,9 +38,9 @@ from tests.tui.recipients.values import (
 def test_it_says_how_many_facts_and_how_many_people() -> None:
     """And warns where nobody else looks like that."""
     assert headline(SHOP) == (
-        "shop.example knows 2 facts about you. You are 1 of 310 to it, of 20,000 people."
+        "shop.example knows 2 facts about you. To it, you blend in with 310 of 20,000 people."
     )
-    assert "recognised you" in headline(recipient([1]))
+    assert "may know who you are" in headline(recipient([1]))
     assert "stand out" in headline(recipient([0]))
     assert "knows nothing" in headline(replace(SHOP, held=[]))
     assert "1 fact about" in headline(replace(SHOP, held=["region"]))
