@@ -59,18 +59,18 @@ COUNTS = {
 }
 STANDING = {
     "agent": Size(407, 4),
-    "agent/cli": Size(5_733, 31),
-    "agent/daemon": Size(5_583, 38),
+    "agent/cli": Size(5_731, 31),
+    "agent/daemon": Size(5_577, 38),
     "agent/decision": Size(1_293, 10),
     "agent/lab": Size(3_749, 34),
     "agent/model": Size(876, 8),
     "agent/tradeoff": Size(1_938, 15),
-    "agent/tui": Size(4_466, 28),
+    "agent/tui": Size(4_449, 28),
     "agent/vault": Size(2_816, 16),
     "agent/wire": Size(1_043, 11),
     "policy": Size(2_641, 14),
     "agent/build": Size(1_066, 13),
-    "agent/words": Size(677, 6),
+    "agent/words": Size(676, 6),
 }
 
 
