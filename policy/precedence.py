@@ -54,7 +54,7 @@ def standing(claims: Sequence[Claim]) -> Standing:
     """Return what is decided by one claim or more."""
     unbeaten = [*claims]
     for other in claims:
-        unbeaten = [claim for claim in unbeaten if not _beats(other, claim)]
+        unbeaten = [claim for claim in unbeaten if not _outranks(other[:2], claim[:2])]
     best = max(unbeaten, key=lambda claim: claim.strictness)  # the first of equals
     lost = tuple(claim.rule for claim in claims if claim is not best)
     return Standing(Verdict(best.value, best.rule, lost), tuple(unbeaten))
@@ -70,30 +70,29 @@ def joined(before: Standing | None, claims: Sequence[Claim]) -> Verdict:
     if len(claims) == len(before.unbeaten) == 1:  # as nearly always
         (best, (own,)), (claim,) = before, claims
         stricter = claim.strictness > own.strictness
-        if _beats(claim, own) or (stricter and not _beats(own, claim)):
+        mine, its = claim[:2], own[:2]
+        if _outranks(mine, its) or (stricter and not _outranks(its, mine)):
             return Verdict(claim.value, claim.rule, (best.rule, *best.lost))
         return Verdict(best.value, best.rule, (*best.lost, claim.rule))
-    return _joined(before, claims)
-
-
-def _joined(before: Standing, claims: Sequence[Claim]) -> Verdict:
     together = standing((*before.unbeaten, *claims)).verdict
     present = {claim.rule for claim in before.unbeaten}
     beaten = [rule for rule in (before.verdict.rule, *before.verdict.lost) if rule not in present]
     return together._replace(lost=(*beaten, *together.lost))
 
 
-def _beats(one: Claim, other: Claim) -> bool:
-    """Say whether a claim wins whatever its value. What beats the winner beats the loser too.
+def _outranks(one: tuple[Rule, Reach], other: tuple[Rule, Reach]) -> Why | None:
+    """Say why a rule wins whatever its value; None where it does not.
 
-    In one file, if it is more specific; over a preset, if it is at least as specific.
+    In one file, if it is more specific; over a preset, if it is at least as specific. What beats
+    the winner beats the loser too.
     """
-    layer, its_layer = one[0].layer, other[0].layer
-    if layer < its_layer:
-        return False
-    (recipient, attribute, query), (its_recipient, its_attribute, its_query) = one[1], other[1]
-    as_specific = recipient >= its_recipient and attribute >= its_attribute and query >= its_query
-    return as_specific and (layer > its_layer or one[1] != other[1])
+    (rule, own), (its_rule, its) = one, other
+    layer, its_layer = rule.layer, its_rule.layer
+    if layer < its_layer or own[0] < its[0] or own[1] < its[1] or own[2] < its[2]:
+        return None
+    if own != its:
+        return "more specific"
+    return "later layer" if layer > its_layer else None
 
 
 Claims = dict[str, list[Claim]]
@@ -259,7 +258,25 @@ class Loss(NamedTuple):
 
 def losses(key: str, verdict: Verdict, place: Place) -> tuple[Loss, ...]:
     """Return why each rule lost that has the setting too, in the order of the verdict."""
-    return tuple(_loss(key, verdict, place, rule) for rule in verdict.lost)
+    found = []
+    rules = (verdict.rule, *verdict.lost)
+    reaches = {rule: reach for rule in rules if (reach := reach_of(rule, place)) is not None}
+    for rule in verdict.lost:
+        value, winner = rule.settings[key], verdict.rule
+        why: Why | None = None
+        if key == NOTHING and winner.blocks:
+            why = "the same" if rule.blocks else "block"
+        elif rule in reaches:
+            beaten = (
+                (each, _outranks((each, reaches[each]), (rule, reaches[rule])))
+                for each in rules
+                if each in reaches
+            )
+            winner, why = next(((each, why) for each, why in beaten if why), (winner, None))
+        if why is None:
+            why = "stricter" if stricter(SETTINGS[key], verdict.value, value) else "the same"
+        found.append(Loss(rule, value, winner, why))
+    return tuple(found)
 
 
 def reach_of(rule: Rule, place: Place) -> Reach | None:
@@ -274,25 +291,3 @@ def reach_of(rule: Rule, place: Place) -> Reach | None:
     if any(part and not ranks for part, ranks in zip(listed, found, strict=True)):
         return None
     return Reach(*(max(ranks, default=ANY) for ranks in found))
-
-
-def _loss(key: str, verdict: Verdict, place: Place, rule: Rule) -> Loss:
-    value = rule.settings[key]
-    if key == "nothing" and verdict.rule.blocks:
-        return Loss(rule, value, verdict.rule, "the same" if rule.blocks else "block")
-    for winner in (verdict.rule, *verdict.lost):
-        why = _why_beaten(winner, rule, place)
-        if why is not None:
-            return Loss(rule, value, winner, why)
-    strict = stricter(SETTINGS[key], verdict.value, value)
-    return Loss(rule, value, verdict.rule, "stricter" if strict else "the same")
-
-
-def _why_beaten(one: Rule, other: Rule, place: Place) -> Why | None:
-    """Say why a rule wins whatever its value, None where it does not."""
-    own, its = reach_of(one, place), reach_of(other, place)
-    if own is None or its is None:
-        return None
-    if one.layer >= other.layer and own.within(its):
-        return "more specific"
-    return "later layer" if one.layer > other.layer and own == its else None
