@@ -245,7 +245,7 @@ def ask(context: click.Context, /, **options: Unpack[AskOptions]) -> None:
                 else explained_text(found, titles_of(client), explain=options["explain"])
             )
             code, stale = found.code, found.stale_rules
-            note_unknown(options["only"] or (), _names(found))
+            note_unknown(options["only"] or (), [each.name for each in found.candidates])
         else:
             answer: Answer = client.call("decide", request)
             text = (
@@ -256,7 +256,10 @@ def ask(context: click.Context, /, **options: Unpack[AskOptions]) -> None:
             code, stale = answer.code, answer.stale_rules
             unseen = {*(options["only"] or ())} - {*answer.attributes, *answer.unspecified}
             if unseen and code not in UNDECIDED:
-                note_unknown(sorted(unseen), _names(client.call("explain", request)))
+                note_unknown(
+                    sorted(unseen),
+                    [each.name for each in client.call("explain", request).candidates],
+                )
         if stale:
             note(STALE)
         if code in UNDECIDED and not options["as_json"]:
@@ -284,10 +287,6 @@ def note_unknown(asked: Iterable[str], known: Sequence[str]) -> None:
             near = nearest(name, known)
             meant = "" if near is None else f": did you mean {near!r}?"
             note(f"the model lacks {name!r}{meant}")
-
-
-def _names(found: Explained) -> list[str]:
-    return [each.name for each in found.candidates]
 
 
 def _page(client: Client, answer: Answer, *, explain: bool) -> str:

@@ -55,9 +55,7 @@ SERVICE = (
 WRONG = ReticentError.exit_code
 COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
 SEEN = {"ok": "ok  ", "warn": "note", "bad": "BAD "}
-DEFERRED = {
-    "completion": Deferred("agent.cli.status", "Complete commands in your shell."),
-}
+DEFERRED = {"completion": Deferred("agent.cli.status", "Complete commands in your shell.")}
 
 
 @click.group(cls=Commands, default="run", deferred=DEFERRED)

@@ -12,12 +12,7 @@ from agent.cli.options import QUERY, OneOf, json_option, names, once, pair, reco
 from agent.cli.policy import model_option, names_of, policy_option
 from agent.cli.policy_pages import Origins, written
 from agent.cli.printing import note, paragraph, printable
-from agent.cli.reviews import (
-    LastingOptions,
-    about_of,
-    lasting_of,
-    lasting_options,
-)
+from agent.cli.reviews import LastingOptions, about_of, lasting_of, lasting_options
 from agent.daemon.policy_api import Rewritten, rewritten
 from agent.daemon.policy_file import Change
 from agent.errors import PolicyError, UsageError

@@ -15,11 +15,7 @@ from policy.settings import SETTINGS, DaemonSettings, Value
 from policy.toml_edit import line_of, lines_of
 
 SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
-DECIDED = (
-    Column("setting"),
-    Column("value", wraps=True),
-    Column("decided by", wraps=True),
-)
+DECIDED = (Column("setting"), Column("value", wraps=True), Column("decided by", wraps=True))
 RULE = (Column("rule", wraps=True), Column("line", right=True), Column("decides", wraps=True))
 ORDER = ("always", "auto", "ask", "never", GUARDED)
 WHY = {

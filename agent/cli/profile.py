@@ -270,18 +270,14 @@ def _planned_text(planned: Changed) -> str:
         rows = [
             (
                 each.name,
-                _shown(each.was_set),
-                _shown(each.is_set),
+                MASK if each.was_set else NOT_SET,
+                MASK if each.is_set else NOT_SET,
                 printable(held.get(each.name, "")),
             )
             for each in changes
         ]
         parts += [strong(printable(head)), table(PLANNED, rows)]
     return "\n\n".join(parts)
-
-
-def _shown(is_set: bool) -> str:  # noqa: FBT001  (one of two words)
-    return MASK if is_set else NOT_SET
 
 
 def _piped() -> bytes:
@@ -298,7 +294,9 @@ def _models(client: Client, name: str | None = None) -> list[Model]:
     known: list[ModelStatus] = client.call("models")
     usable = {each.name: each for each in known if each.problem is None}
     found = {
-        each.name: read(shipped_model() if each.shipped else _place(each.name))
+        each.name: read(
+            shipped_model() if each.shipped else paths().models / f"{each.name}{SUFFIX}"
+        )
         for each in usable.values()
     }
     if name is None:
@@ -309,10 +307,6 @@ def _models(client: Client, name: str | None = None) -> list[Model]:
     if not by_id:
         raise UsageError.unknown("model", name, found)
     return by_id
-
-
-def _place(name: str) -> Path:
-    return paths().models / f"{name}{SUFFIX}"
 
 
 def _values(file: Path, text: bytes | None, models: list[Model]) -> dict[str, dict[str, str]]:

@@ -236,7 +236,9 @@ def _rule_all(decided: Decided, options: VerdictOptions, sender: str) -> None:
         asked = [each for each in found if each.kind == "ask"]
         if not asked:
             hint = "`reticent requests pending` lists what waits"
-            hint = f"what it offers is settled by ID: {_ids(offers)}" if offers else hint
+            hint = (
+                f"what it offers is settled by ID: {listed(map(str, offers))}" if offers else hint
+            )
             raise UsageError(f"no attribute waits for {printable(sender)}", hint)
         given = [_given(each, verdict, client) for each in asked]
         place = _place(given, client)
@@ -244,12 +246,8 @@ def _rule_all(decided: Decided, options: VerdictOptions, sender: str) -> None:
         ruled = [{"id": each.id, **msgspec.to_builtins(said)} for each, _, said in given]
         click.echo(record({"ruled": ruled, "offers": offers}))
         return
-    left = f"What it offers to use still waits, to be settled by ID: {_ids(offers)}."
+    left = f"What it offers to use still waits, to be settled by ID: {listed(map(str, offers))}."
     click.echo("\n".join([_text(given, place), *([paragraph(left)] if offers else [])]))
-
-
-def _ids(numbers: Sequence[int]) -> str:
-    return listed([str(each) for each in numbers])
 
 
 def _given(review: Review, verdict: Verdict, client: Client) -> Given:

@@ -110,11 +110,7 @@ def of_state(event: Event, status: Status) -> Said:
         return Said("lock", event.at, running(status), {"locked": status.locked})
     if event.kind == "policy":
         policy = status.policy
-        problems = {
-            "in_use": policy.in_use,
-            "rules": policy.rules,
-            "problems": policy.problems,
-        }
+        problems = {"in_use": policy.in_use, "rules": policy.rules, "problems": policy.problems}
         return Said("policy", event.at, _policy(status), problems)
     models = [msgspec.to_builtins(each) for each in status.models]
     lines = "; ".join(map(model_line, status.models)) or "there is none"
