@@ -148,10 +148,14 @@ def fitting(where: Where, state: State | None, width: int) -> tuple[Content, Con
 
 
 def tabs(where: Where, own: Mapping[Where, str], others: Mapping[Where, str]) -> Content:
-    """Return the numbers of the screens, each a click away, with these names."""
+    """Return the screens, each a click away, with these names and the digits that show them.
+
+    While questions are answered by digits, the names stand alone.
+    """
     every = []
     for number, each in enumerate(TITLES, 1):
-        title = f"{number} {(own if each == where else others).get(each, '')}".strip()
+        digit = "" if where == "calibrate" else str(number)
+        title = f"{digit} {(own if each == where else others).get(each, '')}".strip() or "·"
         style = "reverse bold " if each == where else ""
         text = f" {title} " if each == where else title
         every.append(f"[{style}@click=app.show('{each}')]{text}[/]")

@@ -65,7 +65,7 @@ STANDING = {
     "agent/lab": Size(3_749, 34),
     "agent/model": Size(876, 8),
     "agent/tradeoff": Size(1_938, 15),
-    "agent/tui": Size(4_449, 28),
+    "agent/tui": Size(4_441, 28),
     "agent/vault": Size(2_816, 16),
     "agent/wire": Size(1_043, 11),
     "policy": Size(2_642, 14),

@@ -1,6 +1,6 @@
 """The screen of the user's own values, and of which of them may leave."""
 
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -29,17 +29,17 @@ from agent.tui.screens.profile_view import (
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
 from agent.wire.records import Changed, Profile, ProfileChange, Recipient
 from agent.wire.state import EventKind
-from agent.words.notices import edited as said_of_edit
-from agent.words.notices import outdated
+from agent.words.notices import edited, outdated
 from agent.words.outcomes import RULINGS
+from agent.words.titles import in_order, value_title
 
 UNSET = ""  # in place of a value
-UNSET_SAID = "not set: it never leaves"
+UNSET_SAID = "not set, so never sent"
 UNSPECIFIED = "unspecified"  # values[0]: set like any other
-UNSPECIFIED_SAID = "unspecified: you prefer not to say, which is an answer too"
-TAKEN = "It never leaves then. Whoever holds it goes on to hold it."
+UNSPECIFIED_SAID = "not specified: you prefer not to say, which is an answer too"
+TAKEN = "It is not sent any more. Whoever knows it keeps it."
 GUARDED = "guarded"
-STAYS = "is guarded: it never leaves, whatever a rule says here. g guards it no more."
+STAYS = "is guarded, so it is never sent. g stops guarding it."
 LEFT_TO = ("never", "ask", "auto", "always")
 
 
@@ -59,7 +59,8 @@ class Doing:
         if not self.row.own:
             self.review.tell(f"{said.title} is set for each request; there is nothing to set.")
             return
-        answers = [(each, each) for each in said.values[1:]]
+        values = in_order(said.values[1:])
+        answers = [(value_title(each, said.title), each) for each in values]
         answers += [(UNSPECIFIED_SAID, UNSPECIFIED), (UNSET_SAID, UNSET)]
         asked = f"Your value of: {said.title}"
         picked = await self.review.push_screen_wait(picking(asked, answers, self._present()))
@@ -69,16 +70,16 @@ class Doing:
         if picked == own.values.get(said.model, {}).get(said.name, UNSET):
             self.review.tell(f"{said.title}: nothing changed.")
             return
-        sure = Confirm(f"Take away your value of: {said.title}? {TAKEN}", "take it away")
+        sure = Confirm(f"Remove your value of: {said.title}? {TAKEN}", "remove it")
         if picked == UNSET and not await self.review.push_screen_wait(sure):
             return
         stale = await _changed(self.review, said, picked or None)
-        done = f"{said.title}: {'set' if picked else 'not set any more'}. u takes that back."
+        done = f"{said.title}: {'set' if picked else 'not set any more'}. u reverts that."
         self.review.tell("\n".join((done, *stale)))
 
     def _present(self) -> int | None:
         """Return which answer it has; none while that is hidden: it would show it."""
-        values = [*self.row.attribute.values[1:], UNSPECIFIED]
+        values = [*in_order(self.row.attribute.values[1:]), UNSPECIFIED]
         return values.index(self.row.value) if self.row.value in values else None
 
     async def copy(self) -> None:
@@ -96,7 +97,7 @@ class Doing:
     async def disclose(self) -> None:
         """Say whether it may leave."""
         said = self.row.attribute
-        asked = f"May it leave: {said.title}? Rule it for what it is, not for your value of it."
+        asked = f"May it be sent: {said.title}? Decide for what it is, not for your value."
         if said.disclose == GUARDED:
             self.review.tell(f"{said.title} {STAYS}")
             return
@@ -115,28 +116,28 @@ class Doing:
         """Guard it, or guard it no more."""
         said = self.row.attribute
         if said.guard:
-            await self._edit({"guard": 0}, f"{said.title}: guarded no more")
+            await self._edit({"guard": 0}, f"{said.title}: not guarded any more")
         else:
             await self._edit({"guard": 1}, f"{said.title}: {RULINGS['guarded'].sentence}")
 
     async def sensitivity(self) -> None:
         """Write what it must bring."""
-        done = f"{self.row.attribute.title}: must bring {self.row.bits:.4g} bits"
+        done = f"{self.row.attribute.title}: must help by {self.row.bits:.4g} bits"
         await self._edit({"sensitivity": self.row.bits}, done)
 
     async def _edit(self, settings: dict[str, Value], done: str) -> None:
         edit = PolicyEdit(attribute=self.row.attribute.name, set=settings)
-        edited: Edited = await self.review.link.call("edit_policy", edit, attended=True)
-        self.review.tell(said_of_edit(done, edited))
+        made: Edited = await self.review.link.call("edit_policy", edit, attended=True)
+        self.review.tell(edited(done, made))
 
 
-async def _changed(review: Program, said: AttributeStatus, value: str | None) -> Iterator[str]:
+async def _changed(review: Program, said: AttributeStatus, value: str | None) -> list[str]:
     """Set a value, or take it away; return who holds an older one, in sentences."""
     change = ProfileChange(model=said.model, unset=[said.name])
     if value is not None:
         change = ProfileChange(model=said.model, set={said.name: value})
     changed: Changed = await review.link.call("change_profile", change, attended=True)
-    return iter(outdated(changed))
+    return outdated(changed, {said.name: said.title})
 
 
 class ProfilePage(Page):

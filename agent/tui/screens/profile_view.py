@@ -16,22 +16,22 @@ from agent.wire.policy import AttributeStatus
 from agent.words.figures import listed
 from agent.words.notices import MOST_NAMED, values_of
 from agent.words.outcomes import RULINGS
-from agent.words.titles import in_order
+from agent.words.titles import in_order, value_title
 
 STEPS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # bits
 HIDDEN = "•••"
 NOT_SET = "not set"
 EACH_REQUEST = "each request"
-UNWRITTEN = "not written yet: Enter"
+UNWRITTEN = "not saved yet: Enter"
 ROOMY, SPACIOUS = 70, 100  # columns, from which on sliders, and rules, have room
 HELP = (
-    "Your attributes. Values are hidden until you press m. The bits that one must bring are how "
-    "much better it must make an answer before it may leave. Whether one may leave, and for how "
-    "much, is a rule about the attribute: set it for what the attribute is, never because of your "
-    "own value of it. A rule written because of a value gives the value away by what it leaves out."
+    "Your attributes. Values stay hidden until you press m. The bits say how much better an answer "
+    "must get before the attribute may be sent: with 1 bit, the right result is twice as easy to "
+    "find. Decide for what an attribute is, never because of your own value: a rule made for a "
+    "value gives the value away by what it leaves out."
 )
-PENDING = "not written yet: Enter writes it, Escape puts it back"
-BITS = "How much better it must make an answer before it may leave; with 1 bit, twice as good."
+PENDING = "not saved yet: Enter saves it, Escape puts it back"
+BITS = "With 1 bit, the right result is twice as easy to find."
 SLIDER = 3  # its column
 
 
@@ -121,15 +121,15 @@ def value_said(row: Row) -> str:
         return EACH_REQUEST
     if not row.is_set:
         return NOT_SET
-    return HIDDEN if row.value is None else row.value
+    return HIDDEN if row.value is None else value_title(row.value, row.attribute.title)
 
 
 def columns(width: int) -> tuple[Column, ...]:
     """Return the columns that a list of so many columns of a terminal has room for."""
-    narrow, roomy = Column("bits", 6), Column("must bring, in bits", 19)
+    narrow, roomy = Column("bits", 6), Column("must help, in bits", 19)
     last = [roomy if width >= ROOMY else narrow]
     last += [Column("by the rule", width - 80)] if width >= SPACIOUS else []
-    fixed = (Column("value", 13), Column("may leave", 13), *last)
+    fixed = (Column("value", 13), Column("may be sent", 13), *last)
     rest = width - 2 - 2 * (len(fixed) + 1) - sum(each.width for each in fixed)
     return (Column("attribute", max(8, rest)), *fixed)
 
@@ -170,18 +170,18 @@ def made(
 
 def bits_said(row: Row) -> str:
     """Return what it must bring, and whether that is written."""
-    demand = f"must bring {row.bits:.4g} bits more than it costs"
-    demand = demand if row.bits else "need not bring more than it costs"
+    demand = f"must help by {row.bits:.4g} bits more than it costs"
+    demand = demand if row.bits else "need not help more than it costs"
     return demand if row.slid is None else f"{demand} ({PENDING})"
 
 
 def held_said(row: Row) -> str:
     """Return who holds it."""
     if not row.own:
-        return "Set for each request: nobody is charged for holding it."
+        return "Set for each request; nobody keeps it."
     if not row.holders:
-        return "Nobody holds it."
-    return f"Held by {listed(row.holders, most=MOST_NAMED)}."
+        return "Nobody knows it."
+    return f"Known to {listed(row.holders, most=MOST_NAMED)}."
 
 
 def foot(row: Row, pending: Sequence[str] = ()) -> str:
@@ -192,7 +192,7 @@ def foot(row: Row, pending: Sequence[str] = ()) -> str:
     said = row.attribute
     first = f"{said.title}: {RULINGS[said.disclose].sentence} (by {rule_said(said)})"
     others = [each for each in pending if each != said.title]
-    wait = f"\nNot written yet: {listed(others, most=MOST_NAMED)} (*). " if others else ""
+    wait = f"\nNot saved yet: {listed(others)} (*). " if others else ""
     return f"{first}; {bits_said(row)}. {held_said(row)}{wait}"
 
 
@@ -204,15 +204,12 @@ def detail(row: Row, rows: Iterable[Row], pending: Sequence[str] = ()) -> Iterat
     said = row.attribute
     others = [each for each in pending if each != said.title]
     if others:
-        yield (
-            "Not written yet (*)",
-            f"{listed(others, most=MOST_NAMED)}: Enter on the row writes it.",
-        )
-    yield said.title, f"{said.name}, of the model {said.model}"
+        yield "Not saved yet (*)", f"{listed(others)}: Enter on the row saves it."
+    yield said.title, "in the policy: " + said.name
     yield "Your value", _value(row)
     yield "May it be sent", f"It {RULINGS[said.disclose].sentence}, by {rule_said(said)}."
-    yield "Sensitivity", f"It {bits_said(row)}.\n{BITS}"
-    yield "Who holds it", held_said(row)
+    yield "Its price", f"It {bits_said(row)}.\n{BITS}"
+    yield "Who knows it", held_said(row)
     family = family_of(row, rows)
     if len(family) > 1:
         yield "From coarse to fine", "\n".join(_step(each, row) for each in family)
@@ -234,7 +231,7 @@ def _value(row: Row) -> str:
     if not row.own:
         return "None: it is set for each request, from the request itself."
     if said == NOT_SET:
-        return "Not set: it never leaves."
+        return "Not set, so never sent."
     return f"{said} (m shows it)" if row.value is None else said
 
 

@@ -1,5 +1,6 @@
 """The screen of recipients: who was told what, and the user's decisions about them."""
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
@@ -17,12 +18,11 @@ from agent.tui.actions import Where, keys
 from agent.tui.dialogs import Confirm
 from agent.tui.page import Page
 from agent.tui.screens.recipients_view import (
-    LOOK,
     Detail,
     Told,
-    blocked,
-    forgotten,
+    are,
     heads,
+    look,
     matches,
     means,
     unblocked,
@@ -33,17 +33,15 @@ from agent.wire.decide import Allow, Refuse
 from agent.wire.records import Forget, Recipient
 from agent.wire.state import EventKind
 from agent.wire.what_if import Weighed, WhatIf
+from agent.words.titles import Titles
 
 PAUSE = 0.08  # seconds that the cursor rests before the detail follows it
 TOOLTIP = (
-    "Who was told anything about you, the latest first: how many people look like you to it, and "
-    "how that fell; × is blocked. Enter shows what it knows."
+    "Who knows anything about you, the latest first; how many people look like you to it, and how "
+    "that number fell; × is blocked. Enter shows what it knows."
 )
-NONE_YET = (
-    "Nobody was told anything about you yet.\n"
-    "This list fills as requests carry something; see them in Requests (1)."
-)
-NONE_FITS = "Nobody is like that. Escape shows all again."
+NONE_YET = "Nobody knows anything about you yet. Requests that send facts appear here."
+NONE_FITS = "No matches. Escape shows all again."
 
 
 class Heads(Static):
@@ -74,6 +72,7 @@ class Recipients(Page):
     def __init__(self) -> None:
         super().__init__()
         self._all: Sequence[Recipient] = ()
+        self._titles: Titles = {}
         self._following: Timer | None = None
 
     def body(self) -> ComposeResult:
@@ -82,7 +81,7 @@ class Recipients(Page):
             with Vertical(id="list"):
                 yield Input(placeholder="a name, an attribute, or blocked", id="find")
                 yield Heads(id="heads")
-                yield Listing[Recipient](LOOK, id="first", tooltip=TOOLTIP)
+                yield Listing[Recipient](look(lambda: self._titles), id="first", tooltip=TOOLTIP)
                 yield Static(id="none")
             yield Detail()
 
@@ -120,7 +119,7 @@ class Recipients(Page):
 
     def _draw(self) -> None:
         text = self.query_one(Input).value
-        found = [each for each in self._all if matches(each, text)]
+        found = [each for each in self._all if matches(each, text, self._titles)]
         self.listing.show(found)
         self.listing.display = bool(found)
         self.query_one(Heads).show(found)
@@ -136,9 +135,11 @@ class Recipients(Page):
 
     async def renew(self) -> None:
         """Show who was told anything, and look again into the one that is looked into."""
-        found = await self.review.link.call("recipients")
+        call = self.review.link.call
+        found, attributes = await asyncio.gather(call("recipients"), call("attributes"))
         if self.review.reachable:
             self._all = found
+            self._titles = {each.name: each.title for each in attributes}
             self._draw()
             self._look_into(attended=False)
 
@@ -165,7 +166,7 @@ class Recipients(Page):
         except DaemonError:
             raise
         except ReticentError as error:
-            return f"What one more attribute would do cannot be said: {error} ({error.hint})."
+            return f"The effect of one more attribute is not known: {error} ({error.hint})."
         return found
 
     # moving about
@@ -246,7 +247,8 @@ class Recipients(Page):
 
     async def _forget(self, pool: str) -> None:
         stated: Done = await self.review.link.call("forget", Forget(recipient=pool), attended=True)
-        self.review.tell(forgotten(pool, stated))
+        done = "is now assumed to know" if stated.done else "already knew"
+        self.review.tell(f"{pool} {done} nothing about you.")
 
     def action_block(self) -> None:
         """Give it nothing any more, or treat it like others again."""
@@ -263,7 +265,7 @@ class Recipients(Page):
     async def _refuse(self, one: Recipient) -> None:
         for site in one.sites:
             await self.review.link.call("refuse", Refuse(recipient=site), attended=True)
-        self.review.tell(blocked(one.sites))
+        self.review.tell(f"{are(one.sites)} blocked and will be sent nothing. b unblocks.")
         self.soon()
 
     async def _allow(self, one: Recipient) -> None:

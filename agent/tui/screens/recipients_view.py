@@ -1,6 +1,6 @@
 """A recipient in the list, and in detail: what it knows, what it could infer."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from typing import NamedTuple
 
@@ -15,13 +15,14 @@ from textual.widgets import Static
 from agent.tui.charts import bars, columns
 from agent.tui.plain import fitted, plain
 from agent.tui.virtual_list import Kind, Line, Look, Part
-from agent.wire.base import Done
 from agent.wire.decide import Allowed
-from agent.wire.records import Held, Inferred, Moment, Recipient
+from agent.wire.records import Held, Moment, Recipient
 from agent.wire.what_if import Row, Weighed
-from agent.words.figures import bits, moment, people
-from agent.words.notices import knows
+from agent.words.figures import COSTS, HELPS, LEFT, bits, listed, moment, people
+from agent.words.notices import held as knows_of
+from agent.words.notices import inferred
 from agent.words.outcomes import RULINGS
+from agent.words.titles import NONE, Titles, titled, value_title
 
 HEIGHT = 2  # lines of each
 PEOPLE, REQUESTS = 26, 10  # columns
@@ -31,14 +32,11 @@ HIDDEN = "•••"
 CHART, HIGH = 40, 5  # columns and lines of the bars
 MARGIN = 8  # columns of the numbers beside them
 UNGUARDED = (
-    "No fact is guarded from it, so nothing is counted of what it could infer. To guard one: g in "
-    "Profile (4), or `reticent policy set guard=1 --attribute NAME`."
+    "You guard no fact from it, so its guesses are not computed. g in Profile (4) guards one."
 )
-Titles = Mapping[str, str]
 TOOLTIP = (
-    "What this recipient knows about you, and how many people look like that to it. Helps: bits "
-    "that one more attribute would add, on average over all queries; costs: the bits that your "
-    "rules ask for it; people left: how many would look like you to it then. m shows the values."
+    "What this recipient knows about you, and how many people look like that to it. w shows what "
+    "one more attribute would do, m shows your values."
 )
 AFTER = "What would one more attribute do?"
 
@@ -48,22 +46,22 @@ def heads(found: Sequence[Recipient], width: int) -> str:
     whole = {each.people for each in found}
     of = f", of {whole.pop():,}" if len(whole) == 1 else ""
     name = fitted("  recipient", _name(width))
-    return f"{name}{f'people left{of}':>{PEOPLE}}{'requests':>{REQUESTS}}"
+    return f"{name}{f'look like you{of}':>{PEOPLE}}{'requests':>{REQUESTS}}"
 
 
-def lines(recipient: Recipient, width: int) -> tuple[Line, ...]:
-    """Return who it is and how many people are left; then what it holds."""
+def lines(recipient: Recipient, width: int, titles: Titles = NONE) -> tuple[Line, ...]:
+    """Return who it is and how many people are left; then what it knows."""
     sign = "×" if recipient.blocked else " "
     kind: Kind = "bad" if recipient.blocked else "strong"
     blocked = "blocked · " if recipient.blocked else ""
-    held = ", ".join(recipient.held) or "nothing about you"
+    known = listed(titled(recipient.held, titles), "nothing about you")
     return (
         (
             _part(f"{sign} {recipient.pool}", _name(width), kind),
             _part(left(recipient), PEOPLE, right=True),
             _part(f"{recipient.requests:,}", REQUESTS, "muted", right=True),
         ),
-        (_part(f"    {blocked}holds {held}", width, "muted"),),
+        (_part(f"    {blocked}knows {known}", width, "muted"),),
     )
 
 
@@ -76,20 +74,22 @@ def left(recipient: Recipient) -> str:
     return f"{counts[0]:,} {bars(counts, recipient.people, SPARK)} {now}"
 
 
+def look(titles: Callable[[], Titles]) -> Look[Recipient]:
+    """Return how recipients are drawn."""
+    return Look(
+        key=lambda each: each.pool,
+        lines=lambda each, width: lines(each, width, titles()),
+        height=lambda _, __: HEIGHT,
+        rests=lambda _: True,
+    )
+
+
 def _name(width: int) -> int:
     return max(LEAST_NAME, width - PEOPLE - REQUESTS)
 
 
 def _part(text: str, width: int, kind: Kind = "plain", *, right: bool = False) -> Part:
     return Part(fitted(text, width, right=right), kind)
-
-
-LOOK: Look[Recipient] = Look(
-    key=lambda each: each.pool,
-    lines=lines,
-    height=lambda _, __: HEIGHT,
-    rests=lambda _: True,
-)
 
 
 class Known(NamedTuple):
@@ -111,19 +111,13 @@ class More(NamedTuple):
     left: str
 
 
-def headline(recipient: Recipient) -> str:
-    """Return how many facts a recipient knows, and how well the user blends in."""
-    whole = f"{recipient.people:,} people"
-    return f"{knows(recipient.pool, len(recipient.held), recipient.people_left, whole)}."
-
-
 def remarks(recipient: Recipient) -> list[str]:
     """Return what else there is to say before anything else."""
     found = []
     if recipient.blocked:
-        found.append("× Blocked: the policy gives it nothing any more. b unblocks it.")
+        found.append("× Blocked: it is sent nothing any more. b unblocks it.")
     if recipient.sites != [recipient.pool]:
-        found.append(f"They pool what they learn: {', '.join(recipient.sites)}.")
+        found.append(f"They share what they learn: {', '.join(recipient.sites)}.")
     return found
 
 
@@ -133,7 +127,7 @@ def facts_held(held: Held, titles: Titles, zone: tzinfo | None, *, masked: bool)
     return [
         Known(
             title=titles.get(name, name),
-            value=HIDDEN if masked else held.values[name],
+            value=HIDDEN if masked else value_title(held.values[name], titles.get(name, name)),
             since=moment(held.since[name], zone) if name in held.since else "",
         )
         for name in names
@@ -147,19 +141,7 @@ def _time(held: Held, name: str) -> float:
 
 def inferences(held: Held) -> list[str]:
     """Return a sentence for each guarded attribute, or how to guard one."""
-    return [_inference(each) for each in held.inferred] or [UNGUARDED]
-
-
-def _inference(found: Inferred) -> str:
-    if not found.best_guess:
-        return f"{found.title}: too few people look like you to it to say what it could infer."
-    told = f"{abs(found.bits):.2f}"
-    guess, chance = round(100 * found.best_guess), round(100 * found.by_chance)
-    right = f"its best guess is right for {guess} of 100 people, {chance} by chance"
-    if found.bits < 0:
-        return f"What it holds leaves {found.title} {told} bits less certain than before; {right}."
-    whole = f"{found.bits_in_all:.2f}"
-    return f"What it holds tells {told} of {whole} bits of {found.title}; {right}."
+    return [inferred(each) for each in held.inferred] or [UNGUARDED]
 
 
 def chart(recipient: Recipient, zone: tzinfo | None) -> list[str]:
@@ -199,21 +181,30 @@ def stretched(history: Sequence[Moment], count: int) -> list[int]:
 
 
 def beside(weighed: Weighed) -> str:
-    """Return beside what each attribute is weighed."""
+    """Return what the figures are about, and beside which set each attribute is evaluated."""
     titles = {each.name: each.title for each in weighed.rows}
-    names = ", ".join(titles.get(each, each) for each in weighed.weighed.names)
+    names = listed(titled(weighed.weighed.names, titles))
     whole = f"beside the set that is best for all of them: {names}" if names else "by itself"
-    return f"On average over all queries, in bits, {whole}."
+    return (
+        f"On average over all queries, {whole}. Helps: {HELPS}. Costs: {COSTS}. "
+        f"People left: {LEFT}."
+    )
 
 
 def additions(weighed: Weighed) -> list[More]:
     """Return what each attribute would do that is not held, what is worth most first."""
     rows = [each for each in weighed.rows if not each.held]
-    return [_more(each) for each in sorted(rows, key=lambda each: -each.net_bits)]
+    return [_more(each) for each in sorted(rows, key=lambda each: -_worth(each))]
+
+
+def _worth(row: Row) -> float:
+    if row.gain_bits is None or row.cost_bits is None:
+        return float("-inf")
+    return row.gain_bits - row.cost_bits
 
 
 def _more(row: Row) -> More:
-    worth = row.net_bits
+    worth = _worth(row)
     remarks = [
         *(["in that set"] if row.inside else []),
         *([RULINGS[row.disclose].short] if row.disclose != "auto" else []),
@@ -229,55 +220,40 @@ def _more(row: Row) -> More:
     )
 
 
-def matches(recipient: Recipient, text: str) -> bool:
-    """Say whether a recipient is one that is looked for: by its name, its sites, what it holds."""
-    wanted = text.casefold().split()
-    words = " ".join([recipient.pool, *recipient.sites, *recipient.held]).casefold()
+def matches(recipient: Recipient, text: str, titles: Titles = NONE) -> bool:
+    """Return whether a recipient has these words: in its name, its sites or what it knows."""
+    held = (*recipient.held, *titled(recipient.held, titles))
+    words = " ".join([recipient.pool, *recipient.sites, *held]).casefold()
     state = " blocked" if recipient.blocked else ""
-    return all(each in words + state for each in wanted)
+    return all(each in words + state for each in text.casefold().split())
 
 
 def means(pool: str) -> str:
     """Return what it means to say that a recipient forgot."""
     return (
-        f"Has {pool} forgotten you? This is your statement that it can no longer link what it was "
-        "told to you: you have another account there, say, and nothing else gives you away. It "
-        "makes nobody forget. From then on it is taken to know nothing about you; the ledger keeps "
-        "what was disclosed, and that you said this."
+        f"Has {pool} forgotten you? With a yes you state that it can no longer link what it knows "
+        "to you: because you have another account there, say, and nothing else gives you away. "
+        "This makes nobody forget. From then on it is assumed to know nothing about you; the "
+        "ledger keeps what was sent, and your statement."
     )
 
 
-def blocked(sites: Sequence[str]) -> str:
-    """Return what became of those that were blocked."""
-    return f"{_are(sites)} blocked: nothing is given any more. b takes it back."
-
-
 def unblocked(sites: Sequence[str], done: Sequence[Allowed]) -> str:
-    """Return what became of those that were unblocked, and which rule still says otherwise."""
-    still = [
-        f"{site} still gets nothing, by {each.rule!r}{_line(each)}, which is not a rule of ours: "
-        "Policy (6) shows it."
-        for site, each in zip(sites, done, strict=True)
-        if each.rule is not None
-    ]
-    free = [site for site, each in zip(sites, done, strict=True) if each.rule is None]
+    """Return what became of those that were unblocked, and which rule still blocks them."""
+    free: list[str] = []
+    still: list[str] = []
+    for site, each in zip(sites, done, strict=True):
+        line = "" if each.line is None else f", line {each.line}"
+        by = f"{site} is still sent nothing: your rule {each.rule!r}{line} blocks it (Policy, 6)."
+        (free if each.rule is None else still).append(site if each.rule is None else by)
     taken = any(each.done for each in done)
-    said = "treated like others again" if taken else "not blocked, so nothing was changed"
-    return " ".join([*([f"{_are(free)} {said}."] if free else []), *still])
+    said = "treated like any other again" if taken else "not blocked, so nothing changed"
+    return " ".join([*([f"{are(free)} {said}."] if free else []), *still])
 
 
-def _line(allowed: Allowed) -> str:
-    return "" if allowed.line is None else f", line {allowed.line}"
-
-
-def _are(sites: Sequence[str]) -> str:
-    return f"{', '.join(sites)} {'is' if len(sites) == 1 else 'are'}"
-
-
-def forgotten(pool: str, stated: Done) -> str:
-    """Return what became of the statement that a recipient forgot."""
-    said = "is taken to know nothing about you" if stated.done else "was never told anything"
-    return f"{pool} {said}."
+def are(sites: Sequence[str]) -> str:
+    """Return the sites as the subject of a sentence."""
+    return f"{listed(sites)} {'is' if len(sites) == 1 else 'are'}"
 
 
 class Told(NamedTuple):
@@ -299,6 +275,7 @@ class Detail(VerticalScroll):
         super().__init__(id="recipient")
         self.tooltip = TOOLTIP
         self._told: Told | None = None
+        self._wants_more = False  # what one more attribute would do
 
     @property
     def pool(self) -> str | None:
@@ -314,6 +291,7 @@ class Detail(VerticalScroll):
         """Show a recipient, or none; values are kept only while they are seen."""
         if told is not None and told.recipient.pool != self.pool:
             self.scroll_home(animate=False)
+            self._wants_more = False
         self._told = _without_values(told) if told is not None and masked else told
         above, below = self.query_one("#known", Static), self.query_one("#more", Static)
         if self._told is None:
@@ -322,6 +300,8 @@ class Detail(VerticalScroll):
             return
         above.update(Group(*_facts_table(self._told, zone, masked=masked)))
         below.update(_additions_table(self._told))
+        weighed = self._told.weighed
+        below.display = self._wants_more or isinstance(weighed, str) or not weighed.rows
 
     def mask(self, zone: tzinfo | None) -> None:
         """Drop the values."""
@@ -329,7 +309,9 @@ class Detail(VerticalScroll):
 
     def to_more(self) -> None:
         """Show what one more attribute would do."""
-        self.scroll_to_widget(self.query_one("#more"), animate=False, top=True)
+        more = self.query_one("#more", Static)
+        self._wants_more = more.display = True
+        self.call_after_refresh(self.scroll_to_widget, more, animate=False, top=True)
 
 
 def _without_values(told: Told) -> Told:
@@ -338,7 +320,7 @@ def _without_values(told: Told) -> Told:
 
 
 def _facts_table(told: Told, zone: tzinfo | None, *, masked: bool) -> Iterator[RenderableType]:
-    yield Text(plain(headline(told.recipient)), "bold")
+    yield Text(plain(knows_of(told.held, told.titles)), "bold")
     for each in remarks(told.recipient):
         yield Text(plain(each))
     yield Text("")

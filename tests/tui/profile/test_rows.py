@@ -1,10 +1,11 @@
 """What the profile says, without a screen: families, sliders, columns and sentences."""
 
-from dataclasses import replace
+from dataclasses import replace as changed
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.tui.screens.profile_view import (
     HIDDEN,
@@ -25,6 +26,7 @@ from agent.tui.screens.profile_view import (
     slider,
 )
 from agent.wire.policy import AttributeStatus
+from agent.words.outcomes import RULINGS
 from tests.tui.profile.world import attribute
 
 NAMES = ("region", "country", "city", "age", "year")
@@ -118,7 +120,7 @@ def test_a_value_is_hidden_until_it_is_revealed() -> None:
     )
     assert [cells(each, 80)[1] for each in hidden] == [HIDDEN, NOT_SET]
     assert [cells(each, 80)[1] for each in shown] == ["b", NOT_SET]
-    assert "a secret" not in repr(replace(shown[0], value="a secret"))
+    assert "a secret" not in repr(changed(shown[0], value="a secret"))
     assert "m shows it" in dict(detail(hidden[0], hidden))["Your value"]
     assert dict(detail(shown[0], shown))["Your value"] == "b"
 
@@ -131,22 +133,22 @@ def test_what_is_set_for_each_request_is_said_to_be() -> None:
     assert "Set for each request" in foot(row)
 
 
-@pytest.mark.parametrize(
-    ("disclose", "short", "long"),
-    [
-        ("never", "never", "is never sent"),
-        ("ask", "asks first", "waits for your approval before it is sent"),
-        ("auto", "when worth it", "is sent when it helps more than it costs"),
-        ("always", "always", "is sent with every request, unless a limit forbids it"),
-        ("guarded", "guarded", "is never sent, and whatever gives it away costs extra"),
-    ],
-)
-def test_whether_it_may_leave_is_said_in_words(disclose: str, short: str, long: str) -> None:
+@pytest.mark.parametrize("disclose", RULINGS)
+def test_whether_it_may_be_sent_is_said_in_words(disclose: str) -> None:
     """With the rule that says so, and its line."""
     row = Row(attribute("region", disclose=disclose), holders=("shop.example", "@ads"))
+    short, long = RULINGS[disclose]
     assert cells(row, 80)[2] == short
     assert foot(row).startswith(f"the region: {long} (by attributes, line 3); ")
-    assert foot(row).endswith("Held by shop.example and @ads.")
+    assert foot(row).endswith("Known to shop.example and @ads.")
+
+
+def test_values_have_words_and_stand_in_their_order() -> None:
+    """Never by their codes."""
+    years = attribute("years", title="years of coding")
+    row = Row(replace(years, values=["unspecified", "10_up", "lt_3", "3_9"]))
+    said = dict(detail(row, [row]))["Its values"]
+    assert said == "less than 3 years, 3 to 9 years, 10 or more years"
 
 
 def test_a_slider_that_is_not_written_is_said_not_to_be() -> None:
@@ -155,7 +157,7 @@ def test_a_slider_that_is_not_written_is_said_not_to_be() -> None:
     assert cells(row, 80)[3].endswith(" 0.5*")
     assert cells(row, 60)[3] == "0.5*"
     assert PENDING in foot(row)
-    assert PENDING not in foot(replace(row, slid=None))
+    assert PENDING not in foot(changed(row, slid=None))
 
 
 def test_a_filter_finds_titles_and_names_in_any_case() -> None:

@@ -47,7 +47,7 @@ def test_it_is_guarded_and_guarded_no_more(live: Live) -> None:
             await shown.until(lambda: row(shown, "student")[2] == "guarded")
             assert ruled(live, "student")["guard"] == 1
             await shown.pilot.press("d")
-            await shown.until(lambda: "g guards it no more" in notes(shown))
+            await shown.until(lambda: "g stops guarding it" in notes(shown))
             assert isinstance(shown.app.screen, ProfilePage)
             await shown.pilot.press("g")
             await shown.until(lambda: row(shown, "student")[2] == was)
@@ -68,14 +68,14 @@ def test_a_slider_is_written_with_enter_alone(live: Live) -> None:
             await shown.until(lambda: row(shown, "hobby")[3].endswith(" 0.02"))
             assert ruled(live, "hobby")["sensitivity"] == 0.02
             await shown.pilot.press("minus", "down")
-            await shown.until(lambda: "Not written yet: " in told(shown, "#profile-foot"))
-            assert "Not written yet (*)" in told(shown, "#profile-detail Static")
+            await shown.until(lambda: "Not saved yet: " in told(shown, "#profile-foot"))
+            assert "Not saved yet (*)" in told(shown, "#profile-detail Static")
             assert row(shown, "hobby")[3].endswith(" 0.01*")
             assert ruled(live, "hobby")["sensitivity"] == 0.02
             await shown.pilot.press("right", "up", "enter")
             await shown.until(lambda: row(shown, "hobby")[3].endswith(" 0.01"))
             assert ruled(live, "hobby")["sensitivity"] == 0.01
-            await shown.until(lambda: "Not written yet: " in told(shown, "#profile-foot"))
+            await shown.until(lambda: "Not saved yet: " in told(shown, "#profile-foot"))
 
     going(test())
 

@@ -9,6 +9,7 @@ from agent.tui.dialogs import Choice
 from agent.tui.screens.profile import ProfilePage
 from agent.wire.policy import AttributeStatus
 from agent.wire.records import Profile
+from agent.words.titles import value_title
 from tests.daemon.whole_daemon import Live
 from tests.tui.running import Running
 
@@ -21,6 +22,7 @@ lock_after_minutes = 0
 """
 FIRST = "gender"
 OWN = "west_europe"  # a value that stands nowhere else on the screen
+SHOWN = value_title(OWN)
 
 
 def attribute(name: str, refines: str | None = None, **other: object) -> AttributeStatus:

@@ -34,6 +34,6 @@ def test_the_first_and_the_last_number_stand_beside_the_bars() -> None:
 
 def test_the_head_names_all_people_only_where_they_are_the_same() -> None:
     """Two models may have different ones."""
-    assert "people left, of 20,000" in heads([SHOP], 80)
+    assert "look like you, of 20,000" in heads([SHOP], 80)
     assert "20,000" not in heads([SHOP, replace(SHOP, people=7)], 80)
     assert len(heads([SHOP], 80)) == 80

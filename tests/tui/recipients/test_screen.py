@@ -93,13 +93,13 @@ def test_blocking_and_unblocking_write_the_policy(live: Live) -> None:
         async with running(live.paths.control, LARGE) as shown:
             await opened(shown, NEWS)
             await shown.pilot.press("end")
-            await shown.until(lambda: f"{SEARCH} knows" in shown.text() or "to it" in shown.text())
+            await shown.until(lambda: f"{SEARCH} knows" in shown.text() or "To it" in shown.text())
             await shown.pilot.press("b")
             await shown.until(lambda: "nothing = true" in policy.read_text())
-            await shown.until(lambda: "blocked · holds" in shown.text())
+            await shown.until(lambda: "blocked · knows" in shown.text())
             await shown.pilot.press("b")
             await shown.until(lambda: "nothing = true" not in policy.read_text())
-            await shown.until(lambda: "blocked · holds" not in shown.text())
+            await shown.until(lambda: "blocked · knows" not in shown.text())
 
     going(test())
 
@@ -111,13 +111,13 @@ def test_forgetting_is_asked_and_stated(live: Live) -> None:
         async with running(live.paths.control, LARGE) as shown:
             await opened(shown, NEWS)
             await shown.pilot.press("home", "f")
-            await shown.until(lambda: "Has" in shown.text() and "your statement" in shown.text())
+            await shown.until(lambda: "Has" in shown.text() and "you state that" in shown.text())
             await shown.pilot.press("enter")
             await shown.until(lambda: isinstance(shown.app.screen, Recipients))
             await shown.pilot.press("f", "escape")
             assert "nothing about you" not in shown.text()
             await shown.pilot.press("f", "down", "enter")
-            await shown.until(lambda: "holds nothing about you" in shown.text())
+            await shown.until(lambda: "knows nothing about you" in shown.text())
 
     going(test())
 
@@ -132,7 +132,7 @@ def test_one_is_found_by_words(live: Live) -> None:
             await shown.until(lambda: NEWS not in shown.text())
             assert "›" in shown.text()
             await shown.pilot.press("slash", *"zebra")
-            await shown.until(lambda: "Nobody is like that" in shown.text())
+            await shown.until(lambda: "No matches" in shown.text())
             await shown.pilot.press("escape")
             await shown.until(lambda: NEWS in shown.text() and SEARCH in shown.text())
             assert not shown.app.screen.query_one(Input).display

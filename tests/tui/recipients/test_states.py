@@ -24,7 +24,7 @@ def test_nobody_yet_says_how_the_list_fills() -> None:
         found.recipients = []
         async with running(path) as shown:
             await shown.pilot.press("2")
-            await shown.until(lambda: "Nobody was told anything about you yet" in shown.text())
+            await shown.until(lambda: "Nobody knows anything about you yet" in shown.text())
             await shown.pilot.press("enter", "w", "f", "b", "l")
             assert isinstance(shown.app.screen, Recipients)
 
@@ -54,13 +54,13 @@ def test_a_group_is_ruled_site_by_site() -> None:
         async with running(path) as shown:
             await opened(shown, "@ads")
             await shown.pilot.press("down", "b")
-            wins = "still gets nothing, by 'my own', line 3"
+            wins = "is still sent nothing: your rule 'my own', line 3"
             await shown.until(lambda: wins in shown.notes())
             asked = [given["body"].recipient for name, given in fake.calls if name == "allow"]
             assert asked == ["a.example", "b.example"]
             found.allowed = Allowed()
             await shown.pilot.press("b")
-            await shown.until(lambda: "are treated like others" in shown.notes())
+            await shown.until(lambda: "are treated like any other" in shown.notes())
             await shown.pilot.press("up", "b")
             await shown.until(lambda: "is blocked" in shown.notes())
 
@@ -78,7 +78,7 @@ def test_the_palette_unblocks() -> None:
             await shown.pilot.press("down", "ctrl+p", *"unblock")
             await shown.until(lambda: "Unblock" in shown.text())
             await shown.pilot.press("down", "enter")
-            await shown.until(lambda: "treated like others" in shown.notes())
+            await shown.until(lambda: "treated like any other" in shown.notes())
 
     with told() as (found, _, path):
         going(test(found, path))
@@ -91,7 +91,7 @@ def test_one_that_was_never_told_has_nothing_to_forget() -> None:
         async with running(path) as shown:
             await opened(shown, "@ads")
             await shown.pilot.press("f", "down", "enter")
-            await shown.until(lambda: "never told anything" in shown.notes())
+            await shown.until(lambda: "already knew nothing" in shown.notes())
 
     with told() as (_, _, path):
         going(test(path))
@@ -143,7 +143,7 @@ def test_nothing_that_is_shown_steers_the_terminal() -> None:
             await opened(shown, "title")
             await shown.until(lambda: "what it knows" in shown.text())
             await shown.pilot.press("f")
-            await shown.until(lambda: "your statement" in shown.text())
+            await shown.until(lambda: "you state that" in shown.text())
             assert "\x1b" not in shown.text()
 
     with told() as (found, _, path):
