@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from operator import attrgetter
 from typing import NamedTuple
 
 from agent.errors import UsageError
-from policy.hosts import HIGHEST_PORT, HostPattern, host_of, suffixes
+from policy.hosts import HIGHEST_PORT, host_of, suffixes
 from policy.precedence import Held, Ruled, Verdicts
 from policy.rules import ANY, GROUP, SIGN, Policy, Pools, Rule, Words, spoken
 
@@ -42,7 +43,7 @@ class RecipientIndex:
                 self._anywhere.append(rule)
             for group in rule.groups:
                 self._groups.setdefault(group, []).append(rule)
-            for pattern in sorted(rule.recipients, key=_rank, reverse=True):
+            for pattern in sorted(rule.recipients, key=attrgetter("rank"), reverse=True):
                 if pattern.matches(pattern.key):
                     self._hosts.setdefault(pattern.key, []).append((rule, pattern.rank))
                 if pattern.matches(below(pattern.key)):
@@ -65,10 +66,6 @@ class RecipientIndex:
 def below(domain: str) -> str:
     """Return a host below a domain that no pattern names."""
     return f"*.{domain}"
-
-
-def _rank(pattern: HostPattern) -> int:
-    return pattern.rank
 
 
 class QueryIndex:

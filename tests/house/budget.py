@@ -68,7 +68,7 @@ STANDING = {
     "agent/tui": Size(4_441, 28),
     "agent/vault": Size(2_816, 16),
     "agent/wire": Size(1_043, 11),
-    "policy": Size(2_642, 14),
+    "policy": Size(2_641, 14),
     "agent/build": Size(1_066, 13),
     "agent/words": Size(676, 6),
 }
