@@ -92,7 +92,7 @@ def test_a_verdict_is_taken_back_and_what_left_stays_told(opened: Home) -> None:
     assert "age" in opened.calls.decide(SHOP).attributes
     entries = opened.calls.ledger()
     said = opened.calls.undo().what
-    assert said.startswith("Approved age for shop.example: taken back. What left meanwhile stays")
+    assert said.startswith("Approved age for shop.example: taken back. Data already sent cannot be")
     assert opened.calls.ledger() == entries
     assert opened.paths.policy.read_text() == text
     by_then = replace(review, more_bits=None, people_left=None)  # the recipient knows more now
