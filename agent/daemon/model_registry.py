@@ -85,7 +85,7 @@ class ModelRegistry:
         name = path.stem
         if not _NAME.fullmatch(name):
             hint = "use lower-case letters, digits and ._-, at most 100 characters"
-            raise UsageError(f"{name!r} is not a valid name for a model", hint, str(path))
+            raise UsageError(f"{name!r} cannot be the name of a model", hint, str(path))
         if name in self.names():
             hint = "remove that one or rename the file"
             raise UsageError(f"a model named {name!r} exists already", hint, str(path))

@@ -107,11 +107,11 @@ def test_a_browser_in_a_sandbox_is_named(run: Run, user: Path) -> None:
     error, hint = run("browser", "install").refusal()
     assert error.startswith("Firefox is a snap")
     assert "install Firefox from" in hint
-    assert "as a snap" in run("browser", "status").out
+    assert "is a snap" in run("browser", "status").out
     [note] = run("browser", "status", "--json").record["notes"]
     assert note.startswith("Firefox is a snap")
     (user / ".config/chromium/Default").mkdir(parents=True)
-    assert "as a snap" in run("browser", "install").out
+    assert "is a snap" in run("browser", "install").out
 
 
 def test_what_is_not_ours_is_left_alone(run: Run, used: Path) -> None:
