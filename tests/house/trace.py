@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 
-FILES, FUNCTIONS = 54, 340  # ceilings: what stands; wanted are 45 and 220 (DESIGN.md 3)
+FILES, FUNCTIONS = 55, 328  # ceilings: what stands; wanted are 45 and 220 (DESIGN.md 3)
 OUTPUT = "RETICENT_TRACE"
 
 
