@@ -1,10 +1,11 @@
 """What happened to recipients, as events, and what a pool of them holds after some."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent.decision.request import Holdings, Knowledge
+from agent.decision.request import LATEST, WEEK, Knowledge
 from policy.hosts import site_of
 
 
@@ -34,13 +35,23 @@ def knowledge_of(
 ) -> Knowledge:
     """Return what a pool of recipients holds after these events, in the order they happened.
 
-    ``pool_of``: who remembers what a host is told.
+    Plainly, from the whole list each time, to hold `Holdings` to. ``pool_of``: who remembers what a
+    host is told.
     """
-    holdings: Holdings[int] = Holdings()
+    standing: list[Told] = []
+    codes: dict[str, int] = {}
+    recent = 0
     for event in events:
         if isinstance(event, Forgotten):
-            holdings.forget(event.sites)
+            standing = [each for each in standing if site_of(each.host) not in event.sites]
+            codes = {name: code for each in standing for name, code in each.codes}
         elif pool_of(event.host) == pool:
-            holdings.tell(event.at, site_of(event.host), event.codes)
-            holdings.ask(site_of(event.host), event.query)
-    return holdings.knowledge(now)
+            new = [name for name, code in event.codes if codes.get(name) != code]
+            standing.append(event)
+            codes.update(event.codes)
+            recent += len(new) if event.at > now - WEEK else 0
+    sites = {site_of(event.host) for event in standing}
+    latest = {site: [e.query for e in standing if site_of(e.host) == site] for site in sites}
+    queries = Counter(query for each in latest.values() for query in each[-LATEST:])
+    heard = tuple(sorted((each, times) for each, times in queries.items() if each is not None))
+    return Knowledge(tuple(sorted(codes.items())), recent, heard)
