@@ -180,8 +180,8 @@ CALIBRATE = (
 EDIT = "Open the policy file in your text editor, at the line under the cursor."
 RELOAD = "Read the file now; the next request does so anyway."
 POLICY = (
-    Action("edit", "e,enter", "Open editor", EDIT, "policy check"),
-    Action("reload", "r", "Read again", RELOAD, "policy check"),
+    Action("edit", "e,enter", "Editor", EDIT, "policy check"),
+    Action("reload", "r", "Reload", RELOAD, "policy check"),
     Action("blocks", "b", "Next part", "Go to the next part: problems, rules, defaults."),
 )
 

@@ -22,7 +22,7 @@ def test_what_is_found_is_a_page(run: Run) -> None:
     ran = run("daemon", "doctor")
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
-    place = lines.index("note  vault: there is none yet")
+    place = lines.index("note  vault: no vault yet")
     assert lines[place + 1].strip() == "reticent init"
     assert lines[-1].startswith("Nothing is wrong, and ")
 

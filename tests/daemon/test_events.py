@@ -107,7 +107,7 @@ def test_one_who_left_is_told_nothing_and_makes_room() -> None:
         readers = [events.reader() for _ in range(MOST_READERS)]
         for each in readers:
             each.__enter__()
-        with pytest.raises(DaemonError, match="listen to events already"), events.reader():
+        with pytest.raises(DaemonError, match="are listening to events already"), events.reader():
             pass
         for each in readers:
             each.__exit__(None, None, None)

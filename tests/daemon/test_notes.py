@@ -26,7 +26,7 @@ def test_a_model_that_the_policy_asks_for_and_is_not_there_is_noted(opened: Home
     opened.calls.reload()
     assert opened.calls.decide(SHOP).code == "no model"
     [note] = opened.calls.status().notes
-    assert "asks for the model 'town', which is not there" in note
+    assert "names the model 'town', which is missing" in note
 
 
 def test_why_an_answer_cannot_be_recorded_is_noted(

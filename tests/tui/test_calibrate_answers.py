@@ -168,7 +168,7 @@ def test_the_picture_has_every_pair_on_one_scale(width: int) -> None:
     assert BEYOND in never
     assert DOT not in never
     assert BOTH in near
-    assert near.endswith(" 0.200   0.200  +0.000")
+    assert near.endswith(" 0.200   0.200   0.000")
     assert off.index(LINE) < off.index(DOT)
     assert off.endswith("+0.098")
 
