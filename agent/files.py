@@ -275,7 +275,7 @@ def _unreadable(path: Path, error: OSError) -> UsageError:
     folder = path.parent
     near = nearest(path.name, [each.name for each in folder.iterdir()] if folder.is_dir() else [])
     hint = "check the path" if near is None else f"did you mean {str(folder / near)!r}?"
-    return UsageError("there is no such file", hint, str(path))
+    return UsageError("no such file", hint, str(path))
 
 
 def _unwritable(path: Path, error: OSError) -> UsageError:

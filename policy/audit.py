@@ -221,7 +221,7 @@ class _Auditor:
     ) -> tuple[str, str]:
         what = f"no attribute of the model is {shown(pattern.text)}"
         if meant := near(pattern, names):
-            until = " until that is mended it does not leave" if keeps(rule, self._policy) else ""
+            until = " until you correct it, it is not sent" if keeps(rule, self._policy) else ""
             return what, f"{MEANT} {meant!r}?{until}"
         found = closest(pattern.text.replace("*", ""), tuple(names))
         if found is None:

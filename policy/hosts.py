@@ -37,7 +37,7 @@ def refusal(text: str, why: str) -> UsageError:
     """Return the error for a `text` that is no host, and why."""
     shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
     hint = "write a host such as books.example, 192.0.2.7 or 2001:db8::1"
-    return UsageError(f"{shown!r} is no host: {why}", hint)
+    return UsageError(f"{shown!r} is not a host name: {why}", hint)
 
 
 def ascii_name(name: str) -> str:
@@ -79,7 +79,7 @@ def _ascii_label(label: str, name: str) -> str:
     if len(ascii_) > LABEL_LENGTH:
         raise refusal(name, f"a label has more than {LABEL_LENGTH} characters")
     if not _ALLOWED.fullmatch(ascii_):
-        raise refusal(name, "it has a character that no host has")
+        raise refusal(name, "a host name cannot contain one of its characters")
     if label.isascii() and label.startswith(_PREFIX) and not _is_punycode(label, name):
         raise refusal(name, f"{label!r} is not the punycode of anything")
     return ascii_
@@ -90,7 +90,7 @@ def _encoded(label: str, name: str) -> str:
     if len(label) > LABEL_LENGTH:  # encoding takes the square of the length
         raise refusal(name, f"a label has more than {LABEL_LENGTH} characters")
     if label.startswith(_PREFIX) or not _is_sound(label):
-        raise refusal(name, "it has a character that no host has")
+        raise refusal(name, "a host name cannot contain one of its characters")
     return _PREFIX + label.encode("punycode").decode("ascii")
 
 

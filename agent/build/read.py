@@ -88,7 +88,7 @@ def _check_path(path: Path) -> None:
         names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
         near = nearest(path.name, names)
         hint = "check the path" if near is None else f"did you mean {str(path.parent / near)!r}?"
-        raise UsageError("there is no such file", hint, str(path))
+        raise UsageError("no such file", hint, str(path))
     if not path.is_file():
         raise UsageError("this is not a file", "name a file", str(path))
     if not path.name.endswith(FORMATS):

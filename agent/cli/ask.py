@@ -87,7 +87,7 @@ READING = (
 )
 TODAY = "; figures and reasons are by the rules of today"
 BRIEF = ("read as", "hint")  # lines that are shown without --explain
-EXPLAIN = "With --explain it says what each fact would bring and cost."
+EXPLAIN = "Add --explain to see what each fact would gain and cost."
 WHICH = "write QUERY and --recipient HOST, or --all in place of QUERY, or --entry N alone"
 
 
@@ -181,12 +181,14 @@ def answer_text(answer: Answer, waiting: Iterable[Review], titles: Titles, *, ex
 
 def read_as(query: str | None) -> str:
     """Return which known query a text was read as."""
-    return UNCOVERED if query is None else repr(printable(query))
+    return UNCOVERED if query is None else repr(printable(query.replace("_", " ")))
 
 
 def _counted(left: float) -> str:
     """Return how many people there really are, where the sentence on top has what was expected."""
-    return f"{people(left)} fit your answer; the sentence above has the expected number"
+    return (
+        f"{people(left)} fit your actual answer; the number above is the average over all answers"
+    )
 
 
 def _waits(review: Review, titles: Titles) -> str:

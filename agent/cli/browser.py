@@ -28,9 +28,9 @@ from agent.paths import paths
 
 NAMES = [each.name for each in BROWSERS]
 STATES = {
-    "absent": "does not know of the relay",
-    "installed": "starts the relay",
-    "differing": "starts another relay than this reticent's",
+    "absent": "not connected",
+    "installed": "connected",
+    "differing": "connected to another installation of reticent",
     "foreign": "has a manifest that is not reticent's",
 }
 COLUMNS = (Column("browser"), Column("here"), Column("state", wraps=True))
@@ -62,7 +62,7 @@ def browser() -> None:
 @which
 @json_option
 def install(*, browser: Sequence[str], as_json: bool) -> None:
-    """Tell each BROWSER of the relay, by default all that are here.
+    """Connect each BROWSER, by default all that are installed.
 
     \b
     BROWSER is one of chromium, chrome, brave, edge, vivaldi, firefox.
@@ -89,7 +89,7 @@ def install(*, browser: Sequence[str], as_json: bool) -> None:
 @which
 @json_option
 def remove(*, browser: Sequence[str], as_json: bool) -> None:
-    """Take away what tells each BROWSER of the relay, by default all of them."""
+    """Disconnect each BROWSER, by default all of them."""
     gone = [
         str(each)
         for each in removed(look_at_manifests(system(), paths(), _chosen(browser) or BROWSERS))
@@ -110,7 +110,7 @@ def remove(*, browser: Sequence[str], as_json: bool) -> None:
 @browser.command()
 @json_option
 def status(*, as_json: bool) -> None:
-    """Say which browsers are here, and which of them start the relay."""
+    """Show which browsers are installed, and which are connected."""
     whose = system()
     seen = look_at_manifests(whose, paths())
     notes = [f"{what}: {fix}." for what, fix in _confined()]
@@ -124,7 +124,7 @@ def status(*, as_json: bool) -> None:
         for each in seen
     ]
     if not any(each.mine for each in seen):
-        notes.append("`reticent browser install` tells those that are here of it.")
+        notes.append("`reticent browser install` connects those that are here.")
     elif relay != "installed":
         notes.append(f"{paths().relay} is not as it would be written: `reticent browser install`.")
     _say([table(COLUMNS, cells)], notes)

@@ -96,14 +96,14 @@ def _options(command: Command) -> Command:
 
 @daemon.group(cls=Commands)
 def service() -> None:
-    """Have the system start the daemon at the first call."""
+    """Have the system start the daemon when it is first needed."""
 
 
 @service.command()
 @click.option("--print", "only_print", is_flag=True, help="Show the files, and write nothing.")
 @_options
 def install(*, only_print: bool, **flags: Unpack[ServiceFlags]) -> None:
-    """Write the files of a user's own service, and start to listen.
+    """Install the daemon as a service of your user, and start listening.
 
     Where the system's manager of services does not answer, the commands are shown that do it.
     """
@@ -156,7 +156,7 @@ def removed_service(manager: Manager) -> tuple[list[str], list[list[str]]]:
 @service.command()
 @_options
 def status(**flags: Unpack[ServiceFlags]) -> None:
-    """Say whether the service is installed, as this reticent would install it."""
+    """Show whether the service is installed and up to date."""
     manager = flags["manager"]
     found = look_at_units(written(manager))
     answers = reachable(manager)
@@ -276,7 +276,7 @@ def _announced(said: dict[str, str | None], *, vault: bool) -> str:
 @daemon.command()
 @json_option
 def stop(*, as_json: bool) -> None:
-    """End the daemon: nothing is attached any more, until one is started.
+    """Stop the daemon: nothing is attached until you start it again.
 
     What waits for your word is in its memory only, and forgotten.
     """
@@ -316,7 +316,7 @@ def ended(at: Paths) -> Iterator[None]:
 @json_option
 @click.pass_context
 def doctor(context: click.Context, /, *, as_json: bool) -> None:
-    """Look at everything that can be wrong on this machine, and say the fix.
+    """Check this machine for problems, and say how to fix them.
 
     Nothing changed. The exit code is 1 if something does not work or is not safe.
     """

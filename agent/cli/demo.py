@@ -164,7 +164,7 @@ def request_text(number: int, entry: Entry, model: Model, *, explain: bool = Fal
         lines += [("again", values_text(old, model))] if old else []
     if explain and decision.status != "unknown query":
         matched = decision.matched_query
-        lines += [("read as", matched)] if matched not in (None, decision.request.query) else []
+        lines += [("read as", matched.replace("_", " "))] if matched else []
         lines += [
             ("withheld", _withheld(entry, model)),
             ("helps", f"{bits(decision.figures.utility)} {HELPS}"),

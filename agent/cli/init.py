@@ -59,7 +59,7 @@ EXAMPLES = """
 """
 ABOVE = 3  # lines from the recovery code to that below the question whether it is written down
 NEXT = """\
-Next, let the system start the daemon (or run `reticent daemon`), and open the vault:
+Next, have the system start the daemon (or run `reticent daemon`), then unlock:
 
   reticent daemon service install
   reticent unlock"""
@@ -167,7 +167,7 @@ def _ask_value(attribute: Attribute) -> str:
                 return values[names.index(chosen(text, names))]
         if text in {"0", UNSPECIFIED}:
             return UNSPECIFIED
-        told(f"There is no such value: type a number from 0 to {len(values)}, or Enter.")
+        told(f"That is not one of the answers: type a number from 0 to {len(values)}, or Enter.")
 
 
 def chosen(text: str, names: Sequence[str]) -> str:
@@ -184,8 +184,10 @@ def chosen(text: str, names: Sequence[str]) -> str:
     if text.isascii() and text.isdecimal() and 1 <= int(text) <= len(names):
         return names[int(text) - 1]
     near = nearest(text, names)
-    hint = f"a number from 1 to {len(names)}, or a name"
-    raise UsageError(f"there is no {text!r}", hint if near is None else f"did you mean {near!r}?")
+    hint = f"type a number from 1 to {len(names)}, or a name"
+    raise UsageError(
+        f"{text!r} is not one of these", hint if near is None else f"did you mean {near!r}?"
+    )
 
 
 def _line(prompt: str) -> str:
@@ -299,11 +301,17 @@ class InitFlags(TypedDict):
 
 
 @click.command()
-@click.option("--passphrase-stdin", is_flag=True, help="Read the passphrase, and ask nothing.")
+@click.option(
+    "--passphrase-stdin",
+    is_flag=True,
+    help="Read the passphrase from the standard input, and ask nothing.",
+)
 @click.option("--keyring", is_flag=True, help="Keep a key in the desktop's keyring as well.")
-@click.option("--model", type=PATH, metavar="M", help="A model to add, and to decide with.")
-@click.option("--preset", type=OneOf(PRESETS), help=f"Of the policy. By default {PRESET}.")
-@click.option("--profile", type=PATH, metavar="FILE", help="Your facts, as lines of TOML.")
+@click.option("--model", type=PATH, metavar="M", help="Add this model file, and decide with it.")
+@click.option(
+    "--preset", type=OneOf(PRESETS), help=f"The rules to start from. By default {PRESET}."
+)
+@click.option("--profile", type=PATH, metavar="FILE", help="A TOML file with your facts.")
 @click.option("--no-values", is_flag=True, help="Ask for no facts.")
 @json_option
 def init(*, as_json: bool, **flags: Unpack[InitFlags]) -> None:

@@ -69,10 +69,10 @@ def _counted(name: str, most: int, usual: int, text: str) -> Callable[[FC], FC]:
 @click.option("--log", type=PATH, metavar="DIR", help="A log, as of `reticent lab synth`.")
 @click.option("--out", required=True, type=PATH, metavar="DIR", help="Where to write.")
 @_counted("--people", MANY, PLAIN.people, "How many are attacked.")
-@_counted("--requests", MANY, PLAIN.requests, "Of each of them.")
+@_counted("--requests", MANY, PLAIN.requests, "Requests of each of them.")
 @seed_option
 @_counted("--exact", MANY, PLAIN.exact, "How many of them slow exact search answers too.")
-@_counted("--processes", CORES, PLAIN.processes, "At work at once.")
+@_counted("--processes", CORES, PLAIN.processes, "How many processes run at once.")
 @json_option
 def attack(**flags: Unpack[AttackFlags]) -> None:
     """Let an adversary watch the agent of people, and guess who they are.

@@ -47,7 +47,7 @@ def model() -> None:
 @click.argument("file", type=PATH, metavar="M")
 @json_option
 def add(*, file: Path, as_json: bool) -> None:
-    """Copy the model M, and its signature, to those that requests are decided with.
+    """Add the model M, with its signature, to the models in use.
 
     Where the policy has trusted_keys, only with a signature by one of them. The policy decides
     with it where it says model = "NAME", the name of the file without its ending.
@@ -64,7 +64,7 @@ def add(*, file: Path, as_json: bool) -> None:
 @model.command(name="list")
 @json_option
 def list_(*, as_json: bool) -> None:
-    """List the models that requests can be decided with."""
+    """List the models in use."""
     found: list[ModelStatus] = _done(
         lambda client: client.call("models"),
         lambda registry: registry.status(_keys(), datetime.now(UTC)),
@@ -86,7 +86,7 @@ def list_(*, as_json: bool) -> None:
 @click.argument("name", metavar="NAME")
 @json_option
 def remove(*, name: str, as_json: bool) -> None:
-    """Remove the model NAME, and its signature, from those that were added."""
+    """Remove the added model NAME and its signature."""
     _done(
         lambda client: client.call("remove_model", name=name),
         lambda registry: registry.remove(name),
@@ -114,7 +114,7 @@ def _keys() -> tuple[str, ...]:
 @click.argument("path", type=PATH, metavar="PATH")
 @json_option
 def key(path: Path, *, as_json: bool) -> None:
-    """Make a private key to sign models with, in a new file that only you can read."""
+    """Create a private key for signing models, in a file that only you can read."""
     public = generate_key(path)
     if as_json:
         click.echo(record({"path": str(path), "key": public}))
@@ -129,7 +129,7 @@ def key(path: Path, *, as_json: bool) -> None:
 @click.option("--key", "key_path", required=True, type=PATH, metavar="K", help="The private key.")
 @json_option
 def sign(path: Path, key_path: Path, *, as_json: bool) -> None:
-    """Sign the model M: the signature is written beside it."""
+    """Sign the model M; the signature is written to a file beside it."""
     signature = sign_model(path, key_path)
     if as_json:
         click.echo(record({"path": str(path), "signature": str(signature)}))
@@ -144,7 +144,7 @@ def sign(path: Path, key_path: Path, *, as_json: bool) -> None:
 )
 @json_option
 def verify(path: Path, expected: str | None, *, as_json: bool) -> None:
-    """Check the signature beside the model M, and say whose it is.
+    """Check the signature of the model M, and show who signed it.
 
     Anybody can sign a model with a key of their own: name the key of the maker you trust with
     --key, or compare the one that is shown.

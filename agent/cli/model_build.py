@@ -230,7 +230,7 @@ class BuildFlags(TypedDict):
 )
 @click.option("--id", metavar="NAME", help="Name of the model. By default that of the file.")
 @click.option("--source", default="", metavar="TEXT", help="Where the data comes from.")
-@click.option("--licence", default="", metavar="TEXT", help="On which terms.")
+@click.option("--licence", default="", metavar="TEXT", help="Licence of the data.")
 @json_option
 def build(**flags: Unpack[BuildFlags]) -> None:
     """Build a model from two tables, or from a raw search log: csv, csv.gz or parquet.

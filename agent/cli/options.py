@@ -45,7 +45,7 @@ seed_option = click.option(
     default=0,
     show_default=True,
     metavar="N",
-    help="Of chance.",
+    help="Seed of the random numbers.",
 )
 
 

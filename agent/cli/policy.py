@@ -119,9 +119,9 @@ class Checked(NamedTuple):
 def check(
     context: click.Context, /, files: tuple[Path, ...], model: Path | None, *, as_json: bool
 ) -> None:
-    """Say all that is wrong with policy files, by default with your own.
+    """List everything wrong with policy files, by default with your own.
 
-    Then what of them does nothing: rules that never match, or to which others always win.
+    Also lists what has no effect: rules that never match, or that others always override.
     """
     names = names_of(model)
     day = today()
@@ -188,7 +188,7 @@ def _record(checked: Checked) -> dict[str, Any]:
 def rules(*, as_json: bool) -> None:
     """Show the rules in force, and when each last decided.
 
-    Mistakes in the file come first; below each rule is what has no effect in it.
+    Mistakes in the file come first; settings without effect are noted below their rule.
     """
     with door() as client:
         found: RulesStatus = client.call("rules")
@@ -270,7 +270,7 @@ class ExplainOptions(TypedDict):
 def explain(**options: Unpack[ExplainOptions]) -> None:
     """Show which rules decide about one request.
 
-    And which rules lose to them, and why.
+    It also shows which rules they override, and why.
     """
     check_asked(options["query"])
     day = today()
@@ -293,7 +293,8 @@ def explain(**options: Unpack[ExplainOptions]) -> None:
 def show(recipient: str | None, file: Path, model: Path | None, *, as_json: bool) -> None:
     """Show every setting in force, and where it comes from.
 
-    The file, its preset or the defaults. Rules for some requests only are listed below.
+    A setting comes from the file, its preset or the defaults. Rules for some requests only are
+    listed below.
     """
     names = names_of(model)
     shown = shown_of(noted(read_policy(file), names), names, recipient, today())
@@ -309,8 +310,7 @@ def show(recipient: str | None, file: Path, model: Path | None, *, as_json: bool
 def attributes(recipient: str | None, *, as_json: bool) -> None:
     """Show which facts may be sent, and which rule says so.
 
-    HOST may be @ and the name of a group as well. No value of yours is shown, and the vault need
-    not be open.
+    HOST may also be a group, as in @ads. Your values are not shown, and the vault may be locked.
     """
     with door() as client:
         found: list[AttributeStatus] = client.call("attributes", recipient=recipient)

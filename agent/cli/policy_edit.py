@@ -150,10 +150,10 @@ def selectors(command: C) -> C:
 @click.argument("pairs", nargs=-1, required=True, metavar="KEY=VALUE...")
 @selectors
 def set_(pairs: tuple[str, ...], **options: Unpack[SetOptions]) -> None:
-    """Set something in a policy: at its top, or for exactly the requests that you name.
+    """Change a setting in a policy, for all requests or only for those that you name.
 
-    Comments stay, and nothing is written where the result would be no valid policy. What still
-    wins over it is said.
+    Comments stay. Nothing is written if the result would not be a valid policy. Rules that still
+    win over the new one are listed.
     """
     given = once("KEY=VALUE", [pair(each) for each in pairs])
     values = {key: value_of(key, text) for key, text in given.items()}
@@ -170,9 +170,9 @@ def set_(pairs: tuple[str, ...], **options: Unpack[SetOptions]) -> None:
 @click.argument("keys", nargs=-1, required=True, metavar="KEY...")
 @selectors
 def unset(keys: tuple[str, ...], **options: Unpack[SetOptions]) -> None:
-    """Take something out of a policy: at its top, or for exactly the requests that you name.
+    """Remove a setting from a policy, for all requests or only for those that you name.
 
-    A rule that then sets nothing goes as well.
+    A rule without settings left is removed too.
     """
     gone: Mapping[str, Value | None] = dict.fromkeys(map(known, keys))
     where = _scope(options, date.min)
@@ -230,8 +230,8 @@ def let(**options: Unpack[LetOptions]) -> None:
     auto: sent when worth it; always: sent unless a limit forbids it. Guarded facts are never sent,
     and nothing is sent to a blocked recipient.
 
-    It replaces what you said of them before, holds from the next request on, and says which rule of
-    yours still wins over it; `reticent requests undo` reverts it. Where it is not written into the
+    It replaces your earlier decision on them, holds from the next request on, and names the rules
+    that still win over it; `reticent requests undo` reverts it. Where it is not written into the
     policy, a stricter rule that comes later wins, and so does one for fewer requests. To edit a
     policy file, for other settings, queries or patterns, there is `reticent policy set`.
     """
@@ -259,10 +259,10 @@ def let(**options: Unpack[LetOptions]) -> None:
 @click.argument("recipient", metavar="HOST")
 @json_option
 def block(*, recipient: str, as_json: bool) -> None:
-    """Give HOST nothing any more, from the next request on.
+    """Send nothing more to HOST, from the next request on.
 
-    It is listed in a rule of the policy; those that it pools with get what they got. What it holds
-    it keeps.
+    The block is written into the policy, and covers HOST alone, not the rest of its group. HOST
+    keeps what it already knows.
     """
     with door() as client:
         done: Done = client.call("refuse", Refuse(recipient=recipient))
@@ -274,7 +274,7 @@ def block(*, recipient: str, as_json: bool) -> None:
 @click.argument("recipient", metavar="HOST")
 @json_option
 def unblock(*, recipient: str, as_json: bool) -> None:
-    """Treat HOST like others again, once it was blocked or what it offered was denied."""
+    """Treat HOST like others again after you blocked it or denied its offer."""
     with door() as client:
         done: Allowed = client.call("allow", Allow(recipient=recipient))
     click.echo(record(done) if as_json else paragraph(printable(_allowed(done, recipient))))

@@ -32,7 +32,7 @@ BACK = "`reticent requests undo` reverts that until the vault is locked."
 COLUMNS = (Column("fact", wraps=True), Column("value", wraps=True))
 PIPE = Path("-")
 INPUT = "the standard input"
-FORM = "write NAME=VALUE, one in a line"
+FORM = "write NAME=VALUE, one per line"
 WAYS = "`reticent profile set NAME...` asks for it, and --stdin reads lines of NAME=VALUE"
 NOT_SET = "not set"
 PLANNED = (
@@ -77,9 +77,9 @@ def show(*, reveal: bool, as_json: bool) -> None:
 @model_option
 @json_option
 def unset(*, names: tuple[str, ...], model: str | None, as_json: bool) -> None:
-    """Take values away: these attributes never leave from then on.
+    """Unset facts: they are never sent from then on.
 
-    Whoever was told one goes on to hold it: `reticent requests knows HOST` says who holds what.
+    Recipients that were sent one still know it: `reticent requests knows HOST` shows what.
     """
     change = ProfileChange(model=model, unset=[*names])
     with door() as client:
@@ -149,7 +149,7 @@ def _change(client: Client, change: ProfileChange, *, as_json: bool) -> None:
 @model_option
 @json_option
 def set_(*, names: tuple[str, ...], piped: bool, model: str | None, as_json: bool) -> None:
-    """Set facts: each is asked for; Enter keeps it as it is.
+    """Set facts: it asks for each; Enter keeps a fact as it is.
 
     With --stdin, lines of NAME=VALUE are read instead: all are set, or none if one does not fit. A
     value is never an argument: every user of this machine can read those of a running command, and
@@ -217,7 +217,7 @@ def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
 
 @profile.command(name="import")
 @click.argument("file", type=PATH, metavar="FILE")
-@click.option("--replace", is_flag=True, help="What is not in the file goes.")
+@click.option("--replace", is_flag=True, help="Unset every fact that is not in the file.")
 @yes_option
 @json_option
 def import_(file: Path, *, replace: bool, yes: bool, as_json: bool) -> None:
@@ -266,7 +266,7 @@ def _planned_text(planned: Changed) -> str:
     parts = []
     for model, changes in models.items():
         over = sum(each.was_set for each in changes)
-        head = f"{model}: {counted(len(changes), 'value')} would change, {over} of them set before"
+        head = f"{model}: {counted(len(changes), 'fact')} would change, {over} of which you had set"
         rows = [
             (
                 each.name,

@@ -52,12 +52,8 @@ def _answer(question: str) -> str:
 
 def method_options(command: Command) -> Command:
     """Give a command the options that say what opens the vault: `keyring` and `recovery`."""
-    keyring = click.option(
-        "--keyring", is_flag=True, help="With the key that the desktop's keyring has."
-    )
-    return keyring(
-        click.option("--recovery", is_flag=True, help="With the recovery code.")(command)
-    )
+    keyring = click.option("--keyring", is_flag=True, help="Use the key in the desktop's keyring.")
+    return keyring(click.option("--recovery", is_flag=True, help="Use the recovery code.")(command))
 
 
 def method_of(*, keyring: bool, recovery: bool) -> Method:

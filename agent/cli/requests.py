@@ -91,8 +91,8 @@ class LedgerOptions(TypedDict):
 def ledger(**options: Unpack[LedgerOptions]) -> None:
     """Show what was sent, to whom and when.
 
-    To RECIPIENT and whoever it shares what it learns with, or to all; the latest last. With --json
-    it prints a history that `reticent policy try` reads; there only requests are listed.
+    Lists what RECIPIENT and its group were sent, or all recipients; the latest last. With --json
+    it prints the requests as a history for `reticent policy try`.
     """
     limit = options["limit"] or (MOST_ENTRIES if options["as_json"] else LATEST_ENTRIES)
     with door() as client:
@@ -262,7 +262,7 @@ def held_text(found: Held, titles: Titles) -> str:
 def forget(recipient: str, *, yes: bool, as_json: bool) -> None:
     """Mark RECIPIENT as having forgotten you.
 
-    From then on it counts as knowing nothing, and so does whoever it shares with. This deletes
+    From then on it counts as knowing nothing, and so does its group. This deletes
     nothing: the ledger keeps what was sent.
     """
     name = printable(recipient)

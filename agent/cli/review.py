@@ -79,7 +79,7 @@ def _program(editor: str) -> str:
 
 @click.command()
 def review() -> None:
-    """See what left, why, and at what cost; and change it.
+    """Open the screens: see what was sent, why and at what cost, and change it.
 
     It starts the daemon if none runs, and leaves it running. Keys are in the footer; `?` is help.
     """

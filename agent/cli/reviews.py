@@ -63,14 +63,15 @@ def _numbers(text: str) -> tuple[int, ...] | None:
     type=_numbers,
     metavar="ID,ID",
     multiple=True,
-    help=f"Take these off the list, or {ALL} of it, ruling nothing.",
+    help=f"Take these off the list, or {ALL} of it, without deciding.",
 )
 @json_option
 def pending(*, dismiss: tuple[tuple[int, ...] | None, ...], as_json: bool) -> None:
     """List what waits for your approval.
 
-    Facts ruled `ask`, and what recipients ask for themselves. The list is in the daemon's memory
-    only: what is not settled when it ends waits again with the next request that needs it.
+    These are facts that your rules ask about, and facts that recipients ask for. The list is in
+    the daemon's memory only: what you leave open when it stops waits again with the next request
+    that needs it.
     """
     with door() as client:
         found: list[Review] = client.call("reviews")
@@ -190,8 +191,8 @@ def _options(command: Command) -> Command:
 def approve(**options: Unpack[VerdictOptions]) -> None:
     """Approve what waits under ID, or only the attributes NAME.
 
-    It is sent from the next request on. A recipient that asks for facts itself gets no more than
-    those, as the policy allows, for good or with --days, and nothing after that.
+    It is sent from the next request on. A recipient that asked for the facts itself gets only
+    those, within your rules: for good, or for --days and then nothing.
     `reticent requests undo` reverts it.
     """
     _rule("approve", options)
@@ -202,8 +203,8 @@ def approve(**options: Unpack[VerdictOptions]) -> None:
 def deny(**options: Unpack[VerdictOptions]) -> None:
     """Deny what waits under ID, or only the attributes NAME.
 
-    A recipient that asks for facts itself gets nothing any more, for good or with --days, by a rule
-    that is written into the policy. `reticent requests undo` reverts it.
+    A recipient that asked for the facts itself gets nothing from then on, for good or for --days,
+    by a rule that is written into the policy. `reticent requests undo` reverts it.
     """
     _rule("deny", options)
 
@@ -307,9 +308,9 @@ def _check_offer(options: VerdictOptions, verdict: Verdict) -> None:
 def undo(*, as_json: bool) -> None:
     """Undo your last approve, deny, let or dismissal, once.
 
-    What waited waits again, and what was written into the policy is removed, unless the file was
-    edited since. Data already sent cannot be recalled. Locking the vault forgets what could be
-    undone.
+    What waited for you waits again, and what was written into the policy is removed, unless you
+    have edited the file since. Data already sent cannot be recalled. Locking the vault forgets what
+    could be undone.
     """
     with door() as client:
         undone: Undone = client.call("undo")

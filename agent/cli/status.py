@@ -25,7 +25,7 @@ VARIABLE = "_RETICENT_COMPLETE"  # click derives it from the name
 def status(*, socket: bool, as_json: bool) -> None:
     """Show whether requests are answered.
 
-    With the policy and the models in use, and how many requests wait for you.
+    Also shows the policy and the models in use, and how many requests wait for you.
     """
     if socket:
         place = str(paths().query)
@@ -92,7 +92,7 @@ def lock(*, as_json: bool) -> None:
 def unlock(*, keyring: bool, recovery: bool, as_json: bool) -> None:
     """Open the vault, so that requests are answered.
 
-    The passphrase is asked for; where no terminal is, it is one line of the standard input.
+    It asks for the passphrase; without a terminal, it reads one line of the standard input.
     """
     method = method_of(keyring=keyring, recovery=recovery)
     with door() as client:

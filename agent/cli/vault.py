@@ -82,7 +82,7 @@ def key() -> None:
 @key.command(name="list")
 @json_option
 def list_(*, as_json: bool) -> None:
-    """List the key slots; for that, nothing is opened."""
+    """List the key slots, without opening the vault."""
     found = _slots()
     if as_json:
         click.echo(record({"keys": [_record(each) for each in found]}))
@@ -97,7 +97,7 @@ def list_(*, as_json: bool) -> None:
 @method_options
 @json_option
 def add(*, kind: Kind, as_json: bool, **flags: Unpack[KeyFlags]) -> None:
-    """Let one more secret open the vault; it is opened with one that does so now.
+    """Let one more secret open the vault; you need one that opens it now.
 
     With a forgotten passphrase: `reticent vault key add passphrase --recovery`.
     """
@@ -120,9 +120,9 @@ def add(*, kind: Kind, as_json: bool, **flags: Unpack[KeyFlags]) -> None:
 @yes_option
 @json_option
 def remove(*, number: int, yes: bool, as_json: bool, **flags: Unpack[KeyFlags]) -> None:
-    """Remove the key slot ID, as `reticent vault key list` has it.
+    """Remove the key slot ID, as listed by `reticent vault key list`.
 
-    The last one that is of use everywhere stays.
+    The last slot that works on every machine cannot be removed.
 
     Whoever knows its secret and has an older copy of the vault opens that copy still: then
     `reticent vault key rotate` helps with what comes from now on.
@@ -143,7 +143,7 @@ def remove(*, number: int, yes: bool, as_json: bool, **flags: Unpack[KeyFlags]) 
 @yes_option
 @json_option
 def rotate(*, yes: bool, as_json: bool) -> None:
-    """Replace the key that everything is sealed with, and seal everything again.
+    """Replace the encryption key, and encrypt everything again.
 
     Only the passphrase that you give goes on to open the vault: other passphrases do not, and a
     recovery code is replaced by a new one. Copies made before stay what they were.
@@ -164,7 +164,7 @@ def rotate(*, yes: bool, as_json: bool) -> None:
 @yes_option
 @json_option
 def reset_clock(*, yes: bool, as_json: bool) -> None:
-    """Go by the clock again, after it was wrong.
+    """Trust the clock again after it was wrong.
 
     No time before the ledger's latest entry is taken for now, so that what has expired stays so
     where the clock is set back. If an entry was written while the clock was ahead, rules and
@@ -273,8 +273,8 @@ def _work(slot: SlotRow) -> str:
 def backup(file: Path, *, keyring: bool, recovery: bool, as_json: bool) -> None:
     """Copy the vault into FILE, encrypted as it is.
 
-    The same secrets open the copy. Where no daemon has the vault open, the passphrase is asked for:
-    a copy is made only of a vault that is whole.
+    The same secrets open the copy. If no daemon has the vault open, it asks for the passphrase,
+    to verify the vault before it is copied.
     """
     method = method_of(keyring=keyring, recovery=recovery)
     if os.path.lexists(file):
@@ -285,7 +285,7 @@ def backup(file: Path, *, keyring: bool, recovery: bool, as_json: bool) -> None:
             client.call("backup", Place(path=str(place)))
         else:
             _copy(place, method)
-    done = f"Wrote {place}. `reticent vault restore` puts it in the place of the vault."
+    done = f"Wrote {place}. `reticent vault restore` replaces the vault with it."
     click.echo(record({"file": str(place)}) if as_json else paragraph(printable(done)))
 
 
@@ -313,10 +313,10 @@ def _copy(place: Path, method: Method) -> None:
 @method_options
 @json_option
 def restore(*, file: Path, only_check: bool, keyring: bool, recovery: bool, as_json: bool) -> None:
-    """Put the backup FILE in the place of the vault, once all of it is verified.
+    """Replace the vault with the backup FILE, after verifying all of it.
 
-    The secret is one that opens the backup. The vault that it replaces stays beside it under
-    another name. The daemon must not have the vault open: run `reticent lock` first.
+    It asks for a secret that opens the backup. The old vault is kept beside it under another name.
+    The daemon must not have the vault open: run `reticent lock` first.
     """
     at = Location.of(paths())
     method = method_of(keyring=keyring, recovery=recovery)
@@ -360,7 +360,7 @@ def _verify(file: Path, secret: Secret, *, as_json: bool) -> None:
 def _check_file(file: Path) -> None:
     """Refuse what is no file before the secret is asked for."""
     if not file.is_file():
-        what = "not a file" if file.exists() else "there is no such file"
+        what = "not a file" if file.exists() else "no such file"
         raise UsageError(what, OTHER, str(file))
 
 
@@ -378,7 +378,7 @@ def _check_closed(at: Location) -> None:
 @yes_option
 @json_option
 def purge(*, yes: bool, as_json: bool) -> None:
-    """Remove everything of reticent's from this machine, for good.
+    """Remove everything that reticent stored on this machine, for good.
 
     The vault, the policy, added models, the log, the sockets, the service, what browsers
     were told, and the key in the keyring. What it is, is listed first. Backups elsewhere stay.

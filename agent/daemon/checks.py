@@ -175,7 +175,7 @@ def _socket(name: str, path: Path) -> Finding:
         (not listens(path), warn(name, stale, "nothing to do: the next daemon replaces it")),
         (status.st_mode & OTHERS, bad(name, seen, close)),
     )
-    return next((finding for is_so, finding in wrong if is_so), ok(name, f"{path} is listened to"))
+    return next((finding for is_so, finding in wrong if is_so), ok(name, f"{path} is open"))
 
 
 def check_python(here: Machine) -> Iterator[Finding]:

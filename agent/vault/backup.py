@@ -197,7 +197,7 @@ def _copy(backup: Path, to: Path, old: Database | None) -> None:
     """Copy a backup, and what SQLite may have left beside it, into files of the owner's only."""
     try:
         if not backup.is_file():
-            what = "this is not a file" if backup.exists() else "there is no such file"
+            what = "not a file" if backup.exists() else "no such file"
             raise VaultError(what, OTHER, str(backup))
         itself = old is not None and backup.samefile(old.path)
     except OSError as error:

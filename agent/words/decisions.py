@@ -84,7 +84,7 @@ def headline(decided: Decided) -> str:
     again = decided.again
     new = [name for name in decided.disclosed if name not in again]
     what = f"Send {_facts(new, decided) if new else 'nothing new' if again else 'nothing'}"
-    what += f", and {listed(titled(again, decided.titles))} again" if again else ""
+    what += f", and again {_facts(again, decided)}" if again else ""
     if decided.code != "answered":
         return f"{what}: {WHY_NOTHING[decided.code]}."
     names = titled(decided.pending, decided.titles)
@@ -182,7 +182,7 @@ def _why_nothing(decided: Decided) -> str:
 def _read(decided: Decided) -> Iterator[tuple[str, str]]:
     """Yield which known query the text was read as; where none, how to find one."""
     if decided.read_as is not None:
-        yield "read as", repr(decided.read_as)
+        yield "read as", repr(decided.read_as.replace("_", " "))
     elif decided.query:
         yield "read as", UNCOVERED
         if decided.code != "blocked":
@@ -214,7 +214,8 @@ def _planned(decided: Decided) -> Iterator[tuple[str, str]]:
 
 
 def _served(name: str, decided: Decided) -> str:
-    return listed(map(repr, decided.serves.get(name, ())), "future requests", most=NAMED)
+    queries = (repr(each.replace("_", " ")) for each in decided.serves.get(name, ()))
+    return listed(queries, "future requests", most=NAMED)
 
 
 def _withheld(decided: Decided) -> Iterator[tuple[str, str]]:

@@ -175,7 +175,7 @@ def held(found: Held, titles: Titles = NONE) -> str:
     new = f"; {found.recent} new in the last seven days" if found.recent else ""
     if not found.values:
         return f"{found.pool} knows nothing about you{new}."
-    whole = f"{counted(found.people, 'person', 'people')} of {found.model}"
+    whole = f"{counted(found.people, 'person', 'people')} in the model {found.model}"
     unset = [name for name, value in found.values.items() if value == UNSPECIFIED]
     told = ""
     if unset:

@@ -11,7 +11,7 @@ from agent.wire.decide import Code
 PRESET = '`preset = "balanced"`'  # the one line that a policy needs
 
 WHY_NOTHING: Mapping[Code, str] = {
-    "answered": "nothing helps enough to be worth sharing",
+    "answered": "no fact helps enough to be worth sharing",
     "unknown query": "the model does not cover this request",
     "blocked": "one of your rules blocks it",
     "recognised": "only one person fits what it knows, and more would confirm that it is you",
@@ -28,7 +28,7 @@ WHY_NOTHING: Mapping[Code, str] = {
 }
 BROWSER: Mapping[str, str] = {  # what only a browser can meet
     "no daemon": "Reticent was not running",
-    "no host": "this browser found no Reticent",
+    "no host": "this browser could not find Reticent",
     "too slow": "Reticent took too long, and may count it as shared",
     "too large": "the search is too long",
     "unseen": "a page searched where you could not see it",
@@ -54,7 +54,7 @@ REASONS: Mapping[str, str] = {
     "waits for you": "waits for your approval",
     "in the standing set": "part of the set sent with every request",
     "not in the standing set": "not part of the set sent with every request",
-    "in the plan": "worth it over all that it is asked",
+    "in the plan": "worth it over all its requests",
     "planned for other requests": "planned for other requests",
     "not in the plan": "helps too rarely so far",
     "known to the recipient": "already known to it",

@@ -159,8 +159,8 @@ def test_every_truncation_is_refused_or_harmless(tmp_path: Path, suffix: str) ->
 @pytest.mark.parametrize(
     ("name", "kind", "what", "hint"),
     [
-        ("user.csv", UsageError, "there is no such file", "users.csv"),
-        ("nowhere/at/all.csv", UsageError, "there is no such file", "check the path"),
+        ("user.csv", UsageError, "no such file", "users.csv"),
+        ("nowhere/at/all.csv", UsageError, "no such file", "check the path"),
         ("folder.csv", UsageError, "this is not a file", "name a file"),
         (
             "users.xlsx",

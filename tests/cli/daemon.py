@@ -101,7 +101,7 @@ OFFER = Review(
 )
 RULED = Ruled(written=None, without_effect=[])
 UNDONE = Undone(
-    what="Denied hobby for weather.example: taken back. Data already sent cannot be recalled."
+    what="Denied hobby for weather.example: undone. Data already sent cannot be recalled."
 )
 HELD = Held(
     pool="weather.example",

@@ -33,7 +33,9 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
     assert said.startswith(SUMMARY.headline)
     assert 'region coast header Shared-Attributes: region="coast"' in said
     assert "recorded entry 13 of the ledger, as told to weather.example" in said
-    assert "people 20 fit your answer; the sentence above has the expected number" in said
+    assert (
+        "people 20 fit your actual answer; the number above is the average over all answers" in said
+    )
     assert max(map(len, ran.out.splitlines())) <= 80
     decided = ("decide", {"body": Ask(recipient="weather.example", query="weather")})
     assert fake.calls == [decided, ("attributes", {})]
@@ -193,7 +195,7 @@ def test_the_object_is_the_message(run: Run) -> None:
 
 def test_a_dry_run_is_explained_as_a_decision_is(run: Run, fake: FakeDaemon) -> None:
     """What leaves first, then what waits with its rule; no candidate, no row. Nothing is asked."""
-    assert "With --explain it says" in run(*ASK, "--dry-run").out
+    assert "Add --explain to see" in run(*ASK, "--dry-run").out
     ran = run(*ASK, "--dry-run", "--explain")
     assert (ran.code, ran.err) == (0, "")
     assert [name for name, _ in fake.calls] == ["explain", "attributes"] * 2

@@ -49,10 +49,10 @@ def test_a_recipient_that_is_none_is_an_error(run: Run, fake: FakeDaemon) -> Non
     """In the daemon's words."""
 
     def unknown(recipient: str) -> None:
-        raise UsageError(f"{recipient!r} is no host", "name one")
+        raise UsageError(f"{recipient!r} is not a host name", "name one")
 
     fake.handlers["attributes"] = unknown
     assert run("policy", "attributes", "--recipient", "?").refusal() == (
-        "'?' is no host",
+        "'?' is not a host name",
         "name one",
     )

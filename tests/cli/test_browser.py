@@ -82,12 +82,12 @@ def test_the_status_before_and_after(run: Run) -> None:
     assert [each["name"] for each in before["browsers"]] == [each.name for each in BROWSERS]
     assert {each["state"] for each in before["browsers"]} == {"absent"}
     assert [each["name"] for each in before["browsers"] if each["here"]] == ["chromium", "firefox"]
-    assert "`reticent browser install` tells" in run("browser", "status").out
+    assert "`reticent browser install` connects" in run("browser", "status").out
     run("browser", "install", "firefox")
     after = run("browser", "status", "--json").record
     assert (after["relay"], after["notes"]) == ("installed", [])
     assert [each["state"] for each in after["browsers"]] == ["absent"] * 5 + ["installed"]
-    assert run("browser", "status").out.count("starts the relay") == 1
+    assert run("browser", "status").out.count("yes   connected") == 1
     paths().relay.write_text(paths().relay.read_text().replace("exec ", "exec /gone"))
     assert "is not as it would be written" in run("browser", "status").out.replace("\n", " ")
 

@@ -182,7 +182,7 @@ def test_without_figures_the_verdict_is_all(run: Run, village: Path) -> None:
     assert first == "Send 1 fact (Region); about 20 people still look like you."
     assert (read, rest) == (
         "  read as  'weather'",
-        "With --explain it says what each fact would bring and cost.\n",
+        "Add --explain to see what each fact would gain and cost.\n",
     )
 
 
@@ -293,7 +293,7 @@ def test_a_missing_model_names_the_nearest_file(run: Run, village: Path) -> None
     """As a missing attribute does."""
     near = village.with_name("vilage.safetensors")
     error, hint = run("model", "decide", "--model", near, "--query", "weather").refusal()
-    assert error == f"{near}: there is no such file"
+    assert error == f"{near}: no such file"
     assert hint == f"did you mean '{village}'?"
 
 

@@ -202,7 +202,7 @@ def test_everything_is_asked(answering: Begin) -> None:
     assert "The passphrase is too short" in ran.err
     assert "No passphrase was given: type one, or leave with Ctrl-C." in ran.err
     assert "These are not the same" in ran.err
-    assert "There is no such value: type a number from 0 to" in " ".join(ran.err.split())
+    assert "That is not one of the answers: type a number from 0 to" in " ".join(ran.err.split())
     assert "no such'" not in ran.err
     assert preset() == "strict"
     region = read(shipped_model()).attributes[read(shipped_model()).index("region")]

@@ -13,7 +13,7 @@ def test_the_case_of_a_name_counts_where_it_must() -> None:
     assert chosen("no", ["No", "no", "Yes"]) == "no"
     assert chosen("YES", ["No", "no", "Yes"]) == "Yes"
     assert chosen("1", ["x", "1"]) == "1"
-    with pytest.raises(UsageError, match="there is no 'NO'"):
+    with pytest.raises(UsageError, match="'NO' is not one of these"):
         chosen("NO", ["No", "no", "Yes"])
 
 

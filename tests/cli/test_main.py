@@ -131,7 +131,7 @@ def test_a_path_does_not_steer_the_terminal(run: Run) -> None:
     """It is shown with a sign in place of what would."""
     error, _ = run("model", "info", "a\x1b[2Jb\nc").refusal()
     shown = "\N{REPLACEMENT CHARACTER}"
-    assert error == f"a{shown}[2Jb{shown}c: there is no such file"
+    assert error == f"a{shown}[2Jb{shown}c: no such file"
 
 
 @pytest.fixture

@@ -201,7 +201,7 @@ def test_an_interruption_that_got_lost_leaves_no_model(
         (["--out", "x" * 241 + ".safetensors"], "more than 240 bytes", "shorter"),
         (["--out", "model.csv"], "model.csv: the name of a model ends in .safetensors", "call it"),
         (["--out", "no/m.safetensors"], "no: no such folder", "make it first"),
-        (["--users", str(TABLES / "user.csv")], "there is no such file", "users.csv"),
+        (["--users", str(TABLES / "user.csv")], "no such file", "users.csv"),
         (["--users", str(TABLES / "events.csv")], "'query'", "swapped"),
     ],
 )

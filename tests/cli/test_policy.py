@@ -43,7 +43,7 @@ def test_what_does_nothing_is_noted_and_no_problem(asked: Run) -> None:
     lines = said.out.splitlines()
     assert lines[0] == (
         "dead.toml:2: note: attributes.regoin: no attribute of the model is 'regoin' "
-        "(did you mean 'region'? until that is mended it does not leave)"
+        "(did you mean 'region'? until you correct it, it is not sent)"
     )
     assert [line.split(":")[1] for line in lines] == [
         "2",
@@ -147,10 +147,10 @@ def test_nothing_in_a_file_steers_the_terminal(asked: Run, folder: Path) -> None
         (["explain", "--recipient", "a.test"], "missing option '--query'"),
         (["explain", "--query", "x"], "missing option '--recipient'"),
         (["explain", "--recipient", "a.test", "--query", " "], "the query is empty"),
-        (["explain", "--recipient", "a b", "--query", "x"], "'a b' is no host"),
-        (["show", "--recipient", ""], "'' is no host"),
+        (["explain", "--recipient", "a b", "--query", "x"], "'a b' is not a host name"),
+        (["show", "--recipient", ""], "'' is not a host name"),
         (["show", "policy.toml"], "unexpected extra argument"),
-        (["check", "--model", "none.safetensors"], "none.safetensors: there is no such file"),
+        (["check", "--model", "none.safetensors"], "none.safetensors: no such file"),
         (["chek"], "unknown command 'chek'"),
     ],
 )

@@ -116,7 +116,7 @@ def test_values_are_set_and_unset(
         (["unset"], "missing argument", "--help"),
         (["shw"], "unknown command 'shw'", "did you mean 'show'?"),
         (["export"], "missing argument 'FILE'", "--help"),
-        (["import", "nothing.toml"], "there is no such file", "wrong.toml"),
+        (["import", "nothing.toml"], "no such file", "wrong.toml"),
     ],
 )
 @pytest.mark.usefixtures("village_only")
@@ -319,7 +319,7 @@ def test_values_are_asked_for_with_the_choices_numbered(
     assert ran.out == f"Set region.\n{BACK}\n"
     assert "1 coast  2 hills" in ran.err
     assert "0 prefer not to say" in ran.err
-    assert "There is no such value: type a number from 0 to" in ran.err
+    assert "That is not one of the answers: type a number from 0 to" in ran.err
     assert "sesame" not in ran.out + ran.err
     answering(monkeypatch, "1", "-")
     assert run("profile", "set", "region", "hobby", "shoe_size").code == 0

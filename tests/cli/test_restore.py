@@ -77,7 +77,7 @@ def test_a_damaged_vault_is_replaced(restore: Restored, saved: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "given", "refusal"),
     [
-        (lambda file: file.unlink(), "", (2, "there is no such file")),
+        (lambda file: file.unlink(), "", (2, "no such file")),
         (lambda file: (file.unlink(), file.mkdir()), "", (2, "saved.db: not a file")),
         (
             lambda file: file.write_bytes(b"rubbish"),

@@ -118,7 +118,7 @@ def test_what_carried_nothing_is_said_once(
     lines = watched(*(("nothing", number) for number in (-3, -4, -5)))
     assert [line.partition(": ")[2] for line in lines] == [
         "Sent nothing to books.example: one of your rules blocks it.",
-        "Sent nothing to books.example: nothing helps enough to be worth sharing.",
+        "Sent nothing to books.example: no fact helps enough to be worth sharing.",
         "Sent nothing to books.example: 2 facts wait for your approval.",
     ]
     assert [name for name, _ in fake.calls].count("requests") == 1

@@ -168,7 +168,7 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
         for name in names & dict(entry.record.disclosed).keys():  # type: ignore[union-attr]
             told.setdefault(pool_of(entry.record.host), set()).add(name)
     assert said.startswith("Changed ")
-    assert said.endswith(": taken back. None of it was sent in the meantime.") == (not told)
+    assert said.endswith(": undone. None of it was sent in the meantime.") == (not told)
     for pool in {pool_of(host) for host in HOSTS}:
         part = said.partition(f"{pool} was told ")[2].partition(";")[0].removesuffix(".")
         assert {*part.replace(" and ", ", ").split(", ")} - {""} == told.get(pool, set())
@@ -185,7 +185,7 @@ def test_a_change_is_taken_back_until_the_vault_locks() -> None:
     with pytest.raises(VaultError):
         calls.undo()
     vault.records.full = False
-    assert calls.undo().what.startswith("Changed age in your profile: taken back.")
+    assert calls.undo().what.startswith("Changed age in your profile: undone.")
     assert vault.profile.values() == old
     calls.change_profile(ProfileChange(unset=["age"]))
     agent.lock()

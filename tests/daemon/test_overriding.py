@@ -44,8 +44,7 @@ def test_a_word_holds_and_is_taken_back(opened: Home) -> None:
         assert (ruled.written is None) == (told == "review")
         assert not carried(opened)
         assert opened.calls.undo() == Undone(
-            what="Said never of age for shop.example: taken back. "
-            "Data already sent cannot be recalled."
+            what="Said never of age for shop.example: undone. Data already sent cannot be recalled."
         )
         assert opened.bus.kinds == [told, told]
         assert carried(opened)
@@ -92,7 +91,7 @@ def test_a_verdict_is_taken_back_and_what_left_stays_told(opened: Home) -> None:
     assert "age" in opened.calls.decide(SHOP).attributes
     entries = opened.calls.ledger()
     said = opened.calls.undo().what
-    assert said.startswith("Approved age for shop.example: taken back. Data already sent cannot be")
+    assert said.startswith("Approved age for shop.example: undone. Data already sent")
     assert opened.calls.ledger() == entries
     assert opened.paths.policy.read_text() == text
     by_then = replace(review, more_bits=None, people_left=None)  # the recipient knows more now

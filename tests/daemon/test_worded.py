@@ -20,7 +20,7 @@ NOTHING = Knowledge()
 COAST = Knowledge((("region", 1),))
 LAST = Knowledge((("shoe_size", 1), ("region", 1)))  # one person only
 NOBODY = Knowledge((("shoe_size", 1), ("region", 3)))
-AGAIN = "Send nothing new, and Region again"
+AGAIN = "Send nothing new, and again 1 fact (Region)"
 
 
 def decided(query: str = "weather", knowledge: Knowledge = COAST, **demands: object) -> Decision:
@@ -41,7 +41,7 @@ PAST = decided(limits=Limits(k=PEOPLE))  # the coast has fewer people than that
     [
         (decided(knowledge=NOTHING), "Send 1 fact (Region); about 20 people still look like you."),
         (decided(), f"{AGAIN}; all 20 people who looked like you still do."),
-        (decided("music"), "Send 1 fact (Hobby), and Region again; about "),
+        (decided("music"), "Send 1 fact (Hobby), and again 1 fact (Region); about "),
         (decided(nothing=True), f"Send nothing: {WHY_NOTHING['blocked']}."),
         (decided("knees"), f"Send nothing: {WHY_NOTHING['unknown query']}."),
         (decided(knowledge=LAST), f"{AGAIN}: {WHY_NOTHING['recognised']}."),

@@ -93,9 +93,9 @@ def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "so2017.safetensors").write_text("")
     with pytest.raises(UsageError) as caught:
         file.read(tmp_path / "so2071.safetensors")
-    assert caught.value.what == "there is no such file"
+    assert caught.value.what == "no such file"
     assert caught.value.hint == f"did you mean '{tmp_path / 'so2017.safetensors'}'?"
-    with pytest.raises(UsageError, match="there is no such file"):
+    with pytest.raises(UsageError, match="no such file"):
         file.read(tmp_path / "no" / "so2017.safetensors")
 
 

@@ -260,7 +260,7 @@ def test_the_nearest_attribute_is_named() -> None:
     """And none where there is no model, or where nothing is near."""
     text = '[attributes]\n"gendr" = "never"\n"devs_*" = "ask"\nxyz = "ask"\n'
     hints = [each.hint for each in remarks(text)]
-    assert hints[0] == "did you mean 'gender'? until that is mended it does not leave"
+    assert hints[0] == "did you mean 'gender'? until you correct it, it is not sent"
     assert hints[1].startswith("the nearest is 'dev_")
     assert hints[2] == "`reticent model info` lists its attributes"
     assert audit(policy_of(text), None, TODAY) == ()

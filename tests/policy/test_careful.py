@@ -49,7 +49,7 @@ def test_what_is_nearly_named_does_not_leave(word: str) -> None:
     assert ruled(text) == {"gender": "auto", "salary": "never"}
     assert ruled(f"{text}\nsalary = 'always'")["salary"] == "never"
     [remark] = misspelt(policy_of(text), MODEL)
-    assert remark.hint == "did you mean 'salary'? until that is mended it does not leave"
+    assert remark.hint == "did you mean 'salary'? until you correct it, it is not sent"
 
 
 @pytest.mark.parametrize(

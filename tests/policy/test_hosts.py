@@ -162,7 +162,7 @@ def test_examples_of_hosts(text: str, host: str) -> None:
 )
 def test_examples_of_what_is_no_host(text: str, why: str) -> None:
     """Each says why."""
-    with pytest.raises(UsageError, match="is no host: .*" + why) as caught:
+    with pytest.raises(UsageError, match="is not a host name: .*" + why) as caught:
         host_of(text)
     assert "books.example" in caught.value.hint
 

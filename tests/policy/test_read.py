@@ -162,7 +162,13 @@ def problems(text: str) -> list[Problem]:
             "groups.adverts = 'a.b'\n[[rule]]\nrecipient = 'advert'\nk = 1",
             *(3, "rule[1].recipient", "unknown group 'advert'", "did you mean 'adverts'?"),
         ),
-        ("[[rule]]\nrecipient = 'a..b'\nk = 1", 2, "rule[1].recipient", "'a..b' is no host", HOST),
+        (
+            "[[rule]]\nrecipient = 'a..b'\nk = 1",
+            2,
+            "rule[1].recipient",
+            "'a..b' is not a host name",
+            HOST,
+        ),
         (
             f"{RULE}attribute = 'a b'\nguard = 1",
             *(3, "rule[1].attribute", "'a b' is no name of an attribute", NAMED),

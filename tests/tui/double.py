@@ -65,7 +65,7 @@ class Double:
             "requests": lambda **_: [],
             "attributes": lambda **_: [],
             "reviews": says([]),
-            "undo": says(Undone(what="Denied region: taken back.")),
+            "undo": says(Undone(what="Denied region: undone.")),
             "events": self.quiet,
             **self.calls,
         }

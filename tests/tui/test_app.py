@@ -137,7 +137,7 @@ def test_undo_says_what_was_taken_back() -> None:
     async def test(path: Path) -> None:
         async with running(path) as shown:
             await shown.pilot.press("u")
-            await shown.until(lambda: "Denied region: taken back." in shown.text())
+            await shown.until(lambda: "Denied region: undone." in shown.text())
 
     with double() as (_, path):
         going(test(path))

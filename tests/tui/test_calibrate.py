@@ -165,7 +165,7 @@ def test_more_attributes_are_asked_about(live: Live) -> None:
     async def test() -> None:
         async with running(live.paths.control) as shown:
             await come(shown)
-            assert "o asks about 32 attributes more" in told(shown, "#calibrate-progress")
+            assert "o asks about 32 more attributes" in told(shown, "#calibrate-progress")
             await shown.pilot.press("o")
             await shown.until(lambda: " of 51," in told(shown, "#calibrate-progress"))
 

@@ -152,7 +152,7 @@ class Step:
     @property
     def sentence(self) -> str:
         """What is taken back."""
-        return f"{self.what}: taken back."
+        return f"{self.what}: undone."
 
 
 def verdict_on(decided: str, names: Sequence[str], whom: str | None) -> str:

@@ -53,7 +53,7 @@ OUTCOME_HELP = (
 )
 NOTHING = "Nothing to show: without an answer there is no price. b goes back to the questions."
 LEAD = (
-    "What is being known worth to you? A few questions of about two minutes find your own prices. "
+    "What is your privacy worth to you? A few questions of about two minutes find your own prices. "
     "Answer for the attribute, never because of your own value of it. Your answers are private: "
     "they are in memory only, and locking forgets them."
 )
@@ -267,7 +267,7 @@ class CalibratePage(Page):
         self.refresh_bindings()
 
     def _progress(self) -> str:
-        more = f"; o asks about {self._at.more} attributes more" if self._at.more else ""
+        more = f"; o asks about {self._at.more} more attributes" if self._at.more else ""
         return f"{self._at.progress()}{more}; {OTHERS}"
 
     def _said(self) -> Content:

@@ -70,7 +70,7 @@ def headline(rules: RulesStatus, now: datetime) -> str:
         return f"{stay}No rule has decided since {_exactly(rules.since, now)}."
     names = ", ".join(each.name for each in last[:NAMED])
     more = f" and {len(last) - NAMED} more" if len(last) > NAMED else ""
-    return f"{stay}Last at {_exactly(at, now)}: {names}{more}"
+    return f"{stay}Decided last, at {_exactly(at, now)}: {names}{more}"
 
 
 def last_of(rules: RulesStatus) -> tuple[datetime | None, list[RuleStatus]]:

@@ -180,7 +180,7 @@ def held_said(row: Row) -> str:
     if not row.own:
         return "Set for each request; nobody keeps it."
     if not row.holders:
-        return "Nobody knows it."
+        return "No recipient knows it."
     return f"Known to {listed(row.holders, most=MOST_NAMED)}."
 
 

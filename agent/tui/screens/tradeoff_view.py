@@ -81,7 +81,7 @@ def facts(
     knee = " Beyond it, sharing more costs much and helps little." if index == found.knee else ""
     lines = [
         ("shares", f"{_named(point.disclosed, titles)}.{here}{knee}"),
-        ("people", f"To the recipient, {alike(point.people_left)} then."),
+        ("people", f"To the recipient, {alike(point.people_left)}."),
         *_against(point, now, titles),
         *([("beaten", "Another set helps as much and costs less.")] if point.beaten else []),
     ]

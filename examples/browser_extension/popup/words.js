@@ -24,7 +24,7 @@ export const STATES = {
 };
 
 export const WHY_NOTHING = {
-  "answered": "nothing helps enough to be worth sharing",
+  "answered": "no fact helps enough to be worth sharing",
   "unknown query": "the model does not cover this request",
   "blocked": "one of your rules blocks it",
   "recognised": "only one person fits what it knows, and more would confirm that it is you",
@@ -39,7 +39,7 @@ export const WHY_NOTHING = {
   "too many": "too many requests in one minute",
   "too many from pages": "pages asked too often in one minute",
   "no daemon": "Reticent was not running",
-  "no host": "this browser found no Reticent",
+  "no host": "this browser could not find Reticent",
   "too slow": "Reticent took too long, and may count it as shared",
   "too large": "the search is too long",
   "unseen": "a page searched where you could not see it",
@@ -52,7 +52,7 @@ export const REASONS = {
   "waits for you": "waits for your approval",
   "in the standing set": "part of the set sent with every request",
   "not in the standing set": "not part of the set sent with every request",
-  "in the plan": "worth it over all that it is asked",
+  "in the plan": "worth it over all its requests",
   "planned for other requests": "planned for other requests",
   "not in the plan": "helps too rarely so far",
   "known to the recipient": "already known to it",

@@ -178,7 +178,7 @@ def test_whole_numbers_are_ids_and_seconds_too(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     """With the nearest that is."""
     files = written(tmp_path)
-    with pytest.raises(UsageError, match="there is no such file") as caught:
+    with pytest.raises(UsageError, match="no such file") as caught:
         open_log(files._replace(sites=tmp_path / "site.csv"))
     assert "sites.csv" in caught.value.hint
 

@@ -97,7 +97,7 @@ def test_undo_restores_all_that_a_word_changed(
         assert (office.consent._state, office.path.read_bytes()) == (state, text)  # noqa: SLF001
         return
     said = office.consent.undo(office.now)
-    assert ": taken back." in said
+    assert ": undone." in said
     assert (ALREADY_SENT in said) == (last.said != "dismiss")
     assert (office.consent._state, office.path.read_bytes()) == (state, text)  # noqa: SLF001
     assert office.path.stat().st_mode & 0o777 == 0o640
@@ -134,20 +134,19 @@ def test_undo_says_what_was_said(office: Office) -> None:
     expected = []
     for decided, verb in (("approve", "Approved"), ("deny", "Denied")):
         office.say(review, decided, names=[name])
-        expected.append(f"{verb} {name} for @shops: taken back. {ALREADY_SENT}")
+        expected.append(f"{verb} {name} for @shops: undone. {ALREADY_SENT}")
         assert office.consent.undo(office.now) == expected[-1]
     word = Override(recipient="a.example", names=["age"], disclose="never", about="everyone")
     office.consent.override(word, office.now)
     assert (
-        office.consent.undo(office.now)
-        == f"Said never of age for everyone: taken back. {ALREADY_SENT}"
+        office.consent.undo(office.now) == f"Said never of age for everyone: undone. {ALREADY_SENT}"
     )
     office.say(review, "deny", "until restart")
     assert office.consent.undo(office.now).startswith("Denied ")
     office.consent.dismiss(review.id)
     said = office.consent.undo(office.now)
     assert said.startswith("Dismissed ")
-    assert said.endswith("for @shops: taken back.")
+    assert said.endswith("for @shops: undone.")
     assert office.consent.reviews(office.now) == [review]
 
 

@@ -52,7 +52,7 @@ def test_the_tables_and_the_record_say_the_same(capsys: pytest.CaptureFixture[st
         (["--people", "0"], "--people cannot be 0"),
         (["--per-day", "0"], "--per-day cannot be 0"),
         (["--seed", "-1"], "--seed cannot be -1"),
-        (["--users", "nowhere.csv"], "there is no such file"),
+        (["--users", "nowhere.csv"], "no such file"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(

@@ -87,7 +87,7 @@ def test_what_decided_last_has_a_mark_and_nothing_else_does(policy: RulesStatus)
         assert (OVER in signs) == rule.expired
         assert (REMARK in signs) == (bool(rule.remarks) and not rule.expired)
     said = headline(policy, NOW)
-    assert (f"Last at {max(times):%H:%M:%S}" in said) if times else ("No rule has" in said)
+    assert (f"Decided last, at {max(times):%H:%M:%S}" in said) if times else ("No rule has" in said)
 
 
 @given(POLICIES, RULE, st.integers(0, 6))

@@ -41,7 +41,7 @@ def test_what_decided_last_moves_with_a_request(world: World) -> None:
             await shown.until(lambda: "It last decided something at" in shown.text())
             assert under(shown).said.startswith("open")
             assert "*" in under(shown).cells[0].text
-            top = next(line for line in shown.text().splitlines() if "Last at" in line)
+            top = next(line for line in shown.text().splitlines() if "Decided last, at" in line)
             assert "open" in top
             world.ask("elsewhere.example")
             await shown.until(lambda: "*" not in under(shown).cells[0].text)

@@ -68,7 +68,7 @@ def test_the_figures_are_those_of_the_point() -> None:
     """In words, with the unit of the cost."""
     said = dict(facts(CURVE, 2, TITLES, figures=True))
     assert said["shares"].startswith("age and d.")
-    assert said["people"] == "To the recipient, about 33 people still look like you then."
+    assert said["people"] == "To the recipient, about 33 people still look like you."
     assert said["helps"].startswith("0.100 bits better served")
     assert said["costs"].startswith(
         "1.00 % more chance that one guess finds you; in bits 0.030 at λ = 3, "
