@@ -16,8 +16,10 @@ def test_the_page_says_what_and_since_when_and_how_much_that_is(run: Run, fake: 
     assert (ran.code, ran.err) == (0, "")
     assert fake.calls == [("knowledge", {"recipient": "@weather"}), ("attributes", {})]
     said = " ".join(ran.out.split())
-    head = "weather.example knows 2 facts about you. To it, you blend in with 20 of 60 people in"
-    assert said.startswith(f"{head} village; 1 new in the last seven days.")
+    head = (
+        "weather.example knows 2 facts about you. To it, you blend in with 20 of 60 people in the"
+    )
+    assert said.startswith(f"{head} model village; 1 new in the last seven days.")
     assert "region coast 2026-03-02" in said
     assert max(map(len, ran.out.splitlines())) <= 80
 

@@ -95,8 +95,8 @@ KNOWN: dict[str, Any] = {
         (
             decided(**KNOWN),
             (
-                "Send nothing new, and again 1 fact (region of the world); all 60 people who looked like "
-                "you still do."
+                "Send nothing new, and again 1 fact (region of the world); all 60 people who "
+                "looked like you still do."
             ),
         ),
         (
@@ -110,7 +110,10 @@ KNOWN: dict[str, Any] = {
         (silent(code="unknown query"), f"Send nothing: {WHY_NOTHING['unknown query']}."),
         (
             decided(code="recognised", **KNOWN),
-            f"Send nothing new, and again 1 fact (region of the world): {WHY_NOTHING['recognised']}.",
+            (
+                "Send nothing new, and again 1 fact (region of the world): "
+                f"{WHY_NOTHING['recognised']}."
+            ),
         ),
         (silent(outcomes=[]), "Send nothing: your rules allow nothing."),
         (

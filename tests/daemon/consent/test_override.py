@@ -16,7 +16,7 @@ from agent.decision.terms import Terms
 from agent.errors import UsageError
 from agent.wire.policy import Disclose, Override
 from policy.match import Ruling
-from tests.daemon.consent.test_verdicts import MODEL, POLICIES, ruled
+from tests.daemon.consent.test_verdicts import MODEL, POLICIES, ruled, value_of
 from tests.daemon.office import TEXT, Office, open_office
 from tests.decision.made import NAMES
 
@@ -59,14 +59,6 @@ def spoken(policy: str, new: list[Said], host: str) -> Spoken:
     words = say((), new)
     ruling, terms = ruled(policy, host)
     return Spoken(words, ruling, terms, overlaid(terms, words, host))
-
-
-def value_of(terms: Terms, name: str) -> str:
-    """Return what terms say of an attribute."""
-    parts = {"never": terms.excluded, "ask": terms.ask, "always": terms.always}
-    found = [value for value, names in parts.items() if name in names]
-    assert len(found) <= 1
-    return found[0] if found else "auto"
 
 
 @pytest.fixture

@@ -26,7 +26,6 @@ from agent.decision.terms import Terms, terms_under
 from agent.wire.policy import Decided, Disclose
 from policy.match import Rulebook, Ruling
 from policy.read import preset, read
-from tests.daemon.consent.test_override import value_of
 from tests.decision.made import NAMES, made_model
 
 MODEL = made_model(1)
@@ -39,6 +38,14 @@ POLICIES = st.lists(
     unique_by=lambda pair: pair[0],
 ).map(lambda pairs: "[attributes]\n" + "".join(f'{name} = "{each}"\n' for name, each in pairs))
 VALUES = st.sampled_from(get_args(Disclose))
+
+
+def value_of(terms: Terms, name: str) -> str:
+    """Return what terms say of an attribute."""
+    parts = {"never": terms.excluded, "ask": terms.ask, "always": terms.always}
+    found = [value for value, names in parts.items() if name in names]
+    assert len(found) <= 1
+    return found[0] if found else "auto"
 
 
 @dataclass(frozen=True)
