@@ -235,7 +235,7 @@ def test_what_is_guarded_must_be_taken_out_of_the_policy(
     office.path.write_text(f"{LOOSE}[attributes]\ngender = {{ guard = 1.0 }}\n")
     with pytest.raises(UsageError, match=r"gender is guarded by 'attributes.gender'") as raised:
         override(office, ["age", "gender"], disclose, lasting=lasting)
-    assert "take the guard out" in raised.value.hint
+    assert "remove the guard" in raised.value.hint
     office.consent.refuse("a.example", office.now)
     refused = office.path.read_text()
     if disclose == "never":
