@@ -181,7 +181,9 @@ def firefox(folder: Path, places: Paths, *extensions: Path) -> Iterator[Firefox]
     with _process(profile, home) as process, (folder / "output").open("w"):
         marionette = Marionette(until(lambda: _port(profile, process), "Firefox"))
         try:
-            marionette.call("WebDriver:NewSession", capabilities={"pageLoadStrategy": "none"})
+            patience = {"script": 120_000}  # ms: on a busy machine a page may open slowly
+            asked = {"pageLoadStrategy": "none", "timeouts": patience}
+            marionette.call("WebDriver:NewSession", capabilities=asked)
             for each in extensions:
                 marionette.call("Addon:Install", path=str(each), temporary=True)
             driven = Firefox(marionette)

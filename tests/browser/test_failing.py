@@ -74,12 +74,17 @@ def test_a_relay_killed_under_a_question(world: World) -> None:
     """It costs that search its header, and the next one none."""
     waits = threading.Event()
     world.daemon.answer = lambda ask: answered(ask) if waits.wait(LATE) else locked(ask)
-    world.browser.go(world.recipient.search("killed"))
-    world.daemon.heard(RelayedDecide)
-    assert killed(world.places.query) == 1
-    world.browser.shows("killed")
+    for attempt in range(5):  # on a busy machine a question may time out before the kill
+        query = f"killed {attempt}"
+        world.browser.go(world.recipient.search(query))
+        world.daemon.heard(RelayedDecide, attempt + 1)
+        ended = killed(world.places.query)
+        world.browser.shows(query)
+        assert [each.header for each in world.recipient.searches(query)] == [None]
+        if ended:
+            break
+    assert ended == 1
     waits.set()
-    assert [each.header for each in world.recipient.searches("killed")] == [None]
     world.browser.says("off", "slow")  # Firefox may notice after the time-out
     until(lambda: found_again(world), "a header")
     world.browser.says("1")
