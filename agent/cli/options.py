@@ -2,11 +2,12 @@
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
+from functools import wraps
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 import click
 import msgspec
@@ -16,6 +17,7 @@ from agent.wire.base import LONGEST_HOST, LONGEST_QUERY
 
 PATH = click.Path(path_type=Path)
 PIPE = "-"
+P = ParamSpec("P")
 V = TypeVar("V")
 ASKED = "What is asked; - reads it from the standard input, where no other user sees it."
 
@@ -52,6 +54,29 @@ seed_option = click.option(
 def record(message: object) -> str:
     """Return a message, or plain types that hold some, as one JSON object of ASCII."""
     return json.dumps(msgspec.to_builtins(message), indent=2, allow_nan=False)
+
+
+class Answer(NamedTuple):
+    """What a command has to say: one object for programs, a page for people, and its exit code."""
+
+    message: object
+    page: str
+    exit_code: int = 0
+
+
+def answers(command: Callable[P, Answer]) -> Callable[P, None]:
+    """Give a command the option `--json`, and print what it returns: the page, or the object."""
+
+    @json_option
+    @wraps(command)
+    def printed(*given: P.args, **named: P.kwargs) -> None:
+        as_json = named.pop("as_json")
+        message, page, exit_code = command(*given, **named)
+        click.echo(record(message) if as_json else page)
+        if exit_code:
+            click.get_current_context().exit(exit_code)
+
+    return printed
 
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ class Column(NamedTuple):
 
 
 def paragraph(text: str, indent: str = "") -> str:
-    """Return a text in lines of at most 80 columns; a command in backquotes stays in one."""
+    """Return a text in printable lines of at most 80 columns, no command in backquotes broken."""
     return "\n".join(_wrapped(text, WIDTH, indent, indent))
 
 
@@ -51,7 +51,7 @@ def strong(text: str) -> str:
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
-    """Return an indented table of at most 80 columns."""
+    """Return an indented table of at most 80 columns, in which nothing steers the terminal."""
     widths = [
         max(len(text) for text in (column.title, *(row[place] for row in rows)))
         for place, column in enumerate(columns)
@@ -63,7 +63,10 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
             widths[place] = min(widths[place], max(room, columns[place].least))
     lines = [_line(columns, widths, [column.title for column in columns])]
     for row in rows:
-        cells = [_cell(*each) for each in zip(columns, widths, row, strict=True)]
+        cells = [
+            _wrapped(text, width) if column.wraps and text else [printable(text)]
+            for column, width, text in zip(columns, widths, row, strict=True)
+        ]
         lines += [_line(columns, widths, texts) for texts in zip_longest(*cells, fillvalue="")]
     return "\n".join(lines)
 
@@ -79,13 +82,6 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def _cell(column: Column, width: int, text: str) -> list[str]:
-    """Return the lines of one cell."""
-    if not column.wraps or not text:
-        return [text]
-    return _wrapped(text, width)
-
-
 def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
     """Return a text in lines, each as it begins: no command that fits is broken."""
     room = width - max(len(first), len(rest))
@@ -93,7 +89,7 @@ def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str
     lines = textwrap.wrap(
         kept, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
     )
-    return [line.replace(_TOGETHER, " ") for line in lines]
+    return [printable(line.replace(_TOGETHER, " ")) for line in lines]
 
 
 def _kept(command: str, room: int) -> str:
@@ -128,7 +124,7 @@ def _shortened(text: str) -> str:
 
 def told(text: str) -> None:
     """Say something beside the answer: on the error stream, wrapped."""
-    click.echo(paragraph(printable(text)), err=True)
+    click.echo(paragraph(text), err=True)
 
 
 def note(text: str) -> None:
