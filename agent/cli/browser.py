@@ -2,26 +2,26 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import click
 
 from agent.cli.daemon import usual
 from agent.cli.groups import Commands
-from agent.cli.options import OneOf, json_option, record
-from agent.cli.printing import Column, paragraph, printable, table
+from agent.cli.options import Answer, OneOf, answers
+from agent.cli.printing import Column, listing, paragraph, table
 from agent.daemon.browsers import (
     BROWSERS,
     Browser,
     Seen,
     System,
+    install_manifests,
     is_here,
     look_at_launcher,
     look_at_manifests,
+    remove_manifests,
     sandboxes,
 )
-from agent.daemon.browsers import install_manifests as written
-from agent.daemon.browsers import remove_manifests as removed
 from agent.daemon.doctor import confined
 from agent.errors import UsageError
 from agent.paths import paths
@@ -33,7 +33,7 @@ STATES = {
     "differing": "connected to another installation of reticent",
     "foreign": "has a manifest that is not reticent's",
 }
-COLUMNS = (Column("browser"), Column("here"), Column("state", wraps=True))
+COLUMNS = (Column("browser"), Column("installed"), Column("state", wraps=True))
 
 which = click.argument("browser", metavar="[BROWSER]...", nargs=-1, type=OneOf(NAMES))
 
@@ -43,115 +43,90 @@ def system() -> System:
     return System(usual(), os.environ)
 
 
-def told() -> list[str]:
-    """Return the manifests that name our launcher."""
-    return [str(each.path) for each in look_at_manifests(system(), paths()) if each.mine]
-
-
-def removed_manifests() -> list[str]:
-    """Remove all manifests that name our launcher; return them."""
-    return [str(each) for each in removed(look_at_manifests(system(), paths()))]
+def manifests(browsers: Iterable[Browser] = BROWSERS) -> tuple[Seen, ...]:
+    """Return the manifests of browsers, ours or not, as they are now."""
+    return look_at_manifests(system(), paths(), browsers)
 
 
 @click.group(cls=Commands)
 def browser() -> None:
-    """Let your browsers reach the daemon, for reticent's extension alone."""
+    """Let your browsers reach the daemon, through reticent's extension only."""
 
 
 @browser.command()
 @which
-@json_option
-def install(*, browser: Sequence[str], as_json: bool) -> None:
+@answers
+def install(browser: Sequence[str]) -> Answer:
     """Connect each BROWSER, by default all that are installed.
 
     \b
     BROWSER is one of chromium, chrome, brave, edge, vivaldi, firefox.
-    Nothing of theirs is changed; `remove` takes it away again.
+    Your browsers' own files are left alone; `remove` undoes it.
     """  # noqa: D301  (click's mark, which stands for itself)
-    chosen = _chosen(browser) or _here()
+    chosen = _chosen(browser) or [each for each in BROWSERS if is_here(each, system())]
+    boxed = _confined()
     if not chosen:
-        raise _nobody()
-    places = [
-        str(each)
-        for each in written(look_at_manifests(system(), paths(), chosen), paths(), sys.executable)
-    ]
-    notes = [f"{what}: {fix}." for what, fix in _confined()]
-    if as_json:
-        whose = [each.name for each in chosen]
-        click.echo(record({"browsers": whose, "written": places, "notes": notes}))
-        return
+        none = ("no browser was found", f"name one: {', '.join(NAMES)}")
+        raise UsageError(*next(iter(boxed), none))
+    places = [*map(str, install_manifests(manifests(chosen), paths(), sys.executable))]
+    notes = [f"{what}: {fix}." for what, fix in boxed]
     titles = ", ".join(each.title for each in chosen)
-    lines = ["Wrote:", *(f"  {each}" for each in places)]
-    _say([*lines, f"{titles}: once the extension is there, it reaches the daemon."], notes)
+    then = f"{titles} can reach the daemon once the extension is installed there."
+    page = "\n".join([listing("Wrote:", places), *map(paragraph, [then, *notes])])
+    names = [each.name for each in chosen]
+    return Answer({"browsers": names, "written": places, "notes": notes}, page)
 
 
 @browser.command()
 @which
-@json_option
-def remove(*, browser: Sequence[str], as_json: bool) -> None:
+@answers
+def remove(browser: Sequence[str]) -> Answer:
     """Disconnect each BROWSER, by default all of them."""
-    gone = [
-        str(each)
-        for each in removed(look_at_manifests(system(), paths(), _chosen(browser) or BROWSERS))
-    ]
-    if not told() and look_at_launcher(paths(), sys.executable) in {"installed", "differing"}:
+    gone = [*map(str, remove_manifests(manifests(_chosen(browser) or BROWSERS)))]
+    ours = any(each.mine for each in manifests())
+    if not ours and look_at_launcher(paths(), sys.executable) in {"installed", "differing"}:
         paths().relay.unlink()
         gone.append(str(paths().relay))
-    if as_json:
-        click.echo(record({"removed": gone}))
-    elif gone:
-        _say(
-            ["Removed; a browser that runs has it until it ends:", *(f"  {each}" for each in gone)]
-        )
-    else:
-        click.echo("No browser knew of this relay, so nothing was removed.")
+    head = "Removed; a running browser stays connected until you close it:"
+    none = "No browser was connected, so nothing was removed."
+    return Answer({"removed": gone}, listing(head, gone) if gone else none)
 
 
 @browser.command()
-@json_option
-def status(*, as_json: bool) -> None:
+@answers
+def status() -> Answer:
     """Show which browsers are installed, and which are connected."""
-    whose = system()
-    seen = look_at_manifests(whose, paths())
+    whose, seen = system(), manifests()
     notes = [f"{what}: {fix}." for what, fix in _confined()]
     relay = look_at_launcher(paths(), sys.executable)
-    if as_json:
-        rows = [_row(each, whose) for each in seen]
-        click.echo(record({"browsers": rows, "relay": relay, "notes": notes}))
-        return
-    cells = [
+    found = [
+        {
+            "name": each.browser.name,
+            "here": is_here(each.browser, whose),
+            "sandboxes": [*sandboxes(each.browser, whose)],
+            "state": each.state,
+            "manifest": str(each.path),
+        }
+        for each in seen
+    ]
+    message = {"browsers": found, "relay": relay, "notes": [*notes]}
+    rows = [
         (each.browser.title, "yes" if is_here(each.browser, whose) else "no", STATES[each.state])
         for each in seen
     ]
     if not any(each.mine for each in seen):
-        notes.append("`reticent browser install` connects those that are here.")
+        notes.append("`reticent browser install` connects those that are installed.")
     elif relay != "installed":
-        notes.append(f"{paths().relay} is not as it would be written: `reticent browser install`.")
-    _say([table(COLUMNS, cells)], notes)
-
-
-def _row(seen: Seen, whose: System) -> dict[str, object]:
-    """Return what is said of a browser to a program."""
-    return {
-        "name": seen.browser.name,
-        "here": is_here(seen.browser, whose),
-        "sandboxes": [*sandboxes(seen.browser, whose)],
-        "state": seen.state,
-        "manifest": str(seen.path),
-    }
+        notes.append(f"{paths().relay} is out of date: run `reticent browser install`.")
+    return Answer(message, "\n".join([table(COLUMNS, rows), *map(paragraph, notes)]))
 
 
 def _chosen(names: Sequence[str]) -> list[Browser]:
     return [each for each in BROWSERS if each.name in names]
 
 
-def _here() -> list[Browser]:
-    """Return the browsers that can start the relay here."""
-    return [each for each in BROWSERS if is_here(each, system())]
-
-
 def _confined() -> list[tuple[str, str]]:
-    """Return what there is to say of browsers that are here in a sandbox alone."""
+    """Return what is wrong with browsers that are installed in a sandbox only, and its fix."""
     whose = system()
     return [
         confined(each, sandbox)
@@ -159,16 +134,3 @@ def _confined() -> list[tuple[str, str]]:
         if not is_here(each, whose)
         for sandbox in sandboxes(each, whose)
     ]
-
-
-def _nobody() -> UsageError:
-    """Return the error where no browser is here."""
-    for what, fix in _confined():
-        return UsageError(what, fix)
-    return UsageError("no browser was found", f"name one: {', '.join(NAMES)}")
-
-
-def _say(lines: Sequence[str], notes: Sequence[str] = ()) -> None:
-    """Print lines, and notes below them as paragraphs."""
-    shown = "\n".join(lines).splitlines()
-    click.echo("\n".join([*(printable(each) for each in shown), *map(paragraph, notes)]))

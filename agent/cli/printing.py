@@ -40,9 +40,14 @@ class Column(NamedTuple):
     least: int = 16
 
 
+def page(headline: str, *parts: str) -> str:
+    """Return a page: the headline stands out, and a blank line precedes each part that is there."""
+    return "\n\n".join(filter(None, (strong(paragraph(headline)), *parts)))
+
+
 def paragraph(text: str, indent: str = "") -> str:
-    """Return a text in printable lines of at most 80 columns, no command in backquotes broken."""
-    return "\n".join(_wrapped(text, WIDTH, indent, indent))
+    """Return a text in lines of at most 80 columns; a command in backquotes stays in one."""
+    return "\n".join(_wrapped(printable(text), WIDTH, indent, indent))
 
 
 def strong(text: str) -> str:
@@ -50,59 +55,59 @@ def strong(text: str) -> str:
     return "\n".join(click.style(line, bold=True) for line in text.splitlines())
 
 
-def table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
-    """Return an indented table of at most 80 columns, in which nothing steers the terminal."""
-    widths = [
-        max(len(text) for text in (column.title, *(row[place] for row in rows)))
-        for place, column in enumerate(columns)
-    ]
+def table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> str:
+    """Return an indented table of at most 80 columns, empty without rows."""
+    cells = [[printable(text) for text in row] for row in rows]
+    if not cells:
+        return ""
+    cells.insert(0, [column.title for column in columns])
+    widths = [max(map(len, texts)) for texts in zip(*cells, strict=True)]
     frame = len(INDENT) + len(GAP) * (len(columns) - 1)
-    for place in reversed(range(len(columns))):
-        if columns[place].wraps:
+    for place, column in reversed([*enumerate(columns)]):
+        if column.wraps:
             room = WIDTH - frame - sum(widths) + widths[place]
-            widths[place] = min(widths[place], max(room, columns[place].least))
-    lines = [_line(columns, widths, [column.title for column in columns])]
-    for row in rows:
-        cells = [
-            _wrapped(text, width) if column.wraps and text else [printable(text)]
+            widths[place] = min(widths[place], max(room, column.least))
+    lines = []
+    for row in cells:
+        wrapped = [
+            _wrapped(text, width) if column.wraps and text else [text]
             for column, width, text in zip(columns, widths, row, strict=True)
         ]
-        lines += [_line(columns, widths, texts) for texts in zip_longest(*cells, fillvalue="")]
+        for texts in zip_longest(*wrapped, fillvalue=""):
+            aligned = [
+                f"{text:>{width}}" if column.right else f"{text:<{width}}"
+                for column, width, text in zip(columns, widths, texts, strict=True)
+            ]
+            lines.append((INDENT + GAP.join(aligned)).rstrip())
     return "\n".join(lines)
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return names and what there is to say about each, in two columns."""
-    listed = [*pairs]
-    margin = max(len(name) for name, _ in listed)
+    """Return names and what there is to say about each, in two columns; empty without any."""
+    shown = [(printable(name), printable(text)) for name, text in pairs]
+    margin = max((len(name) for name, _ in shown), default=0)
     lines = []
-    for name, text in listed:
+    for name, text in shown:
         first = f"{INDENT}{name:<{margin}}{GAP}"
         lines += _wrapped(text, WIDTH, first, " " * len(first))
     return "\n".join(lines)
 
 
 def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
-    """Return a text in lines, each as it begins: no command that fits is broken."""
+    """Return a text in lines, each as it begins; a command is broken only if it fills a line."""
     room = width - max(len(first), len(rest))
-    kept = _COMMAND.sub(lambda found: _kept(found[0], room), text)
+
+    def kept(command: re.Match[str]) -> str:
+        return command[0] if len(command[0]) > room else command[0].replace(" ", _TOGETHER)
+
     lines = textwrap.wrap(
-        kept, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+        _COMMAND.sub(kept, text),
+        width,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_on_hyphens=False,
     )
-    return [printable(line.replace(_TOGETHER, " ")) for line in lines]
-
-
-def _kept(command: str, room: int) -> str:
-    """Return a command in which no line ends, unless it is longer than a line."""
-    return command if len(command) > room else command.replace(" ", _TOGETHER)
-
-
-def _line(columns: Sequence[Column], widths: Sequence[int], texts: Sequence[str]) -> str:
-    cells = [
-        f"{text:>{width}}" if column.right else f"{text:<{width}}"
-        for column, width, text in zip(columns, widths, texts, strict=True)
-    ]
-    return (INDENT + GAP.join(cells)).rstrip()
+    return [line.replace(_TOGETHER, " ") for line in lines]
 
 
 def show(error: ReticentError) -> int:
@@ -110,8 +115,10 @@ def show(error: ReticentError) -> int:
 
     Of a policy all that is wrong is shown, each with its hint.
     """
-    parts = _parts(error) if isinstance(error, PolicyError) else (error,)
-    for part in parts:
+    each: Iterable[ReticentError] = [error]
+    if isinstance(error, PolicyError):
+        each = [PolicyError(error.source, [problem]) for problem in error.problems]
+    for part in each:
         click.echo(f"reticent: error: {_shortened(printable(str(part)))}", err=True)
         click.echo(f"reticent: hint: {_shortened(printable(part.hint))}", err=True)
     return error.exit_code
@@ -132,37 +139,22 @@ def note(text: str) -> None:
     click.echo(f"reticent: note: {printable(text)}", err=True)
 
 
-def _parts(error: PolicyError) -> tuple[PolicyError, ...]:
-    """Return an error for each problem of a policy."""
-    return tuple(PolicyError(error.source, [problem]) for problem in error.problems)
-
-
 def as_usage_error(error: click.ClickException) -> ReticentError:
     """Return what click found wrong in our own words."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = "reticent" if context is None else context.command_path
     hint = f"see `{command} --help`"
     if isinstance(error, click.NoSuchOption):
-        near = None if context is None else _nearest_option(error.option_name, context)
-        hint = hint if near is None else f"did you mean {near!r}?"
+        parameters = [] if context is None else context.command.get_params(context)
+        known = [name for each in parameters for name in each.opts if name.startswith("-")]
+        options = {name.lstrip("-"): name for name in known}  # dashes make no two names alike
+        near = nearest(error.option_name.lstrip("-"), options)
+        hint = hint if near is None else f"did you mean {options[near]!r}?"
         return UsageError(f"unknown option {error.option_name!r} of `{command}`", hint)
     message = " ".join(error.format_message().split()).rstrip(".")
     for form, ours in _NUMBERS:
         message = form.sub(ours, message)
     return UsageError(message[:1].lower() + message[1:], hint)
-
-
-def _nearest_option(name: str, context: click.Context) -> str | None:
-    """Return the option that was probably meant; the dashes make no two names alike."""
-    options = {option.lstrip("-"): option for option in _options(context)}
-    near = nearest(name.lstrip("-"), options)
-    return None if near is None else options[near]
-
-
-def _options(context: click.Context) -> list[str]:
-    """Return the names of the options that a command takes."""
-    options = (each for each in context.command.get_params(context) if each.opts)
-    return [name for each in options for name in each.opts if name.startswith("-")]
 
 
 def printable(text: str) -> str:
@@ -182,3 +174,8 @@ def sparkline(numbers: Sequence[int], most: int) -> str:
     except UnicodeEncodeError:
         return ""
     return found
+
+
+def listing(head: str, items: Iterable[object]) -> str:
+    """Return a line and, below it, each item whole in a line of its own, to be copied."""
+    return "\n".join(map(printable, (head, *(f"{INDENT}{each}" for each in items))))

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -51,16 +52,18 @@ def _answer(question: str) -> str:
 
 
 def method_options(command: Command) -> Command:
-    """Give a command the options that say what opens the vault: `keyring` and `recovery`."""
-    keyring = click.option("--keyring", is_flag=True, help="Use the key in the desktop's keyring.")
-    return keyring(click.option("--recovery", is_flag=True, help="Use the recovery code.")(command))
+    """Give a command `--keyring` and `--recovery`, and call it with the ``method`` they choose."""
 
+    @click.option("--keyring", is_flag=True, help="Use the key in the desktop's keyring.")
+    @click.option("--recovery", is_flag=True, help="Use the recovery code.")
+    @wraps(command)
+    def chosen(*given: object, keyring: bool, recovery: bool, **named: object) -> None:
+        if keyring and recovery:
+            raise UsageError("--keyring does not go with --recovery", "choose one of them")
+        method: Method = "keyring" if keyring else "recovery" if recovery else "passphrase"
+        command(*given, method=method, **named)
 
-def method_of(*, keyring: bool, recovery: bool) -> Method:
-    """Return what opens the vault; UsageError where the options name two things."""
-    if keyring and recovery:
-        raise UsageError("--keyring does not go with --recovery", "choose one of them")
-    return "keyring" if keyring else "recovery" if recovery else "passphrase"
+    return chosen
 
 
 def check_keyring() -> None:

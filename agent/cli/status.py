@@ -6,7 +6,7 @@ from click.shell_completion import get_completion_class
 from agent.cli.daemon_client import door
 from agent.cli.options import OneOf, json_option, record
 from agent.cli.printing import facts, note, paragraph, printable, strong
-from agent.cli.prompts import ask_for, method_of, method_options
+from agent.cli.prompts import ask_for, method_options
 from agent.errors import VaultError
 from agent.paths import paths
 from agent.wire.client import Client
@@ -89,12 +89,11 @@ def lock(*, as_json: bool) -> None:
 @click.command()
 @method_options
 @json_option
-def unlock(*, keyring: bool, recovery: bool, as_json: bool) -> None:
+def unlock(method: Method, *, as_json: bool) -> None:
     """Open the vault, so that requests are answered.
 
     It asks for the passphrase; without a terminal, it reads one line of the standard input.
     """
-    method = method_of(keyring=keyring, recovery=recovery)
     with door() as client:
         found = _unlocked(client, method)
     if as_json:

@@ -146,6 +146,12 @@ def check_backup(backup: Path, secret: Secret, chance: Chance = os.urandom) -> i
             return vault.ledger.count
 
 
+def check_format(backup: Path) -> None:
+    """Check, before a secret is asked for, that a file is a vault. Raises as `key_slots`."""
+    with snapshot(backup) as copy, _named(copy, backup):
+        key_slots(Location(copy, copy))
+
+
 def copy_closed(at: Location, to: Path, secret: Secret, chance: Chance = os.urandom) -> None:
     """Write a backup of a vault that nobody has open, once all of it is verified.
 

@@ -223,3 +223,9 @@ def running(status: Status) -> str:
     if not status.policy.in_use:
         return "Unlocked, but nothing is attached: no policy in use."
     return "Unlocked: requests are answered."
+
+
+def health(problems: int, notes: int, fine: str = "Nothing is wrong") -> str:
+    """Return what a check of this machine found; ``fine``: what to say without a problem."""
+    verdict = counted(problems, "problem") if problems else fine
+    return f"{verdict}, {counted(notes, 'note')}." if notes else f"{verdict}."

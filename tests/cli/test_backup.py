@@ -87,6 +87,11 @@ def test_what_cannot_be_copied_is_said(
     file.write_text("mine")
     assert run("vault", "backup", file).refusal()[0] == f"{file}: the file already exists"
     assert file.read_text() == "mine"
+    nowhere = tmp_path / "nope"
+    assert run("vault", "backup", nowhere / "b.db").refusal() == (
+        f"{nowhere}: no such folder",
+        "make it first",
+    )
     assert "--recovery" in run("vault", "backup", "x", "--keyring", "--recovery").refusal()[0]
     assert run("vault", "backup").refusal()[0] == "missing argument 'FILE'"
 

@@ -64,14 +64,14 @@ def test_removing_some_leaves_the_others_their_relay(run: Run, used: Path) -> No
     assert paths().relay.exists()
     last = run("browser", "remove")
     said, *gone = last.out.splitlines()
-    assert said == "Removed; a browser that runs has it until it ends:"
+    assert said == "Removed; a running browser stays connected until you close it:"
     assert gone == [f"  {used / CHROMIUM}", f"  {paths().relay}"]
     assert manifests(used) == []
     assert not paths().relay.exists()
     again = run("browser", "remove")
     assert (again.code, again.out) == (
         0,
-        "No browser knew of this relay, so nothing was removed.\n",
+        "No browser was connected, so nothing was removed.\n",
     )
 
 
@@ -87,9 +87,9 @@ def test_the_status_before_and_after(run: Run) -> None:
     after = run("browser", "status", "--json").record
     assert (after["relay"], after["notes"]) == ("installed", [])
     assert [each["state"] for each in after["browsers"]] == ["absent"] * 5 + ["installed"]
-    assert run("browser", "status").out.count("yes   connected") == 1
+    assert run("browser", "status").out.count("yes        connected") == 1
     paths().relay.write_text(paths().relay.read_text().replace("exec ", "exec /gone"))
-    assert "is not as it would be written" in run("browser", "status").out.replace("\n", " ")
+    assert "is out of date:" in run("browser", "status").out.replace("\n", " ")
 
 
 def test_no_browser_is_an_error(run: Run, user: Path) -> None:

@@ -128,7 +128,7 @@ class Full(StringIO):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.mark.parametrize("said", ["shown to nobody", "no space left"])
+@pytest.mark.parametrize("said", ["nobody would see", "no space left"])
 def test_a_code_that_nobody_sees_is_not_made(
     key: Keyed, code: str, monkeypatch: pytest.MonkeyPatch, said: str
 ) -> None:
@@ -145,7 +145,7 @@ def test_a_code_that_nobody_sees_is_not_made(
 def test_a_rotation_says_what_it_does_not_reach(key: Keyed) -> None:
     """A vault that a backup has replaced, and that old secrets open."""
     kept = copyfile(paths().vault, paths().vault.with_name("vault.db.replaced-1"))
-    assert f"note: {kept} is sealed with the key of then" in key("rotate", "--yes").err
+    assert f"note: {kept} keeps its old key" in key("rotate", "--yes").err
 
 
 @pytest.mark.usefixtures("code")

@@ -10,7 +10,10 @@ SENTENCES = st.lists(WORDS, min_size=1, max_size=40).map(" ".join)
 
 
 @settings(max_examples=30)
-@given(st.lists(st.tuples(SENTENCES, WORDS, SENTENCES), max_size=4), st.sampled_from([0, 2]))
+@given(
+    st.lists(st.tuples(SENTENCES, WORDS, SENTENCES), min_size=1, max_size=4),
+    st.sampled_from([0, 2]),
+)
 def test_a_table_keeps_every_word_within_its_columns(
     rows: list[tuple[str, str, str]], wrapping: int
 ) -> None:

@@ -99,7 +99,7 @@ def test_the_status_before_and_after(run: Run, home: Path) -> None:
     changed = home / ".config/systemd/user" / FILES[0]
     changed.write_text(changed.read_text().replace(sys.executable, "/gone/python3"))
     assert run(*ask, "--json").record["differing"] == [str(changed)]
-    assert "Run `reticent daemon service install` to mend it." in run(*ask).out
+    assert "Run `reticent daemon service install` to update it." in run(*ask).out
 
 
 @pytest.mark.parametrize(("kind", "count"), [("systemd", 3), ("launchd", 1)])

@@ -48,12 +48,12 @@ def test_the_worst_stands_first_and_all_of_it_is_there(found: list[Finding]) -> 
 
 @given(FINDINGS)
 def test_the_sentence_on_top_counts(found: list[Finding]) -> None:
-    """What is to be mended, and what is worth a look."""
+    """Problems, and notes."""
     counts = {state: sum(each.state == state for each in found) for state in ORDER}
     text = said(seen(found))
-    wanted = f"{counts['bad']} to mend" if counts["bad"] else "Nothing is wrong"
+    wanted = f"{counts['bad']} problem" if counts["bad"] else "Nothing is wrong"
     assert text.startswith(wanted)
-    assert (f"{counts['warn']} worth a look" in text) == bool(counts["warn"])
+    assert (f", {counts['warn']} note" in text) == bool(counts["warn"])
 
 
 def test_why_nothing_is_attached_stands_first() -> None:
@@ -109,7 +109,7 @@ def test_what_is_wrong_is_seen_with_what_mends_it(size: tuple[int, int]) -> None
     async def test(path: Path) -> None:
         async with running(path, size, environment=Doctor(FOUND).outside()) as shown:
             await shows(shown)
-            assert "1 to mend, 1 worth a look." in shown.text()
+            assert "1 problem, 1 note." in shown.text()
             assert "✗ BAD   files: others can read them" in shown.text()
             assert "chmod -R go= it" in shown.text()
             await shown.pilot.press("down")
@@ -131,7 +131,7 @@ def test_looking_again_shows_what_there_is_now() -> None:
             before = doctor.looks
             doctor.found = [FOUND[1], ok("disk", "8 MiB free")]
             await shown.pilot.press("r")
-            await shown.until(lambda: "Nothing is wrong, 1 worth a look." in shown.text())
+            await shown.until(lambda: "Nothing is wrong, 1 note." in shown.text())
             assert doctor.looks == before + 1
             under = listing.under
             assert under is not None
@@ -149,7 +149,7 @@ def test_it_needs_no_daemon() -> None:
             ends()
             await shown.until(lambda: "STALE" in shown.text())
             await shows(shown)
-            assert "1 to mend" in shown.text()
+            assert "1 problem" in shown.text()
 
     with ended() as (path, ends):
         going(test(path, ends))

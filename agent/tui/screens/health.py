@@ -18,11 +18,10 @@ from agent.tui.page import Finding, Page
 from agent.tui.plain import fitted, plain
 from agent.tui.virtual_list import Kind, Line, Listing, Look, Part, Said
 from agent.wire.state import EventKind
+from agent.words.notices import health
 
-TOOLTIP = (
-    "What was looked at; what is wrong stands first, each with the way out below or beside it."
-)
-BELOW = "What was found at the line under the cursor, and what mends it. Up and down scroll it."
+TOOLTIP = "What was looked at; what is wrong stands first, each with the fix below or beside it."
+BELOW = "What was found at the line under the cursor, and how to fix it. Up and down scroll it."
 LOOKING = "Looking …"
 FIRST = ("daemon", "vault")  # of what is equally bad: without them nothing is attached
 ORDER = ("bad", "warn", "ok")  # what is worst first
@@ -64,8 +63,7 @@ def said(found: Sequence[Seen]) -> str:
     notes = sum(each.state == "warn" for each in found)
     stops = next((each for each in found if each.state == "warn" and each.name in FIRST), None)
     fine = "Nothing is wrong" if stops is None else f"! {stops.name}: {plain(stops.what)}"
-    first = f"{wrong} to mend" if wrong else fine
-    return f"{first}, {notes} worth a look." if notes else f"{first}."
+    return health(wrong, notes, fine)
 
 
 def drawn(item: Seen, width: int) -> Line:
@@ -92,7 +90,7 @@ class Health(Page):
     BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.HEALTH)]
 
     def body(self) -> ComposeResult:
-        """Lay what it comes to on top, then the list, and the way out of one thing."""
+        """Lay what it comes to on top, then the list, and the fix for one finding."""
         yield Static(LOOKING, id="headline")
         with Container(classes="told"):
             yield Listing(LOOK, id="first", tooltip=TOOLTIP)
