@@ -66,7 +66,7 @@ STANDING = {
     "agent/model": Size(876, 8),
     "agent/tradeoff": Size(1_938, 15),
     "agent/tui": Size(4_441, 28),
-    "agent/vault": Size(2_816, 16),
+    "agent/vault": Size(2_819, 16),
     "agent/wire": Size(1_043, 11),
     "policy": Size(2_641, 14),
     "agent/build": Size(1_066, 13),
