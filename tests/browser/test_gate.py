@@ -15,8 +15,8 @@ from tests.browser.world import World
 
 pytestmark = pytest.mark.browser
 
-TIMES = 24
-STEP = 0.004  # seconds that the daemon takes longer each time
+STEP = 0.004  # seconds that the daemon takes longer for each step
+STEPS = [range(0, 24, 4), pytest.param(range(24), marks=pytest.mark.soak)]
 COOKIES = "document.cookie = 'strict=1; SameSite=Strict'; document.cookie = 'lax=1; SameSite=Lax'"
 
 
@@ -47,10 +47,11 @@ def passing(world: World) -> int:
     )
 
 
-def test_one_request_however_long_the_decision_takes(world: World) -> None:
+@pytest.mark.parametrize("steps", STEPS, ids=len)
+def test_one_request_however_long_the_decision_takes(world: World, steps: range) -> None:
     """Whether it is there before the browser asks for it, or after, or meanwhile."""
     longer(world)
-    queries = [f"longer {number}" for number in range(TIMES)]
+    queries = [f"longer {number}" for number in steps]
     for each in queries:
         lead(world, world.recipient.search(each))
         world.browser.shows(each)

@@ -10,7 +10,7 @@ from tests.browser.world import World
 pytestmark = pytest.mark.browser
 
 DELAY = 0.05  # seconds, the longest that the daemon takes
-ROW = 200
+ROW = [40, pytest.param(200, marks=pytest.mark.soak)]
 TYPED = 20
 TABS = 5
 
@@ -25,14 +25,15 @@ def foreign(came: list[Noted]) -> list[tuple[str, str | None]]:
     return [each for each in wrong(came) if each[1] is not None]
 
 
-def test_two_hundred_in_a_row(world: World) -> None:
+@pytest.mark.parametrize("count", ROW)
+def test_searches_in_a_row(world: World, count: int) -> None:
     """Each has its own header."""
     world.daemon.delay = DELAY
-    queries = [f"row {number}" for number in range(ROW)]
+    queries = [f"row {number}" for number in range(count)]
     world.visit("elsewhere")
-    address = json.dumps(world.recipient.search(queries[0]) + f"&left={ROW - 1}")
+    address = json.dumps(world.recipient.search(queries[0]) + f"&left={count - 1}")
     world.browser.run(f"setTimeout(() => location = {address})")  # Marionette waits for the last
-    came = world.recipient.heard(lambda each: each.path == SEARCH, ROW)
+    came = world.recipient.heard(lambda each: each.path == SEARCH, count)
     assert [each.query for each in came] == queries
     assert wrong(came) == []
     assert [query for query, _ in world.decided()] == queries

@@ -15,9 +15,9 @@ pytestmark = pytest.mark.browser
 FETCH = "fetch('/search?q=fetched')"
 XHR = "const asked = new XMLHttpRequest(); asked.open('GET', '/search?q=fetched'); asked.send()"
 FETCHES = 20
-POPUPS = 8
+POPUPS = 4
 SEARCHES = 5
-CAP = 30
+CAP = 12
 PAUSE = 1000  # milliseconds between two searches of a popup: it is no test of the machine
 
 
@@ -140,7 +140,7 @@ def refused(world: World) -> list[Noted]:
 
 
 def test_popups_cost_the_user_nothing(world: World) -> None:
-    """Eight of them search all the time: few of theirs are decided, and all of the user's."""
+    """Some of them search all the time: few of theirs are decided, and all of the user's."""
     world.daemon.cap = CAP
     world.visit("elsewhere")
     addresses = [
