@@ -1,52 +1,42 @@
-"""`reticent policy`: check a policy file, and see what it rules."""
+"""`reticent policy`: check a policy file, and see the rules in force."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any
 
 import click
 
 from agent.cli.daemon_client import door
 from agent.cli.groups import Commands, Deferred
-from agent.cli.options import ASKED, PATH, QUERY, check_asked, json_option, record, today
-from agent.cli.policy_pages import (
-    Explained,
-    explained_record,
-    explained_text,
-    shown_of,
-    shown_record,
-    shown_text,
-)
-from agent.cli.printing import Column, note, paragraph, printable, strong, table
+from agent.cli.options import PATH, Answer, answers, today
+from agent.cli.printing import Column, note, page, paragraph, printable, table
 from agent.errors import PolicyError, Problem, UsageError
 from agent.files import check_ours
+from agent.model.attributes import Attribute
 from agent.model.file import read, shipped_model
 from agent.paths import paths
 from agent.wire.policy import AttributeStatus, RulesStatus, RuleStatus
 from agent.wire.policy import Problem as RuleProblem
 from agent.words.figures import bits, counted, moment
 from policy.audit import Remark, audit, misspelt
-from policy.match import Rulebook
 from policy.read import load, with_typo_guard
 from policy.rules import Layer, Policy
 
-WRONG = PolicyError.exit_code
-UNREAD = UsageError.exit_code
-MADE = "Make a policy with `reticent init`, or write one by hand."
 COLUMNS = (
-    Column("attribute", wraps=True),
-    Column("may leave"),
+    Column("fact", wraps=True),
+    Column("name in files"),
+    Column("may be sent"),
     Column("must bring", right=True),
     Column("rule", wraps=True),
-    Column("what it is", wraps=True),
 )
-BITS = "must bring: so many bits of help, or it does not leave."
+BITS = "must bring: the bits of help below which it is not sent."
 DEFERRED = {
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),
     "calibrate": Deferred("agent.cli.calibrate", "Turn your answers into prices, in bits."),
+    "explain": Deferred("agent.cli.policy_pages", "Show which rules decide about one request."),
     "let": Deferred("agent.cli.policy_edit", "Decide whether facts may go to a recipient."),
     "set": Deferred("agent.cli.policy_edit", "Change a setting in a policy file."),
+    "show": Deferred("agent.cli.policy_pages", "Show every setting in force, and its origin."),
     "try": Deferred("agent.cli.policy_try", "Show what a policy would have sent."),
     "unblock": Deferred("agent.cli.policy_edit", "Treat a blocked recipient like others again."),
     "unset": Deferred("agent.cli.policy_edit", "Remove a setting from a policy file."),
@@ -87,235 +77,133 @@ model_option = click.option(
     metavar="M",
     help="The model whose attributes are meant. By default the one that comes with reticent.",
 )
+recipient_option = click.option(
+    "--recipient", metavar="HOST", help="For whom. By default whoever no rule names."
+)
 
 
 def noted(policy: Policy, names: Sequence[str]) -> Policy:
-    """Return the policy that keeps what is nearly named; what is misspelt is said on the way."""
+    """Return the policy, guarded against misspelt names; a note is shown for each of these."""
     for each in misspelt(policy, names):
         note(f"{policy.source}:{each.line}: {each.what} ({each.hint})")
     return with_typo_guard(policy, names)
 
 
-def names_of(model: Path | None) -> tuple[str, ...]:
-    """Return the names of the attributes of a model, by default of the shipped one."""
-    return tuple(each.name for each in read(model or shipped_model()).attributes)
-
-
-class Checked(NamedTuple):
-    """A file, how many rules it has, and what there is to say of it."""
-
-    file: str
-    rules: int = 0
-    problems: tuple[Problem, ...] = ()
-    remarks: tuple[Remark, ...] = ()
-    unread: bool = False
+def attributes_of(model: Path | None) -> tuple[Attribute, ...]:
+    """Return the attributes of a model, by default of the shipped one."""
+    return read(model or shipped_model()).attributes
 
 
 @policy.command()
 @click.argument("files", nargs=-1, type=PATH, metavar="[FILE]...")
 @model_option
-@json_option
-@click.pass_context
-def check(
-    context: click.Context, /, files: tuple[Path, ...], model: Path | None, *, as_json: bool
-) -> None:
+@answers
+def check(files: tuple[Path, ...], model: Path | None) -> Answer:
     """List everything wrong with policy files, by default with your own.
 
     Also lists what has no effect: rules that never match, or that others always override.
     """
-    names = names_of(model)
-    day = today()
-    checked = [_checked(file, names, day) for file in files or (own_policy(),)]
-    if as_json:
-        click.echo(record({"files": [_record(each) for each in checked]}))
-    else:
-        for each in checked:
-            click.echo("\n".join(printable(line) for line in _lines(each)))
-    if any(each.problems for each in checked):
-        context.exit(UNREAD if any(each.unread for each in checked) else WRONG)
+    names, day = [each.name for each in attributes_of(model)], today()
+    found, lines, code = [], list[str](), 0
+    for file in files or (own_policy(),):
+        problems, remarks, rules = tuple[Problem, ...](), tuple[Remark, ...](), 0
+        try:
+            policy = read_policy(file)
+        except PolicyError as error:
+            problems, code = error.problems, max(code, error.exit_code)
+            lines += _lines(file, problems)
+            lines.append(f"{file}: {counted(len(problems), 'problem')}, so it is not used")
+        except UsageError as error:
+            problems, code = (Problem(1, "", str(error), error.hint),), error.exit_code
+            lines.append(f"{error} ({error.hint})")
+        else:
+            rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
+            remarks = audit(policy, names, day)
+            notes = f", {counted(len(remarks), 'note')}" if remarks else ""
+            lines += _lines(file, remarks, "note: ")
+            lines.append(f"{file}: {counted(rules, 'rule')}, no problems{notes}")
+        listed = [_record(each) for each in remarks]
+        plain = [each._asdict() for each in problems]
+        found.append({"file": str(file), "rules": rules, "problems": plain, "remarks": listed})
+    return Answer({"files": found}, "\n".join(map(printable, lines)), code)
 
 
-def _checked(file: Path, names: tuple[str, ...], day: date) -> Checked:
-    try:
-        policy = read_policy(file)
-    except PolicyError as error:
-        return Checked(str(file), problems=error.problems)
-    except UsageError as error:
-        return Checked(str(file), problems=(Problem(1, "", str(error), error.hint),), unread=True)
-    rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
-    return Checked(str(file), rules, remarks=audit(policy, names, day))
-
-
-def _lines(checked: Checked) -> Iterator[str]:
-    """Yield a line for each thing to say, and one for the file."""
-    if checked.unread:
-        yield from (f"{each.what} ({each.hint})" for each in checked.problems)
-        return
-    for each in checked.problems:
+def _lines(file: Path, found: Sequence[Problem | Remark], kind: str = "") -> Iterator[str]:
+    """Yield a line for each, which editors can jump to."""
+    for each in found:
         key = f"{each.key}: " if each.key else ""
-        yield f"{checked.file}:{each.line}: {key}{each.what} ({each.hint})"
-    for remark in checked.remarks:
-        key = f"{remark.key}: " if remark.key else ""
-        yield f"{checked.file}:{remark.line}: note: {key}{remark.what} ({remark.hint})"
-    if checked.problems:
-        yield f"{checked.file}: {counted(len(checked.problems), 'problem')}, so it is not used"
-        return
-    notes = f", {counted(len(checked.remarks), 'note')}" if checked.remarks else ""
-    yield f"{checked.file}: {counted(checked.rules, 'rule')}, no problems{notes}"
+        yield f"{file}:{each.line}: {kind}{key}{each.what} ({each.hint})"
 
 
-def _record(checked: Checked) -> dict[str, Any]:
-    return {
-        "file": checked.file,
-        "rules": checked.rules,
-        "problems": [each._asdict() for each in checked.problems],
-        "remarks": [
-            {
-                "line": each.line,
-                "key": each.key,
-                "rule": each.rule.name,
-                "settings": [*each.settings],
-                "what": each.what,
-                "hint": each.hint,
-            }
-            for each in checked.remarks
-        ],
-    }
+def _record(remark: Remark) -> dict[str, Any]:
+    place = {"line": remark.line, "key": remark.key}
+    rule = {"rule": remark.rule.name, "settings": [*remark.settings]}
+    return {**place, **rule, "what": remark.what, "hint": remark.hint}
 
 
 @policy.command()
-@json_option
-def rules(*, as_json: bool) -> None:
+@answers
+def rules() -> Answer:
     """Show the rules in force, and when each last decided.
 
     Mistakes in the file come first; settings without effect are noted below their rule.
     """
     with door() as client:
         found: RulesStatus = client.call("rules")
-    click.echo(record(found) if as_json else rules_text(found))
+    return Answer(found, rules_text(found))
 
 
 def rules_text(found: RulesStatus) -> str:
     """Return the page: what is wrong, then the rules of the file, then those of its preset."""
-    parts = [strong(paragraph(printable(_headline(found))))]
+    head = f"{counted(len(found.rules), 'rule')} in use."
     if found.problems:
-        parts.append("\n".join(_problems(found.problems)))
-    for title, own in _sections(found).items():
-        lines = (line for each in own for line in _rule(each, found))
-        parts.append("\n".join([printable(title), *lines]))
-    return "\n\n".join(parts)
-
-
-def _headline(found: RulesStatus) -> str:
+        head += " The file has mistakes now, and these are its last good rules."
     if not found.in_use:
         why = "has mistakes" if found.problems else "does not exist"
-        makes = "" if found.problems else f" {MADE}"
-        return f"No rules are in use, so nothing is attached: {found.path} {why}.{makes}"
-    stays = (
-        " The file has mistakes now, and these are its last good rules." if found.problems else ""
-    )
-    return f"{counted(len(found.rules), 'rule')} in use.{stays}"
-
-
-def _problems(problems: Iterable[RuleProblem]) -> Iterator[str]:
-    yield "Mistakes"
-    for each in problems:
-        place = f"line {each.line}: " if each.line else ""
-        key = f"{each.key}: " if each.key else ""
-        yield paragraph(printable(f"{place}{key}{each.what} ({each.hint})"), "  ")
-
-
-def _sections(found: RulesStatus) -> dict[str, list[RuleStatus]]:
-    """Return the rules by where they stand, those of the file first."""
-    sections: dict[str, list[RuleStatus]] = {}
+        head = f"No rules are in use, so nothing is sent: {found.path} {why}."
+        if not found.problems:
+            head += " Create one with `reticent init`, or write one by hand."
+    wrong = [_problem(each, "  ") for each in found.problems]
+    sections: dict[str, list[str]] = {"Mistakes": wrong} if wrong else {}
     for each in sorted(found.rules, key=lambda each: each.line is None):
         title = f"From the {each.source}" if each.line is None else found.path
-        sections.setdefault(title, []).append(each)
-    return sections
+        sections.setdefault(title, []).append(_rule(each, found))
+    return page(head, *("\n".join([printable(title), *of]) for title, of in sections.items()))
 
 
-def _rule(rule: RuleStatus, found: RulesStatus) -> Iterator[str]:
-    """Yield the lines about one rule."""
+def _problem(each: RuleProblem, indent: str, kind: str = "") -> str:
+    place = f"line {each.line}: " if each.line and not kind else kind
+    key = f"{each.key}: " if each.key else ""
+    return paragraph(f"{place}{key}{each.what} ({each.hint})", indent)
+
+
+def _rule(rule: RuleStatus, found: RulesStatus) -> str:
+    """Return the lines about one rule."""
     line = "" if rule.line is None else f", line {rule.line}"
     over = " (expired)" if rule.expired else ""
-    yield paragraph(printable(f"{rule.name}{line}{over}"), "  ")
     sets = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())
     whom = "; ".join(f"{key} {text}" for key, text in rule.conditions.items())
-    yield paragraph(printable(f"{whom or 'every request'}: {sets}"), "    ")
+    below = [f"{whom or 'every request'}: {sets}"]
     if rule.fired_at is not None:
-        yield paragraph(f"last decided {moment(rule.fired_at)}", "    ")
+        below.append(f"last decided {moment(rule.fired_at)}")
     elif not rule.expired:
-        yield paragraph(f"has not decided since {moment(found.since)}", "    ")
-    for each in rule.remarks:
-        key = f"{each.key}: " if each.key else ""
-        yield paragraph(printable(f"note: {key}{each.what} ({each.hint})"), "    ")
-
-
-class ExplainOptions(TypedDict):
-    """The options of `reticent policy explain`, as click hands them over."""
-
-    recipient: str
-    query: str
-    file: Path
-    model: Path | None
-    as_json: bool
+        below.append(f"has not decided since {moment(found.since)}")
+    lines = [paragraph(f"{rule.name}{line}{over}", "  ")]
+    lines += [paragraph(each, "    ") for each in below]
+    return "\n".join([*lines, *(_problem(each, "    ", "note: ") for each in rule.remarks)])
 
 
 @policy.command()
-@click.option("--recipient", required=True, metavar="HOST", help="Who receives the request.")
-@click.option("--query", type=QUERY, required=True, metavar="TEXT", help=ASKED)
-@policy_option
-@model_option
-@json_option
-def explain(**options: Unpack[ExplainOptions]) -> None:
-    """Show which rules decide about one request.
-
-    It also shows which rules they override, and why.
-    """
-    check_asked(options["query"])
-    day = today()
-    names = names_of(options["model"])
-    policy = noted(read_policy(options["file"]), names)
-    rulebook = Rulebook(policy, names)
-    ruling = rulebook.match(options["recipient"], options["query"], day)
-    explained = Explained(policy, ruling, options["query"], day)
-    if options["as_json"]:
-        click.echo(record(explained_record(explained)))
-    else:
-        click.echo(explained_text(explained))
-
-
-@policy.command()
-@click.option("--recipient", metavar="HOST", help="For whom. By default whoever no rule names.")
-@policy_option
-@model_option
-@json_option
-def show(recipient: str | None, file: Path, model: Path | None, *, as_json: bool) -> None:
-    """Show every setting in force, and where it comes from.
-
-    A setting comes from the file, its preset or the defaults. Rules for some requests only are
-    listed below.
-    """
-    names = names_of(model)
-    shown = shown_of(noted(read_policy(file), names), names, recipient, today())
-    if as_json:
-        click.echo(record(shown_record(shown)))
-    else:
-        click.echo(shown_text(shown))
-
-
-@policy.command()
-@click.option("--recipient", metavar="HOST", help="For whom. By default whoever no rule names.")
-@json_option
-def attributes(recipient: str | None, *, as_json: bool) -> None:
+@recipient_option
+@answers
+def attributes(recipient: str | None) -> Answer:
     """Show which facts may be sent, and which rule says so.
 
     HOST may also be a group, as in @ads. Your values are not shown, and the vault may be locked.
     """
     with door() as client:
         found: list[AttributeStatus] = client.call("attributes", recipient=recipient)
-    page = record({"attributes": found}) if as_json else attributes_text(found, recipient)
-    click.echo(page)
+    return Answer({"attributes": found}, attributes_text(found, recipient))
 
 
 def attributes_text(found: list[AttributeStatus], recipient: str | None) -> str:
@@ -323,23 +211,15 @@ def attributes_text(found: list[AttributeStatus], recipient: str | None) -> str:
     if not found:
         return "The model in use has no attributes."
     whom = recipient or "recipients without rules of their own"
-    head = f"What the policy says of the attributes of {found[0].model}, for {whom}."
-    rows = [_row(each) for each in found]
-    return "\n\n".join([strong(paragraph(printable(head))), table(COLUMNS, rows), paragraph(BITS)])
-
-
-def _row(each: AttributeStatus) -> tuple[str, ...]:
-    guard = f" ({each.guard:g})" if each.guard else ""
-    finer = f", finer than {each.refines}" if each.refines else ""
-    scope = ", of the request" if each.scope == "request" else ""
-    rule = each.rule.removesuffix(
-        f", attributes.{each.name}"
-    )  # in a preset: it goes without saying
-    line = "" if each.line is None else f", line {each.line}"
-    return (
-        printable(each.name),
-        f"{each.disclose}{guard}",
-        bits(each.sensitivity_bits),
-        printable(f"{rule}{line}"),
-        printable(f"{each.title}{finer}{scope}"),
-    )
+    head = f"What your policy lets out of the {len(found)} facts of {found[0].model}, to {whom}."
+    titles = {each.name: each.title for each in found}
+    rows = []
+    for each in found:
+        guard = f" ({each.guard:g})" if each.guard else ""
+        finer = f", finer than {titles.get(each.refines, each.refines)}" if each.refines else ""
+        scope = ", of the request" if each.scope == "request" else ""
+        rule = each.rule.removesuffix(f", attributes.{each.name}")  # of a preset: clear by itself
+        line = "" if each.line is None else f", line {each.line}"
+        title, must = f"{each.title}{finer}{scope}", bits(each.sensitivity_bits)
+        rows.append((title, each.name, f"{each.disclose}{guard}", must, f"{rule}{line}"))
+    return page(head, table(COLUMNS, rows), paragraph(BITS))

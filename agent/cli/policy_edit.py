@@ -1,27 +1,31 @@
 """Change what a policy rules: `set`, `unset`, `let`, `block` and `unblock`."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
+from difflib import get_close_matches
+from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
+from typing import Any, Unpack
 
 import click
 
-from agent.cli.daemon_client import door
-from agent.cli.options import QUERY, OneOf, json_option, names, once, pair, record, today
-from agent.cli.policy import model_option, names_of, policy_option
+from agent.cli.daemon_client import door, titles_of
+from agent.cli.options import QUERY, Answer, OneOf, answers, names, once, pair, today
+from agent.cli.policy import attributes_of, model_option, noted, policy_option
 from agent.cli.policy_pages import Origins, written
-from agent.cli.printing import note, paragraph, printable
+from agent.cli.printing import note, paragraph
 from agent.cli.reviews import LastingOptions, about_of, lasting_of, lasting_options
 from agent.daemon.policy_api import Rewritten, rewritten
 from agent.daemon.policy_file import Change
-from agent.errors import PolicyError, UsageError
+from agent.errors import LockedError, PolicyError, UsageError
 from agent.wire.base import Done
+from agent.wire.client import Client
 from agent.wire.decide import Allow, Allowed, Refuse
 from agent.wire.policy import Disclose, Override, Ruled
 from agent.words.notices import overridden, took_effect
+from agent.words.titles import NONE, Titles, titled
 from policy.read import load
-from policy.rules import Policy, Rule
 from policy.scope import (
     Scope,
     Win,
@@ -34,164 +38,91 @@ from policy.scope import (
     with_settings,
     without_settings,
 )
-from policy.settings import Value
+from policy.settings import SETTINGS, Value
 
-C = TypeVar("C", bound=Callable[..., object])
 VALUES: tuple[Disclose, ...] = ("never", "ask", "auto", "always")
 CLOSERS: tuple[Disclose, ...] = ("never", "ask")  # what another word may have been meant for
+ALIKE = 0.85  # how much of a host is that of another, from which on it may be misspelt
 ONCE = "For the next request only that it changes."
 ALWAYS = "For good, by a rule in the policy; the default."
 BLOCKED = "{} gets nothing from now on, by a rule in the policy."
 UNBLOCKED = "{} is treated like others again from now on."
 NOT_BLOCKED = "{} was not blocked, so nothing was changed."
-STILL = "{} still gets nothing, by {}, which is not a rule of ours: change it by hand."
+STILL = "{} still gets nothing, by {}, which reticent did not write: change it by hand."
 
 
-class Outcome(NamedTuple):
-    """A policy after a change, for what it was changed, and what decides otherwise there."""
-
-    policy: Policy
-    where: Scope
-    values: Mapping[str, Value | None]
-    wins: tuple[Win, ...]
-    changed: bool
+def day(text: str) -> date:
+    """Return a date; UsageError if it is none."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is not a date", "write it as 2027-03-01") from None
 
 
-def outcome_text(outcome: Outcome) -> str:
-    """Return the page: what stands where now, and what decides otherwise."""
-    return "\n".join(_lines(outcome))
+def scope_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options for its file, and for which requests: its argument ``where``."""
 
-
-def outcome_record(outcome: Outcome) -> dict[str, Any]:
-    """Return the same in JSON's types; a setting that was taken out is null."""
-    origins = Origins(outcome.policy)
-    return {
-        "file": outcome.policy.source,
-        "changed": outcome.changed,
-        "settings": [
-            {"key": key, "value": value, "in": _record(origins, outcome, key)}
-            for key, value in outcome.values.items()
-        ],
-        "wins": [
-            {
-                "key": win.key,
-                "value": win.value,
-                "attributes": [*win.names],
-                "by": origins.record(win.rule, win.key),
-            }
-            for win in outcome.wins
-        ],
-    }
-
-
-def _standing(outcome: Outcome, key: str) -> Rule | None:
-    """Return the rule that has what was written, None where it was taken out."""
-    value = outcome.values[key]
-    found = places(outcome.where, outcome.policy)
-    return next(
-        (each for each in found if value is not None and each.settings.get(key) == value), None
+    @click.option("--recipient", metavar="HOST|GROUP", help="For one recipient or group.")
+    @click.option("--attribute", metavar="NAME", help="For one attribute, or a pattern.")
+    @click.option(
+        "--query",
+        type=QUERY,
+        metavar="WORDS",
+        help="For queries with these words; - reads them from the standard input.",
     )
+    @click.option("--expires", type=day, metavar="DATE", help="Through this day, as 2027-03-01.")
+    @policy_option
+    @model_option
+    @wraps(command)
+    def scoped(
+        recipient: str | None,
+        attribute: str | None,
+        query: str | None,
+        expires: date | None,
+        **named: Any,  # noqa: ANN401  (of the command)
+    ) -> None:
+        command(where=scope(recipient, attribute, query, expires), **named)
 
-
-def _lines(outcome: Outcome) -> Iterator[str]:
-    origins = Origins(outcome.policy)
-    for key, value in outcome.values.items():
-        rule = _standing(outcome, key)
-        if rule is None or value is None:
-            yield paragraph(f"{key} is taken out of {origins.source}.")
-        else:
-            stands = "Written" if outcome.changed else "It stands there already"
-            what = f"{key} = {written(value)} in {origins.long(rule, key)}."
-            yield paragraph(f"{stands}: {printable(what)}")
-    for win in outcome.wins:
-        of = f" of {', '.join(win.names)}" if win.names else ""
-        what = f"{win.key} {written(win.value)}{of}, from {origins.long(win.rule, win.key)}."
-        yield paragraph(f"This still wins: {printable(what)}")
-
-
-def _record(origins: Origins, outcome: Outcome, key: str) -> dict[str, str | int | None] | None:
-    rule = _standing(outcome, key)
-    return None if rule is None else origins.record(rule, key)
-
-
-class SetOptions(TypedDict):
-    """The options of both commands, as click hands them over."""
-
-    recipient: str | None
-    attribute: str | None
-    query: str | None
-    expires: str | None
-    file: Path
-    model: Path | None
-    as_json: bool
-
-
-def selectors(command: C) -> C:
-    """Add the options that say for which requests, and of which file."""
-    for option in (
-        json_option,
-        model_option,
-        policy_option,
-        click.option("--expires", metavar="DATE", help="Up to and on this day, as 2027-03-01."),
-        click.option(
-            "--query",
-            type=QUERY,
-            metavar="WORDS",
-            help="For queries with these words; - reads them from the standard input.",
-        ),
-        click.option("--attribute", metavar="NAME", help="For one attribute, or a pattern."),
-        click.option("--recipient", metavar="HOST|GROUP", help="For one recipient or group."),
-    ):
-        command = option(command)
-    return command
+    return scoped
 
 
 @click.command("set")
 @click.argument("pairs", nargs=-1, required=True, metavar="KEY=VALUE...")
-@selectors
-def set_(pairs: tuple[str, ...], **options: Unpack[SetOptions]) -> None:
+@scope_options
+@answers
+def set_(pairs: tuple[str, ...], where: Scope, file: Path, model: Path | None) -> Answer:
     """Change a setting in a policy, for all requests or only for those that you name.
 
     Comments stay. Nothing is written if the result would not be a valid policy. Rules that still
     win over the new one are listed.
     """
+    titles = {each.name: each.title for each in attributes_of(model)}
     given = once("KEY=VALUE", [pair(each) for each in pairs])
+    for key, text in given.items():
+        if key not in SETTINGS and key in titles:
+            hint = f"write disclose={text} --attribute {key}"
+            raise UsageError(f"{key!r} is an attribute, not a setting", hint)
     values = {key: value_of(key, text) for key, text in given.items()}
-    day = today()
-    where = _scope(options, day)
-    after, changed = _rewritten(
-        options["file"], lambda text, policy: with_settings(text, policy, where, values)
-    )
-    winning = wins(after, where, values, names_of(options["model"]), day)
-    _say(Outcome(after, where, values, winning, changed), as_json=options["as_json"])
+    check_day(where, today())
+    after = _rewritten(file, lambda text, policy: with_settings(text, policy, where, values))
+    noted(after.policy, [*titles])
+    winning = wins(after.policy, where, values, [*titles], today())
+    return _outcome(after, where, values, winning, titles)
 
 
 @click.command("unset")
 @click.argument("keys", nargs=-1, required=True, metavar="KEY...")
-@selectors
-def unset(keys: tuple[str, ...], **options: Unpack[SetOptions]) -> None:
+@scope_options
+@answers
+def unset(keys: tuple[str, ...], where: Scope, file: Path, model: Path | None) -> Answer:
     """Remove a setting from a policy, for all requests or only for those that you name.
 
     A rule without settings left is removed too.
     """
+    del model
     gone: Mapping[str, Value | None] = dict.fromkeys(map(known, keys))
-    where = _scope(options, date.min)
-    after, changed = _rewritten(
-        options["file"], lambda text, policy: without_settings(text, policy, where, [*gone])
-    )
-    _say(Outcome(after, where, gone, (), changed), as_json=options["as_json"])
-
-
-def _scope(options: SetOptions, earliest: date) -> Scope:
-    """Return for what something is to be set; UsageError where that is over or cannot be."""
-    text = options["expires"]
-    try:
-        expires = None if text is None else date.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"{text!r} is no date", "write it as 2027-03-01") from None
-    where = scope(options["recipient"], options["attribute"], options["query"], expires)
-    check_day(where, earliest)
-    return where
+    after = _rewritten(file, lambda text, policy: without_settings(text, policy, where, [*gone]))
+    return _outcome(after, where, gone)
 
 
 def _rewritten(path: Path, change: Change) -> Rewritten:
@@ -204,8 +135,45 @@ def _rewritten(path: Path, change: Change) -> Rewritten:
         raise
 
 
-def _say(outcome: Outcome, *, as_json: bool) -> None:
-    click.echo(record(outcome_record(outcome)) if as_json else outcome_text(outcome))
+def _outcome(
+    after: Rewritten,
+    where: Scope,
+    values: Mapping[str, Value | None],
+    winning: Sequence[Win] = (),
+    titles: Titles = NONE,
+) -> Answer:
+    """Return what stands where now, null for what was removed, and what still wins over it."""
+    origins = Origins(after.policy)
+    stands = "Written" if after.changed else "Already there"
+    settings, lines = [], []
+    for key, value in values.items():
+        found = [each for each in places(where, after.policy) if each.settings.get(key) == value]
+        rule = None if value is None or not found else found[0]
+        record = None if rule is None else origins.record(rule, key)
+        settings.append({"key": key, "value": value, "in": record})
+        if rule is None or value is None:
+            lines.append(f"{key} is removed from {origins.source}.")
+        else:
+            lines.append(f"{stands}: {key} = {written(value)} in {origins.long(rule, key)}.")
+    for win in winning:
+        of = f" of {', '.join(titled(win.names, titles))}" if win.names else ""
+        what = f"{win.key} {written(win.value)}{of}, from {origins.long(win.rule, win.key)}."
+        lines.append(f"This still wins: {what}")
+    message = {
+        "file": after.policy.source,
+        "changed": after.changed,
+        "settings": settings,
+        "wins": [
+            {
+                "key": each.key,
+                "value": each.value,
+                "attributes": [*each.names],
+                "by": origins.record(each.rule, each.key),
+            }
+            for each in winning
+        ],
+    }
+    return Answer(message, "\n".join(map(paragraph, lines)))
 
 
 class LetOptions(LastingOptions):
@@ -214,7 +182,6 @@ class LetOptions(LastingOptions):
     recipient: str
     attributes: tuple[str, ...]
     disclose: Disclose
-    as_json: bool
 
 
 @click.command()
@@ -222,19 +189,20 @@ class LetOptions(LastingOptions):
 @click.argument("attributes", type=names, metavar="ATTR[,ATTR]")
 @click.argument("disclose", type=OneOf(VALUES, CLOSERS), metavar="never|ask|auto|always")
 @lasting_options(ONCE, ALWAYS)
-@json_option
-def let(**options: Unpack[LetOptions]) -> None:
-    """Decide whether facts may be sent to HOST.
+@answers
+def let(**options: Unpack[LetOptions]) -> Answer:
+    """Decide whether facts may be sent to HOST, and to whoever it shares what it learns with.
 
-    And to whoever it shares what it learns with. never: not sent; ask: they wait for your approval;
-    auto: sent when worth it; always: sent unless a limit forbids it. Guarded facts are never sent,
-    and nothing is sent to a blocked recipient.
+    \b
+    never    not sent
+    ask      they wait for your approval
+    auto     sent when worth it
+    always   sent unless a limit forbids it
 
-    It replaces your earlier decision on them, holds from the next request on, and names the rules
-    that still win over it; `reticent requests undo` reverts it. Where it is not written into the
-    policy, a stricter rule that comes later wins, and so does one for fewer requests. To edit a
-    policy file, for other settings, queries or patterns, there is `reticent policy set`.
-    """
+    Guarded facts are never sent, and nothing is sent to a blocked recipient. This replaces your
+    earlier decision, and lists the rules that still win over it. `reticent requests undo` reverts
+    it. For other settings, queries or patterns, use `reticent policy set`.
+    """  # noqa: D301  (click's mark for lines that are kept)
     if not options["attributes"]:
         raise UsageError("no attribute is named", "name some, joined by commas")
     word = Override(
@@ -248,17 +216,25 @@ def let(**options: Unpack[LetOptions]) -> None:
     with door() as client:
         ruled: Ruled = client.call("override", word)
         place = None if ruled.written is None else client.call("policy").path
-    if options["as_json"]:
-        click.echo(record(ruled))
-        return
-    lines = [overridden(word), *took_effect(ruled, place)]
-    click.echo("\n".join(paragraph(printable(each)) for each in lines))
+        titles = titles_of(client)
+        _check_spelling(word.recipient, client)
+    lines = [overridden(word, titles), *took_effect(ruled, place, titles)]
+    return Answer(ruled, "\n".join(map(paragraph, lines)))
+
+
+def _check_spelling(host: str, client: Client) -> None:
+    """Note that a host is nearly one that was sent something; not while the vault is locked."""
+    with suppress(LockedError):
+        sites = [site for each in client.call("recipients") for site in each.sites]
+        near = get_close_matches(host, sites, 1, ALIKE)
+        if near and not any(f".{host}".endswith(f".{site}") for site in sites):
+            note(f"nothing was sent to {host} so far; did you mean {near[0]}?")
 
 
 @click.command()
 @click.argument("recipient", metavar="HOST")
-@json_option
-def block(*, recipient: str, as_json: bool) -> None:
+@answers
+def block(recipient: str) -> Answer:
     """Send nothing more to HOST, from the next request on.
 
     The block is written into the policy, and covers HOST alone, not the rest of its group. HOST
@@ -266,23 +242,18 @@ def block(*, recipient: str, as_json: bool) -> None:
     """
     with door() as client:
         done: Done = client.call("refuse", Refuse(recipient=recipient))
-    text = BLOCKED.format(printable(recipient))
-    click.echo(record(done) if as_json else paragraph(text))
+    return Answer(done, paragraph(BLOCKED.format(recipient)))
 
 
 @click.command()
 @click.argument("recipient", metavar="HOST")
-@json_option
-def unblock(*, recipient: str, as_json: bool) -> None:
+@answers
+def unblock(recipient: str) -> Answer:
     """Treat HOST like others again after you blocked it or denied its offer."""
     with door() as client:
         done: Allowed = client.call("allow", Allow(recipient=recipient))
-    click.echo(record(done) if as_json else paragraph(printable(_allowed(done, recipient))))
-
-
-def _allowed(done: Allowed, recipient: str) -> str:
-    """Return what holds from now on, and by which rule if it is nothing all the same."""
-    if done.rule is None:
-        return (UNBLOCKED if done.done else NOT_BLOCKED).format(recipient)
-    line = "" if done.line is None else f" on line {done.line} of the policy"
-    return STILL.format(recipient, f"{done.rule!r}{line}")
+    text = (UNBLOCKED if done.done else NOT_BLOCKED).format(recipient)
+    if done.rule is not None:
+        line = "" if done.line is None else f" on line {done.line} of the policy"
+        text = STILL.format(recipient, f"{done.rule!r}{line}")
+    return Answer(done, paragraph(text))

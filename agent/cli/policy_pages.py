@@ -1,15 +1,28 @@
-"""The pages of `reticent policy show` and `explain`: what holds, and which rules decide."""
+"""`reticent policy show` and `explain`: what holds, and which rules decide."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from datetime import date
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
-from agent.cli.printing import Column, facts, paragraph, printable, strong, table
+import click
+
+from agent.cli.options import ASKED, QUERY, Answer, answers, check_asked, today
+from agent.cli.policy import (
+    attributes_of,
+    model_option,
+    noted,
+    policy_option,
+    read_policy,
+    recipient_option,
+)
+from agent.cli.printing import Column, facts, page, paragraph, table
+from agent.words.titles import Titles, titled
 from policy.hosts import ANYBODY
 from policy.match import Rulebook, Ruling
-from policy.precedence import GUARDED, Loss, Place, Verdict, Verdicts, losses, may, reach_of
+from policy.precedence import GUARDED, Place, Verdict, Verdicts, losses, may, reach_of
 from policy.rules import SIGN, Layer, Policy, Rule, spoken
 from policy.settings import SETTINGS, DaemonSettings, Value
 from policy.toml_edit import line_of, lines_of
@@ -17,6 +30,7 @@ from policy.toml_edit import line_of, lines_of
 SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
 DECIDED = (Column("setting"), Column("value", wraps=True), Column("decided by", wraps=True))
 RULE = (Column("rule", wraps=True), Column("line", right=True), Column("decides", wraps=True))
+SETTING = (Column("setting"), Column("value", wraps=True), Column("from", wraps=True))
 ORDER = ("always", "auto", "ask", "never", GUARDED)
 WHY = {
     "block": "a block wins over {}",
@@ -25,13 +39,7 @@ WHY = {
     "stricter": "stricter than {}",
     "the same": "like {}",
 }
-LEAVES = {
-    "may leave": ("always", "auto"),
-    "waits for you": ("ask",),
-    "never leaves": ("never", GUARDED),
-}
-SEVERAL = {"may leave": "may leave", "waits for you": "wait for you", "never leaves": "never leave"}
-SETTING = (Column("setting"), Column("value", wraps=True), Column("from", wraps=True))
+Source = Callable[[str, str, Verdict], str]  # of an attribute's setting: name, key, what is ruled
 
 
 class Origins:
@@ -39,7 +47,7 @@ class Origins:
 
     def __init__(self, policy: Policy) -> None:
         """Read the lines once."""
-        self.source = printable(policy.source)
+        self.source = policy.source
         self._lines = lines_of(policy.text)
 
     def line(self, rule: Rule, key: str = "") -> int | None:
@@ -50,8 +58,8 @@ class Origins:
         """Return what to call a rule beside others of its file, with its value if that is given."""
         name = rule.source if rule.layer is Layer.PRESET else rule.name
         line = f"line {self.line(rule, key)}" if rule.layer is Layer.FILE else ""
-        known = ": ".join(each for each in (line, value) if each)
-        return f"{name} ({known})" if known else name
+        place = ": ".join(filter(None, (line, value)))
+        return f"{name} ({place})" if place else name
 
     def long(self, rule: Rule, key: str = "") -> str:
         """Return what to call a rule with the file that it stands in."""
@@ -76,335 +84,284 @@ def written(value: Value) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def terms(verdicts: Mapping[str, Verdict]) -> str:
-    """Return all that is ruled of an attribute."""
-    parts = [may(verdicts)]
-    if parts == [GUARDED]:
-        parts = [f"{GUARDED} (weight {written(verdicts['guard'].value)})"]
-    if "sensitivity" in verdicts:
-        parts.append(f"for {written(verdicts['sensitivity'].value)} bits or more")
-    return ", ".join(parts)
-
-
-class Explained(NamedTuple):
-    """A request, and what a policy rules about it on one day."""
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a policy rules on one day: about a query, or with an empty one whatever is asked."""
 
     policy: Policy
     ruling: Ruling
     query: str
     today: date
+    titles: Titles
+    origins: Origins
 
     def place(self, attribute: str | None = None) -> Place:
         """Return what its rules are compared for."""
         return Place(self.ruling.host, self.ruling.pool, spoken(self.query), attribute)
 
-    def matching(self) -> list[Rule]:
-        """Return the rules of the file that match, for any attribute or some."""
-        names = (None, *self.ruling.attributes)
-        return [
-            rule
-            for rule in self.policy.rules
-            if rule.layer is Layer.FILE
-            and not rule.is_over(self.today)
-            and any(reach_of(rule, self.place(name)) is not None for name in names)
+    def reaches(self, rule: Rule, attribute: str | None = None) -> bool:
+        """Say whether a rule is for this recipient and query, and the attribute if one is named."""
+        return reach_of(rule, self.place(attribute)) is not None
+
+    @property
+    def pool(self) -> str:
+        """Who remembers what the recipient learns."""
+        pool = self.ruling.pool
+        return f"the whole group {pool[1:]}" if pool.startswith(SIGN) else pool
+
+    def attributes(self, word: str, source: Source) -> str:
+        """Return the attributes with the same verdict from the same source together.
+
+        ``word``: before each source, as in "from the defaults".
+        """
+        groups: dict[tuple[int, str, tuple[str, ...]], list[str]] = defaultdict(list)
+        for name, verdicts in self.ruling.attributes.items():
+            kind = may(verdicts)
+            text = kind
+            if kind == GUARDED:
+                text += f" (weight {written(verdicts['guard'].value)})"
+            if "sensitivity" in verdicts:
+                text += f", for {written(verdicts['sensitivity'].value)} bits or more"
+            sources = {
+                key: f"{word} {source(name, key, verdict)}"
+                for key, verdict in verdicts.items()
+                if matters(key, verdicts)
+            }
+            why = tuple(
+                each if key == "disclose" or len({*sources.values()}) == 1 else f"{key} {each}"
+                for key, each in sources.items()
+            )
+            groups[ORDER.index(kind), text, tuple(dict.fromkeys(why))].append(name)
+        lines = []
+        for (_, text, why), names in sorted(groups.items(), key=lambda each: each[0][0]):
+            lines.append(paragraph(f"{text}: {', '.join(titled(names, self.titles))}", "  "))
+            lines += [paragraph(each, "    ") for each in why]
+        return "\n".join(lines)
+
+    def value(self, key: str, verdict: Verdict) -> dict[str, Any]:
+        """Return a value, and the rule that it is from, in JSON's types."""
+        return {"value": verdict.value, **self.origins.record(verdict.rule, key)}
+
+    def decided(self, key: str, verdict: Verdict, attribute: str | None = None) -> dict[str, Any]:
+        """Return the same, with why each other rule lost."""
+        lost = [
+            {
+                "value": loss.value,
+                **self.origins.record(loss.rule, key),
+                "because": loss.why,
+                "to": loss.winner.name,
+            }
+            for loss in losses(key, verdict, self.place(attribute))
         ]
+        return {**self.value(key, verdict), "lost": lost}
+
+    def record(self, rule: Rule) -> dict[str, Any]:
+        """Return a whole rule in JSON's types."""
+        return {
+            **self.origins.record(rule),
+            "for": dict(rule.conditions),
+            "expired": rule.is_over(self.today),
+            "settings": dict(rule.settings),
+        }
 
 
-def explained_text(explained: Explained) -> str:
-    """Return the page, the plain sentence on top."""
-    origins = Origins(explained.policy)
-    parts = [
-        strong(paragraph(_explained_headline(explained, origins))),
-        facts(_explained_facts(explained, origins)),
-    ]
-    rows = [*_settings(explained, origins)]
-    if rows:
-        parts += ["Settings of the request", table(DECIDED, rows)]
-    default = ", ".join(
-        f"{key} {written(verdict.value)}"
-        for key, verdict in explained.ruling.settings.items()
-        if verdict.rule.layer is Layer.DEFAULTS
-    )
-    parts += [paragraph(f"As by default: {default}.")] if default else []
-    parts += ["Attributes", "\n".join(_explained_attributes(explained, origins))]
-    matching = [_matching(rule, explained, origins) for rule in explained.matching()]
-    if matching:
-        parts += ["Rules of the file that match", table(RULE, matching)]
-    return "\n\n".join(parts)
-
-
-def _explained_headline(explained: Explained, origins: Origins) -> str:
-    ruling = explained.ruling
-    nothing = ruling.settings["nothing"]
-    if nothing.value:
-        return (
-            f"To {ruling.host} nothing leaves: so rules {origins.short(nothing.rule, 'nothing')}."
-        )
-    counts = {
-        words: sum(may(verdicts) in kinds for verdicts in ruling.attributes.values())
-        for words, kinds in LEAVES.items()
-    }
-    said = [f"{count} {words if count == 1 else SEVERAL[words]}" for words, count in counts.items()]
-    return f"To {ruling.host}, of {len(ruling.attributes)} attributes, {', '.join(said)}."
-
-
-def _explained_facts(explained: Explained, origins: Origins) -> Iterator[tuple[str, str]]:
-    ruling = explained.ruling
-    pool = f"the group {ruling.pool[1:]}" if ruling.pool.startswith(SIGN) else ruling.pool
-    yield "policy", origins.source
-    yield "query", printable(explained.query)
-    yield "remembers", f"{pool} remembers what it is told"
-
-
-def _settings(explained: Explained, origins: Origins) -> Iterator[tuple[str, ...]]:
-    for key in SETTINGS:
-        verdict = explained.ruling.settings.get(key)
-        if verdict is not None and verdict.rule.layer is not Layer.DEFAULTS:
-            why = because(key, verdict, explained.place(), origins)
-            yield key, written(verdict.value), why
-
-
-def _explained_attributes(explained: Explained, origins: Origins) -> Iterator[str]:
-    """Yield the attributes with the same verdict together, and why it is that."""
-    groups: dict[tuple[int, str, tuple[str, ...]], list[str]] = defaultdict(list)
-    for name, verdicts in explained.ruling.attributes.items():
-        why = tuple(_because_of(name, verdicts, explained, origins))
-        groups[ORDER.index(may(verdicts)), terms(verdicts), why].append(name)
-    for (_, ruled, why), names in sorted(groups.items(), key=lambda each: each[0][0]):
-        yield paragraph(f"{ruled}: {', '.join(names)}", "  ")
-        yield from (paragraph(each, "    ") for each in why)
-
-
-def _because_of(
-    name: str, verdicts: Mapping[str, Verdict], explained: Explained, origins: Origins
-) -> Iterator[str]:
-    """Yield who decided each setting of an attribute that matters."""
-    for key, verdict in verdicts.items():
-        if _matters(key, verdicts):
-            why = because(key, verdict, explained.place(name), origins)
-            yield f"by {why}" if key == "disclose" else f"{key} by {why}"
-
-
-def _matters(key: str, verdicts: Mapping[str, Verdict]) -> bool:
+def matters(key: str, verdicts: Verdicts) -> bool:
     """Say whether a setting of an attribute has an effect: either its guard, or how it leaves."""
     guarded = may(verdicts) == GUARDED
     return key not in ("guard", "disclose") or (key == "guard") == guarded
 
 
-def because(key: str, verdict: Verdict, place: Place, origins: Origins) -> str:
-    """Return the rule that decided, and which others lost and why; defaults go without saying."""
+@click.command()
+@click.option("--recipient", required=True, metavar="HOST", help="Who receives the request.")
+@click.option("--query", type=QUERY, required=True, metavar="TEXT", help=ASKED)
+@policy_option
+@model_option
+@answers
+def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answer:
+    """Show which rules decide about one request.
+
+    It also shows which rules they override, and why.
+    """
+    check_asked(query)
+    titles = {each.name: each.title for each in attributes_of(model)}
+    policy, day = noted(read_policy(file), [*titles]), today()
+    ruling = Rulebook(policy, [*titles]).match(recipient, query, day)
+    view = View(policy, ruling, query, day, titles, Origins(policy))
+    matching = [
+        rule
+        for rule in policy.rules
+        if rule.layer is Layer.FILE
+        and not rule.is_over(day)
+        and any(view.reaches(rule, name) for name in (None, *titles))
+    ]
+    message = {
+        "policy": policy.source,
+        "recipient": ruling.host,
+        "pool": ruling.pool,
+        "query": query,
+        "today": str(day),
+        "matching": [view.record(each) for each in matching],
+        "settings": {key: view.decided(key, each) for key, each in ruling.settings.items()},
+        "attributes": {
+            name: {key: view.decided(key, each, name) for key, each in verdicts.items()}
+            for name, verdicts in ruling.attributes.items()
+        },
+    }
+    return Answer(message, explained(view, matching))
+
+
+def explained(view: View, matching: list[Rule]) -> str:
+    """Return the page about a request, the verdict on top."""
+    ruling, origins = view.ruling, view.origins
+    kinds = [may(verdicts) for verdicts in ruling.attributes.values()]
+    sent, waiting = sum(each in ("always", "auto") for each in kinds), kinds.count("ask")
+    head = (
+        f"Of {len(kinds)} facts, {sent} may be sent to {ruling.host}; waiting for your approval: "
+        f"{waiting}; never sent: {len(kinds) - sent - waiting}."
+    )
+    if (nothing := ruling.settings["nothing"]).value:
+        head = (
+            f"Nothing is sent to {ruling.host}: {origins.short(nothing.rule, 'nothing')} says so."
+        )
+    given = {key: ruling.settings[key] for key in SETTINGS if key in ruling.settings}
+    rows = [
+        (key, written(each.value), because(view, key, each))
+        for key, each in given.items()
+        if each.rule.layer is not Layer.DEFAULTS
+    ]
+    default = ", ".join(
+        f"{key} {written(each.value)}"
+        for key, each in ruling.settings.items()
+        if each.rule.layer is Layer.DEFAULTS
+    )
+    rules = [(each.name, str(origins.line(each)), _decides(each, ruling)) for each in matching]
+    return page(
+        head,
+        facts([("policy", origins.source), ("query", view.query), ("remembered by", view.pool)]),
+        *(["Settings of the request", table(DECIDED, rows)] if rows else []),
+        paragraph(f"By default: {default}.") if default else "",
+        "Attributes",
+        view.attributes("by", lambda name, key, each: because(view, key, each, name)),
+        *(["Rules of the file that match", table(RULE, rules)] if rules else []),
+    )
+
+
+def because(view: View, key: str, verdict: Verdict, attribute: str | None = None) -> str:
+    """Return the rule that decided, and which others lost and why; defaults are left out."""
     grouped: dict[str, dict[str, None]] = defaultdict(dict)
-    for loss in losses(key, verdict, place):
+    for loss in losses(key, verdict, view.place(attribute)):
         if loss.rule.layer is not Layer.DEFAULTS:
-            lost = origins.short(loss.rule, key, written(loss.value))
-            grouped[_why(loss, verdict, origins)][lost] = None
-    said = [why.format(", ".join(lost)) for why, lost in grouped.items()]
-    return "; ".join([origins.short(verdict.rule, key), *said])
+            why = WHY[loss.why]
+            if loss.winner is not verdict.rule:
+                winner = view.origins.short(loss.winner)
+                why = f"while {{}} lost to {winner.replace('{', '{{').replace('}', '}}')}"
+            grouped[why][view.origins.short(loss.rule, key, written(loss.value))] = None
+    parts = [why.format(", ".join(lost)) for why, lost in grouped.items()]
+    return "; ".join([view.origins.short(verdict.rule, key), *parts])
 
 
-def _why(loss: Loss, verdict: Verdict, origins: Origins) -> str:
-    """Return why a rule lost, said of the one that decided, with a gap for the one that lost."""
-    if loss.winner is verdict.rule:
-        return WHY[loss.why]
-    winner = origins.short(loss.winner).replace("{", "{{").replace("}", "}}")
-    return f"while {{}} lost to {winner}"
-
-
-def _matching(rule: Rule, explained: Explained, origins: Origins) -> tuple[str, ...]:
-    """Return a rule with what it decides of this request."""
-    ruling = explained.ruling
+def _decides(rule: Rule, ruling: Ruling) -> str:
+    """Return what a rule decides of a request."""
     decided = [key for key, verdict in ruling.settings.items() if verdict.rule is rule]
     for key in rule.settings:
         names = [
             name
             for name, verdicts in ruling.attributes.items()
-            if key in verdicts and verdicts[key].rule is rule and _matters(key, verdicts)
+            if key in verdicts and verdicts[key].rule is rule and matters(key, verdicts)
         ]
         if names:
             decided.append(
                 f"{key} of {names[0] if len(names) == 1 else f'{len(names)} attributes'}"
             )
-    return rule.name, str(origins.line(rule)), ", ".join(decided) or "nothing"
+    return ", ".join(decided) or "nothing"
 
 
-class Shown(NamedTuple):
-    """What a policy rules by itself: for one recipient, or for those without rules of their own."""
+@click.command()
+@recipient_option
+@policy_option
+@model_option
+@answers
+def show(recipient: str | None, file: Path, model: Path | None) -> Answer:
+    """Show every setting in force, and where it comes from.
 
-    policy: Policy
-    ruling: Ruling
-    recipient: str | None
-    today: date
-
-    def others(self) -> list[Rule]:
-        """Return the rules of the file for some requests only, beside what is shown."""
-        rules = (rule for rule in self.policy.rules if rule.layer is Layer.FILE)
-        if self.recipient is None:
-            return [each for each in rules if each.recipients or each.groups or each.queries]
-        place = Place(self.ruling.host, self.ruling.pool, "")
-        asked = (each for each in rules if each.queries)
-        return [
-            each
-            for each in asked
-            if reach_of(replace(each, queries=(), attributes=()), place) is not None
-        ]
-
-
-def shown_of(policy: Policy, names: Sequence[str], recipient: str | None, today: date) -> Shown:
-    """Return what holds whatever is asked; UsageError where the recipient is no host."""
+    A setting comes from the file, its preset or the defaults. Rules for some requests only are
+    listed below.
+    """
+    titles = {each.name: each.title for each in attributes_of(model)}
+    policy, day = noted(read_policy(file), [*titles]), today()
+    general = policy
     if recipient is None:
         rules = tuple(rule for rule in policy.rules if not (rule.recipients or rule.groups))
         general = replace(policy, rules=rules, groups={})
-        return Shown(policy, Rulebook(general, names).match(ANYBODY, "", today), None, today)
-    ruling = Rulebook(policy, names).match(recipient, "", today)
-    return Shown(policy, ruling, ruling.host, today)
+    ruling = Rulebook(general, [*titles]).match(
+        ANYBODY if recipient is None else recipient, "", day
+    )
+    view = View(policy, ruling, "", day, titles, Origins(policy))
+    host = None if recipient is None else ruling.host
+    of_file = (rule for rule in policy.rules if rule.layer is Layer.FILE)
+    if host is None:
+        others = [each for each in of_file if each.recipients or each.groups or each.queries]
+    else:
+        others = [
+            each
+            for each in of_file
+            if each.queries and view.reaches(replace(each, queries=(), attributes=()))
+        ]
+    message = {
+        "policy": policy.source,
+        "recipient": host,
+        "pool": None if host is None else ruling.pool,
+        "today": str(day),
+        "trusted_keys": [*policy.trusted_keys],
+        "daemon": asdict(policy.daemon),
+        "groups": {name: [each.text for each in of] for name, of in policy.groups.items()},
+        "settings": {key: view.value(key, each) for key, each in ruling.settings.items()},
+        "attributes": {
+            name: {key: view.value(key, each) for key, each in verdicts.items()}
+            for name, verdicts in ruling.attributes.items()
+        },
+        "rules": [view.record(each) for each in others],
+    }
+    return Answer(message, shown(view, host, others))
 
 
-def shown_text(shown: Shown) -> str:
-    """Return the page, the plain sentence on top."""
-    origins = Origins(shown.policy)
+def shown(view: View, host: str | None, others: list[Rule]) -> str:
+    """Return the page about a policy, for whom it is on top."""
+    policy, ruling, origins = view.policy, view.ruling, view.origins
     rows = [
-        (key, written(verdict.value), origins.long(verdict.rule, key))
+        (key, written(each.value), origins.long(each.rule, key))
         for key in SETTINGS
-        if (verdict := shown.ruling.settings.get(key)) is not None
+        if (each := ruling.settings.get(key)) is not None
     ]
-    parts = [strong(paragraph(_headline(shown, origins))), *_facts(shown)]
-    parts += [table(SETTING, rows), "Attributes", "\n".join(_attributes(shown, origins))]
-    others = [*_others(shown, origins)]
-    if others:
-        parts += ["Rules for some requests only", "\n".join(others)]
-    return "\n\n".join(parts)
-
-
-def _headline(shown: Shown, origins: Origins) -> str:
-    who = shown.recipient or "recipients without rules of their own"
-    return f"What {origins.source} rules for {who}, and where each value comes from."
-
-
-def _facts(shown: Shown) -> Iterator[str]:
-    """Yield what there is to say beside settings, if there is anything."""
-    policy, pool = shown.policy, shown.ruling.pool
-    pairs = []
-    if shown.recipient is not None:
-        who = f"the group {pool[1:]}" if pool.startswith(SIGN) else pool
-        pairs.append(("remembers", f"{who} remembers what it is told"))
-    elif policy.groups:
-        members = (
-            f"{name} ({', '.join(each.text for each in of)})" for name, of in policy.groups.items()
-        )
-        pairs.append(("groups", ", ".join(members)))
-    if shown.recipient is None:
-        pairs.append(("daemon", _daemon(policy.daemon)))
-    if policy.trusted_keys:
-        pairs.append(("trusted keys", ", ".join(policy.trusted_keys)))
-    if pairs:
-        yield facts(pairs)
+    members = (
+        f"{name} ({', '.join(each.text for each in of)})" for name, of in policy.groups.items()
+    )
+    pairs = {
+        "remembered by": view.pool if host else "",
+        "groups": "" if host else ", ".join(members),
+        "daemon": "" if host else _daemon(policy.daemon),
+        "trusted keys": ", ".join(policy.trusted_keys),
+    }
+    rules = []
+    for rule in others:
+        expired = " (expired)" if rule.is_over(view.today) else ""
+        where = "; ".join(f"{key} {text}" for key, text in rule.conditions.items())
+        sets = ", ".join(f"{key} {written(value)}" for key, value in rule.settings.items())
+        rules.append(paragraph(f"{origins.long(rule)}{expired}", "  "))
+        rules.append(paragraph(f"{where}: {sets}", "    "))
+    return page(
+        f"What {origins.source} rules for {host or 'recipients without rules of their own'}, and "
+        "where each value comes from.",
+        facts((name, text) for name, text in pairs.items() if text),
+        table(SETTING, rows),
+        "Attributes",
+        view.attributes("from", lambda _, key, each: origins.long(each.rule, key)),
+        *(["Rules for some requests only", "\n".join(rules)] if rules else []),
+    )
 
 
 def _daemon(settings: DaemonSettings) -> str:
     minutes, prompts = settings.lock_after_minutes, settings.prompts_per_hour
     after = f"{minutes:g} minutes without use" if minutes else "eight hours without a command"
-    locks = f"locks after {after}"
     clicks = "; browsers may tell which results you visit" if settings.clicks else ""
-    return f"{locks}, and asks at most {prompts} times an hour{clicks}"
-
-
-def _attributes(shown: Shown, origins: Origins) -> Iterator[str]:
-    """Yield the attributes with the same values from the same places together."""
-    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for name, verdicts in shown.ruling.attributes.items():
-        came = {
-            key: origins.long(verdict.rule, key)
-            for key, verdict in verdicts.items()
-            if key != "disclose" or may(verdicts) == verdict.value
-        }
-        whole = len({*came.values()}) == 1
-        texts = [each if whole else f"{key} from {each}" for key, each in came.items()]
-        groups[terms(verdicts), "; ".join(dict.fromkeys(texts))].append(name)
-    for (ruled, source), names in groups.items():
-        yield paragraph(f"{ruled}: {', '.join(names)}", "  ")
-        yield paragraph(f"from {source}" if not source.startswith("disclose") else source, "    ")
-
-
-def _others(shown: Shown, origins: Origins) -> Iterator[str]:
-    for rule in shown.others():
-        expired = rule.is_over(shown.today)
-        yield paragraph(f"{origins.long(rule)}{' (expired)' if expired else ''}", "  ")
-        where = "; ".join(f"{key} {text}" for key, text in rule.conditions.items())
-        sets = ", ".join(f"{key} {written(value)}" for key, value in rule.settings.items())
-        yield paragraph(f"{where}: {sets}", "    ")
-
-
-def explained_record(explained: Explained) -> dict[str, Any]:
-    """Return one request under a policy: what holds, by which rule, and over which."""
-    ruling, origins = explained.ruling, Origins(explained.policy)
-    return {
-        "policy": explained.policy.source,
-        "recipient": ruling.host,
-        "pool": ruling.pool,
-        "query": explained.query,
-        "today": str(explained.today),
-        "matching": [_rule(each, origins, explained.today) for each in explained.matching()],
-        "settings": {
-            key: _decided(key, verdict, explained.place(), origins)
-            for key, verdict in ruling.settings.items()
-        },
-        "attributes": {
-            name: {
-                key: _decided(key, verdict, explained.place(name), origins)
-                for key, verdict in verdicts.items()
-            }
-            for name, verdicts in ruling.attributes.items()
-        },
-    }
-
-
-def shown_record(shown: Shown) -> dict[str, Any]:
-    """Return a policy: what holds by itself, where from, and the rules for some requests only."""
-    policy, origins = shown.policy, Origins(shown.policy)
-    return {
-        "policy": policy.source,
-        "recipient": shown.recipient,
-        "pool": None if shown.recipient is None else shown.ruling.pool,
-        "today": str(shown.today),
-        "trusted_keys": [*policy.trusted_keys],
-        "daemon": asdict(policy.daemon),
-        "groups": {name: [each.text for each in of] for name, of in policy.groups.items()},
-        "settings": _values(shown.ruling.settings, origins),
-        "attributes": {
-            name: _values(verdicts, origins) for name, verdicts in shown.ruling.attributes.items()
-        },
-        "rules": [_rule(each, origins, shown.today) for each in shown.others()],
-    }
-
-
-def _decided(key: str, verdict: Verdict, place: Place, origins: Origins) -> dict[str, Any]:
-    """Return a value, the rule behind it, and why each other lost."""
-    return {
-        "value": verdict.value,
-        **origins.record(verdict.rule, key),
-        "lost": [
-            {
-                "value": loss.value,
-                **origins.record(loss.rule, key),
-                "because": loss.why,
-                "to": loss.winner.name,
-            }
-            for loss in losses(key, verdict, place)
-        ],
-    }
-
-
-def _values(verdicts: Verdicts, origins: Origins) -> Mapping[str, Any]:
-    return {
-        key: {"value": verdict.value, **origins.record(verdict.rule, key)}
-        for key, verdict in verdicts.items()
-    }
-
-
-def _rule(rule: Rule, origins: Origins, today: date) -> dict[str, Any]:
-    return {
-        **origins.record(rule),
-        "for": dict(rule.conditions),
-        "expired": rule.is_over(today),
-        "settings": dict(rule.settings),
-    }
+    return f"locks after {after}, and asks at most {prompts} times an hour{clicks}"

@@ -123,7 +123,7 @@ def overridden(word: Override, titles: Titles = NONE) -> str:
     return f"{names} will be sent to {to} {long}, unless a limit or a guard forbids it."
 
 
-def took_effect(ruled: Ruled, place: str | None = None) -> list[str]:
+def took_effect(ruled: Ruled, place: str | None = None, titles: Titles = NONE) -> list[str]:
     """Return where a decision was written, and which rules still win over it."""
     into = f" into {place}" if place else ""
     lines = [] if ruled.written is None else [f"Written{into} as {ruled.written!r}."]
@@ -131,7 +131,7 @@ def took_effect(ruled: Ruled, place: str | None = None) -> list[str]:
         by = f"{ruled.decided_by[0]!r} blocks the recipient"
         return [*lines, f"Still nothing is sent: {by}; `reticent policy unblock` lifts that."]
     for name, rule in zip_longest(ruled.without_effect, ruled.decided_by, fillvalue="another rule"):
-        lines.append(f"No effect on {name}: {rule!r} still wins.")
+        lines.append(f"No effect on {titles.get(name, name)}: {rule!r} still wins.")
     return lines
 
 

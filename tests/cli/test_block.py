@@ -35,7 +35,9 @@ def test_a_rule_that_is_not_ours_is_named(
     """Whether or not there was one of ours beside it: it still holds."""
     fake.handlers["allow"] = says(Allowed(done=done, rule="mine", line=line))
     said = " ".join(run("policy", "unblock", "a.example").out.split())
-    assert said.startswith(f"a.example still gets nothing, by 'mine'{place}, which is not")
+    assert said.startswith(
+        f"a.example still gets nothing, by 'mine'{place}, which reticent did not write"
+    )
     record = run("policy", "unblock", "a.example", "--json").record
     assert record == {"done": done, "rule": "mine", "line": line}
     fake.handlers["allow"] = says(Allowed(done=done, rule=HOSTILE))

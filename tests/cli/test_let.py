@@ -5,46 +5,58 @@ from typing import Any
 import msgspec
 import pytest
 
+from agent.errors import LockedError
 from agent.wire.policy import Override
 from tests.cli.conftest import Run
 from tests.cli.daemon import RULED, changed
+from tests.cli.policing import REGION
 from tests.wire.fake import FakeDaemon, says
 
 HOST = "shop.example"
-Long = tuple[list[str], dict[str, Any], str]
-LONG: list[Long] = [
+LONG: list[tuple[list[str], dict[str, Any], str]] = [
     ([], {"lasting": "always"}, "from now on"),
     (["--always"], {"lasting": "always"}, "from now on"),
     (["--once"], {"lasting": "once"}, "with the next request"),
     (["--until-restart"], {"lasting": "until restart"}, "until the daemon restarts"),
     (["--days", "2"], {"lasting": "days", "days": 2}, "for 2 days"),
 ]
-SAID = [
-    ("never", "region will not be sent to {} {}."),
-    ("ask", "region will wait for your approval before going to {} {}."),
-    ("auto", "region may be sent to {} {}, when worth it."),
-    ("always", "region will be sent to {} {}, unless a limit or a guard forbids it."),
-]
+SAID = {
+    "never": "Region will not be sent to {} {}.",
+    "ask": "Region will wait for your approval before going to {} {}.",
+    "auto": "Region may be sent to {} {}, when worth it.",
+    "always": "Region will be sent to {} {}, unless a limit or a guard forbids it.",
+}
 
 
-@pytest.mark.parametrize("long", LONG)
-@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("disclose", SAID)
 @pytest.mark.parametrize("about", ["recipient", "everyone"])
 def test_every_word_reaches_the_daemon(
-    run: Run, fake: FakeDaemon, long: Long, said: tuple[str, str], about: str
+    run: Run, fake: FakeDaemon, disclose: str, about: str
 ) -> None:
-    """For as long, and about whom, as it is said."""
-    (options, fields, lasting), (disclose, text) = long, said
-    everyone = about == "everyone"
-    ran = run(
-        "policy", "let", HOST, "region", disclose, *options, *(["--everyone"] if everyone else [])
-    )
-    assert (ran.code, ran.err) == (0, "")
-    plain = {"recipient": HOST, "names": ["region"], "disclose": disclose, "about": about}
-    word = msgspec.convert({**plain, **fields}, Override)
-    assert fake.calls == [("override", {"body": word})]
-    whom = "everyone" if everyone else f"{HOST} and its group"
-    assert " ".join(ran.out.split()) == text.format(whom, lasting)
+    """For as long, and about whom, as it is said; in the words of the model's titles."""
+    fake.handlers["attributes"] = says([REGION])
+    for options, fields, lasting in LONG:
+        fake.calls.clear()
+        whom = ["--everyone"] if about == "everyone" else []
+        ran = run("policy", "let", HOST, "region", disclose, *options, *whom)
+        assert (ran.code, ran.err) == (0, "")
+        plain = {"recipient": HOST, "names": ["region"], "disclose": disclose, "about": about}
+        word = msgspec.convert({**plain, **fields}, Override)
+        assert fake.calls[0] == ("override", {"body": word})
+        to = "everyone" if whom else f"{HOST} and its group"
+        assert " ".join(ran.out.split()) == SAID[disclose].format(to, lasting)
+
+
+def test_a_host_that_is_probably_misspelt_is_noted(run: Run, fake: FakeDaemon) -> None:
+    """Not one that was sent something, nor where the vault is locked."""
+    for host, noted in (("wether.example", 1), ("api.weather.example", 0), (HOST, 0)):
+        assert run("policy", "let", host, "region", "ask").err.count("did you mean") == noted
+
+    def locked() -> None:
+        raise LockedError
+
+    fake.handlers["recipients"] = locked
+    assert run("policy", "let", "wether.example", "region", "ask").err == ""
 
 
 def test_several_attributes_are_named_once_each(run: Run, fake: FakeDaemon) -> None:

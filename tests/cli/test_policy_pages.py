@@ -19,12 +19,12 @@ def test_a_request_is_explained(asked: Run) -> None:
     said = asked("explain", "--recipient", "www.books.example", "--query", "a Novella")
     assert (said.code, said.err, fits(said.out)) == (0, "", True)
     page = " ".join(said.out.split())
-    assert "of 4 attributes, 2 may leave, 1 waits for you, 1 never leaves." in page
+    assert "Of 4 facts, 2 may be sent to www.books.example; waiting for your approval: 1;" in page
     lost = "more specific than preset strict (5), the top of the file (line 2: 25)"
     assert f"lambda 30 rule 2 (line 23); {lost}; stricter than books (line 18: 3)" in page
-    assert "ask, for 0.25 bits or more: hobby by attributes.hobby (line 12)" in page
-    assert "guarded (weight 1): shoe_size guard by attributes.shoe_size (line 13)" in page
-    assert "auto: at_work by books (line 19); more specific than preset strict (ask)" in page
+    assert "ask, for 0.25 bits or more: Hobby by attributes.hobby (line 12)" in page
+    assert "guarded (weight 1): Size by attributes.shoe_size (line 13)" in page
+    assert "auto: At work by books (line 19); more specific than preset strict (ask)" in page
     assert "books 15 disclose of at_work" in page
     assert "adverts" not in page
 
@@ -48,7 +48,7 @@ def test_an_explanation_has_these_keys(asked: Run) -> None:
 def test_a_blocked_request_says_so_first(asked: Run) -> None:
     """And which rule it is that blocks."""
     page = asked("explain", "--recipient", "books.example", "--query", "my debt").out
-    assert page.startswith("To books.example nothing leaves: so rules queries.block (line 8).")
+    assert page.startswith("Nothing is sent to books.example: queries.block (line 8) says so.")
 
 
 def test_what_holds_is_shown_with_its_origin(asked: Run) -> None:
@@ -59,8 +59,8 @@ def test_what_holds_is_shown_with_its_origin(asked: Run) -> None:
     assert "lambda 25 the top of the file, policy.toml:2" in page
     assert "k 100 preset strict" in page
     assert "cost maxprob the defaults" in page
-    assert "auto: region from attributes.region, policy.toml:11" in page
-    assert "ask: at_work from preset strict" in page
+    assert "auto: Region from attributes.region, policy.toml:11" in page
+    assert "ask: At work from preset strict" in page
     assert "groups adverts (ads.example)" in page
     assert "daemon locks after 15 minutes without use, and asks at most 6 times" in page
     assert "books, policy.toml:15 recipient books.example: lambda 3, disclose auto" in page
@@ -89,7 +89,7 @@ def test_what_holds_for_a_recipient_is_shown(asked: Run) -> None:
     assert record["attributes"]["at_work"]["disclose"]["rule"] == "books"
     assert [each["rule"] for each in record["rules"]] == ["queries.block", "rule 2"]
     page = " ".join(asked("show", "--recipient", "ads.example").out.split())
-    assert "remembers the group adverts remembers what it is told" in page
+    assert "remembered by the whole group adverts" in page
     assert "nothing true rule 3, policy.toml:27" in page
 
 

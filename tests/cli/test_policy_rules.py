@@ -49,10 +49,10 @@ def test_mistakes_stand_on_top_with_their_lines(run: Run, fake: FakeDaemon) -> N
     assert mistakes == "Mistakes\n  line 2: lamda: unknown key 'lamda' (did you mean 'lambda'?)"
     fake.handlers["rules"] = says(changed(NONE, problems=[WRONG]))
     said = " ".join(run("policy", "rules").out.split())
-    assert said.startswith("No rules are in use, so nothing is attached: /home/u/policy.toml has")
+    assert said.startswith("No rules are in use, so nothing is sent: /home/u/policy.toml has")
     fake.handlers["rules"] = says(NONE)
     said = " ".join(run("policy", "rules").out.split())
-    made = "does not exist. Make a policy with `reticent init`, or write one by hand."
+    made = "does not exist. Create one with `reticent init`, or write one by hand."
     assert said.endswith(f": /home/u/policy.toml {made}")
 
 

@@ -44,8 +44,8 @@ def test_what_still_wins_is_said(run: Run, file: Path, village: Path) -> None:
     """A guard, a stricter entry; as an object as well. The daemon's own policy by default."""
     said = " ".join(run("policy", "set", "disclose=always", "--model", village).out.split())
     assert said.count("This still wins: ") == 3
-    assert "This still wins: disclose ask of hobby, from attributes.hobby, " in said
-    assert "This still wins: guard 1 of shoe_size, from attributes.shoe_size, " in said
+    assert "This still wins: disclose ask of Hobby, from attributes.hobby, " in said
+    assert "This still wins: guard 1 of Size, from attributes.shoe_size, " in said
     set_again = ("policy", "set", "disclose=always", "--model", village, "--json")
     found = run(*set_again).record
     assert found["changed"] is False
@@ -73,10 +73,15 @@ def test_what_still_wins_is_said(run: Run, file: Path, village: Path) -> None:
             "mode: 'fast' is not one of dynamic, standing, planned",
             "write one of them",
         ),
+        (
+            ["gender=never"],
+            "'gender' is an attribute, not a setting",
+            "write disclose=never --attribute gender",
+        ),
         (["nothing=yes"], "nothing: 'yes' is not true or false", None),
         (["k=3", "k=4"], "KEY=VALUE gives k two values, 3 and 4", "give k once"),
         (["k=3", "--recipient", "advert"], "unknown group 'advert'", "did you mean 'adverts'?"),
-        (["k=3", "--expires", "soon"], "'soon' is no date", "write it as 2027-03-01"),
+        (["k=3", "--expires", "soon"], "'soon' is not a date", "write it as 2027-03-01"),
         (["k=3", "--expires", "2020-01-01"], "2020-01-01 is over, so this would never hold", None),
     ],
 )
@@ -101,6 +106,13 @@ def test_a_change_that_is_no_policy_shows_all_problems(run: Run, file: Path) -> 
     wrong = run("policy", "set", "k=5", "--policy", "wrong.toml")
     assert (wrong.code, wrong.err.count("reticent: error: ")) == (1, 4)
     assert (file.parent / "wrong.toml").read_text() == WRONG
+
+
+def test_a_misspelt_attribute_is_noted(run: Run, file: Path, village: Path) -> None:
+    """It is written all the same: it may be of another model."""
+    said = run("policy", "set", "disclose=never", "--attribute", "regoin", *OWN, "--model", village)
+    assert (said.code, said.err.count("(did you mean 'region'?")) == (0, 1)
+    assert "regoin" in file.read_text()
 
 
 def test_what_is_not_set_there_cannot_be_taken_out(run: Run, file: Path) -> None:
