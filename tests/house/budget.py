@@ -54,12 +54,12 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 545),
+    "private functions with one caller": (250, 527),
     "lines of tests": (42_000, 64_595),
 }
 STANDING = {
     "agent": Size(407, 4),
-    "agent/cli": Size(5_623, 31),
+    "agent/cli": Size(5_501, 31),
     "agent/daemon": Size(5_577, 38),
     "agent/decision": Size(1_293, 10),
     "agent/lab": Size(3_749, 34),
