@@ -22,10 +22,10 @@ from agent.model.model import Model
 from agent.tradeoff.bounds import Contraction, forced
 from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.plan import Demand, Pairwise, Portfolio, QueryPlanner, Scope, mixed, plan
+from agent.tradeoff.plan import Demand, Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.search import EXHAUSTIVE, Result, maximise
 from agent.tradeoff.sets import members, singleton, union
-from agent.tradeoff.utility import HELPS_NOTHING, pooled
+from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility
 from policy.settings import Mode
 
 FEWEST = 3  # queries, whose mean says nothing of another one
@@ -209,16 +209,20 @@ def pooled_uses(query: int, model: Model) -> QueryPlanner:
     if mean is None:
         return uses_of(query, model)
     share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
+    weights = np.array([1 - share, share])
 
     def made() -> QueryPlanner:
         stored = model.tables.singles.utilities_of(query)
         return QueryPlanner(
-            lambda: pooled(model.utility(query), mean.utility, share),
+            lambda: MeanUtility((model.utility(query), mean.utility), weights),
             len(model.attributes),
-            {mask: mixed(bits, mean.computed[mask], share) for mask, bits in stored.items()},
+            {
+                mask: (1 - share) * bits + share * mean.computed[mask]
+                for mask, bits in stored.items()
+            },
         )
 
-    return model.remember((pooled, query), made)
+    return model.remember((pooled_uses, query), made)
 
 
 class _Mean(NamedTuple):

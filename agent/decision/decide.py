@@ -214,7 +214,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         )
     looked_at: Sequence[int] = tuple(members(mask))
     if not (brief and mask):
-        objective.look_around(mask)
+        objective.survey(mask)
         looked_at = range(len(model.attributes))
     candidates = tuple(_outcome(prepared, choice, index) for index in looked_at)
     pending = None

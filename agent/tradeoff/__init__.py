@@ -17,7 +17,7 @@ Usable alone, with a utility and a cost of your own; nothing deeper needs to be 
 """
 
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, Metric
-from agent.tradeoff.bounds import cost_error, utility_error
+from agent.tradeoff.bounds import sampling_error
 from agent.tradeoff.check import Pair, Violations, random_pairs, submodularity, supermodularity
 from agent.tradeoff.local_search import SetFunction, eager_pass, lazy_pass
 from agent.tradeoff.objective import DisclosureObjective, Objective, Settings
@@ -56,7 +56,6 @@ __all__ = [
     "Utility",
     "Violations",
     "beaten",
-    "cost_error",
     "curve",
     "eager_pass",
     "greedy_order",
@@ -66,9 +65,9 @@ __all__ = [
     "members",
     "query_utility",
     "random_pairs",
+    "sampling_error",
     "singleton",
     "submodularity",
     "supermodularity",
     "union",
-    "utility_error",
 ]

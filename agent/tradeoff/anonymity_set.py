@@ -97,25 +97,21 @@ class Senders:
 
     def joint(self, mask: int) -> Iterator[Floats]:
         """Yield P(y|d) times the product of P_j(a_j|y), for each combination of request values."""
-        requested = members(mask >> self._population.persons)
-        shares = [self._request_shares(each) for each in requested]
+        shares = []
+        for request in members(mask >> self._population.persons):
+            if request not in self._shares:  # P_j(v|y) = (n_yv + 5 P_j(v)) / (n_y + 5)
+                table = self._population.request_counts[request]
+                overall = table.sum(axis=0, dtype=np.float64)
+                counts = table[self._rows].astype(np.float64)
+                rows = counts.sum(axis=1, keepdims=True)
+                likely = (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
+                self._shares[request] = np.ascontiguousarray(likely.T)
+            shares.append(self._shares[request])
         for combination in product(*(range(len(each)) for each in shares)):
             mass = self.prior()
             for share, value in zip(shares, combination, strict=True):
                 mass = mass * share[value]
             yield mass
-
-    def _request_shares(self, request: int) -> Floats:
-        """Return P_j(v|y) = (n_yv + 5 P_j(v)) / (n_y + 5), shape (values of j, people)."""
-        if request in self._shares:
-            return self._shares[request]
-        table = self._population.request_counts[request]
-        overall = table.sum(axis=0, dtype=np.float64)
-        counts = table[self._rows].astype(np.float64)
-        rows = counts.sum(axis=1, keepdims=True)
-        shares = (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
-        self._shares[request] = np.ascontiguousarray(shares.T)
-        return self._shares[request]
 
 
 class GuardUncertainty(NamedTuple):
@@ -292,7 +288,7 @@ class AnonymitySet:
         fresh = mask & ~self.known & self.persons
         if not self.people:
             return 0.0
-        return self._remembered(("people", fresh), lambda: self._people_left(fresh))
+        return self._remembered(("people", fresh), lambda: self._agreeing(fresh))
 
     def own_class(self, mask: int, own: Mapping[int, int]) -> OwnClass:
         """Return those who agree with d and with ``own`` on the person attributes of A.
@@ -356,7 +352,7 @@ class AnonymitySet:
                 total += weighted(metric, classes, peak, people, k)
         return total
 
-    def _people_left(self, mask: int) -> float:
+    def _agreeing(self, mask: int) -> float:
         labels = self._partitions.of(mask).labels
         sizes = np.bincount(labels)
         if self._population.weights is None:

@@ -1,7 +1,7 @@
 """Bounds: on the optimum, on a search beside a fixed set, and on the error of samples."""
 
 from collections.abc import Iterable, Sequence
-from math import ceil, isfinite, log, log2, sqrt
+from math import ceil, isfinite, log, sqrt
 
 from agent.tradeoff.local_search import Memo, SetFunction
 from agent.tradeoff.sets import members, singleton
@@ -84,16 +84,7 @@ class Contraction(SetFunction):
         self._function, self._base = function, base
         self._value, self._utility = function.value(base), function.utility(base)
         self._cost = function.cost(base)
-
-    @property
-    def claims_submodularity(self) -> bool:
-        """Whether bounds that assume F to be submodular mean anything here."""
-        return self._function.claims_submodularity
-
-    @property
-    def monotone_utility(self) -> bool:
-        """Whether U never falls when a set grows."""
-        return self._function.monotone_utility
+        self.claims_submodularity = function.claims_submodularity
 
     def value(self, mask: int) -> float:
         """Return F(B u A) - F(B)."""
@@ -128,6 +119,11 @@ class Contraction(SetFunction):
         return self._function.may_exceed(self._base | mask, level + self._value)
 
     @property
+    def monotone_utility(self) -> bool:
+        """Whether U never falls when a set grows."""
+        return self._function.monotone_utility
+
+    @property
     def utility_limit(self) -> float:
         """A bound on the utility of every set."""
         return self._function.utility_limit - self._utility
@@ -156,54 +152,31 @@ def forced(objective: SetFunction, attributes: Iterable[int]) -> tuple[int, int]
     return taken, refused
 
 
-def utility_samples(intents: int, error: float, delta: float, *, two_sided: bool = False) -> int:
-    """Return how many rows estimate U(A) to ``error`` bits with confidence 1 - ``delta``.
+def sample_size(error: float, delta: float, spread: float = 1.0, *, two_sided: bool = False) -> int:
+    """Return how many samples estimate a mean loss to ``error`` with confidence 1 - ``delta``.
 
-    ``intents``: K >= 1, the number of distinct intents; ``delta``: between 0 and 1. As printed
-    the lemma bounds errors in one direction; ``two_sided`` bounds both. ValueError for arguments
-    outside these ranges, and where the number is too large for a float. Source: Lemma 4.2.
+    ``spread``: how far losses are apart at the most: 1 for I(A), a probability, and people as
+    samples (Lemma 4.3); log2 K bits for U(A), K the intents of a query, and rows (Lemma 4.2).
+    ``delta``: between 0 and 1. As printed the lemmas bound errors in one direction; ``two_sided``
+    bounds both. ValueError for arguments outside these ranges, and where the number is too large
+    for a float.
     """
-    if not intents >= 1:
-        raise ValueError(f"a query has at least one intent, not {intents}")
-    return _hoeffding(log2(intents), error, delta, two_sided=two_sided)
-
-
-def cost_samples(error: float, delta: float, *, two_sided: bool = False) -> int:
-    """Return how many people estimate I(A) to ``error`` with confidence 1 - ``delta``.
-
-    ``error`` is in the unit of the metric, a probability; ``delta`` and ``two_sided`` as in
-    ``utility_samples``, ValueError likewise. Source: Lemma 4.3.
-    """
-    return _hoeffding(1.0, error, delta, two_sided=two_sided)
-
-
-def utility_error(intents: int, samples: int, delta: float, *, two_sided: bool = False) -> float:
-    """Return to how many bits ``samples`` rows estimate U(A) with confidence 1 - ``delta``.
-
-    The other way round of ``utility_samples``: arguments and ValueError as there, and one sample
-    at the least. Source: Lemma 4.2.
-    """
-    if not intents >= 1:
-        raise ValueError(f"a query has at least one intent, not {intents}")
-    return log2(intents) * cost_error(samples, delta, two_sided=two_sided)
-
-
-def cost_error(samples: int, delta: float, *, two_sided: bool = False) -> float:
-    """Return to what error ``samples`` people estimate I(A), likewise. Source: Lemma 4.3."""
-    if not samples >= 1:
-        raise ValueError(f"a sample has at least one row, not {samples}")
-    return sqrt(_log_inverse(delta, two_sided=two_sided) / (2 * samples))
-
-
-def _hoeffding(width: float, error: float, delta: float, *, two_sided: bool) -> int:
-    """Return ceil(1/2 (width/error)^2 ln(1/delta)), or ln(2/delta) for both directions."""
     if not (error > 0 and isfinite(error)):
         raise ValueError(f"an error is a finite number above 0, not {error}")
-    ratio = width / error
+    ratio = spread / error
     samples = 0.5 * ratio * ratio * _log_inverse(delta, two_sided=two_sided)
     if not isfinite(samples):
         raise ValueError(f"an error of {error} takes more samples than can be counted")
     return ceil(samples)
+
+
+def sampling_error(
+    samples: int, delta: float, spread: float = 1.0, *, two_sided: bool = False
+) -> float:
+    """Return to what error so many samples estimate a mean loss: `sample_size` the other way."""
+    if not samples >= 1:
+        raise ValueError(f"a sample has at least one row, not {samples}")
+    return spread * sqrt(_log_inverse(delta, two_sided=two_sided) / (2 * samples))
 
 
 def _log_inverse(delta: float, *, two_sided: bool) -> float:

@@ -117,13 +117,6 @@ class Counts(NamedTuple):
     first: Indexes
 
 
-def undivided(kinds: Kinds) -> Cells:
-    """Return the cells when all rows are one group: a cell for each kind."""
-    return _sorted_cells(
-        kinds.of_row, np.arange(len(kinds.intent)), kinds.intent, np.zeros_like(kinds.intent)
-    )
-
-
 def count(cells: Cells, columns: Sequence[Column]) -> Counts:
     """Count the rows for every value of each of several attributes, one after the other."""
     table = np.concatenate(tally(cells.row, len(cells.kind), columns), dtype=np.float64)
@@ -161,16 +154,6 @@ def split(cells: Cells, kinds: Kinds, column: Column) -> Cells:
     return _sorted_cells(number[combined], kind, kinds.intent[kind], group[order])
 
 
-def merge(cells: Cells, kinds: Kinds, into: Indexes) -> Counts:
-    """Count the rows when group g is merged into group ``into[g]`` (dense numbers)."""
-    rows = np.bincount(cells.row).astype(np.float64)
-    group, intents = into[cells.group], int(kinds.intent[-1]) + 1
-    pair = group * intents + kinds.intent[cells.kind]
-    pairs = mass_of(pair, rows, 0)
-    groups = mass_of(group, rows, 0)
-    return Counts(rows, pairs[pair], groups[group], cells.kind, np.zeros(1, dtype=np.intp))
-
-
 def _sorted_cells(row: Indexes, kind: Indexes, intent: Indexes, group: Indexes) -> Cells:
     """Number the pairs and groups of cells that are sorted by group and then intent."""
     new_group = np.diff(group, prepend=-1) != 0
@@ -197,7 +180,9 @@ class Layout:
         frequency = np.bincount(rows.intent, minlength=rows.intents)
         others = frequency[kinds.intent] - kinds.same_total
         self.prior = (others + 0.5) / (len(rows.intent) - kinds.own_total + rows.intents / 2)
-        self.divisions = Divisions(undivided(kinds), self._divide, CELLS_KEPT)
+        each, intent = np.arange(len(kinds.intent)), kinds.intent
+        undivided = _sorted_cells(kinds.of_row, each, intent, np.zeros_like(intent))
+        self.divisions = Divisions(undivided, self._divide, CELLS_KEPT)
         self.shared = False
         self._counted: OrderedDict[tuple[int, ...], Counts] = OrderedDict()
         self._room = COUNTS_KEPT
@@ -206,7 +191,16 @@ class Layout:
         """Yield the counts for each of these attributes beside ``mask``, in batches."""
         batch = max(1, BATCH // len(self.divisions[mask].kind)) if attributes else 1
         for first in range(0, len(attributes), batch):
-            yield self._counts(mask, attributes[first : first + batch])
+            some = attributes[first : first + batch]
+            found = self._counted.get((mask, *some))
+            if found is None:
+                found = count(self.divisions[mask], [self._columns.column(each) for each in some])
+                if self.shared:
+                    self._counted[mask, *some] = found
+                    self._room -= len(found.rows)
+            while self._room < 0:
+                self._room += len(self._counted.popitem(last=False)[1].rows)
+            yield found
 
     def merged(self, mask: int) -> Counts | None:
         """Return the counts from the cells of the focus, if ``mask`` lacks one person attribute.
@@ -217,27 +211,18 @@ class Layout:
         focus = self.divisions.focus
         if not self.divisions.merges_focus(mask) or (focus ^ mask) & ~self._persons:
             return None
-        finer = self.divisions[focus]
-        return merge(finer, self.kinds, self._columns.groups(finer.sample, mask))
+        cells, kinds = self.divisions[focus], self.kinds
+        rows = np.bincount(cells.row).astype(np.float64)
+        group = self._columns.groups(cells.sample, mask)[cells.group]
+        pair = group * (int(kinds.intent[-1]) + 1) + kinds.intent[cells.kind]
+        pairs, groups = mass_of(pair, rows, 0), mass_of(group, rows, 0)
+        return Counts(rows, pairs[pair], groups[group], cells.kind, np.zeros(1, dtype=np.intp))
 
     def forget(self) -> None:
         """Drop all that is remembered; the answers stay the same."""
         self.divisions.forget()
         self._counted.clear()
         self._room = COUNTS_KEPT
-
-    def _counts(self, mask: int, attributes: Sequence[int]) -> Counts:
-        key = (mask, *attributes)
-        found = self._counted.get(key)
-        if found is None:
-            columns = [self._columns.column(each) for each in attributes]
-            found = count(self.divisions[mask], columns)
-            if self.shared:
-                self._counted[key] = found
-                self._room -= len(found.rows)
-        while self._room < 0:
-            self._room += len(self._counted.popitem(last=False)[1].rows)
-        return found
 
     def _divide(self, parent: Cells, attributes: int) -> Cells:
         """Divide by more attributes, as many in one go as there are rows for."""
@@ -248,31 +233,3 @@ class Layout:
             cells = split(cells, self.kinds, joint([rest[place] for place in first]))
             rest = [column for place, column in enumerate(rest) if place not in first]
         return cells
-
-
-class Layouts:
-    """The layouts of a query's rows by set of request attributes, made when asked for."""
-
-    def __init__(self, rows: QueryRows, columns: Columns) -> None:
-        """Take the rows of a query and their attributes."""
-        self.rows, self._columns = rows, columns
-        self._made: dict[int, Layout] = {}
-        self.shared = False
-        """Whether several shrinkages share these layouts."""
-
-    def request(self, mask: int) -> int:
-        """Return the request attributes in a set."""
-        return mask >> self.rows.persons << self.rows.persons
-
-    def __getitem__(self, request: int) -> Layout:
-        """Return the layout for a set of request attributes."""
-        if request not in self._made:
-            self._made[request] = Layout(self.rows, self._columns, request)
-        found = self._made[request]
-        found.shared = self.shared
-        return found
-
-    def forget(self) -> None:
-        """Drop all that is remembered; the answers stay the same."""
-        for layout in self._made.values():
-            layout.forget()

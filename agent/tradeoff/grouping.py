@@ -142,8 +142,11 @@ def tally(labels: Indexes, size: int, columns: Sequence[Column]) -> list[Indexes
         small = size * card < SMALL
         items = keys(short, size, codes) if small else keys(labels, size, codes)
         counts = np.bincount(items, minlength=card * size)
-        marginals = _marginals(counts.reshape(*(part.card for part in parts), size))
-        tables.update(zip(bundle, marginals, strict=True))
+        counts = counts.reshape(*(part.card for part in parts), size)
+        axes = range(len(bundle))
+        for own, place in enumerate(bundle):
+            others = tuple(axis for axis in axes if axis != own)
+            tables[place] = counts.sum(axis=others) if others else counts
     return [tables[place] for place in range(len(columns))]
 
 
@@ -176,14 +179,6 @@ def bundles(columns: Sequence[Column], most: int) -> list[list[int]]:
     return found
 
 
-def _marginals(table: Indexes) -> list[Indexes]:
-    """Sum a table of shape (values of each attribute ..., groups) up for each attribute."""
-    axes = range(table.ndim - 1)
-    if len(axes) == 1:
-        return [table]
-    return [table.sum(axis=tuple(other for other in axes if other != own)) for own in axes]
-
-
 class Presence:
     """For each item one bit per value of each attribute, set where the item has that value.
 
@@ -193,15 +188,18 @@ class Presence:
 
     def __init__(self, columns: Sequence[Column]) -> None:
         """Take the attributes of the items; each gets whole bytes."""
-        planes = [plane for column in columns for plane in _planes(column)]
-        padding = -len(planes) % BYTES
-        bits = np.zeros((len(planes) + padding, len(columns[0].codes)), dtype=np.uint8)
-        for row, plane in zip(bits, planes, strict=False):
-            row[:] = plane
+        planes, first = list[NDArray[np.uint8]](), list[int]()
+        for codes, card in columns:
+            first.append(len(planes))
+            for least in range(0, card, BITS):
+                # A code below or above these eight values becomes a shift that leaves nothing.
+                shift = np.minimum(codes - codes.dtype.type(least), BITS).astype(np.uint8)
+                planes.append(np.left_shift(np.uint8(1), shift))
+        bits = np.zeros((len(planes) + -len(planes) % BYTES, len(planes[0])), dtype=np.uint8)
+        bits[: len(planes)] = planes
         words = np.ascontiguousarray(bits.T).view(np.uint64)
         self._words = np.ascontiguousarray(words.T)
-        ends = np.cumsum([_bytes(column.card) for column in columns])
-        self._first_bits = BITS * np.concatenate([[0], ends[:-1]])
+        self._first_bits = BITS * np.array(first)
 
     def classes(self, grouping: Grouping) -> list[int]:
         """Return, for each attribute, how many classes the groups are divided into by it.
@@ -216,19 +214,6 @@ class Presence:
         by_value = present.sum(axis=0, dtype=np.intp)
         classes: list[int] = np.add.reduceat(by_value, self._first_bits).tolist()
         return classes
-
-
-def _bytes(card: int) -> int:
-    return -(-card // BITS)
-
-
-def _planes(column: Column) -> list[NDArray[np.uint8]]:
-    """Return the bytes of an attribute, each of shape (items,), for eight of its values."""
-    shifts = [
-        column.codes - column.codes.dtype.type(BITS * at) for at in range(_bytes(column.card))
-    ]
-    # A code below or above the eight values becomes a shift that leaves nothing.
-    return [np.left_shift(np.uint8(1), np.minimum(each, BITS).astype(np.uint8)) for each in shifts]
 
 
 Division = TypeVar("Division")

@@ -20,11 +20,8 @@ class SetFunction(Protocol):
 
     candidates: int
     """The attributes to choose from, as a mask."""
-
-    @property
-    def claims_submodularity(self) -> bool:
-        """Whether bounds that assume F to be submodular mean anything here."""
-        return False
+    claims_submodularity: bool = False
+    """Whether bounds that assume F to be submodular mean anything here."""
 
     @property
     def monotone_utility(self) -> bool:

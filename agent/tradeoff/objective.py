@@ -1,6 +1,6 @@
 """The objective F = U - lambda C, for any utility and cost, and for a disclosure to a recipient."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, NamedTuple
@@ -42,16 +42,6 @@ class Settings:
     most_new: int | None = None
     own: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
 
-    @property
-    def measures(self) -> list[tuple[Metric, int]]:
-        """Every measure of identifiability that matters here, each with its k."""
-        measures: list[tuple[Metric, int]] = [(self.metric, self.metric_k)]
-        if self.max_risk is not None:
-            measures.append(("maxprob", 1))
-        if self.k is not None:
-            measures.append(("k-anonymity", self.k))
-        return measures
-
 
 class Parts(NamedTuple):
     """The terms of F for one set, all in bits but ``identifiability_cost`` (unit of the metric)."""
@@ -92,22 +82,17 @@ class Objective(SetFunction):
             cost = partial(AnonymitySet(cost, cards).identifiability, metric="maxprob", k=1)
         self.candidates, self.trade_off = (1 << attributes) - 1, trade_off
         self._utility = Function(utility) if callable(utility) else utility
-        self._loss, self._most, self._submodular = cost, most, submodular
+        self._loss, self._most, self.claims_submodularity = cost, most, submodular
         self._utilities: dict[int, float] = {0: 0.0}
         self._costs: dict[int, float] = {}
         self._ground = cost(0)
 
     def at(self, trade_off: float) -> "Objective":
         """Return the same at another lambda; utilities computed are shared."""
-        most, submodular = self._most, self._submodular
+        most, submodular = self._most, self.claims_submodularity
         other = Objective(self._utility, self._loss, 0, trade_off, most=most, submodular=submodular)
         other.candidates, other._utilities = self.candidates, self._utilities
         return other
-
-    @property
-    def claims_submodularity(self) -> bool:
-        """Whether bounds that assume F to be submodular mean anything."""
-        return self._submodular
 
     @property
     def monotone_utility(self) -> bool:
@@ -205,11 +190,18 @@ class DisclosureObjective(Objective):
         self.candidates = settings.candidates
         self._known = people.known
         self._countable = people.persons & ~people.known
-        self._capped = settings.most is not None or settings.most_new is not None
         self._recognised = people.people <= 1
         self._k_lasts = people.monotone("k-anonymity", settings.candidates)
         self._measured = settings.k is not None or settings.max_risk is not None
         self._even = people.monotone("k-anonymity", 0)
+        self.claims_submodularity = (
+            settings.metric in ("maxprob", "log-maxprob") and not settings.guards
+        )
+        self._measures: list[tuple[Metric, int]] = [(settings.metric, settings.metric_k)]
+        if settings.max_risk is not None:
+            self._measures.append(("maxprob", 1))
+        if settings.k is not None:
+            self._measures.append(("k-anonymity", settings.k))
         self._own = None if settings.own is None else dict(settings.own)
         self._own_classes: dict[int, OwnClass] = {}
         self._utilities |= computed or {}
@@ -226,38 +218,25 @@ class DisclosureObjective(Objective):
         """Return the same at another lambda; utilities computed are shared."""
         return self.given(self._people, replace(self._settings, trade_off=trade_off))
 
-    @property
-    def claims_submodularity(self) -> bool:
-        """Whether bounds that assume F to be submodular mean anything for this cost."""
-        return self._settings.metric in ("maxprob", "log-maxprob") and not self._settings.guards
-
     def focus(self, mask: int) -> None:
         """Make the neighbours of ``mask`` quick to evaluate; the answers stay the same."""
-        super().focus(mask)
+        self._utility.focus(mask)
         self._people.focus(mask)
-        self._people.survey(mask, list(members(self.candidates)), self._settings.measures)
+        self._people.survey(mask, list(members(self.candidates)), self._measures)
 
-    def survey(self, mask: int, attributes: Sequence[int]) -> None:
-        """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same."""
-        self.focus(mask)
-        new = self._uncomputed(mask, attributes)
-        self._compute(mask, [each for each in new if self.feasible(mask | singleton(each))])
+    def survey(self, mask: int, attributes: Sequence[int] | None = None) -> None:
+        """Make ready F(A ^ {V}) for each V in ``attributes``; the answers stay the same.
 
-    def look_around(self, mask: int) -> None:
-        """Make ready F(A ^ {V}) for every candidate V, feasible or not; the answers stay the same.
-
-        A survey leaves out what the search cannot choose; whoever says why it cannot asks for all.
+        What the search cannot choose is left out. None: every candidate of the person, also those
+        that are not feasible, for whoever explains why they are not.
         """
         self.focus(mask)
-        self._compute(mask, self._uncomputed(mask, members(self.candidates & self._people.persons)))
-
-    def _uncomputed(self, mask: int, attributes: Iterable[int]) -> list[int]:
-        """Return those outside A with which U(A u {V}) is not yet computed."""
-        outside = (each for each in attributes if not mask >> each & 1)
-        return [each for each in outside if mask | singleton(each) not in self._utilities]
-
-    def _compute(self, mask: int, new: Sequence[int]) -> None:
-        """Compute U(A u {V}) for each V in ``new``, all of them at once."""
+        persons = members(self.candidates & self._people.persons)
+        options = persons if attributes is None else attributes
+        outside = (each for each in options if not mask >> each & 1)
+        new = [each for each in outside if mask | singleton(each) not in self._utilities]
+        if attributes is not None:
+            new = [each for each in new if self.feasible(mask | singleton(each))]
         for each, bits in zip(new, self._utility.extensions(mask, new), strict=True):
             self._utilities[mask | singleton(each)] = bits
 
@@ -283,28 +262,7 @@ class DisclosureObjective(Objective):
         Nothing at all always does, and what adds nothing new breaks at most ``most``: a limit
         on what is sent, not on what is told (DESIGN.md 2.4).
         """
-        if self._capped and not self._few_enough(mask):
-            return False
-        if not mask & ~self._known:
-            return True
-        if self._recognised or self._people.combinations(mask) > COMBINATIONS:
-            return False
-        return not self._measured or (
-            self._keeps_risk(mask) and self._keeps_k(mask) and self._keeps_own(mask)
-        )
-
-    def broken(self, mask: int) -> Limit | None:
-        """Return the first hard limit that A breaks; None where it keeps all that there are."""
-        if self._capped and not self._few_enough(mask):
-            most = self._settings.most
-            return "most" if most is not None and mask.bit_count() > most else "most new"
-        if not mask & ~self._known or not self._measured:
-            return None
-        if not self._keeps_risk(mask):
-            return "risk"
-        if not self._keeps_k(mask):
-            return "k"
-        return None if self._keeps_own(mask) else "own"
+        return not self._closed(mask) and self.broken(mask) is None
 
     def hopeless(self, mask: int) -> bool:
         """Say True only where neither A nor a set that contains it keeps every limit.
@@ -312,17 +270,38 @@ class DisclosureObjective(Objective):
         Caps and the expected peak only get harder to keep; k does where all are equally likely.
         The user's own class only gets smaller, but with weights its largest share may fall.
         """
-        if self._capped and not self._few_enough(mask):
-            return True
-        if not mask & ~self._known:
-            return False
-        if self._recognised or self._people.combinations(mask) > COMBINATIONS:
-            return True
-        return self._measured and not (
-            self._keeps_risk(mask)
-            and (not self._k_lasts or self._keeps_k(mask))
-            and self._keeps_own(mask, lasting=True)
+        return self._closed(mask) or self.broken(mask, for_good=True) is not None
+
+    def _closed(self, mask: int) -> bool:
+        """Say whether A adds something new where nothing can be, or has too many combinations."""
+        return bool(mask & ~self._known) and (
+            self._recognised or self._people.combinations(mask) > COMBINATIONS
         )
+
+    def broken(self, mask: int, *, for_good: bool = False) -> Limit | None:
+        """Return the first hard limit that A breaks; None where it keeps all that there are.
+
+        ``for_good``: only limits that every set with A breaks too.
+        """
+        demands, people = self._settings, self._people
+        if demands.most is not None and mask.bit_count() > demands.most:
+            return "most"
+        most_new = demands.most_new
+        if most_new is not None and (mask & self._countable).bit_count() > most_new:
+            return "most new"
+        if not self._measured or not mask & ~self._known:
+            return None
+        risk, k = demands.max_risk, demands.k
+        if risk is not None and people.identifiability(mask, "maxprob", 1) > risk:
+            return "risk"
+        if k is None or (for_good and not self._k_lasts):
+            share = 0.0
+        else:
+            share = people.identifiability(mask, "k-anonymity", k)
+        if share > demands.max_violations:
+            return "k"
+        mine = self._own is None or self._keeps_own(mask, self._own, for_good=for_good)
+        return None if mine else "own"
 
     def may_exceed(self, mask: int, level: float) -> bool:
         """Say whether F(A) can be above ``level``, without evaluating U and mostly without C."""
@@ -336,33 +315,17 @@ class DisclosureObjective(Objective):
             taken *= 2
         return True
 
-    def _few_enough(self, mask: int) -> bool:
-        most, most_new = self._settings.most, self._settings.most_new
-        if most is not None and mask.bit_count() > most:
-            return False
-        return most_new is None or (mask & self._countable).bit_count() <= most_new
-
-    def _keeps_risk(self, mask: int) -> bool:
-        risk = self._settings.max_risk
-        return risk is None or self._people.identifiability(mask, "maxprob", 1) <= risk
-
-    def _keeps_k(self, mask: int) -> bool:
-        k, share = self._settings.k, self._settings.max_violations
-        return k is None or self._people.identifiability(mask, "k-anonymity", k) <= share
-
-    def _keeps_own(self, mask: int, *, lasting: bool = False) -> bool:
+    def _keeps_own(self, mask: int, own: Mapping[int, int], *, for_good: bool) -> bool:
         """Say whether k and the risk hold for the people like the user; nobody is certainty.
 
-        With ``lasting``, whether they might for a larger set. Of a set with request attributes
+        With ``for_good``, whether they might for a larger set. Of a set with request attributes
         only the person part counts.
         """
-        if self._own is None:
-            return True
         k, risk = self._settings.k, self._settings.max_risk
         mask &= self._people.persons
         if mask not in self._own_classes:
-            self._own_classes[mask] = self._people.own_class(mask, self._own)
+            self._own_classes[mask] = self._people.own_class(mask, own)
         people, peak = self._own_classes[mask]
         if not people or (k is not None and people < k):
             return False
-        return risk is None or peak <= risk or (lasting and not self._even)
+        return risk is None or peak <= risk or (for_good and not self._even)

@@ -74,11 +74,6 @@ class Pairwise(Utility):
         return np.where(np.isfinite(least), least, self._singles[attributes])
 
 
-def mixed(own: float, usual: float, share: float) -> float:
-    """Return a query's own bits, that share of the way (0 to 1) to those of all queries."""
-    return (1 - share) * own + share * usual
-
-
 class Scope(NamedTuple):
     """What there is to plan with, as masks.
 

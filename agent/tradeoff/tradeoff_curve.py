@@ -119,19 +119,13 @@ def knee(points: Sequence[Point]) -> int | None:
     their threshold are left out, as nothing here is measured.
     """
     kept = [index for index, out in enumerate(beaten(points)) if not out]
-    heights = [round(each, DIGITS) for each in _heights([points[index] for index in kept])]
-    index, height = max(
-        zip(kept, heights, strict=True),
-        key=lambda pair: (pair[1], -points[pair[0]].cost),
-        default=(0, 0.0),
-    )
-    return index if height > 0 else None
-
-
-def _heights(points: Sequence[Point]) -> list[float]:
-    """Return how far each point stands above the chord of the normalised curve; 0 without one."""
-    costs, worths = [each.cost for each in points], [each.worth for each in points]
-    if not points or max(costs) <= min(costs) or max(worths) <= min(worths):
-        return [0.0 for _ in points]
+    costs, worths = [points[each].cost for each in kept], [points[each].worth for each in kept]
+    if not kept or max(costs) <= min(costs) or max(worths) <= min(worths):
+        return None
     wide, high = max(costs) - min(costs), max(worths) - min(worths)
-    return [(each.worth - min(worths)) / high - (each.cost - min(costs)) / wide for each in points]
+    heights = {}
+    for index, cost, worth in zip(kept, costs, worths, strict=True):
+        height = (worth - min(worths)) / high - (cost - min(costs)) / wide
+        heights[index] = round(height, DIGITS)
+    best = max(kept, key=lambda index: (heights[index], -points[index].cost))
+    return best if heights[best] > 0 else None

@@ -7,8 +7,8 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.counts import Counts, Layout, Layouts
-from agent.tradeoff.grouping import Partitions, row_columns
+from agent.tradeoff.counts import Counts, Layout
+from agent.tradeoff.grouping import Columns, Partitions, row_columns
 from agent.tradeoff.sets import singleton
 from agent.tradeoff.tables import Floats, Indexes, QueryRows
 
@@ -144,23 +144,27 @@ class LeaveOneUserOut(Utility):
     the request attributes in A. Not monotone: noise has a negative gain.
     """
 
-    def __init__(self, layouts: Layouts, shrinkage: float) -> None:
-        """Score a query's rows; ``shrinkage`` is beta > 0, in rows; ValueError otherwise."""
+    def __init__(
+        self,
+        rows: QueryRows,
+        columns: Columns,
+        shrinkage: float,
+        shared: dict[int, Layout] | None = None,
+    ) -> None:
+        """Score a query's rows; ``shrinkage`` is beta > 0, in rows; ValueError otherwise.
+
+        ``shared``: layouts by request attributes, where several shrinkages share them.
+        """
         if not shrinkage > 0:
             raise ValueError(f"leave-one-user-out needs a shrinkage above 0, not {shrinkage}")
-        self._layouts, self._shrinkage = layouts, shrinkage
+        self._rows, self._columns, self._shrinkage = rows, columns, shrinkage
+        self._layouts, self._shares = {} if shared is None else shared, shared is not None
         self._scorings: dict[int, Scoring] = {}
         self.limit = self._scoring(0).limit
 
-    @classmethod
-    def of(cls, rows: QueryRows, cards: Sequence[int], shrinkage: float) -> "LeaveOneUserOut":
-        """Return the utility for the rows of one query."""
-        return cls(Layouts(rows, row_columns(rows, cards)), shrinkage)
-
     def at(self, shrinkage: float) -> "LeaveOneUserOut":
         """Return the same rows' utility at another shrinkage; what is counted is shared."""
-        self._layouts.shared = True
-        return LeaveOneUserOut(self._layouts, shrinkage)
+        return LeaveOneUserOut(self._rows, self._columns, shrinkage, self._layouts)
 
     def value(self, mask: int) -> float:
         """Return U(A) in bits."""
@@ -168,7 +172,7 @@ class LeaveOneUserOut(Utility):
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
-        persons = [each for each in attributes if each < self._layouts.rows.persons]
+        persons = [each for each in attributes if each < self._rows.persons]
         values = dict(zip(persons, self._scoring(mask).extensions(mask, persons), strict=True))
         return [
             values[each] if each in values else self.value(mask | singleton(each))
@@ -185,15 +189,19 @@ class LeaveOneUserOut(Utility):
 
     def forget(self) -> None:
         """Drop remembered partitions; the answers stay the same."""
-        self._layouts.forget()
+        for layout in self._layouts.values():
+            layout.forget()
 
     def _scoring(self, mask: int) -> Scoring:
         """Return the scores under the request attributes in ``mask``."""
-        request = self._layouts.request(mask)
+        request = mask >> self._rows.persons << self._rows.persons
         found = self._scorings.get(request)
         if found is None:
-            found = Scoring(self._layouts[request], self._shrinkage)
-            self._scorings[request] = found
+            if request not in self._layouts:
+                self._layouts[request] = Layout(self._rows, self._columns, request)
+            layout = self._layouts[request]
+            layout.shared |= self._shares
+            found = self._scorings[request] = Scoring(layout, self._shrinkage)
         return found
 
 
@@ -219,11 +227,6 @@ class PlugIn(Utility):
         self._pull = shrinkage * prior
         self._prior_entropy = float(_entropies(prior[np.newaxis, :])[0])
         self.limit = float(_entropies((counts + self._pull)[np.newaxis, :])[0])
-
-    @classmethod
-    def of(cls, rows: QueryRows, cards: Sequence[int], shrinkage: float) -> "PlugIn":
-        """Return the utility for the rows of one query."""
-        return cls(rows, Partitions(row_columns(rows, cards)), shrinkage)
 
     def at(self, shrinkage: float) -> "PlugIn":
         """Return the same rows' utility at another shrinkage; the partitions are shared."""
@@ -296,9 +299,10 @@ def query_utility(
     ``cards``: how many values each attribute has; ``shrinkage``: the weight beta >= 0 of the
     prior, in rows (above 0 for ``louo``). Source: paper 2.1 and 7.1; DESIGN.md 2.1.
     """
+    columns = row_columns(rows, cards)
     if estimator == "louo":
-        return LeaveOneUserOut.of(rows, cards, shrinkage)
-    return PlugIn.of(rows, cards, shrinkage)
+        return LeaveOneUserOut(rows, columns, shrinkage)
+    return PlugIn(rows, Partitions(columns), shrinkage)
 
 
 class MeanUtility(Utility):
@@ -339,8 +343,3 @@ class MeanUtility(Utility):
 
 
 HELPS_NOTHING = MeanUtility((), np.zeros(0))  # 0 for every set: of what is only priced
-
-
-def pooled(own: Utility, usual: Utility, share: float) -> MeanUtility:
-    """Return a query's own utility, that share of the way (0 to 1) to that of all queries."""
-    return MeanUtility((own, usual), np.array([1 - share, share]))

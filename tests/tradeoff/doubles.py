@@ -23,17 +23,12 @@ class Tabulated(SetFunction):
     utilities: Table
     costs: Table
     allowed: tuple[bool, ...]
-    submodular: bool = True
+    claims_submodularity: bool = True
     candidates: int = field(init=False)
 
     def __post_init__(self) -> None:
         """Choose from all attributes."""
         self.candidates = self.everything
-
-    @property
-    def claims_submodularity(self) -> bool:
-        """As it was given."""
-        return self.submodular
 
     @property
     def everything(self) -> int:

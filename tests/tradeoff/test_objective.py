@@ -62,7 +62,7 @@ def test_looking_around_changes_no_answer(world: World, data: st.DataObject) -> 
     remembering = QueryPlanner(lambda: looked, len(world.cards), {})
     around = DisclosureObjective(remembering, world.crowd(()), settings)
     mask = data.draw(st.integers(0, world.everything)) & settings.candidates
-    around.look_around(mask)
+    around.survey(mask)
     alone = DisclosureObjective(plain, world.crowd(()), settings)
     for each in members(settings.candidates):
         other = mask ^ singleton(each)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import Demand, Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.sets import members, pairs, singleton, subsets, union
-from agent.tradeoff.utility import HELPS_NOTHING, Utility, pooled
+from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility, Utility
 from tests.tradeoff.doubles import Table, Tabulated, submodular, tabulate
 from tests.tradeoff.worlds import World, rich_worlds, settings_for, worlds
 
@@ -74,7 +74,7 @@ def test_of_a_submodular_utility_it_is_an_upper_bound(function: Tabulated) -> No
 def test_two_utilities_are_mixed_set_by_set(world: World, share: float) -> None:
     """Values, gains and bounds alike; all of one is that one."""
     own, usual = world.utility(), world.utility("plugin", 20.0)
-    mean = pooled(own, usual, share)
+    mean = MeanUtility((own, usual), np.array([1 - share, share]))
     assert mean.limit == pytest.approx((1 - share) * own.limit + share * usual.limit)
     for mask in range(world.everything + 1):
         mixed = (1 - share) * own.value(mask) + share * usual.value(mask)
@@ -86,7 +86,6 @@ def test_two_utilities_are_mixed_set_by_set(world: World, share: float) -> None:
         one_more = [mean.value(mask | singleton(each)) for each in rest]
         assert mean.extensions(mask, rest) == pytest.approx(one_more, abs=ROUNDING)
         mean.forget()
-    assert pooled(own, usual, 0.0).value(world.everything) == own.value(world.everything)
 
 
 class Given:

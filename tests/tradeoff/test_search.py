@@ -246,7 +246,7 @@ def test_greedy_is_no_worse_than_the_best_single_attribute(function: Tabulated) 
 @given(submodular())
 def test_without_submodularity_nothing_is_proven(function: Tabulated) -> None:
     """The same search on a cost that claims nothing has no bound and no certificate."""
-    result = maximise(replace(function, submodular=False), "lls")
+    result = maximise(replace(function, claims_submodularity=False), "lls")
     assert (result.proof, result.bound, result.certified) == ("none", None, None)
 
 

@@ -46,7 +46,8 @@ def test_it_is_the_sum_over_groups_of_larger_tables(world: World, shrinkage: flo
 @given(rich_worlds(), st.just(0.0) | SHRINKAGES)
 def test_it_is_the_mean_of_what_its_rows_lose(world: World, shrinkage: float) -> None:
     """So that a sample of rows estimates it, whichever rows these are."""
-    utility = PlugIn.of(world.rows, world.cards, shrinkage)
+    utility = query_utility(world.rows, world.cards, "plugin", shrinkage)
+    assert isinstance(utility, PlugIn)
     rows = np.arange(len(world.rows.user))
     for mask in (0, 1, world.everything):
         removed = utility.removed(mask, rows)

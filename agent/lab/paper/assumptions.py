@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import log2, sqrt
 
 import numpy as np
 
@@ -16,13 +16,12 @@ from agent.tradeoff import (
     Pair,
     PlugIn,
     Violations,
-    cost_error,
     eager_pass,
     greedy_order,
     random_pairs,
+    sampling_error,
     submodularity,
     supermodularity,
-    utility_error,
 )
 from agent.tradeoff.grouping import Columns, Partitions
 
@@ -210,7 +209,7 @@ def utility_estimates(subject: Subject, options: Options) -> Estimates:
     return Estimates(
         "utility, bits",
         along(subject.model, order, {EXACT: objective.utility, SAMPLED: sampled.value}),
-        utility_error(intents, options.samples, DELTA, two_sided=True),
+        sampling_error(options.samples, DELTA, log2(intents), two_sided=True),
     )
 
 
@@ -222,7 +221,7 @@ def cost_estimates(model: Model, options: Options) -> tuple[Estimates, ...]:
     order, _ = greedy_order(cost_alone(model), eager_pass)
     persons = [each for each in order if each < model.persons]
     crowd, sampled = model.crowd(), SampledCost(model, options)
-    error = cost_error(options.samples, DELTA, two_sided=True)
+    error = sampling_error(options.samples, DELTA, two_sided=True)
 
     def estimates(metric: Metric) -> Estimates:
         measures = {

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from itertools import count
-from math import comb
+from math import comb, log2
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ from agent.lab.paper.orders import Along
 from agent.lab.paper.published import Options
 from agent.lab.paper.subject import Places, groups_of
 from agent.model.attributes import Attribute
-from agent.tradeoff.bounds import cost_error, utility_error
+from agent.tradeoff.bounds import sampling_error
 from agent.tradeoff.check import Violations
 from agent.tradeoff.sets import members
 from tests.lab.paper.made import NAMES, made_model, made_subject
@@ -194,7 +194,7 @@ def test_many_rows_estimate_utility_within_the_lemma(seed: int, chance: int, mas
     """At a width that a right estimate leaves once in a billion times."""
     subject = made_subject(seed, "plugin")
     sampled = SampledUtility(subject, Options(samples=MANY, seed=chance)).value(mask)
-    width = utility_error(3, MANY, SURE, two_sided=True)
+    width = sampling_error(MANY, SURE, log2(3), two_sided=True)
     assert sampled == pytest.approx(subject.utility_alone().utility(mask), abs=width)
 
 
@@ -202,7 +202,7 @@ def test_many_rows_estimate_utility_within_the_lemma(seed: int, chance: int, mas
 def test_many_people_estimate_cost_within_the_lemma(seed: int, chance: int, mask: int) -> None:
     """The losses in [0, 1], over attributes of the person."""
     model, options = made_model(seed), Options(samples=MANY, seed=chance, k=7)
-    width = cost_error(MANY, SURE, two_sided=True)
+    width = sampling_error(MANY, SURE, two_sided=True)
     for metric in ("maxprob", "k-anonymity"):
         exact = model.crowd().identifiability(mask, metric, options.k)
         assert SampledCost(model, options).value(mask, metric) == pytest.approx(exact, abs=width)
