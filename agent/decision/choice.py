@@ -160,7 +160,7 @@ def _planned(prepared: Prepared, query: int) -> Choice:
     answered = plan._replace(portfolio=replace(plan.portfolio, uses=tuple(used)))
     order = (*members(base), *order)
     evaluations = plan.portfolio.evaluations
-    result = Result(mask, order, objective.value(mask), evaluations, 0, "none", None)
+    result = Result(objective.value(mask), evaluations, mask=mask, order=order)
     return Choice(mask, order, objective, result, "planned", pending, answered)
 
 

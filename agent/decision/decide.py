@@ -10,7 +10,7 @@ from agent.decision.terms import Terms
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import COMBINATIONS, Metric
 from agent.tradeoff.objective import DisclosureObjective, Limit
-from agent.tradeoff.search import Proof
+from agent.tradeoff.search import Evidence
 from agent.tradeoff.sets import members, singleton, union
 from policy.settings import Mode
 
@@ -60,23 +60,6 @@ class Guarded:
     name: str
     bits: float
     best_guess: float
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What the search knows of its answer; see ``agent.tradeoff.search.Result``."""
-
-    evaluations: int = 0
-    violations: int = 0
-    proof: Proof = "none"
-    bound: float | None = None
-    certified: float | None = None
-    node_limit_hit: bool = False
-
-    @property
-    def exact(self) -> bool:
-        """Whether no permitted set is better, whatever the objective looks like."""
-        return self.proof == "enumerated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,15 +186,8 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     choice = choice_of(prepared)
     mask, objective, result = choice.mask, choice.objective, choice.result
     figures = figures_of(objective, mask, prepared)
-    evidence = Evidence(result.evaluations, result.violations)
-    if crowd.people:  # else the model knows nobody like the user, and nothing is proven
-        evidence = replace(
-            evidence,
-            proof=result.proof,
-            bound=result.bound,
-            certified=result.certified,
-            node_limit_hit=result.node_limit_hit,
-        )
+    # Where the model knows nobody like the user, nothing is proven.
+    counted = Evidence(evaluations=result.evaluations, violations=result.violations)
     looked_at: Sequence[int] = tuple(members(mask))
     if not (brief and mask):
         objective.survey(mask)
@@ -231,7 +207,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         matched_query=None if query is None else model.queries[query].text,
         disclosed=prepared.names(choice.order),
         figures=figures,
-        evidence=evidence,
+        evidence=result if crowd.people else counted,
         candidates=candidates,
         guarded=tuple(
             Guarded(model.attributes[v].name, crowd.guard_bits(v, mask), crowd.best_guess(v, mask))

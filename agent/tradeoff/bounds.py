@@ -53,15 +53,6 @@ def free_bound(function: SetFunction, chosen: int, open_: int) -> float:
     return ceiling - function.cost_floor(chosen)
 
 
-def certified_share(value: float, bound: float | None) -> float | None:
-    """Return F/bound, 1 when both are 0, None where nothing is proven or F is negative."""
-    if bound is None or value < 0:
-        return None
-    if bound <= 0:
-        return 1.0
-    return min(1.0, value / bound)
-
-
 class Contraction(SetFunction):
     """F(B u A) - F(B) as a function of A, for a fixed set B: F contracted by B.
 

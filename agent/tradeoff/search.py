@@ -5,13 +5,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal, NamedTuple
 
-from agent.tradeoff.bounds import (
-    additive_bound,
-    certified_share,
-    free_bound,
-    online_bound,
-    possible,
-)
+from agent.tradeoff.bounds import additive_bound, free_bound, online_bound, possible
 from agent.tradeoff.local_search import (
     ROUNDING,
     LocalSearch,
@@ -97,23 +91,20 @@ def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tup
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """The set that a search returns, and what is proven about it.
+class Evidence:
+    """What a search knows of the set that it returns.
 
-    ``mask`` and ``order``: the set, and its attributes in the order chosen; ``value``: F in bits;
-    ``evaluations``: different sets at which F was computed; ``violations``: how often a gain grew
-    with the set on the way; ``bound``: the least upper bound on the optimum found, in bits, under
-    the assumption that ``proof`` names, None for "none"; ``node_limit_hit``: branch and bound
-    stopped early.
+    ``value``: F of the set, in bits; ``evaluations``: different sets at which F was computed;
+    ``violations``: how often a gain grew with the set on the way; ``bound``: the least upper bound
+    on the optimum found, in bits, under the assumption that ``proof`` names, None for "none";
+    ``node_limit_hit``: branch and bound stopped early.
     """
 
-    mask: int
-    order: tuple[int, ...]
-    value: float
-    evaluations: int
-    violations: int
-    proof: Proof
-    bound: float | None
+    value: float = 0.0
+    evaluations: int = 0
+    violations: int = 0
+    proof: Proof = "none"
+    bound: float | None = None
     node_limit_hit: bool = False
 
     @property
@@ -123,8 +114,21 @@ class Result:
 
     @property
     def certified(self) -> float | None:
-        """The share of the optimum that is certain under the same assumption, 0 to 1."""
-        return certified_share(self.value, self.bound)
+        """The share of the optimum that is certain under the same assumption, 0 to 1.
+
+        1 where value and bound are both 0; None where nothing is proven, or F is negative.
+        """
+        if self.bound is None or self.value < 0:
+            return None
+        return min(1.0, self.value / self.bound) if self.bound > 0 else 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(Evidence):
+    """The set that a search returns, and its attributes in the order chosen."""
+
+    mask: int
+    order: tuple[int, ...]
 
 
 def maximise(
@@ -221,5 +225,5 @@ def _heuristic(state: LocalSearch, bound: float = inf, *, hit: bool = False) -> 
 
 
 def _result(state: LocalSearch, proof: Proof, bound: float | None, *, hit: bool = False) -> Result:
-    found = state.mask, state.order, state.value, state.memo.evaluations, state.violations
-    return Result(*found, proof, bound, hit)
+    evidence = state.value, state.memo.evaluations, state.violations, proof, bound, hit
+    return Result(*evidence, mask=state.mask, order=state.order)

@@ -7,10 +7,11 @@ import pytest
 
 from agent.daemon.worded import worded
 from agent.decision.context import Status
-from agent.decision.decide import Decision, Evidence, decide
+from agent.decision.decide import Decision, decide
 from agent.decision.request import Knowledge, Request
 from agent.decision.terms import Limits, Terms
 from agent.tradeoff.anonymity_set import METRICS, Metric
+from agent.tradeoff.search import Evidence
 from agent.words.decisions import Decided, fitting, guessing, headline, proven, settled
 from agent.words.outcomes import WHY_NOTHING
 from tests.cli.examples import PEOPLE, cli_model
@@ -81,9 +82,9 @@ def test_every_status_is_covered_above() -> None:
 @pytest.mark.parametrize(
     "evidence",
     [
-        Evidence(proof="enumerated", bound=1.0, certified=1.0),
-        Evidence(proof="if-submodular", bound=1.0, certified=0.4),
-        Evidence(proof="if-submodular", bound=1.0, certified=1.0),
+        Evidence(proof="enumerated", bound=1.0, value=1.0),
+        Evidence(proof="if-submodular", bound=1.0, value=0.4),
+        Evidence(proof="if-submodular", bound=1.0, value=1.0),
         Evidence(),
     ],
 )

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.bounds import (
     additive_bound,
-    certified_share,
     online_bound,
     possible,
     sample_size,
@@ -20,7 +19,7 @@ from agent.tradeoff.bounds import (
 from agent.tradeoff.check import submodularity, supermodularity
 from agent.tradeoff.local_search import Memo
 from agent.tradeoff.objective import DisclosureObjective, Settings
-from agent.tradeoff.search import maximise
+from agent.tradeoff.search import Evidence, maximise
 from agent.tradeoff.sets import members, singleton, subsets
 from agent.tradeoff.tables import Population
 from tests.tradeoff.doubles import Tabulated, arbitrary, submodular
@@ -145,7 +144,7 @@ def test_attributes_that_no_feasible_set_contains_are_left_out(function: Tabulat
 )
 def test_the_certified_share(value: float, bound: float | None, share: float | None) -> None:
     """F over its bound, and nothing where that would mean nothing."""
-    assert certified_share(value, bound) == share
+    assert Evidence(value, bound=bound).certified == share
 
 
 @given(st.integers(1, 10_000), ERRORS, DELTAS)
