@@ -210,7 +210,9 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         evidence=result if crowd.people else counted,
         candidates=candidates,
         guarded=tuple(
-            Guarded(model.attributes[v].name, crowd.guard_bits(v, mask), crowd.best_guess(v, mask))
+            Guarded(
+                model.attributes[v].name, crowd.guard_bits(v, mask), crowd.guard(v).best_guess(mask)
+            )
             for v, _ in prepared.settings.guards
         ),
         pending=pending,

@@ -180,11 +180,13 @@ def _remembered(name: str, codes: Codes | None, model: Model) -> Inference:
 
 def _inference(name: str, codes: Codes | None, model: Model) -> Inference:
     index = model.index(name)
-    before = model.crowd().doubt(index)
+    before = model.crowd().guard(index).uncertainty()
     by_all = Inference(name, 0.0, before.bits, 0.0, before.best_guess)
     if codes is None:
         return by_all
-    after = model.crowd((model.index(each), code) for each, code in codes).doubt(index)
+    after = (
+        model.crowd((model.index(each), code) for each, code in codes).guard(index).uncertainty()
+    )
     if after.people < FEWEST:
         return by_all
     return Inference(

@@ -74,7 +74,7 @@ def curve_steps(context: Context) -> Generator[None, None, Curve]:
         raise UsageError("the model does not know this query", hint)
     prepared = prepare(context, query)
     figures: dict[float, Figures] = {}
-    chosen: dict[float, tradeoff.Chosen] = {}
+    chosen: list[tradeoff.Point] = []
     for each in tradeoff.grid(terms.trade_off):
         there = replace(
             prepared,
@@ -84,10 +84,11 @@ def curve_steps(context: Context) -> Generator[None, None, Curve]:
         choice = choice_of(there)
         mask, objective = choice.mask, choice.objective
         figures[each] = figures_of(objective, mask, there)
-        chosen[each] = tradeoff.Chosen(mask, objective.parts(mask), choice.result.proof)
+        parts, proof = objective.parts(mask), choice.result.proof
+        chosen.append(tradeoff.Point(each, each, mask, parts, proof))
         objective.forget()
         yield
-    points = tradeoff.points_of(chosen.__getitem__, chosen)
+    points = tradeoff.merged(chosen)
     beaten = tradeoff.beaten(points)
     steps = tuple(
         Step(
@@ -107,7 +108,7 @@ def curve_steps(context: Context) -> Generator[None, None, Curve]:
         status=prepared.status,
         matched_query=None if meant is None else model.queries[meant].text,
         steps=steps,
-        present=tradeoff.at(points, terms.trade_off),
+        present=next(at for at, each in enumerate(points) if terms.trade_off <= each.most),
         knee=tradeoff.knee(points),
     )
 

@@ -6,7 +6,6 @@ from math import prod
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent.tradeoff.grouping import Columns, Partitions, mass_of, ordered_sum, plogp, stable_order
 from agent.tradeoff.sets import members, singleton, union
@@ -64,56 +63,6 @@ def weighted(metric: Metric, mass: Floats, peak: Floats, population: int, k: int
     return ordered_sum(mass * -np.log1p(-np.minimum(share, population / (population + 1))))
 
 
-class Senders:
-    """P(a, y|d) over the people y who agree with knowledge d (DESIGN.md 2.2)."""
-
-    def __init__(self, population: Population, rows: Indexes) -> None:
-        """Take the table, and which rows of it agree."""
-        self._population, self._rows = population, rows
-        self._requested = ~((1 << population.persons) - 1)
-        self._shares: dict[int, Floats] = {}
-
-    def even(self, mask: int) -> bool:
-        """Say whether all people who agree on ``mask`` are equally likely."""
-        return self._population.weights is None and not mask & self._requested
-
-    def prior(self) -> Floats:
-        """Return P(y|d), float64, shape (people,)."""
-        weights = self._population.weights
-        if weights is None:
-            return np.full(len(self._rows), 1 / max(len(self._rows), 1))
-        mine: Floats = weights[self._rows]
-        shares: Floats = mine / mine.sum()
-        return shares
-
-    def peak(self, some: NDArray[np.bool_]) -> float:
-        """Return max P(y|d, some) for bool, shape (people,): 1 where nobody is left to be it."""
-        weights = self._population.weights
-        if weights is None:
-            return 1 / max(int(np.count_nonzero(some)), 1)
-        mine: Floats = weights[self._rows[some]]
-        total = float(mine.sum())
-        return float(mine.max()) / total if total > 0 else 1.0
-
-    def joint(self, mask: int) -> Iterator[Floats]:
-        """Yield P(y|d) times the product of P_j(a_j|y), for each combination of request values."""
-        shares = []
-        for request in members(mask >> self._population.persons):
-            if request not in self._shares:  # P_j(v|y) = (n_yv + 5 P_j(v)) / (n_y + 5)
-                table = self._population.request_counts[request]
-                overall = table.sum(axis=0, dtype=np.float64)
-                counts = table[self._rows].astype(np.float64)
-                rows = counts.sum(axis=1, keepdims=True)
-                likely = (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
-                self._shares[request] = np.ascontiguousarray(likely.T)
-            shares.append(self._shares[request])
-        for combination in product(*(range(len(each)) for each in shares)):
-            mass = self.prior()
-            for share, value in zip(shares, combination, strict=True):
-                mass = mass * share[value]
-            yield mass
-
-
 class GuardUncertainty(NamedTuple):
     """What is open about a guarded attribute v among the people who agree with d.
 
@@ -132,13 +81,7 @@ class Guard:
     Source: footnote 2 of the paper's 2.2; DESIGN.md 2.2.
     """
 
-    def __init__(
-        self,
-        columns: Codes,
-        cards: Sequence[int],
-        guarded: int,
-        joint: Joint,
-    ) -> None:
+    def __init__(self, columns: Codes, cards: Sequence[int], guarded: int, joint: Joint) -> None:
         """Guard one attribute of a crowd.
 
         ``columns``: codes, shape (P, people); ``joint``: yields P(a, y) for the combinations a
@@ -165,7 +108,7 @@ class Guard:
             return 0.0
         return sum(ordered_sum(table.max(axis=1)) for table in self._tables(mask))
 
-    def doubt(self) -> GuardUncertainty:
+    def uncertainty(self) -> GuardUncertainty:
         """Return what is open about v before any answer."""
         people = len(self._people)
         return GuardUncertainty(people, self._entropy(0) if people else 0.0, self.best_guess(0))
@@ -210,15 +153,15 @@ class AnonymitySet:
         agree = np.ones(population.people, dtype=bool)
         for attribute, code in known:
             agree &= population.columns[attribute] == code
-        rows = np.flatnonzero(agree)
+        self._rows = rows = np.flatnonzero(agree)
         self.people = len(rows)
         """How many people agree with what is known, m."""
-        self._senders = Senders(population, rows)
         self._columns = population.columns.take(rows, axis=1) if known else population.columns
         self.persons = (1 << population.persons) - 1
         """The set of all person attributes."""
         self._partitions = Partitions(Columns(self._columns, self.cards))
         self._guards: dict[int, Guard] = {}
+        self._shares: dict[int, Floats] = {}
         self._memory: dict[Hashable, float] = {}
         self._surveyed: Hashable = None
 
@@ -237,7 +180,7 @@ class AnonymitySet:
         The expected peak and the information never do; a loss with a threshold does not where
         all people who look alike are equally likely.
         """
-        return metric in ("maxprob", "entropy") or self._senders.even(mask)
+        return metric in ("maxprob", "entropy") or self._even(mask)
 
     def identifiability(self, mask: int, metric: Metric, k: int) -> float:
         """Return I(A u D|d), the expected loss, in the unit of ``metric``; k is k-anonymity's.
@@ -260,7 +203,7 @@ class AnonymitySet:
         """Make ready I of ``mask`` with each attribute added, by (metric, k) in ``measures``."""
         base = mask & ~self.known
         task = (base, *attributes, *measures)
-        if task == self._surveyed or self.people <= 1 or not self._senders.even(base):
+        if task == self._surveyed or self.people <= 1 or not self._even(base):
             return
         self._surveyed = task
         open_ = self.persons & ~self.known & ~base
@@ -288,7 +231,17 @@ class AnonymitySet:
         fresh = mask & ~self.known & self.persons
         if not self.people:
             return 0.0
-        return self._remembered(("people", fresh), lambda: self._agreeing(fresh))
+        key = ("people", fresh)
+        found = self._memory.get(key)
+        if found is None:
+            labels = self._partitions.of(fresh).labels
+            sizes = np.bincount(labels)
+            if self._population.weights is None:
+                found = int(sizes @ sizes) / self.people
+            else:
+                found = float((self._prior() * sizes[labels]).sum())
+            self._remember(key, found)
+        return found
 
     def own_class(self, mask: int, own: Mapping[int, int]) -> OwnClass:
         """Return those who agree with d and with ``own`` on the person attributes of A.
@@ -300,21 +253,55 @@ class AnonymitySet:
         agree = np.ones(self.people, dtype=bool)
         for each in members(mask & self.persons):
             agree &= self._columns[each] == own.get(each, UNSPECIFIED)
-        return OwnClass(int(np.count_nonzero(agree)), self._senders.peak(agree))
+        people, weights = int(np.count_nonzero(agree)), self._population.weights
+        if weights is None:
+            return OwnClass(people, 1 / max(people, 1))
+        mine: Floats = weights[self._rows[agree]]
+        total = float(mine.sum())
+        return OwnClass(people, float(mine.max()) / total if total > 0 else 1.0)
 
     def guard_bits(self, guarded: int, mask: int) -> float:
         """Return G_v(A|d): bits that A tells about person attribute v (``guarded``)."""
         fresh = mask & ~self.known
         key = ("guard", guarded, fresh)
-        return self._remembered(key, lambda: self._guard(guarded).bits(fresh))
+        return self._remembered(key, lambda: self.guard(guarded).bits(fresh))
 
-    def best_guess(self, guarded: int, mask: int) -> float:
-        """Return the expected success, 0 to 1, of the best guess about v after the answer."""
-        return self._guard(guarded).best_guess(mask & ~self.known)
+    def guard(self, guarded: int) -> Guard:
+        """Return what those who know d, and an answer, know of person attribute v (``guarded``)."""
+        if guarded not in self._guards:
+            self._guards[guarded] = Guard(self._columns, self.cards, guarded, self._joint)
+        return self._guards[guarded]
 
-    def doubt(self, guarded: int) -> GuardUncertainty:
-        """Return what is open about person attribute v (``guarded``) to who knows d alone."""
-        return self._guard(guarded).doubt()
+    def _even(self, mask: int) -> bool:
+        """Say whether all people who agree on ``mask`` are equally likely."""
+        return self._population.weights is None and not mask & ~self.persons
+
+    def _prior(self) -> Floats:
+        """Return P(y|d) over the people y who agree with knowledge d, float64, shape (people,)."""
+        weights = self._population.weights
+        if weights is None:
+            return np.full(self.people, 1 / max(self.people, 1))
+        mine: Floats = weights[self._rows]
+        shares: Floats = mine / mine.sum()
+        return shares
+
+    def _joint(self, mask: int) -> Iterator[Floats]:
+        """Yield P(y|d) times the product of P_j(a_j|y), for each combination of request values."""
+        shares = []
+        for request in members(mask >> self._population.persons):
+            if request not in self._shares:  # P_j(v|y) = (n_yv + 5 P_j(v)) / (n_y + 5)
+                table = self._population.request_counts[request]
+                overall = table.sum(axis=0, dtype=np.float64)
+                counts = table[self._rows].astype(np.float64)
+                rows = counts.sum(axis=1, keepdims=True)
+                likely = (counts + PRIOR_ROWS * overall / overall.sum()) / (rows + PRIOR_ROWS)
+                self._shares[request] = np.ascontiguousarray(likely.T)
+            shares.append(self._shares[request])
+        for combination in product(*(range(len(each)) for each in shares)):
+            mass = self._prior()
+            for share, value in zip(shares, combination, strict=True):
+                mass = mass * share[value]
+            yield mass
 
     def _remembered(self, key: Hashable, compute: Callable[[], float]) -> float:
         found = self._memory.get(key)
@@ -331,15 +318,15 @@ class AnonymitySet:
 
     def _identifiability(self, mask: int, metric: Metric, k: int) -> float:
         people = self._population.people
-        if self._senders.even(mask):
+        if self._even(mask):
             sizes = np.bincount(self._partitions.of(mask).labels)
             return counted(metric, sizes, people, k)
         labels, groups = self._partitions.dense[mask & self.persons]
         order = stable_order(labels)
         starts = np.searchsorted(labels[order], np.arange(groups))
         # What is known of Y before: the entropy that an answer leaves is taken off.
-        total = -float(plogp(self._senders.prior()).sum()) if metric == "entropy" else 0.0
-        for mass in self._senders.joint(mask):
+        total = -float(plogp(self._prior()).sum()) if metric == "entropy" else 0.0
+        for mass in self._joint(mask):
             if metric == "entropy":
                 left = ordered_sum(plogp(mass_of(labels, mass, groups)))
                 total += float(plogp(mass).sum()) - left
@@ -351,18 +338,6 @@ class AnonymitySet:
                 classes = mass_of(labels, mass, groups)
                 total += weighted(metric, classes, peak, people, k)
         return total
-
-    def _agreeing(self, mask: int) -> float:
-        labels = self._partitions.of(mask).labels
-        sizes = np.bincount(labels)
-        if self._population.weights is None:
-            return int(sizes @ sizes) / self.people
-        return float((self._senders.prior() * sizes[labels]).sum())
-
-    def _guard(self, guarded: int) -> Guard:
-        if guarded not in self._guards:
-            self._guards[guarded] = Guard(self._columns, self.cards, guarded, self._senders.joint)
-        return self._guards[guarded]
 
 
 def _key(metric: Metric, k: int, mask: int) -> Hashable:

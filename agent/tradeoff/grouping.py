@@ -7,7 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.sets import EMPTY, highest, members, singleton
+from agent.tradeoff.sets import EMPTY, members, singleton
 from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows
 
 Labels = TypeVar("Labels", Indexes, NDArray[np.uint16])
@@ -254,9 +254,9 @@ class Divisions(Generic[Division]):
         """Return the attribute to divide by last: what the focus lacks, or what is at hand."""
         more = mask & ~self.focus
         if self.focus == mask ^ more and more.bit_count() == 1:
-            return highest(more)
+            return more.bit_length() - 1
         ready = (each for each in members(mask) if mask & ~singleton(each) in self._kept)
-        return next(ready, highest(mask))
+        return next(ready, mask.bit_length() - 1)
 
     def merges_focus(self, mask: int) -> bool:
         """Say whether ``mask`` is the focus less one attribute."""

@@ -188,12 +188,9 @@ class DisclosureObjective(Objective):
         super().__init__(utility, loss, len(people.cards), settings.trade_off)
         self._people, self._settings = people, settings
         self.candidates = settings.candidates
-        self._known = people.known
         self._countable = people.persons & ~people.known
-        self._recognised = people.people <= 1
         self._k_lasts = people.monotone("k-anonymity", settings.candidates)
         self._measured = settings.k is not None or settings.max_risk is not None
-        self._even = people.monotone("k-anonymity", 0)
         self.claims_submodularity = (
             settings.metric in ("maxprob", "log-maxprob") and not settings.guards
         )
@@ -274,8 +271,8 @@ class DisclosureObjective(Objective):
 
     def _closed(self, mask: int) -> bool:
         """Say whether A adds something new where nothing can be, or has too many combinations."""
-        return bool(mask & ~self._known) and (
-            self._recognised or self._people.combinations(mask) > COMBINATIONS
+        return bool(mask & ~self._people.known) and (
+            self._people.people <= 1 or self._people.combinations(mask) > COMBINATIONS
         )
 
     def broken(self, mask: int, *, for_good: bool = False) -> Limit | None:
@@ -289,7 +286,7 @@ class DisclosureObjective(Objective):
         most_new = demands.most_new
         if most_new is not None and (mask & self._countable).bit_count() > most_new:
             return "most new"
-        if not self._measured or not mask & ~self._known:
+        if not self._measured or not mask & ~self._people.known:
             return None
         risk, k = demands.max_risk, demands.k
         if risk is not None and people.identifiability(mask, "maxprob", 1) > risk:
@@ -328,4 +325,8 @@ class DisclosureObjective(Objective):
         people, peak = self._own_classes[mask]
         if not people or (k is not None and people < k):
             return False
-        return risk is None or peak <= risk or (for_good and not self._even)
+        return (
+            risk is None
+            or peak <= risk
+            or (for_good and not self._people.monotone("k-anonymity", 0))
+        )

@@ -236,7 +236,7 @@ def plan(demands: Sequence[Demand], prices: SetFunction, scope: Scope) -> Portfo
     while True:
         options, base = [*members(scope.free & ~growth.mask)], prices.cost(growth.mask)
         prices.focus(growth.mask)
-        gains = growth.gains(options)
+        gains: Floats = growth.weights @ growth.gains[:, options]
         saving = base - prices.cost_floor(growth.mask)
         found, worth, refused = None, scope.least, 0
         for place in np.argsort(-gains, kind="stable").tolist():
@@ -253,7 +253,7 @@ def plan(demands: Sequence[Demand], prices: SetFunction, scope: Scope) -> Portfo
                 refused |= singleton(each)
         if found is None:
             break
-        if growth.known(found):
+        if growth.refresh(found):
             growth.add(found)
     return Portfolio(
         mask=growth.mask,
@@ -281,22 +281,17 @@ class _Growth:
         pairs = [*zip(demands, self.uses, strict=True)]
         self.bits = np.array([each.uses.value(use) for each, use in pairs])
         singles = [each.uses.beside(0, scope.free) for each in demands]
-        self._gains = self._counted(np.nan_to_num(np.array(singles)))
-        self._fresh = np.array([[not use] * self._gains.shape[-1] for use in self.uses])
+        self.gains = self._counted(np.nan_to_num(np.array(singles)))
+        self._fresh = np.array([[not use] * self.gains.shape[-1] for use in self.uses])
         for place in range(len(demands)):
             self._close(place)
 
-    def gains(self, options: list[int]) -> Floats:
-        """Return the mean bits that each of these adds, float64, as far as is known."""
-        gains: Floats = self.weights @ self._gains[:, options]
-        return gains
-
-    def known(self, attribute: int) -> bool:
-        """Say whether the gain of an attribute is known; make it known for the next time."""
-        stale = np.flatnonzero(~self._fresh[:, attribute] & (self._gains[:, attribute] > 0))
+    def refresh(self, attribute: int) -> bool:
+        """Compute the gains of an attribute that are out of date; say whether none were."""
+        stale = np.flatnonzero(~self._fresh[:, attribute] & (self.gains[:, attribute] > 0))
         for place in stale.tolist():
             row = self._demands[place].uses.beside(self.uses[place], singleton(attribute))
-            self._gains[place, attribute] = self._counted(row[attribute] - self.bits[place])
+            self.gains[place, attribute] = self._counted(row[attribute] - self.bits[place])
             self._fresh[place, attribute] = True
         return not len(stale)
 
@@ -304,7 +299,7 @@ class _Growth:
         """Add an attribute, which every demand uses that it helps."""
         self.mask |= singleton(attribute)
         self.order.append(attribute)
-        for place in np.flatnonzero(self._gains[:, attribute]).tolist():
+        for place in np.flatnonzero(self.gains[:, attribute]).tolist():
             self.uses[place] |= singleton(attribute)
             self.bits[place] = self._demands[place].uses.value(self.uses[place])
             self._fresh[place] = False
@@ -317,4 +312,4 @@ class _Growth:
     def _close(self, place: int) -> None:
         """Let a demand whose answer is full gain nothing more."""
         if not self._scope.has_room(self.uses[place] << 1 | 1):
-            self._gains[place] = 0.0
+            self.gains[place] = 0.0

@@ -31,11 +31,6 @@ def pairs(count: int) -> list[int]:
     return [1 << one | 1 << other for one in range(count) for other in range(one + 1, count)]
 
 
-def highest(mask: int) -> int:
-    """Return the largest attribute of a set that is not empty."""
-    return mask.bit_length() - 1
-
-
 def subsets(mask: int) -> Iterator[int]:
     """Yield every subset of a set, the empty one first, in ascending order."""
     subset = EMPTY

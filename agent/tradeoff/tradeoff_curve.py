@@ -1,8 +1,7 @@
 """The trade-off curve: which set is chosen as lambda varies, and where the curve bends (7.2)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from agent.tradeoff.objective import Objective, Parts
 from agent.tradeoff.search import Algorithm, Proof, maximise
@@ -11,14 +10,6 @@ OCTAVES = range(-6, 17)  # lambda from 1/64 to 65,536: one bit for all of 65,536
 PER_OCTAVE = 2
 DIGITS = 9  # of a height above the chord; the rest is rounding
 PROOFS: tuple[Proof, ...] = ("enumerated", "if-submodular", "none")  # the strongest first
-
-
-class Chosen(NamedTuple):
-    """The set that is chosen at one lambda: its mask, the terms of F, and what is proven."""
-
-    mask: int
-    parts: Parts
-    proof: Proof
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,40 +50,31 @@ def curve(
 
     ``trade_offs``: lambdas in ascending order, by default a grid that has the objective's own.
     """
-
-    def choose(trade_off: float) -> Chosen:
-        there = objective.at(trade_off)
+    points = []
+    for each in grid(objective.trade_off) if trade_offs is None else trade_offs:
+        there = objective.at(each)
         found = maximise(there, algorithm)
-        return Chosen(found.mask, there.parts(found.mask), found.proof)
+        points.append(Point(each, each, found.mask, there.parts(found.mask), found.proof))
+    return merged(points)
 
-    return points_of(choose, grid(objective.trade_off) if trade_offs is None else trade_offs)
 
+def merged(chosen: Iterable[Point]) -> tuple[Point, ...]:
+    """Return the points of a curve: what was chosen at each lambda, equal sets as one.
 
-def points_of(choose: Callable[[float], Chosen], trade_offs: Iterable[float]) -> tuple[Point, ...]:
-    """Return what ``choose`` chooses at each lambda, given in ascending order; equal sets merged.
-
-    Where every choice is the best feasible set, cost and worth fall, if weakly, from point to
-    point: of two sets each is the best at its own lambda, and both inequalities added leave
-    (lambda' - lambda) (C - C') >= 0. A search that may miss the best promises neither. Only the
-    upper concave hull of all (C, U) can be reached. Source: paper 3.1, 7.2, Fig. 8a.
+    ``chosen``: in ascending order of lambda. Where each is the best feasible set, cost and worth
+    fall, if weakly, from point to point: of two sets each is the best at its own lambda, and both
+    inequalities added leave (lambda' - lambda) (C - C') >= 0. A search that may miss the best
+    promises neither. Only the upper concave hull of all (C, U) can be reached. Source: paper 3.1,
+    7.2, Fig. 8a.
     """
     points: list[Point] = []
-    for each in trade_offs:
-        mask, parts, proof = choose(each)
-        if points and points[-1].mask == mask:
-            weaker = max(points[-1].proof, proof, key=PROOFS.index)
-            points[-1] = replace(points[-1], most=each, proof=weaker)
+    for each in chosen:
+        if points and points[-1].mask == each.mask:
+            weaker = max(points[-1].proof, each.proof, key=PROOFS.index)
+            points[-1] = replace(points[-1], most=each.most, proof=weaker)
         else:
-            points.append(Point(each, each, mask, parts, proof))
+            points.append(each)
     return tuple(points)
-
-
-def at(points: Sequence[Point], trade_off: float) -> int:
-    """Return the index of the point chosen at a lambda of the grid; ValueError for others."""
-    for index, each in enumerate(points):
-        if each.least <= trade_off <= each.most:
-            return index
-    raise ValueError(f"no set was chosen at lambda {trade_off}")
 
 
 def beaten(points: Sequence[Point]) -> tuple[bool, ...]:

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff.counts import Counts, Layout
-from agent.tradeoff.grouping import Columns, Partitions, row_columns
+from agent.tradeoff.grouping import Columns, Partitions, plogp, row_columns
 from agent.tradeoff.sets import singleton
 from agent.tradeoff.tables import Floats, Indexes, QueryRows
 
 NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
 SCORE_BITS = 6  # a row's score is below 2**6 bits
 Estimator = Literal["louo", "plugin"]
+Layouts = dict[int, Layout]  # by request attributes
 
 
 class Utility(Protocol):
@@ -145,11 +146,7 @@ class LeaveOneUserOut(Utility):
     """
 
     def __init__(
-        self,
-        rows: QueryRows,
-        columns: Columns,
-        shrinkage: float,
-        shared: dict[int, Layout] | None = None,
+        self, rows: QueryRows, columns: Columns, shrinkage: float, shared: Layouts | None = None
     ) -> None:
         """Score a query's rows; ``shrinkage`` is beta > 0, in rows; ValueError otherwise.
 
@@ -283,8 +280,7 @@ class PlugIn(Utility):
 def _entropies(masses: NDArray[np.number]) -> Floats:
     """Return the entropy, in bits, of each row of masses once it is divided by its sum."""
     share = masses / masses.sum(axis=1, keepdims=True)
-    logs = np.log2(share, out=np.zeros_like(share), where=share > 0)
-    entropies: Floats = -(share * logs).sum(axis=1)
+    entropies: Floats = -plogp(share).sum(axis=1)
     return entropies
 
 

@@ -109,7 +109,7 @@ def test_what_is_known_may_be_sent_again(
             lambda m: crowd.identifiability(m, metric, k),
             crowd.people_left,
             lambda m: crowd.guard_bits(0, m),
-            lambda m: crowd.best_guess(0, m),
+            lambda m: crowd.guard(0).best_guess(m),
         ):
             assert function(mask) == function(fresh)
 
@@ -162,7 +162,7 @@ def test_it_is_the_information_about_the_guarded_fact(world: World, data: st.Dat
         bits = naive.guard_bits(world.population, reached, what, guarded)
         guess = naive.best_guess(world.population, reached, what, guarded)
         assert crowd.guard_bits(guarded, mask) == pytest.approx(bits, abs=1e-9)
-        assert crowd.best_guess(guarded, mask) == pytest.approx(guess, abs=1e-9)
+        assert crowd.guard(guarded).best_guess(mask) == pytest.approx(guess, abs=1e-9)
 
 
 @given(rich_worlds(people=90))
@@ -196,8 +196,8 @@ def test_a_few_people_say_nothing_about_a_fact(specified: int) -> None:
 @pytest.mark.parametrize(("mask", "guess"), [(0b00, 0.5), (0b10, 1.0)])
 def test_the_best_guess(mask: int, guess: float) -> None:
     """Heads or tails before the answer, certainty after it; nothing where nobody is known."""
-    assert telling(40).best_guess(0, mask) == pytest.approx(guess)
-    assert telling(0).best_guess(0, mask) == 0.0
+    assert telling(40).guard(0).best_guess(mask) == pytest.approx(guess)
+    assert telling(0).guard(0).best_guess(mask) == 0.0
 
 
 def test_a_guess_is_blind_where_the_cost_is_not() -> None:
@@ -208,9 +208,9 @@ def test_a_guess_is_blind_where_the_cost_is_not() -> None:
     crowd = AnonymitySet(
         Population(np.stack([fact, lean, hint], axis=1).astype(np.uint8)), (3, 2, 3)
     )
-    assert crowd.best_guess(0, 0b010) == crowd.best_guess(0, 0) == pytest.approx(0.9)
+    assert crowd.guard(0).best_guess(0b010) == crowd.guard(0).best_guess(0) == pytest.approx(0.9)
     assert crowd.guard_bits(0, 0b010) > 0.05
-    assert crowd.best_guess(0, 0b100) == pytest.approx(0.95)
+    assert crowd.guard(0).best_guess(0b100) == pytest.approx(0.95)
 
 
 @given(rich_worlds(people=90), st.data())
@@ -224,7 +224,7 @@ def test_what_is_open_is_what_people_who_agree_say(world: World, data: st.DataOb
         weight = 1.0 if population.weights is None else float(population.weights[y])
         shares[int(population.codes[y, guarded])] += weight
     chances = [share / sum(shares.values()) for share in shares.values()]
-    doubt = world.crowd(what).doubt(guarded)
+    doubt = world.crowd(what).guard(guarded).uncertainty()
     assert doubt.people == len(told)
     assert doubt.bits == pytest.approx(-sum(p * log2(p) for p in chances if p), abs=1e-9)
     assert doubt.best_guess == pytest.approx(max(chances, default=0.0))
@@ -244,6 +244,6 @@ def test_the_cost_is_what_answers_take_off_doubt_on_average(
         left = 0.0
         for y, weight in weights.items():
             held = tuple((each, int(population.codes[y, each])) for each in asked)
-            left += float(weight) * world.crowd(held).doubt(guarded).bits
-        expected = everyone.doubt(guarded).bits - left / float(sum(weights.values()))
+            left += float(weight) * world.crowd(held).guard(guarded).uncertainty().bits
+        expected = everyone.guard(guarded).uncertainty().bits - left / float(sum(weights.values()))
         assert everyone.guard_bits(guarded, mask) == pytest.approx(expected, abs=1e-9)

@@ -1,6 +1,5 @@
 """The trade-off curve and its knee."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from math import hypot
@@ -10,37 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.tradeoff.objective import DisclosureObjective, Parts
-from agent.tradeoff.search import ALGORITHMS, Algorithm, maximise
+from agent.tradeoff.search import ALGORITHMS, Algorithm, Proof, maximise
 from agent.tradeoff.sets import subsets
-from agent.tradeoff.tradeoff_curve import Chosen, Point, at, beaten, grid, knee, points_of
+from agent.tradeoff.tradeoff_curve import Point, beaten, curve, grid, knee, merged
 from tests.tradeoff.worlds import ESTIMATORS, SHRINKAGES, known, rich_worlds, settings_for
 
 ROUNDING = 1e-9
 FEW = (0.0, 0.05, 0.3, 1.0, 2.0, 5.12, 30.0, 400.0)
-Priced = Callable[[float], DisclosureObjective]
 FIGURES = st.integers(0, 8).map(float)
 
 
 @st.composite
-def priced(draw: st.DrawFn) -> Priced:
-    """Draw an objective with everything, lambda left open."""
+def priced(draw: st.DrawFn) -> DisclosureObjective:
+    """Draw an objective with everything."""
     world = draw(rich_worlds())
-    demands = draw(settings_for(world))
     utility = world.utility(draw(st.sampled_from(ESTIMATORS)), draw(SHRINKAGES))
     crowd = world.crowd(draw(known(world)))
-    shared = DisclosureObjective(utility, crowd, demands)
-    return lambda trade_off: shared.given(crowd, replace(demands, trade_off=trade_off))
-
-
-def chosen_by(function: Priced, algorithm: Algorithm) -> Callable[[float], Chosen]:
-    """Return what a search chooses at each lambda."""
-
-    def choose(trade_off: float) -> Chosen:
-        objective = function(trade_off)
-        result = maximise(objective, algorithm)
-        return Chosen(result.mask, objective.parts(result.mask), result.proof)
-
-    return choose
+    return DisclosureObjective(utility, crowd, draw(settings_for(world)))
 
 
 def point(worth: float, cost: float) -> Point:
@@ -53,52 +38,52 @@ CURVES = st.lists(st.builds(point, FIGURES, FIGURES), max_size=7)
 
 @pytest.mark.parametrize("algorithm", ["exhaustive", "exact"])
 @settings(max_examples=40)
-@given(function=priced())
+@given(objective=priced())
 def test_cost_and_worth_fall_where_every_set_is_the_best(
-    function: Priced, algorithm: Algorithm
+    objective: DisclosureObjective, algorithm: Algorithm
 ) -> None:
     """Weakly, with knowledge, guards, limits, any metric; the best by a look at every set."""
-    points = points_of(chosen_by(function, algorithm), FEW)
+    points = curve(objective, FEW, algorithm)
     assert all(each.proof == "enumerated" for each in points)
     for before, after in pairwise(points):
         assert after.cost <= before.cost + ROUNDING
         assert after.worth <= before.worth + ROUNDING
     for each in points:
         for trade_off in (each.least, each.most):
-            objective = function(trade_off)
-            possible = filter(objective.feasible, subsets(objective.candidates))
-            best = max(map(objective.value, possible))
+            there = objective.at(trade_off)
+            best = max(map(there.value, filter(there.feasible, subsets(there.candidates))))
             assert each.worth - trade_off * each.cost == pytest.approx(best, abs=ROUNDING)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @settings(max_examples=20)
-@given(function=priced())
-def test_the_curve_holds_what_the_search_chooses(function: Priced, algorithm: Algorithm) -> None:
+@given(objective=priced())
+def test_the_curve_holds_what_the_search_chooses(
+    objective: DisclosureObjective, algorithm: Algorithm
+) -> None:
     """At each lambda of the grid once, equal neighbours merged, whatever the search."""
-    choose = chosen_by(function, algorithm)
-    points = points_of(choose, FEW)
-    assert points == points_of(choose, FEW)
+    points = curve(objective, FEW, algorithm)
+    assert points == curve(objective, FEW, algorithm)
     for trade_off in FEW:
-        found = points[at(points, trade_off)]
-        assert found.mask == choose(trade_off).mask
-        assert function(trade_off).feasible(found.mask)
+        [found] = [each for each in points if each.least <= trade_off <= each.most]
+        there = objective.at(trade_off)
+        assert found.mask == maximise(there, algorithm).mask
+        assert there.feasible(found.mask)
     assert (points[0].least, points[-1].most) == (FEW[0], FEW[-1])
     for before, after in pairwise(points):
         assert before.most < after.least
         assert before.mask != after.mask
     for each in points:
-        assert each.parts == choose(each.least).parts
+        assert each.parts == objective.at(each.least).parts(each.mask)
 
 
 def test_a_merged_point_claims_the_weakest_proof() -> None:
     """What is proven at one lambda says nothing about the next."""
-    proofs = {1.0: "enumerated", 2.0: "if-submodular", 3.0: "none", 4.0: "enumerated"}
-    nothing = Parts(0.0, 0.0, 0.0, 0.0, 0.0)
-    for last, expected in ((1.0, "enumerated"), (2.0, "if-submodular"), (4.0, "none")):
-        tried = [each for each in proofs if each <= last]
-        found = points_of(lambda each: Chosen(0, nothing, proofs[each]), tried)  # type: ignore[arg-type]
-        assert [each.proof for each in found] == [expected]
+    proofs: list[Proof] = ["enumerated", "if-submodular", "none", "enumerated"]
+    chosen = [replace(point(0, 0), least=i, most=i, proof=each) for i, each in enumerate(proofs)]
+    for count, expected in ((1, "enumerated"), (2, "if-submodular"), (4, "none")):
+        [found] = merged(chosen[:count])
+        assert (found.least, found.most, found.proof) == (0, count - 1, expected)
 
 
 @given(st.floats(0, 1e9))
@@ -109,12 +94,6 @@ def test_the_grid_has_the_present_lambda(present: float) -> None:
     assert list(found) == sorted(set(found))
     assert found[0] == 0
     assert {1 / 64, 1.0, 2.0, 4.0, 65536.0} <= set(found)
-
-
-def test_a_lambda_off_the_curve() -> None:
-    """Nothing was chosen there."""
-    with pytest.raises(ValueError, match="lambda 2"):
-        at([point(1, 1)], 2)
 
 
 @given(CURVES)
