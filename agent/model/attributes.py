@@ -34,18 +34,6 @@ class Attribute:
     sensitivity: float = 0.0
 
     def __post_init__(self) -> None:
-        problem = self._problem()
-        if problem is not None:
-            raise ValueError(f"attribute {self.name!r} {problem}")
-
-    def code(self, value: str) -> int:
-        """Return the code of a value; UsageError, naming the nearest, if there is none such."""
-        if value not in self.values:
-            raise UsageError.unknown(f"value of {self.name}", value, self.values)
-        return self.values.index(value)
-
-    def _problem(self) -> str | None:
-        """Return what is wrong with the fields, if anything."""
         checks = (
             (NAME.fullmatch(self.name), "has a name that does not match [a-z][a-z0-9_]*"),
             (self.title, "has no title"),
@@ -57,7 +45,15 @@ class Attribute:
             (math.isfinite(self.sensitivity), "has a sensitivity that is not finite"),
             (self.sensitivity >= 0, "has a sensitivity below 0"),
         )
-        return next((problem for holds, problem in checks if not holds), None)
+        for holds, problem in checks:
+            if not holds:
+                raise ValueError(f"attribute {self.name!r} {problem}")
+
+    def code(self, value: str) -> int:
+        """Return the code of a value; UsageError, naming the nearest, if there is none such."""
+        if value not in self.values:
+            raise UsageError.unknown(f"value of {self.name}", value, self.values)
+        return self.values.index(value)
 
 
 def damaged(what: str) -> DamagedModelError:

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.integer]
     Floats = NDArray[np.float64]
 
-COST_METRICS: tuple[Metric, ...] = (
-    "maxprob",
-    "log-maxprob",
-    "entropy",
-)  # rows of Singles.costs
+COST_METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "entropy")  # rows of Singles.costs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
