@@ -14,7 +14,7 @@ from policy.read import EMPTY_POLICY, closest, is_empty_policy, keeps, near
 from policy.rules import DEFAULT_RULE, EXACT, Groups, Layer, NamePattern, Path, Policy, Rule
 from policy.sections import dotted, shown
 from policy.settings import SETTINGS, stricter
-from policy.toml_edit import Key, line_of, lines_of
+from policy.toml_scan import Key, line_of, lines_of
 
 _NOTHING_KEY = "nothing"
 MOST_LOOKS = 50_000  # comparisons: about half a second
@@ -155,7 +155,7 @@ def misspelt(policy: Policy, names: Sequence[str]) -> tuple[Remark, ...]:
 def called(rule: Rule, lines: Mapping[Key, int], key: str = "") -> str:
     """Return what to call a rule, with the line of a setting in it if it is of the file.
 
-    ``lines``: of that file, as `policy.toml_edit.lines_of` returns them.
+    ``lines``: of that file, as `policy.toml_scan.lines_of` returns them.
     """
     if rule.layer is not Layer.FILE:
         return rule.name

@@ -1,10 +1,13 @@
-"""Edits of a policy as text, let through only if the result, read again, says what was intended."""
+"""Edits of a policy as text, returned only if the result, read again, says what was intended.
 
-from __future__ import annotations
+Lines are put in and taken out, so a comment stays unless it stands inside what is taken out. Of
+what stands in an inline table or array, tomlkit writes the whole value anew.
+"""
 
+import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import reduce
 from operator import getitem
@@ -12,56 +15,26 @@ from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import Item
 
 from agent.errors import UsageError
-from policy.toml_edit import Key, Statement, append, comments, cut, dotted, put, statements
+from policy.settings import Value
+from policy.toml_scan import Key, Statement, comments, statements
 
 Document = dict[str, Any]
+Settings = Mapping[str, Value | date]
+Entry = Value | date | Sequence[str]
+Content = Entry | Mapping[str, Entry]
+Splice = tuple[int, int, str]  # what shall stand where something else stands, from and to an offset
+_BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
 
 
 def parsed(text: str) -> Document:
-    """Return what a text says; UsageError if it is not TOML."""
+    """Return a text as tomllib reads it; UsageError if it is not TOML."""
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         reason = str(error)[:1].lower() + str(error)[1:]
-        raise UsageError(f"the policy is not TOML: {reason}", "mend it by hand first") from None
-
-
-def edited(text: str, wanted: Document, edit: Callable[[str], str]) -> str:
-    """Return the edited text if it says exactly what is wanted, else raise UsageError."""
-    if _says(text, wanted):
-        return text
-    windows = text.count("\r\n") == text.count("\n") > 0
-    plain = text.replace("\r\n", "\n") if windows else text
-    result = edit(plain if plain.endswith("\n") or not plain else plain + "\n")
-    if windows:
-        result = result.replace("\n", "\r\n")
-    if not _says(result, wanted):
-        raise unfit()
-    return result
-
-
-def unfit() -> UsageError:
-    """Return the error for a text that an edit does not get right."""
-    what = "the policy is written in a way that cannot be changed safely"
-    return UsageError(what, "change it by hand")
-
-
-def _says(text: str, wanted: Document) -> bool:
-    """Tell whether a text says what is wanted; an empty list or table is as good as none."""
-    try:
-        document = tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return same(_full(document), _full(wanted))
-
-
-def _full(document: Document) -> Document:
-    """Return a document without the parts that an edit may have emptied."""
-    emptied = {key for key in ("attributes", "rule") if document.get(key) in ({}, [])}
-    return {key: value for key, value in document.items() if key not in emptied}
+        raise UsageError(f"the policy is not TOML: {reason}", "fix it by hand first") from None
 
 
 def same(one: object, other: object) -> bool:
@@ -75,26 +48,15 @@ def same(one: object, other: object) -> bool:
     return repr(one) == repr(other) if isinstance(one, float) else one == other
 
 
-Value = str | int | float | bool
-
-
-Settings = Mapping[str, Value | date]
-
-
-Entry = Value | date | Sequence[str]
-
-
 def with_setting(text: str, key: str, value: Value) -> str:
     """Return a policy with a setting at its top; a new one stands above the first table.
 
     UsageError if the text is not TOML, if `key` is a table or list, or if the text cannot be
     changed without doing more than that.
     """
-    wanted = parsed(text)
-    if isinstance(wanted.get(key), dict | list):
+    if isinstance(parsed(text).get(key), dict | list):
         raise UsageError(f"{key!r} is no setting", "name a key that has one value")
-    wanted[key] = value
-    return edited(text, wanted, lambda plain: _put(plain, (key,), value))
+    return with_keys(text, (), {key: value})
 
 
 def with_attribute(text: str, name: str, value: str | Settings) -> str:
@@ -103,36 +65,34 @@ def with_attribute(text: str, name: str, value: str | Settings) -> str:
     value: "never" and the like, or settings, which become an inline table. Whatever form the
     entry had is replaced; the table is made if there is none. UsageError as in `with_setting`.
     """
-    wanted = parsed(text)
-    _attributes(wanted)[name] = value if isinstance(value, str) else dict(value)
-    return edited(text, wanted, lambda plain: _put(plain, ("attributes", name), value))
+    if not isinstance(parsed(text).get("attributes", {}), dict):
+        raise UsageError("'attributes' is not a table", "write it as [attributes]")
+    return _edited(text, {("attributes", name): value})
 
 
 def with_rule(text: str, rule: Mapping[str, Entry]) -> str:
     """Return a policy with a rule: instead of the one with its `name`, or as its last.
 
     A rule that is replaced keeps its place, and the keys that stay theirs; keys that the new one
-    does not have go. UsageError as in `with_setting`, and if two rules have the name.
+    lacks go. UsageError as in `with_setting`, and if two rules have the name.
     """
-    wanted = parsed(text)
-    rules, place = _rules(wanted), _place(wanted, rule.get("name"))
-    new = {key: _plain(value) for key, value in rule.items()}
+    rules = _rules(text)
+    place = _place(rules, rule.get("name"))
     if place is None:
-        path: Key = ("rule", len(rules))
-        rules.append(new)
-        return edited(text, wanted, lambda plain: _append(plain, path, new))
-    old, rules[place] = rules[place], new
-    return edited(text, wanted, lambda plain: _rewritten(plain, ("rule", place), old, new))
+        return _edited(text, {("rule", len(rules)): rule})
+    old, new = rules[place], _plain(rule)
+    changes: dict[Key, Content | None] = {
+        ("rule", place, key): rule.get(key)
+        for key in (*old, *new)
+        if key not in new or key not in old or not same(old[key], new[key])
+    }
+    return _edited(text, changes)
 
 
 def without_rule(text: str, name: str) -> str:
     """Return a policy without the rule that has a name; UsageError as in `with_rule`."""
-    wanted = parsed(text)
-    place = _place(wanted, name)
-    if place is None:
-        return text
-    del _rules(wanted)[place]
-    return edited(text, wanted, lambda plain: _cut(plain, ("rule", place)))
+    place = _place(_rules(text), name)
+    return text if place is None else without(text, ("rule", place))
 
 
 def with_keys(text: str, table: Key, values: Settings) -> str:
@@ -140,146 +100,233 @@ def with_keys(text: str, table: Key, values: Settings) -> str:
 
     table: where it stands, such as ("rule", 0); () is the top. UsageError as in `with_setting`.
     """
-    wanted = parsed(text)
-    _at(wanted, table).update(values)
-    return edited(
-        text,
-        wanted,
-        lambda plain: reduce(lambda to, key: _put(to, (*table, key), values[key]), values, plain),
-    )
+    return _edited(text, {(*table, key): value for key, value in values.items()})
 
 
 def without(text: str, *paths: Key) -> str:
     """Return a policy without what stands at some paths; UsageError as in `with_setting`.
 
-    The path of a rule goes by where it stood in `text`.
+    The path of a rule is that in `text`.
     """
-    wanted, last_first = parsed(text), sorted(paths, reverse=True)
-    for path in last_first:
-        del _at(wanted, path[:-1])[path[-1]]
-    return edited(text, wanted, lambda plain: reduce(_cut, last_first, plain))
+    return _edited(text, dict.fromkeys(sorted(paths, reverse=True)))
 
 
 def free_name(text: str, title: str) -> str:
     """Return a name for a new rule that no other has: the title, with a number if need be."""
-    taken = {rule.get("name") for rule in parsed(text).get("rule", [])}
+    taken = [rule.get("name") for rule in _rules(text)]
     names = (title, *(f"{title} ({number})" for number in range(2, len(taken) + 3)))
     return next(each for each in names if each not in taken)
 
 
-def toml(value: Entry | Settings) -> str:
+def toml(value: Content) -> str:
     """Return a value as TOML, as it is written into a policy; settings as an inline table."""
     if not isinstance(value, Mapping):
         return tomlkit.item(value).as_string()
-    pairs = ", ".join(_line(key, inner) for key, inner in value.items())
+    pairs = ", ".join(_line([key], inner) for key, inner in value.items())
     return f"{{ {pairs} }}" if pairs else "{}"
 
 
-def _at(document: Any, path: Key) -> Any:  # noqa: ANN401  (any TOML)
-    """Return what stands at a path."""
-    return reduce(getitem, path, document)
-
-
-def _attributes(document: Document) -> Document:
-    """Return the table of attributes, made if there is none."""
-    attributes = document.setdefault("attributes", {})
-    if not isinstance(attributes, dict):
-        raise UsageError("'attributes' is not a table", "write it as [attributes]")
-    return attributes
-
-
-def _rules(document: Document) -> list[Document]:
-    """Return the rules, made if there are none."""
-    rules = document.setdefault("rule", [])
+def _rules(text: str) -> list[Document]:
+    """Return the rules of a policy; UsageError if they are written as something else."""
+    rules = parsed(text).get("rule", [])
     if not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
         raise UsageError("'rule' is not a list of tables", "write each rule as [[rule]]")
     return rules
 
 
-def _place(document: Document, name: object) -> int | None:
+def _place(rules: Sequence[Document], name: object) -> int | None:
     """Return which rule has a name, if one has."""
-    named = [place for place, rule in enumerate(_rules(document)) if "name" in rule]
-    places = [place for place in named if same(document["rule"][place]["name"], name)]
+    places = [place for place, rule in enumerate(rules) if same(rule.get("name", ...), name)]
     if len(places) > 1:
         raise UsageError(f"{len(places)} rules are named {name!r}", "give each a name of its own")
     return places[0] if places else None
 
 
-def _plain(value: Entry) -> Any:  # noqa: ANN401  (any TOML)
+def _edited(text: str, changes: Mapping[Key, Content | None]) -> str:
+    """Return the text with a value at each path, None for nothing; each change follows the others.
+
+    UsageError if what comes out says anything else.
+    """
+    wanted: Any = {"attributes": {}, "rule": [], **parsed(text)}
+    for path, value in changes.items():
+        holder = reduce(getitem, path[:-1], wanted)
+        if value is None:
+            del holder[path[-1]]
+        elif isinstance(holder, list):
+            holder.append(_plain(value))
+        else:
+            holder[path[-1]] = _plain(value)
+    if _says(text, wanted):
+        return text
+    windows = text.count("\r\n") == text.count("\n") > 0
+    result = text.replace("\r\n", "\n") if windows else text
+    result += "" if result.endswith("\n") or not result else "\n"
+    for path, value in changes.items():
+        keys = (each for each in statements(result) if not each.is_header)
+        inline = (each for each in keys if each.path == path[: len(each.path)] != path)
+        holder = next(inline, None)
+        if holder is None:
+            result = _with_lines(result, path, value)
+        else:
+            result = _with_value(result, holder, path, value)
+    if windows:
+        result = result.replace("\n", "\r\n")
+    if not _says(result, wanted):
+        raise _unsafe()
+    return result
+
+
+def _plain(value: Content) -> Any:  # noqa: ANN401  (any TOML)
     """Return a value as tomllib would."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
     return value if isinstance(value, str | int | float | date) else list(value)
 
 
-def _put(text: str, path: Key, value: Entry | Settings) -> str:
-    """Return the text with a value at a path."""
-    holder = _holder(text, path)
-    if holder is None:
-        return put(text, path, toml(value))
-    return _changed(text, holder, path, lambda table, key: table.__setitem__(key, _item(value)))
+def _says(text: str, wanted: Document) -> bool:
+    """Tell whether a text says what is wanted; an empty list or table is as good as none."""
+    try:
+        found = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    one, other = (
+        {key: each for key, each in document.items() if each or key not in ("attributes", "rule")}
+        for document in (found, wanted)
+    )
+    return same(one, other)
 
 
-def _cut(text: str, path: Key) -> str:
-    """Return the text without what stands at a path."""
-    holder = _holder(text, path)
-    if holder is None:
-        return cut(text, path)
-    return _changed(text, holder, path, lambda table, key: table.__delitem__(key))
+def _unsafe() -> UsageError:
+    """Return the error for a text that an edit does not get right."""
+    what = "the policy is written in a way that cannot be changed safely"
+    return UsageError(what, "change it by hand")
 
 
-def _append(text: str, path: Key, rule: Document) -> str:
-    """Return the text with one more rule, which will stand at a path."""
-    holder = _holder(text, path)
-    if holder is None:
-        lines = ["[[rule]]", *(_line(key, value) for key, value in rule.items())]
-        return append(text, "\n".join([*lines, ""]))
-    return _changed(text, holder, path, lambda rules, _: rules.append(_item(rule)))
-
-
-def _rewritten(text: str, path: Key, old: Document, new: Document) -> str:
-    """Return the text with the keys of a table exchanged; one that stays the same is left alone."""
-    for key in [key for key in old if key not in new]:
-        text = _cut(text, (*path, key))
-    for key, value in new.items():
-        if key not in old or not same(old[key], value):
-            text = _put(text, (*path, key), value)
-    return text
-
-
-def _holder(text: str, path: Key) -> Statement | None:
-    """Return the key whose inline value holds what stands at a path, or would hold it."""
-    keys = (each for each in statements(text) if not each.is_header and len(each.path) < len(path))
-    return next((each for each in keys if path[: len(each.path)] == each.path), None)
-
-
-def _changed(text: str, holder: Statement, path: Key, change: Callable[[Any, Any], None]) -> str:
-    """Return the text with the inline value of `holder` changed, where `path` says."""
+def _with_value(text: str, holder: Statement, path: Key, value: Content | None) -> str:
+    """Return the text with the inline value of `holder` changed at a path below it."""
     before = text[holder.value : holder.end]
     try:
         whole: Any = tomlkit.value(before)
-        table = reduce(getitem, path[len(holder.path) : -1], whole)
-        gone = _written(table, path[-1])
-        change(table, path[-1])
+        table, key, gone = reduce(getitem, path[len(holder.path) : -1], whole), path[-1], ""
+        if key in table if isinstance(key, str) else key < len(table):
+            gone = tomlkit.item(table[key]).as_string()
+        if value is None:
+            del table[key]
+        elif isinstance(table, list):
+            table.append(tomlkit.value(toml(value)))
+        else:
+            table[key] = tomlkit.value(toml(value))
         after: str = whole.as_string()
         tomllib.loads(f"value = {after}")
     except (TOMLKitError, ValueError, RecursionError) as error:
-        raise unfit() from error
+        raise _unsafe() from error
     # Where an array gets or loses an element, tomlkit may lose the comment beside it.
     if Counter(comments(before)) - Counter(comments(gone)) - Counter(comments(after)):
-        raise unfit()
+        raise _unsafe()
     return text[: holder.value] + after + text[holder.end :]
 
 
-def _written(table: Any, key: str | int) -> str:  # noqa: ANN401  (any TOML)
-    """Return what stands in an inline table or array, empty if nothing does."""
-    there = key in table if isinstance(key, str) else key < len(table)
-    return tomlkit.item(table[key]).as_string() if there else ""
+def _with_lines(text: str, path: Key, value: Content | None) -> str:
+    """Return the text with a value at a path, in whichever form it was there; None for nothing.
+
+    The first of its keys is replaced where it stands; what else is at the path goes.
+    """
+    found = [*statements(text)]
+    keys = (each for each in found if not each.is_header and each.within(path))
+    spot, new = None, list[Splice]()
+    if value is not None:
+        spot = next((each for each in keys if len(each.table) < len(path)), None)
+        if spot is None:
+            new = [_insertion(text, found, path, value)]
+        elif spot.path == path:
+            new = [(spot.value, spot.end, toml(value))]
+        else:
+            new = [(spot.start, spot.end, _line(path[len(spot.table) :], value))]
+    cuts = [*_cuts(text, [each for each in found if each != spot], path)]
+    done, parts = 0, list[str]()
+    for start, end, piece in sorted([*new, *cuts]):
+        parts += (text[done:start], piece)
+        done = end
+    changed = "".join((*parts, text[done:]))
+    if not cuts:
+        return changed
+    content = changed.rstrip(" \t\r\n")
+    return changed[: changed.find("\n", len(content)) + 1] if content else ""
 
 
-def _item(value: Entry | Settings) -> Item:
-    """Return a value as an item of tomlkit."""
-    return tomlkit.value(toml(value))
-
-
-def _line(key: str, value: Entry) -> str:
+def _line(parts: Sequence[str | int], value: Content) -> str:
     """Return a key and its value as TOML."""
-    return f"{dotted([key])} = {toml(value)}"
+    return f"{tomlkit.key([str(part) for part in parts]).as_string()} = {toml(value)}"
+
+
+def _insertion(text: str, found: Sequence[Statement], path: Key, value: Content) -> Splice:
+    """Return the lines for a path that has none yet, where they belong.
+
+    A key follows the last one of its table; a table without a header gets one, above the first; a
+    rule stands below all else.
+    """
+    parent = path[:-1]
+    if isinstance(value, Mapping) and parent == ("rule",):
+        lines = ["[[rule]]", *(_line([key], each) for key, each in value.items())]
+        at = len(text)
+        return at, at, _gap(text, at) + "".join(f"{line}\n" for line in lines)
+    last = None
+    for each in found:
+        implied = not each.is_header and each.within(parent) and len(each.table) < len(parent)
+        if each.table == parent or implied:
+            last = each
+    if last is not None:
+        at = _line_end(text, last.end)
+        return at, at, _line(path[len(last.table) :], value) + "\n"
+    at = _above_tables(text, found)
+    header = f"{_gap(text, at)}[{'.'.join(map(str, parent))}]\n" if parent else ""
+    below = "\n" if at < len(text) else ""
+    return at, at, f"{header}{_line(path[-1:], value)}\n{below}"
+
+
+def _above_tables(text: str, found: Sequence[Statement]) -> int:
+    """Return where a line may stand above all tables, and above the comment on the first.
+
+    A comment on the first line is about the whole file, and stays above.
+    """
+    lowest = 0
+    for each in found:
+        if each.is_header:
+            break
+        lowest = _line_end(text, each.end)
+    else:
+        return len(text)
+    header = at = _line_start(text, each.start)
+    while at > lowest and text[_line_start(text, at - 1) : at].lstrip().startswith("#"):
+        at = _line_start(text, at - 1)
+    return at or header
+
+
+def _cuts(text: str, found: Sequence[Statement], path: Key) -> Iterator[Splice]:
+    """Yield what takes out all at a path: a table from its header to its last key."""
+    spans: list[tuple[int, int]] = []
+    for each in found:
+        if each.within(path):
+            start, end = _line_start(text, each.start), _line_end(text, each.end)
+            if not each.is_header and len(each.table) >= len(path):
+                start, _ = spans.pop()
+            spans.append((start, end))
+    for start, end in spans:
+        blank = _BLANK_LINES.match(text, end) if not _gap(text, start) else None
+        yield start, blank.end() if blank else end, ""
+
+
+def _gap(text: str, at: int) -> str:
+    """Return the blank line that is missing above the line at an offset, if one is."""
+    above = text[_line_start(text, at - 1) : at] if at else ""
+    return "\n" if above.strip() else ""
+
+
+def _line_start(text: str, at: int) -> int:
+    """Return where the line with an offset starts."""
+    return text.rfind("\n", 0, at) + 1
+
+
+def _line_end(text: str, at: int) -> int:
+    """Return where the line after an offset starts."""
+    return text.index("\n", at) + 1

@@ -10,11 +10,11 @@ from agent.errors import UsageError
 from policy.hosts import HostPattern
 from policy.match import QueryIndex, Ranked, RecipientIndex, below
 from policy.rules import ANY, GROUP, Groups, NamePattern, Pools, Reach, Rule, Words
-from policy.sections import Findings, shown
+from policy.sections import Reader, shown
 from policy.settings import SETTINGS
 
 LESS, SAME, MORE = -1, 0, 1  # how specific a rule is, at least, wherever the other holds
-UNORDERED = tuple(key for key, each in SETTINGS.items() if each.rank is None)
+UNORDERED = tuple(key for key, each in SETTINGS.items() if not each.order)
 ELSEWHERE = "*"  # a host that no rule names
 MOST_STEPS = 100_000  # of comparing: about half a second
 Found = Mapping[Rule, int]
@@ -123,7 +123,7 @@ def _part(
     return least
 
 
-def note_conflicts(found: Findings, rules: Sequence[Rule], groups: Groups) -> None:
+def note_conflicts(found: Reader, rules: Sequence[Rule], groups: Groups) -> None:
     """Note each rule that sets something without order, and an earlier one that sets it otherwise.
 
     Where both match, neither is more specific, and no third rule is more specific than both. Where

@@ -210,8 +210,7 @@ def _kinds(
 def _add(claims: Claims, rule: Rule, reach: Reach) -> None:
     """Add what a rule claims."""
     for key, value in rule.settings.items():
-        rank = SETTINGS[key].rank
-        claim = Claim(rule, reach, value, 0.0 if rank is None else rank(value))
+        claim = Claim(rule, reach, value, SETTINGS[key].strictness(value))
         claims.setdefault(key, []).append(claim)
 
 

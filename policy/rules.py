@@ -43,7 +43,7 @@ class NamePattern:
         """Return the pattern; UsageError where no attribute can have such a name."""
         if not _FORM.fullmatch(text):
             hint = "a name has small letters, digits and _; * stands for any of them"
-            raise UsageError(f"{text!r} is no name of an attribute", hint)
+            raise UsageError(f"{text!r} is not an attribute name", hint)
         return cls(text, tuple(text.split("*")))
 
     @property
@@ -232,15 +232,20 @@ class Rule:
     expires: date | None = None
 
     @property
-    def conditions(self) -> dict[str, str]:
-        """For what it holds: each of its parts that is not empty, as it is written in a file."""
+    def parts(self) -> dict[str, tuple[str, ...]]:
+        """For what it holds: what each of its parts lists, but for the empty ones."""
         parts = {
             "recipient": (*(each.text for each in self.recipients), *self.groups),
             "attribute": tuple(each.text for each in self.attributes),
             "query": tuple(each.text for each in self.queries),
             "expires": () if self.expires is None else (str(self.expires),),
         }
-        return {key: ", ".join(texts) for key, texts in parts.items() if texts}
+        return {key: texts for key, texts in parts.items() if texts}
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """The same, each part as it is written in a file."""
+        return {key: ", ".join(texts) for key, texts in self.parts.items()}
 
     @property
     def anywhere(self) -> bool:

@@ -2,28 +2,28 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import reduce
 from operator import getitem
 from typing import Any, NamedTuple
 
 from agent.errors import UsageError
-from policy import sections
 from policy.edit import Entry, free_name, with_attribute, with_keys, with_rule, without
 from policy.hosts import ANYBODY, HostPattern
-from policy.match import Rulebook, Ruling
+from policy.match import Rulebook
 from policy.precedence import GUARDED, may
 from policy.read import with_typo_guard
 from policy.rules import Layer, NamePattern, Path, Policy, Rule, Words, is_group
-from policy.sections import ATTRIBUTE_KEYS, PARTS, Findings
+from policy.sections import ATTRIBUTE_KINDS, TOP_KINDS, fitting
 from policy.settings import DAEMON, SETTINGS, Value
 
-TOP: Path = ()
 LONGEST_PART = 60  # characters in a name, which has at most 200
+SHORT = "disclose"  # the setting that an entry of `[attributes]` has where it is a text
+TITLE = {"attribute": "{}", "recipient": "for {}", "query": "with {}", "expires": "until {}"}
 _NUMBER = re.compile(r"[+-]?[0-9]+")
-SHORT = "disclose"  # what an entry of `[attributes]` says that is a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +40,17 @@ class Scope:
 
     @property
     def title(self) -> str:
-        """What a new rule is called, unless another is called so."""
-        parts = [
-            "" if self.attribute is None else _short(self.attribute),
-            "" if self.recipient is None else f"for {_short(self.recipient)}",
-            "" if self.query is None else f"with {_short(self.query)}",
-            "" if self.expires is None else f"until {self.expires}",
-        ]
-        return " ".join(part for part in parts if part)
+        """The name of a new rule, unless another has it: each part printable, and cut if long."""
+        titles, parts = [], self.parts()
+        for key in [each for each in TITLE if each in parts]:
+            text = "".join(each if each.isprintable() else "?" for each in str(parts[key]))
+            cut = text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
+            titles.append(TITLE[key].format(cut))
+        return " ".join(titles)
 
     def parts(self) -> dict[str, Entry]:
         """Return the keys of a rule that say for what it is."""
-        parts = {
-            "recipient": self.recipient,
-            "attribute": self.attribute,
-            "query": self.query,
-            "expires": self.expires,
-        }
-        return {key: part for key, part in parts.items() if part is not None}
+        return {key: part for key, part in asdict(self).items() if part is not None}
 
     def host(self, policy: Policy) -> str:
         """Return a recipient that is meant; somebody unheard of where all are."""
@@ -78,14 +71,6 @@ class Scope:
         pattern = NamePattern.parse(self.attribute)
         plain = () if "*" in self.attribute else (self.attribute,)
         return [each for each in dict.fromkeys((*known, *plain)) if pattern.matches(each)]
-
-    def is_of(self, rule: Rule) -> bool:
-        """Say whether a rule is for exactly these requests."""
-        recipients = {*(each.text for each in rule.recipients), *rule.groups}
-        attributes = {each.text for each in rule.attributes}
-        found = (recipients, attributes, {each.text for each in rule.queries}, {rule.expires})
-        own = (self.recipient, self.attribute, self.query)
-        return found == (*({part} - {None} for part in own), {self.expires})
 
 
 def scope(
@@ -117,52 +102,45 @@ def check_group(scope: Scope, policy: Policy) -> None:
 
 def places(scope: Scope, policy: Policy) -> list[Rule]:
     """Return the rules of a file for exactly these requests; a query block is none of them."""
+    parts = {key: {str(part)} for key, part in scope.parts().items()}
     return [
         rule
         for rule in policy.rules
-        if rule.layer is Layer.FILE and rule.path[:1] != ("queries",) and scope.is_of(rule)
+        if rule.layer is Layer.FILE
+        and rule.path[:1] != ("queries",)
+        and {key: {*texts} for key, texts in rule.parts.items()} == parts
     ]
 
 
-def is_entry(scope: Scope, keys: Iterable[str]) -> bool:
-    """Say whether an entry of `[attributes]` can say this, as it then should."""
-    name = scope.attribute
-    if name is None or name in SETTINGS or name in PARTS:
-        return False
-    return scope == Scope(attribute=name) and {*keys} <= {*ATTRIBUTE_KEYS}
-
-
-def _short(text: str) -> str:
-    """Return a part of a name: of printable characters, and cut where it is long."""
-    plain = "".join(each if each.isprintable() else "?" for each in text)
-    return plain if len(plain) <= LONGEST_PART else f"{plain[:LONGEST_PART]}..."
-
-
-def known(key: str) -> str:
+def checked_key(key: str) -> str:
     """Return the key of a setting; UsageError, naming the nearest, if it is none."""
     if key in SETTINGS:
         return key
-    if key in PARTS or key in DAEMON:
+    if key in TOP_KINDS or key in DAEMON:
         hint = "write it into the file by hand; `reticent policy check` checks it"
-        raise UsageError(f"{key!r} is no setting of requests", hint)
+        raise UsageError(f"{key!r} is not a setting of requests", hint)
     raise UsageError.unknown("setting", key, SETTINGS)
+
+
+def checked_value(key: str, value: Value) -> Value:
+    """Return a value that a setting can have; else UsageError."""
+    try:
+        return fitting(SETTINGS[checked_key(key)], value)
+    except UsageError as error:
+        raise UsageError(f"{key}: {error.what}", error.hint.removesuffix(" in quotes")) from None
 
 
 def value_of(key: str, text: str) -> Value:
     """Return the value that a text stands for, of the kind that a setting has; else UsageError."""
-    of = SETTINGS[known(key)]
-    if sections.read_setting(Findings(), (key,), of, text) is not None:
-        return text
-    return fitting(key, _plain(text))
-
-
-def fitting(key: str, value: Value) -> Value:
-    """Return a value that a setting can have; else UsageError."""
-    found = Findings()
-    if sections.read_setting(found, (key,), SETTINGS[known(key)], value) is None:
-        (problem,) = found.problems("")
-        raise UsageError(f"{key}: {problem.what}", problem.hint.removesuffix(" in quotes"))
-    return value
+    with suppress(UsageError):
+        return fitting(SETTINGS[checked_key(key)], text)
+    value: Value = text
+    if text in ("true", "false"):
+        value = text == "true"
+    else:
+        with suppress(ValueError):  # int() also refuses thousands of digits
+            value = int(text) if _NUMBER.fullmatch(text) else float(text)
+    return checked_value(key, value)
 
 
 def with_settings(text: str, policy: Policy, where: Scope, values: Mapping[str, Value]) -> str:
@@ -173,16 +151,30 @@ def with_settings(text: str, policy: Policy, where: Scope, values: Mapping[str, 
     """
     check_group(where, policy)
     found = places(where, policy)
-    if not {*values} <= {*ATTRIBUTE_KEYS}:
+    document: Any = tomllib.loads(text)
+    fits = {*values} <= {*ATTRIBUTE_KINDS}  # an entry of `[attributes]` can have them
+    if not fits:
         found = [each for each in found if each.path[:1] != ("attributes",)]
     having = [each for each in found if {*each.settings} & {*values}]
     if where == Scope() and not having:
-        return with_keys(text, TOP, values)
+        return with_keys(text, (), values)
+    name, entry = where.attribute, dict[str, Value]()
     if found:
-        return _at(text, (having or found)[0].path, values)
-    if is_entry(where, values) and where.attribute not in _document(text).get("attributes", {}):
-        return with_attribute(text, str(where.attribute), _entry({}, values))
-    return with_rule(text, {"name": free_name(text, where.title), **where.parts(), **values})
+        path = (having or found)[0].path
+        there = reduce(getitem, path, document)
+        if isinstance(there, dict):
+            return with_keys(text, path, values)
+        name, entry = str(path[-1]), {SHORT: there}
+    elif (
+        not fits
+        or name is None
+        or name in TOP_KINDS
+        or where != Scope(attribute=name)
+        or name in document.get("attributes", {})
+    ):
+        return with_rule(text, {"name": free_name(text, where.title), **where.parts(), **values})
+    entry.update(values)
+    return with_attribute(text, name, str(entry[SHORT]) if [*entry] == [SHORT] else entry)
 
 
 def without_settings(text: str, policy: Policy, where: Scope, keys: Sequence[str]) -> str:
@@ -192,53 +184,22 @@ def without_settings(text: str, policy: Policy, where: Scope, keys: Sequence[str
     """
     check_group(where, policy)
     found = places(where, policy)
+    gone: list[Path] = []
     for key in keys:
         if not any(key in rule.settings for rule in found):
             what = f"the policy file does not set {key!r} for exactly this"
             raise UsageError(what, "`reticent policy show` says where each value comes from")
-    return without(text, *(path for rule in found for path in _gone(rule, keys)))
+    for rule in found:
+        had = [key for key in keys if key in rule.settings]
+        whole = rule.path and {*rule.settings} == {*had}
+        gone += [rule.path] if whole else [(*rule.path, key) for key in had]
+    return without(text, *gone)
 
 
-def _at(text: str, path: Path, values: Mapping[str, Value]) -> str:
-    """Return the text with settings in a part that is there."""
-    there = reduce(getitem, path, _document(text))
-    if isinstance(there, dict):
-        return with_keys(text, path, values)
-    return with_attribute(text, str(path[-1]), _entry({SHORT: there}, values))
+class OverridingRule(NamedTuple):
+    """A rule that decides a setting otherwise; ``names``: the attributes of which, if of any.
 
-
-def _entry(before: Mapping[str, Value], values: Mapping[str, Value]) -> str | dict[str, Value]:
-    """Return what `[attributes]` says of a name, as a text where that can say it."""
-    entry = {**before, **values}
-    return str(entry[SHORT]) if [*entry] == [SHORT] else entry
-
-
-def _gone(rule: Rule, keys: Sequence[str]) -> list[Path]:
-    """Return the paths that go where a rule loses settings: its own, if it has no other."""
-    had = [key for key in keys if key in rule.settings]
-    if rule.path != TOP and {*rule.settings} == {*had}:
-        return [rule.path]
-    return [(*rule.path, key) for key in had]
-
-
-def _document(text: str) -> Any:  # noqa: ANN401  (any TOML)
-    return tomllib.loads(text)
-
-
-def _plain(text: str) -> Value:
-    """Return the number, or the truth value, that a text stands for; else the text."""
-    if text in ("true", "false"):
-        return text == "true"
-    try:
-        return int(text) if _NUMBER.fullmatch(text) else float(text)
-    except ValueError:  # int() takes no thousands of digits
-        return text
-
-
-class Win(NamedTuple):
-    """A setting that another rule decides; ``names``: the attributes of which it does, if of any.
-
-    ``key``: of what is decided, which may be a guard over what was to leave.
+    ``key``: of what is decided, which may be a guard over what was to be sent.
     """
 
     key: str
@@ -247,33 +208,27 @@ class Win(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-def wins(
+def overriding_rules(
     policy: Policy, where: Scope, values: Mapping[str, Value], names: Sequence[str], today: date
-) -> tuple[Win, ...]:
+) -> tuple[OverridingRule, ...]:
     """Return what decides otherwise about requests of a scope: rules as specific, or more so.
 
     ``names``: the attributes of the model.
     """
-    meant = where.names(names)
-    ruling = Rulebook(with_typo_guard(policy, names), meant).match(
-        where.host(policy), where.words(), today
+    book = Rulebook(with_typo_guard(policy, names), where.names(names))
+    ruling = book.match(where.host(policy), where.words(), today)
+    found: dict[tuple[str, str, Value, Rule], list[str]] = {}
+    for key, value in values.items():
+        of_attributes = SETTINGS[key].about == "attribute"
+        for name, verdicts in (
+            ruling.attributes if of_attributes else {"": ruling.settings}
+        ).items():
+            guarded = key == "disclose" and value != "never" and may(verdicts) == GUARDED
+            verdict = verdicts["guard" if guarded else key]
+            if guarded or verdict.value != value:
+                what = key, "guard" if guarded else key, verdict.value, verdict.rule
+                found.setdefault(what, []).append(name)
+    return tuple(
+        OverridingRule(decided, value, rule, tuple(name for name in its if name))
+        for (_, decided, value, rule), its in found.items()
     )
-    return tuple(win for key, value in values.items() for win in _wins(ruling, key, value))
-
-
-def _wins(ruling: Ruling, key: str, value: Value) -> Iterator[Win]:
-    if SETTINGS[key].about != "attribute":
-        verdict = ruling.settings[key]
-        if verdict.value != value:
-            yield Win(key, verdict.value, verdict.rule)
-        return
-    found: dict[tuple[str, Value, Rule], list[str]] = {}
-    for name, verdicts in ruling.attributes.items():
-        decides = key
-        if key == "disclose" and value != "never" and may(verdicts) == GUARDED:
-            decides = "guard"
-        verdict = verdicts[decides]
-        if decides != key or verdict.value != value:
-            found.setdefault((decides, verdict.value, verdict.rule), []).append(name)
-    for (decides, decided, rule), names in found.items():
-        yield Win(decides, decided, rule, tuple(names))

@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -13,65 +13,121 @@ from agent.errors import Problem, UsageError, nearest
 from policy.hosts import LOCAL, HostPattern, host_of, site_of, suffixes
 from policy.rules import Groups, Layer, NamePattern, Path, Rule, Words, frozen, is_group
 from policy.settings import DAEMON, SETTINGS, DaemonSettings, Risk, Setting, Share, Value
-from policy.toml_edit import line_of, lines_of
+from policy.toml_scan import line_of, lines_of
 
+FORMAT = 1
+PRESETS = ("balanced", "generous", "strict")
 MOST_LISTED = 1000  # recipients, attributes or words in one list
 MOST_FOUND = 1000  # mistakes of one file
+LONGEST_NAME = 200
 LONGEST, CUT = 60, "..."  # characters of a value in a sentence
 LARGE = 1e9
 PER_CENT = 100
 HUGE = 4000  # bits: Python refuses to write larger numbers in decimal
-PARTS = ("format", "preset", "trusted_keys", "attributes", "groups", "queries", "daemon", "rule")
+CONDITIONS = ("recipient", "attribute", "query", "name", "expires")
 TOP = "a table goes on until the next [header]: move it to the top of the file"
-SELECTORS = ("recipient", "attribute", "query")
-RULE_KEYS = (*SELECTORS, "name", "expires", *SETTINGS)
-ATTRIBUTE_KEYS = (*(key for key, each in SETTINGS.items() if each.about == "attribute"), "expires")
-LONGEST_NAME = 200
+_PUBLIC_KEY = re.compile(r"ed25519:[0-9a-f]{64}")
 _GROUP_NAME = re.compile(r"[a-z][a-z0-9_-]*")
-_SET_SOMETHING = "say what the rule does, such as disclose = 'never'"
-_OWN_RULE = "leave out {}, or make it a rule of its own"
-
 
 Parsed = TypeVar("Parsed")
+Kind = Callable[["Reader", Path, Any], Any]  # reads what stands at a path; None if it is wrong
 
 
-class Findings:
-    """What is wrong with a file, as it is found."""
+class Reader:
+    """Reads a file's parts, and collects all that is wrong with them.
 
-    def __init__(self) -> None:
-        """Begin with nothing."""
+    ``layer``: of its rules; ``groups``: those of the file, once they are read.
+    """
+
+    def __init__(self, source: str, layer: Layer) -> None:
+        """Begin with nothing found."""
+        self.source, self.layer = source, layer
+        self.groups: Groups = {}
         self._found: list[tuple[Path, str, str]] = []
 
-    def __bool__(self) -> bool:
-        """Say whether anything was found."""
-        return bool(self._found)
-
-    def add(self, path: Path, what: str, hint: str) -> None:
-        """Note what is wrong at a key; of a file that is wrong throughout, not all."""
-        if len(self._found) < MOST_FOUND:
-            self._found.append((path, what, hint))
-
-    def unknown(self, path: Path, kind: str, name: str, names: list[str]) -> None:
-        """Note a name that is none of these."""
-        if len(self._found) < MOST_FOUND:  # to look for the nearest takes its time
-            error = UsageError.unknown(kind, name, names)
-            self.add(path, error.what, error.hint)
-
+    @property
     def places(self) -> set[Path]:
-        """Return the rules, attributes and other such parts in which something was found."""
+        """The rules, attributes and other such parts in which something is wrong."""
         return {path[:2] for path, _, _ in self._found}
 
     def problems(self, text: str) -> list[Problem]:
-        """Return what was found with its lines in the text of the file."""
-        lines = lines_of(text)
+        """Return what is wrong, with its lines in the text of the file."""
+        lines = lines_of(text) if self._found else {}
         found = [
             Problem(line_of(lines, path), dotted(path), what, hint)
             for path, what, hint in self._found
         ]
         if len(found) == MOST_FOUND:
             what = f"the file has {MOST_FOUND:,} mistakes or more, and no more are listed"
-            found.append(Problem(text.count("\n") + 1, "", what, "mend these first"))
+            found.append(Problem(text.count("\n") + 1, "", what, "fix these first"))
         return found
+
+    def add(self, path: Path, what: str, hint: str) -> None:
+        """Note what is wrong at a key; of a file that is wrong throughout, not all."""
+        if len(self._found) < MOST_FOUND:
+            self._found.append((path, what, hint))
+
+    def attempt(self, path: Path, parse: Callable[[Any], Parsed], given: object) -> Parsed | None:
+        """Return what ``parse`` makes of a value; None, with its UsageError noted, if it fails."""
+        if len(self._found) == MOST_FOUND:  # looking for the nearest name takes time
+            return None
+        try:
+            return parse(given)
+        except UsageError as error:
+            self.add(path, error.what, error.hint)
+            return None
+
+    def each(self, path: Path, given: object, parse: Callable[[str], Parsed]) -> tuple[Parsed, ...]:
+        """Return what ``parse`` makes of a text, or of each text of a list."""
+        read = [self.attempt(path, parse, text) for text in self.attempt(path, _texts, given) or ()]
+        return tuple(one for one in read if one is not None)
+
+    def mapping(self, path: Path, given: object) -> Mapping[str, Any]:
+        """Return a table, empty if it is none."""
+        if isinstance(given, dict):
+            return given
+        hint = f"write [{dotted(path)}] and its keys below"
+        self.add(path, f"{shown(given)} is not a table", hint)
+        return {}
+
+    def table(self, path: Path, given: object, kinds: Mapping[str, Kind]) -> dict[str, Any]:
+        """Return the values of a table, each read as its key wants; other keys are noted."""
+        values = {}
+        for key, value in self.mapping(path, given).items():
+            place = (*path, key)
+            if key in kinds:
+                values[key] = kinds[key](self, place, value)
+            else:
+                self.attempt(place, partial(_refuse_key, kinds), key)
+        return values
+
+    def entry(
+        self, path: Path, given: Mapping[str, Any], kinds: Mapping[str, Kind]
+    ) -> dict[str, Any]:
+        """Return the values of a table that makes a rule."""
+        if given.keys() <= {*CONDITIONS} & {*kinds}:
+            self.add(path, "nothing is set", "say what the rule does, such as disclose = 'never'")
+        return self.table(path, given, kinds)
+
+    def rule(self, path: Path, name: str, values: Mapping[str, Any]) -> Rule:
+        """Return a rule of this file; one of a preset is called after it."""
+        if self.layer is Layer.PRESET:
+            name = f"{self.source}, {name}" if path else self.source
+        recipients = values.get("recipient", ())
+        return Rule(
+            name,
+            frozen(
+                {key: each for key, each in values.items() if key in SETTINGS and each is not None}
+            ),
+            self.layer,
+            self.source,
+            path,
+            recipients=tuple(each for each in recipients if isinstance(each, HostPattern)),
+            groups=tuple(each for each in recipients if isinstance(each, str)),
+            attributes=values.get("attribute", ()),
+            queries=values.get("query", ()),
+            expires=values.get("expires"),
+        )
 
 
 def dotted(path: Path) -> str:
@@ -87,82 +143,32 @@ def dotted(path: Path) -> str:
     return text
 
 
-def read_setting(found: Findings, path: Path, of: Setting, given: object) -> Value | None:
-    """Return the value of a setting; None, with a finding, if it cannot have this one."""
-    try:
-        value: Value = msgspec.convert(given, of.kind)
-    except (msgspec.ValidationError, OverflowError):
-        found.add(path, *_refusal(of, given))
-        return None
-    return value
-
-
-def read_settings(found: Findings, path: Path, given: Mapping[str, Any]) -> dict[str, Value]:
-    """Return the settings of a table whose keys are all settings."""
-    read = {
-        key: read_setting(found, (*path, key), SETTINGS[key], each) for key, each in given.items()
-    }
-    return {key: value for key, value in read.items() if value is not None}
-
-
-def read_texts(found: Findings, path: Path, given: object) -> list[str]:
-    """Return a text or a list of them as a list, empty with a finding if it is neither."""
-    listed = given if isinstance(given, list) else [given]
-    words = [each for each in listed if isinstance(each, str)]
-    if 0 < len(words) == len(listed) <= MOST_LISTED:
-        return words
-    what = f"{shown(given)} is no text, and no list of up to {MOST_LISTED} texts"
-    if given == []:
-        what = "the list is empty"
-    found.add(path, what, 'write "one" or ["one", "another"], or leave it out')
-    return []
-
-
-def read_parsed(
-    found: Findings, path: Path, given: object, parse: Callable[[str], Parsed]
-) -> tuple[Parsed, ...]:
-    """Return each text of a list as ``parse`` reads it; what it refuses is a finding."""
-    results = []
-    for text in read_texts(found, path, given):
-        try:
-            results.append(parse(text))
-        except UsageError as error:
-            found.add(path, error.what, error.hint)
-    return tuple(results)
-
-
-def read_table(found: Findings, path: Path, given: object) -> Mapping[str, Any]:
-    """Return a table, empty with a finding if it is none."""
-    if isinstance(given, dict):
-        return given
-    found.add(path, f"{shown(given)} is no table", f"write [{dotted(path)}] and its keys below")
-    return {}
-
-
-def read_date(found: Findings, path: Path, given: object) -> date | None:
-    """Return a date; None, with a finding, if it is none."""
-    if isinstance(given, date) and not isinstance(given, datetime):
-        return given
-    found.add(path, f"{shown(given)} is no date", "write it as 2027-03-01, without quotes")
-    return None
-
-
 def shown(given: object) -> str:
     """Return a value as it may stand in a sentence, cut where it is long."""
     if isinstance(given, bool):
         return str(given).lower()
-    if isinstance(given, dict):
-        return "a table"
-    if isinstance(given, list):
-        return "a list"
+    if isinstance(given, dict | list):
+        return "a table" if isinstance(given, dict) else "a list"
     if isinstance(given, int) and given.bit_length() > HUGE:
         return "a huge number"
     text = repr(given) if isinstance(given, str) else str(given)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - len(CUT)]}{CUT}"
 
 
+def fitting(of: Setting, given: object) -> Value:
+    """Return the value of a setting; UsageError if it cannot have this one."""
+    try:
+        value: Value = msgspec.convert(given, of.kind)
+    except (msgspec.ValidationError, OverflowError):
+        raise UsageError(f"{shown(given)} is not {of.demand}", _way_out(of, given)) from None
+    return value
+
+
 def _way_out(of: Setting, given: object) -> str:
     """Return how to write what was probably meant."""
+    if of.choices:
+        near = nearest(given, of.closers) if isinstance(given, str) else None
+        return f"did you mean {near!r}?" if near else "write one of them in quotes"
     if isinstance(given, str) and given.strip().replace(".", "", 1).isdigit():
         return f"write {given.strip()} without quotes"
     counts = "whole" in of.demand
@@ -174,233 +180,225 @@ def _way_out(of: Setting, given: object) -> str:
     return f"write {of.key} = {of.demand}" if of.key == "search" else f"{of.key} is {of.demand}"
 
 
-def _refusal(of: Setting, given: object) -> tuple[str, str]:
-    if not of.choices:
-        return f"{shown(given)} is not {of.demand}", _way_out(of, given)
-    near = nearest(given, of.closers) if isinstance(given, str) else None
-    hint = f"did you mean {near!r}?" if near else "write one of them in quotes"
-    return f"{shown(given)} is not one of {', '.join(of.choices)}", hint
+def _refuse_key(kinds: Mapping[str, Kind], key: str) -> NoReturn:
+    """Raise UsageError for a key that is none of these."""
+    if key in TOP_KINDS or key in DAEMON:
+        hint = "move it under [daemon]" if key in DAEMON else TOP
+        raise UsageError(f"{key!r} does not belong here", hint)
+    raise UsageError.unknown("key", key, kinds)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What reading a file needs at every turn."""
-
-    found: Findings
-    source: str
-    layer: Layer
-    groups: Groups
-
-    def rule(self, name: str, path: Path, settings: Mapping[str, Value], **parts: Any) -> Rule:  # noqa: ANN401  (of any field)
-        """Return a rule of this file; one of a preset is called after it."""
-        if self.layer is Layer.PRESET:
-            name = f"{self.source}, {name}" if path else self.source
-        return Rule(name, frozen(settings), self.layer, self.source, path, **parts)
-
-    def known(self, path: Path, given: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-        """Return what is given under known keys, with a finding for every other key."""
-        for key in given:
-            if key in keys:
-                continue
-            if key in SETTINGS or key in PARTS or key in DAEMON:
-                hint = "move it under [daemon]" if key in DAEMON else TOP
-                self.found.add((*path, key), f"{key!r} does not belong here", hint)
-            else:
-                self.found.unknown((*path, key), "key", key, [*keys])
-        return {key: value for key, value in given.items() if key in keys}
+def _texts(given: object) -> list[str]:
+    listed = given if isinstance(given, list) else [given]
+    words = [each for each in listed if isinstance(each, str)]
+    if 0 < len(words) == len(listed) <= MOST_LISTED:
+        return words
+    what = f"{shown(given)} is not text, nor a list of up to {MOST_LISTED:,} texts"
+    if given == []:
+        what = "the list is empty"
+    raise UsageError(what, 'write "one" or ["one", "another"], or leave it out')
 
 
-def read_groups(found: Findings, given: Mapping[str, Any]) -> Groups:
-    """Return the members of each group, each widened to all that its owner has registered."""
-    groups = {}
-    for name, members in given.items():
-        path = ("groups", name)
-        if not _GROUP_NAME.fullmatch(name) or name == LOCAL:
-            hint = "a name has small letters, digits, _ and -, and is not localhost"
-            found.add(path, f"{shown(name)} is no name of a group", hint)
-        patterns = read_parsed(found, path, members, HostPattern.parse)
-        groups[name] = tuple(_widened(each) for each in patterns)
-    _apart(found, groups)
-    return groups
+def _day(given: object) -> date:
+    if isinstance(given, date) and not isinstance(given, datetime):
+        return given
+    raise UsageError(f"{shown(given)} is not a date", "write it as 2027-03-01, without quotes")
 
 
-def read_attributes(reading: Reading, given: Mapping[str, Any]) -> Iterator[Rule]:
-    """Yield a rule for each entry of ``[attributes]``."""
-    for text, entry in given.items():
-        path: Path = ("attributes", text)
-        if text in SETTINGS or text in PARTS:
-            reading.found.add(path, f"{text!r} is no attribute", TOP)
-            continue
-        patterns = read_parsed(reading.found, path, text, NamePattern.parse)
-        if isinstance(entry, dict):
-            known = reading.known(path, entry, ATTRIBUTE_KEYS)
-            expires = _expires(reading, path, known)
-            settings = read_settings(reading.found, path, known)
-            if not known and entry.keys() <= {*ATTRIBUTE_KEYS}:
-                reading.found.add(path, "nothing is set", _SET_SOMETHING)
-        else:
-            expires = None
-            value = read_setting(reading.found, path, SETTINGS["disclose"], entry)
-            settings = {} if value is None else {"disclose": value}
-        name = dotted(path)
-        yield reading.rule(name, path, settings, attributes=patterns, expires=expires)
+def _rule_name(given: object) -> str:
+    if isinstance(given, str) and 0 < len(given.strip()) <= LONGEST_NAME and given.isprintable():
+        return given
+    hint = f"a name is one line of up to {LONGEST_NAME} characters"
+    raise UsageError(f"{shown(given)} is not a name", hint)
 
 
-def read_queries(reading: Reading, given: Mapping[str, Any]) -> Iterator[Rule]:
-    """Yield the rule that ``[queries]`` stands for."""
-    known = reading.known(("queries",), given, ("block",))
-    if "block" in known:
-        path: Path = ("queries", "block")
-        words = read_parsed(reading.found, path, known["block"], Words.parse)
-        yield reading.rule("queries.block", path, {"nothing": True}, queries=words)
+def _group_name(given: str) -> str:
+    if _GROUP_NAME.fullmatch(given) and given != LOCAL:
+        return given
+    hint = "a name has small letters, digits, _ and -, and is not localhost"
+    raise UsageError(f"{shown(given)} is not a group name", hint)
 
 
-def read_daemon(reading: Reading, given: Mapping[str, Any]) -> DaemonSettings:
-    """Return what ``[daemon]`` says of the daemon, which no preset does."""
-    if given and reading.layer is Layer.PRESET:
-        reading.found.add(("daemon",), "a preset does not rule the daemon", "leave it out")
-    known = reading.known(("daemon",), given, (*DAEMON,))
-    values: dict[str, Any] = {
-        key: value
-        for key, each in known.items()
-        if (value := read_setting(reading.found, ("daemon", key), DAEMON[key], each)) is not None
-    }
-    return DaemonSettings(**values)
+def _public_key(given: str) -> str:
+    if _PUBLIC_KEY.fullmatch(given):
+        return given
+    hint = "`reticent model verify` prints it: ed25519: and 64 hexadecimal digits"
+    raise UsageError(f"{shown(given)} is not a public key", hint)
 
 
-def read_rules(reading: Reading, given: object) -> Iterator[Rule]:
-    """Yield each ``[[rule]]``."""
-    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
-        what = f"{shown(given)} is no list of tables"
-        reading.found.add(("rule",), what, "write [[rule]] and its keys below")
-        return
-    names: set[str] = set()
-    for number, entry in enumerate(given):
-        rule = _rule(reading, ("rule", number), entry)
-        if rule.name and rule.name in names:
-            what = f"another rule is called {rule.name!r}"
-            reading.found.add((*rule.path, "name"), what, "give each rule a name of its own")
-        names.add(rule.name)
-        yield rule
+def _format(given: object) -> int:
+    if given == FORMAT and isinstance(given, int) and not isinstance(given, bool):
+        return FORMAT
+    what = f"format {shown(given)} is not one that this version reads"
+    raise UsageError(what, f"write format = {FORMAT}, or use a newer version of reticent")
 
 
-def _rule(reading: Reading, path: Path, entry: Mapping[str, Any]) -> Rule:
-    known = reading.known(path, entry, RULE_KEYS)
-    name = _name(reading, path, known)
-    expires = _expires(reading, path, known)
-    hosts, groups = _recipients(reading, path, known)
-    parts = {
-        key: read_parsed(reading.found, (*path, key), known.pop(key), parse)
-        for key, parse in (("attribute", NamePattern.parse), ("query", Words.parse))
-        if key in known
-    }
-    _in_place(reading, path, entry)
-    if not known and entry.keys() <= {*RULE_KEYS}:
-        reading.found.add(path, "nothing is set", _SET_SOMETHING)
-    rule = reading.rule(
-        name,
-        path,
-        read_settings(reading.found, path, known),
-        recipients=hosts,
-        groups=groups,
-        attributes=parts.get("attribute", ()),
-        queries=parts.get("query", ()),
-        expires=expires,
-    )
-    _search_in_reach(reading, rule)
-    return rule
+def _preset_name(given: object) -> str:
+    if not isinstance(given, str):
+        hint = f"write one of {', '.join(PRESETS)} in quotes"
+        raise UsageError(f"{shown(given)} is not a preset", hint)
+    if given not in PRESETS:
+        raise UsageError.unknown("preset", given, PRESETS)
+    return given
 
 
-def _name(reading: Reading, path: Path, known: dict[str, Any]) -> str:
-    """Take the name out of what is known of a rule; make one up where it has none."""
-    number = path[-1]
-    name = known.pop("name", None)
-    if name is None:
-        return f"rule {number + 1}" if isinstance(number, int) else str(number)
-    if isinstance(name, str) and 0 < len(name.strip()) <= LONGEST_NAME and name.isprintable():
-        return name
-    what = f"{shown(name)} is no name"
-    reading.found.add(
-        (*path, "name"), what, f"a name is one line of up to {LONGEST_NAME} characters"
-    )
-    return ""
+def _recipient(groups: Groups, given: str) -> HostPattern | str:
+    """Return the pattern of a host, or the name of a group."""
+    if not is_group(given):
+        return HostPattern.parse(given)
+    if given not in groups:
+        raise UsageError.unknown("group", given, groups)
+    return given
 
 
-def _expires(reading: Reading, path: Path, known: dict[str, Any]) -> date | None:
-    """Take the last day of a rule out of what is known of it."""
-    if "expires" not in known:
-        return None
-    return read_date(reading.found, (*path, "expires"), known.pop("expires"))
-
-
-def _recipients(
-    reading: Reading, path: Path, known: dict[str, Any]
-) -> tuple[tuple[HostPattern, ...], tuple[str, ...]]:
-    """Take the recipients out of what is known of a rule: domains, and names of groups."""
-    if "recipient" not in known:
-        return (), ()
-    place = (*path, "recipient")
-    listed = read_texts(reading.found, place, known.pop("recipient"))
-    groups = [each for each in listed if is_group(each)]
-    for name in groups:
-        if name not in reading.groups:
-            reading.found.unknown(place, "group", name, [*reading.groups])
-    hosts = [each for each in listed if not is_group(each)]
-    parsed = read_parsed(reading.found, place, hosts, HostPattern.parse) if hosts else ()
-    return parsed, tuple(groups)
-
-
-def _in_place(reading: Reading, path: Path, entry: Mapping[str, Any]) -> None:
-    """Note settings about requests in a rule for attributes, and about recipients for queries."""
-    for key in entry:
-        about = SETTINGS[key].about if key in SETTINGS else "attribute"
-        if about != "attribute" and "attribute" in entry:
-            what = "a rule for some attributes cannot set it"
-            reading.found.add((*path, key), what, _OWN_RULE.format("attribute"))
-        elif about == "recipient" and "query" in entry:
-            what = "a rule for some queries cannot set it"
-            reading.found.add((*path, key), what, _OWN_RULE.format("query"))
-
-
-def _search_in_reach(reading: Reading, rule: Rule) -> None:
-    """Note an address to search that is not of the rule's own recipients."""
-    search = rule.settings.get("search")
-    if not isinstance(search, str):
-        return
-    try:
-        host = host_of(search.replace("{query}", "q"))
-    except UsageError as error:
-        reading.found.add((*rule.path, "search"), error.what, error.hint)
-        return
-    if not any(pattern.matches(host) for pattern in rule.recipients):
-        what = f"{host} is no recipient of this rule"
+def _check_search(recipients: Sequence[HostPattern], search: str) -> None:
+    """Raise UsageError for an address that does not belong to the recipients of its rule."""
+    host = host_of(search.replace("{query}", "q"))
+    if not any(pattern.matches(host) for pattern in recipients):
         hint = f"write recipient = {host!r}, or another address"
-        reading.found.add((*rule.path, "search"), what, hint)
+        raise UsageError(f"{host} is not a recipient of this rule", hint)
 
 
-def _widened(member: HostPattern) -> HostPattern:
-    """Return the pattern for the registered domain of a member, unless it is of many of them."""
+def _member(text: str) -> HostPattern:
+    """Return a member of a group, widened to all that its owner has registered."""
+    member = HostPattern.parse(text)
     below = f"x.{member.key}"
     site = site_of(below)
     several = site in (below, "x") or ":" in member.key
     return member if several or site == member.text else HostPattern.parse(site)
 
 
-def _apart(found: Findings, groups: Groups) -> None:
-    """Note groups that have a recipient in common: then one domain is, or is below, the other."""
-    at: dict[str, str] = {}
-    above: dict[str, str] = {}
-    for name, members in groups.items():
-        domains = [(member, suffixes(member.key)) for member in members]
+def _groups(reader: Reader, path: Path, given: object) -> None:
+    """Read the groups, and note those that have a recipient in common."""
+    groups: dict[str, tuple[HostPattern, ...]] = {}
+    named, above = dict[str, str](), dict[str, str]()  # the first group that has, or has below it
+    for name, members in reader.mapping(path, given).items():
+        place = (*path, name)
+        reader.attempt(place, _group_name, name)
+        groups[name] = reader.each(place, members, _member)
         shared: dict[str, HostPattern] = {}
-        for member, its in domains:
-            others = [at[each] for each in its if each in at]
-            if member.key in above:
-                others.append(above[member.key])
-            for other in others:
-                shared.setdefault(other, member)
+        for member in groups[name]:
+            domains = suffixes(member.key)
+            for other in (*map(named.get, domains), above.get(member.key)):
+                if other is not None and other != name:
+                    shared.setdefault(other, member)
+            named.setdefault(member.key, name)
+            above.update((each, name) for each in domains if each not in above)
         for other, member in shared.items():
             what = f"{member.text} is in {other!r} as well"
-            found.add(("groups", name), what, "put it into one group, or make the two groups one")
-        at.update((member.key, name) for member in members if member.key not in at)
-        above.update((each, name) for _, its in domains for each in its if each not in above)
+            reader.add(place, what, "put it into one group, or make the two groups one")
+    reader.groups = groups
+
+
+def _attributes(reader: Reader, path: Path, given: object) -> list[Rule]:
+    """Return a rule for each entry of ``[attributes]``."""
+    rules = []
+    for text, entry in reader.mapping(path, given).items():
+        place = (*path, text)
+        if text in TOP_KINDS:
+            reader.add(place, f"{text!r} is not an attribute", TOP)
+            continue
+        patterns = reader.each(place, text, NamePattern.parse)
+        if isinstance(entry, dict):
+            values = reader.entry(place, entry, ATTRIBUTE_KINDS)
+        else:
+            values = {"disclose": SETTING_KINDS["disclose"](reader, place, entry)}
+        rules.append(reader.rule(place, dotted(place), {**values, "attribute": patterns}))
+    return rules
+
+
+def _queries(reader: Reader, path: Path, given: object) -> list[Rule]:
+    """Return the rule that ``[queries]`` stands for, if any."""
+    words = reader.table(path, given, {"block": _some(Words.parse)}).get("block")
+    values = {"nothing": True, "query": words}
+    return [] if words is None else [reader.rule((*path, "block"), "queries.block", values)]
+
+
+def _daemon(reader: Reader, path: Path, given: object) -> DaemonSettings:
+    """Return the settings of the daemon, which no preset has."""
+    if given and reader.layer is Layer.PRESET:
+        reader.add(path, "a preset cannot configure the daemon", "leave it out")
+    values = reader.table(path, given, DAEMON_KINDS)
+    return DaemonSettings(**{key: each for key, each in values.items() if each is not None})
+
+
+def _rules(reader: Reader, path: Path, given: object) -> list[Rule]:
+    """Return each ``[[rule]]``."""
+    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+        hint = "write [[rule]] and its keys below"
+        reader.add(path, f"{shown(given)} is not a list of tables", hint)
+        return []
+    rules: list[Rule] = []
+    names: set[str] = set()
+    for number, entry in enumerate(given):
+        place = (*path, number)
+        values = reader.entry(place, entry, RULE_KINDS)
+        for part, (several, about) in MISPLACED.items():
+            for key in entry if part in entry else ():
+                if key in SETTINGS and SETTINGS[key].about in about:
+                    hint = f"leave out {part}, or make it a rule of its own"
+                    reader.add((*place, key), f"a rule for some {several} cannot set it", hint)
+        name = values.get("name", f"rule {number + 1}")
+        if name and name in names:
+            what = f"another rule is called {name!r}"
+            reader.add((*place, "name"), what, "give each rule a name of its own")
+        names.add(name)
+        rules.append(reader.rule(place, name or "", values))
+        if values.get("search"):
+            check = partial(_check_search, rules[-1].recipients)
+            reader.attempt((*place, "search"), check, values["search"])
+    return rules
+
+
+def _preset(reader: Reader, path: Path, given: object) -> str | None:
+    """Return the name of the preset to start from."""
+    if reader.layer is Layer.PRESET:
+        reader.add(path, "a preset cannot start from another one", "leave it out")
+        return None
+    return reader.attempt(path, _preset_name, given)
+
+
+def _recipients(reader: Reader, path: Path, given: object) -> tuple[HostPattern | str, ...]:
+    return reader.each(path, given, partial(_recipient, reader.groups))
+
+
+def _one(parse: Callable[[Any], object]) -> Kind:
+    return lambda reader, path, given: reader.attempt(path, parse, given)
+
+
+def _some(parse: Callable[[str], object]) -> Kind:
+    return lambda reader, path, given: reader.each(path, given, parse)
+
+
+def _settings(table: Mapping[str, Setting], *about: str) -> dict[str, Kind]:
+    """Return how to read the settings of a table that are about one of these."""
+    return {key: _one(partial(fitting, each)) for key, each in table.items() if each.about in about}
+
+
+SETTING_KINDS = _settings(SETTINGS, "attribute", "request", "recipient")
+DAEMON_KINDS = _settings(DAEMON, "daemon")
+ATTRIBUTE_KINDS = {**_settings(SETTINGS, "attribute"), "expires": _one(_day)}
+RULE_KINDS: dict[str, Kind] = {
+    "recipient": _recipients,
+    "attribute": _some(NamePattern.parse),
+    "query": _some(Words.parse),
+    "name": _one(_rule_name),
+    "expires": _one(_day),
+    **SETTING_KINDS,
+}
+TOP_KINDS: dict[str, Kind] = {
+    "format": _one(_format),
+    "preset": _preset,
+    "trusted_keys": _some(_public_key),
+    "attributes": _attributes,
+    "groups": _groups,
+    "queries": _queries,
+    "daemon": _daemon,
+    "rule": _rules,
+    **SETTING_KINDS,
+}
+# What a rule with such a part cannot set, by what it is about, and what that part names.
+MISPLACED = {
+    "attribute": ("attributes", ("request", "recipient")),
+    "query": ("queries", ("recipient",)),
+}

@@ -28,13 +28,12 @@ from agent.words.titles import NONE, Titles, titled
 from policy.read import load
 from policy.scope import (
     Scope,
-    Win,
     check_day,
-    known,
+    checked_key,
+    overriding_rules,
     places,
     scope,
     value_of,
-    wins,
     with_settings,
     without_settings,
 )
@@ -106,7 +105,7 @@ def set_(pairs: tuple[str, ...], where: Scope, file: Path, model: Path | None) -
     check_day(where, today())
     after = _rewritten(file, lambda text, policy: with_settings(text, policy, where, values))
     noted(after.policy, [*titles])
-    winning = wins(after.policy, where, values, [*titles], today())
+    winning = overriding_rules(after.policy, where, values, [*titles], today())
     return _outcome(after, where, values, winning, titles)
 
 
@@ -120,7 +119,7 @@ def unset(keys: tuple[str, ...], where: Scope, file: Path, model: Path | None) -
     A rule without settings left is removed too.
     """
     del model
-    gone: Mapping[str, Value | None] = dict.fromkeys(map(known, keys))
+    gone: Mapping[str, Value | None] = dict.fromkeys(map(checked_key, keys))
     after = _rewritten(file, lambda text, policy: without_settings(text, policy, where, [*gone]))
     return _outcome(after, where, gone)
 

@@ -25,7 +25,7 @@ from policy.match import Rulebook, Ruling
 from policy.precedence import GUARDED, Place, Verdict, Verdicts, losses, may, reach_of
 from policy.rules import SIGN, Layer, Policy, Rule, spoken
 from policy.settings import SETTINGS, DaemonSettings, Value
-from policy.toml_edit import line_of, lines_of
+from policy.toml_scan import line_of, lines_of
 
 SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
 DECIDED = (Column("setting"), Column("value", wraps=True), Column("decided by", wraps=True))

@@ -58,7 +58,7 @@ from agent.wire.records import (
 from agent.wire.state import Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, TradeOffs, Weighed, WhatIf
 from policy.hosts import host_of, site_of
-from policy.toml_edit import lines_of
+from policy.toml_scan import lines_of
 
 T = TypeVar("T")
 

@@ -26,7 +26,6 @@ from agent.wire.policy import Problem as ProblemStatus
 from agent.wire.policy import Win as WinStatus
 from agent.wire.what_if import Calibrate, Calibrated, Pair
 from policy.audit import Remark, audit
-from policy.edit import Value as TomlValue
 from policy.edit import toml, with_attribute, with_setting
 from policy.hosts import ANYBODY
 from policy.match import Rulebook
@@ -37,15 +36,15 @@ from policy.rules import Path as RulePath
 from policy.scope import (
     Scope,
     check_day,
-    fitting,
-    known,
+    checked_key,
+    checked_value,
+    overriding_rules,
     scope,
-    wins,
     with_settings,
     without_settings,
 )
 from policy.settings import SETTINGS, Value
-from policy.toml_edit import Key, line_of, lines_of
+from policy.toml_scan import Key, line_of, lines_of
 
 NO_POLICY = "there is no policy"
 DIGITS = 4  # of a number that is written: answers on a scale of five are no more exact
@@ -206,9 +205,9 @@ def calibrated_text(text: str, policy: Policy, found: Calibration) -> str:
     return text
 
 
-def _entry(name: str, entry: str | Mapping[str, TomlValue], bits: float) -> dict[str, TomlValue]:
+def _entry(name: str, entry: str | Mapping[str, Value], bits: float) -> dict[str, Value]:
     """Return what `[attributes]` shall say of one attribute; what is ruled never stays so."""
-    said: dict[str, TomlValue] = {"disclose": entry} if isinstance(entry, str) else dict(entry)
+    said: dict[str, Value] = {"disclose": entry} if isinstance(entry, str) else dict(entry)
     if "expires" in said:
         what = f"what the policy says of {name} expires, and a sensitivity does not"
         raise UsageError(what, "move what expires to a [[rule]] of its own")
@@ -248,8 +247,8 @@ def edited(edit: PolicyEdit, path: Path, today: date) -> Done:
     is over, for what is not set for exactly this, where the result would be no policy, and as in
     `rewrite`.
     """
-    gone = [*dict.fromkeys(map(known, edit.unset))]
-    values = {key: fitting(key, value) for key, value in edit.set.items()}
+    gone = [*dict.fromkeys(map(checked_key, edit.unset))]
+    values = {key: checked_value(key, value) for key, value in edit.set.items()}
     if not values and not gone:
         raise UsageError("this edit changes nothing", "name a setting to set or to unset")
     if both := next((key for key in gone if key in values), None):
@@ -283,7 +282,7 @@ def outcome(done: Done, now: datetime, agent: Agent) -> Edited:
                 rule=win.rule.name,
                 line=place_of(lines, win.rule, (win.key,)),
             )
-            for win in wins(done.policy, done.where, done.values, names, now.date())
+            for win in overriding_rules(done.policy, done.where, done.values, names, now.date())
         ],
     )
 

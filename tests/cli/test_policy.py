@@ -124,7 +124,7 @@ def test_an_empty_file_is_a_policy(asked: Run, folder: Path) -> None:
     said = asked("check", "empty.toml")
     assert (said.code, said.err) == (0, "")
     note, last = said.out.splitlines()
-    assert note.startswith("empty.toml:1: note: the file says nothing, so the daemon does not use")
+    assert note.startswith("empty.toml:1: note: the file sets nothing, so the daemon does not use")
     assert note.endswith('(write preset = "balanced" into it)')
     assert last == "empty.toml: 0 rules, no problems, 1 note"
     record = asked("show", "--policy", "empty.toml", "--json").record

@@ -72,7 +72,7 @@ WRONG: list[tuple[Callable[[Machine], object], str, State, str]] = [
     (lambda c: c.paths.policy.unlink(), "policy", "warn", "no policy"),
     (lambda c: c.paths.policy.write_text("lambda = x"), "policy", "bad", "policy.toml:1"),
     (lambda c: c.paths.policy.write_bytes(b"\xff"), "policy", "bad", "not UTF-8"),
-    (lambda c: c.paths.policy.write_bytes(b""), "policy", "bad", "says nothing"),
+    (lambda c: c.paths.policy.write_bytes(b""), "policy", "bad", "sets nothing"),
     (
         lambda c: c.paths.policy.write_text('[attributes]\nregoin = "never"\n'),
         "policy",

@@ -141,7 +141,7 @@ def test_it_holds_at_once_and_what_wins_is_said(home: Home) -> None:
         (PolicyEdit(set={"k": 3}, expires=date(2020, 1, 1)), "2020-01-01 is over", "later day"),
         (PolicyEdit(unset=["k"]), "does not set 'k' for exactly this", "policy show"),
         (PolicyEdit(set={"k": 3}, attribute="age"), "this would be no policy", "leave out"),
-        (PolicyEdit(set={"k": 3}, attribute="Age"), "'Age' is no name of an attribute", None),
+        (PolicyEdit(set={"k": 3}, attribute="Age"), "'Age' is not an attribute name", None),
     ],
 )
 def test_what_cannot_be_written_is_refused(

@@ -152,7 +152,7 @@ def test_an_emptied_file_is_no_policy(edited: Edited, text: str) -> None:
     edited.rules.reload(edited.now)
     assert (edited.text,) == (OTHER,)
     (problem,) = edited.rules.status().problems
-    assert "says nothing" in problem
+    assert "sets nothing" in problem
     assert 'preset = "balanced"' in problem
 
 

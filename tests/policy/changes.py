@@ -56,6 +56,6 @@ def changes(draw: st.DrawFn) -> tuple[Policy, Scope, dict[str, Value], Policy]:
     try:
         after = read(with_settings(before.text, before, where, values), "policy.toml", preset)
     except PolicyError:  # two rules that might meet, and set what has no order
-        assume(SETTINGS[key].rank is not None)
+        assume(SETTINGS[key].order)
         raise
     return before, where, values, after

@@ -11,7 +11,6 @@ from agent.errors import UsageError
 from policy.edit import (
     Entry,
     Settings,
-    Value,
     same,
     with_attribute,
     with_keys,
@@ -20,7 +19,8 @@ from policy.edit import (
     without,
     without_rule,
 )
-from policy.toml_edit import Key, statements
+from policy.settings import Value
+from policy.toml_scan import Key, statements
 from tests.policy.written import LISTS, NAMES, NUMBERS, SETTINGS, STRINGS, VALUES, Written, policies
 
 KEYS = st.sampled_from(["preset", "lambda", "k", "search", "é ü"])

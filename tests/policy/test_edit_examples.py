@@ -11,7 +11,6 @@ import pytest
 
 from agent.errors import UsageError
 from policy.edit import (
-    edited,
     same,
     with_attribute,
     with_rule,
@@ -19,7 +18,7 @@ from policy.edit import (
     without,
     without_rule,
 )
-from policy.toml_edit import comments
+from policy.toml_scan import comments
 from tests.house.tree import ROOT
 
 FORMAT = (ROOT / "policy/FORMAT.md").read_text()
@@ -169,12 +168,14 @@ def test_examples_of_refusals(
     assert caught.value.hint
 
 
-def test_a_result_that_says_something_else_is_not_returned() -> None:
+@pytest.mark.parametrize("result", ["k = 1\n", "k = 1\n="])
+def test_a_result_that_says_something_else_is_not_returned(
+    monkeypatch: pytest.MonkeyPatch, result: str
+) -> None:
     """Whatever the reason."""
+    monkeypatch.setattr("policy.edit._with_lines", lambda *_: result)
     with pytest.raises(UsageError, match="safely"):
-        edited("k = 1\n", {"k": 2}, lambda text: text)
-    with pytest.raises(UsageError, match="safely"):
-        edited("k = 1\n", {"k": 2}, lambda text: text + "=")
+        with_setting("k = 1\n", "k", 2)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 
 from agent.errors import PolicyError
 from policy.match import Rulebook
-from policy.read import PRESETS, preset, read
-from policy.sections import ATTRIBUTE_KEYS, PARTS, RULE_KEYS
+from policy.read import preset, read
+from policy.sections import ATTRIBUTE_KINDS, PRESETS, RULE_KINDS, TOP_KINDS
 from policy.settings import DAEMON, DEFAULTS, SETTINGS
 from tests.house.tree import ROOT
 from tests.policy.strategies import NAMES, TODAY
@@ -76,7 +76,7 @@ def test_the_settings_are_those_listed() -> None:
         setting = SETTINGS[key]
         listed = {word.strip('"') for word in quoted(values)}
         assert set(setting.choices) == {word for word in listed if setting.choices}
-        assert (strict == "-") == (setting.rank is None)
+        assert (strict == "-") == (not setting.order)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,9 @@ def test_the_settings_are_those_listed() -> None:
 )
 def test_the_stricter_value_is_the_one_listed(key: str, strict: str) -> None:
     """Larger, smaller, or a name."""
-    rank, choices = SETTINGS[key].rank, SETTINGS[key].choices
-    if rank is None:
+    rank, choices = SETTINGS[key].strictness, SETTINGS[key].choices
+    if strict == "-":
+        assert not SETTINGS[key].order
         return
     if strict in ("larger", "smaller"):
         assert (rank(0.75) > rank(0.25)) == (strict == "larger")
@@ -102,11 +103,14 @@ def test_the_stricter_value_is_the_one_listed(key: str, strict: str) -> None:
 def test_the_parts_are_those_listed() -> None:
     """Of the file, of a rule and of an attribute."""
     parts = [quoted(row[0]) for row in rows(section("Parts"))]
-    assert {name.strip("[]") for names in parts for name in names} == {*PARTS}
+    assert {
+        name.strip("[]") for names in parts for name in names
+    } == TOP_KINDS.keys() - SETTINGS.keys()
     keys = [quoted(row[0])[0] for row in rows(section("Rules")) if quoted(row[0])]
-    assert keys[: len(RULE_KEYS) - len(SETTINGS)] == [*RULE_KEYS[: -len(SETTINGS)]]
+    conditions = [key for key in RULE_KINDS if key not in SETTINGS]
+    assert keys[: len(conditions)] == conditions
     (short,) = re.findall(r"the keys of its tables are ([^;]*);", " ".join(FORMAT.split()))
-    assert quoted(short) == [*ATTRIBUTE_KEYS]
+    assert quoted(short) == [*ATTRIBUTE_KINDS]
     assert {*re.findall(r'`"([a-z]+)"`', rows(section("Parts"))[1][1])} == {*PRESETS}
 
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy.hosts import site_of
-from policy.rules import Groups, Pools
-from policy.sections import Findings, read_groups
+from policy.rules import Groups, Layer, Pools
+from policy.sections import TOP_KINDS, Reader
 from tests.policy.hosts import HOSTS
 
 MEMBERS = st.sampled_from(
@@ -20,9 +20,10 @@ GIVEN = st.dictionaries(st.sampled_from("abcd"), st.lists(MEMBERS, min_size=1, m
 
 def read(given_: dict[str, list[str]]) -> tuple[Groups, set[str]]:
     """Return the groups, and those of them that have a recipient of an earlier one."""
-    found = Findings()
-    groups = read_groups(found, given_)
-    return groups, {problem.key.removeprefix("groups.") for problem in found.problems("")}
+    reader = Reader("test", Layer.FILE)
+    reader.table((), {"groups": given_}, TOP_KINDS)
+    refused = {problem.key.removeprefix("groups.") for problem in reader.problems("")}
+    return reader.groups, refused
 
 
 @given(GIVEN)

@@ -34,5 +34,5 @@ def test_many_stars_end() -> None:
 )
 def test_what_no_attribute_is_called(text: str) -> None:
     """It is refused, not taken for a pattern that never matches."""
-    with pytest.raises(UsageError, match="is no name of an attribute"):
+    with pytest.raises(UsageError, match="is not an attribute name"):
         NamePattern.parse(text)

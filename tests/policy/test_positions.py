@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from policy.toml_edit import DEPTH, Key, line_of, lines_of
+from policy.toml_scan import DEPTH, Key, line_of, lines_of
 from tests.policy.written import Written, policies
 
 MEBIBYTE = 2**20

@@ -14,14 +14,13 @@ from policy.read import (
     LARGEST,
     MOST_PARTS,
     MOST_RULES,
-    PRESETS,
     is_empty_policy,
     preset,
     preset_text,
     read,
 )
 from policy.rules import Layer, Policy
-from policy.sections import MOST_FOUND
+from policy.sections import MOST_FOUND, PRESETS
 from policy.settings import DEFAULTS, SETTINGS
 from tests.policy import naive
 from tests.policy.strategies import NAMES, TODAY, Document, documents, rendered
@@ -30,7 +29,7 @@ RULE = '[[rule]]\nrecipient = "shop.example"\n'
 NAMED = "a name has small letters, digits and _; * stands for any of them"
 HOST = "write a host such as books.example, 192.0.2.7 or 2001:db8::1"
 MANY_ATTRIBUTES = [[f"{one}{each}" for each in range(667)] for one in "abc"]
-LIST = "no list of up to 1000 texts"
+LIST = "a list of up to 1,000 texts"
 SET = "say what the rule does, such as disclose = 'never'"
 TABLE = "and its keys below"
 KEY = f"ed25519:{'0a' * 32}"
@@ -70,29 +69,29 @@ def problems(text: str) -> list[Problem]:
         ("format = 1.0", 1, "format", "format 1.0 is not", ""),
         ("format = true", 1, "format", "format true is not", ""),
         ('preset = "Strikt"', 1, "preset", "unknown preset 'Strikt'", "did you mean 'strict'?"),
-        ("preset = []", 1, "preset", "a list is no preset", "one of balanced, generous, strict"),
-        ("trusted_keys = 1", 1, "trusted_keys", f"1 is no text, and {LIST}", ""),
-        ('trusted_keys = ["x"]', 1, "trusted_keys", "'x' is no public key", "ed25519: and 64"),
-        (f'trusted_keys = "{KEY.upper()}"', 1, "trusted_keys", "is no public key", ""),
-        ("attributes = 1", 1, "attributes", "1 is no table", f"write [attributes] {TABLE}"),
-        ("queries = []", 1, "queries", "a list is no table", f"write [queries] {TABLE}"),
-        ("groups = 1979-05-27", 1, "groups", "1979-05-27 is no table", ""),
-        ("[rule]\nk = 1", 1, "rule", "a table is no list of tables", "write [[rule]] and"),
-        ("rule = [1]", 1, "rule", "a list is no list of tables", "write [[rule]] and"),
+        ("preset = []", 1, "preset", "a list is not a preset", "one of balanced, generous, strict"),
+        ("trusted_keys = 1", 1, "trusted_keys", f"1 is not text, nor {LIST}", ""),
+        ('trusted_keys = ["x"]', 1, "trusted_keys", "'x' is not a public key", "ed25519: and 64"),
+        (f'trusted_keys = "{KEY.upper()}"', 1, "trusted_keys", "is not a public key", ""),
+        ("attributes = 1", 1, "attributes", "1 is not a table", f"write [attributes] {TABLE}"),
+        ("queries = []", 1, "queries", "a list is not a table", f"write [queries] {TABLE}"),
+        ("groups = 1979-05-27", 1, "groups", "1979-05-27 is not a table", ""),
+        ("[rule]\nk = 1", 1, "rule", "a table is not a list of tables", "write [[rule]] and"),
+        ("rule = [1]", 1, "rule", "a list is not a list of tables", "write [[rule]] and"),
         ("violations = 1", 1, "violations", "1 is not a share from 0", "for 1 % write 0.01"),
         ("risk = 2.5", 1, "risk", "2.5 is not above 0", "for 2.5 % write 0.025"),
         ("risk = true", 1, "risk", "true is not above 0", "risk is above 0 and at most 1"),
         ("k = 2.5", 1, "k", "2.5 is not a whole number", "k is a whole number from 1"),
         # groups
-        ("[groups]\nA = 'a.example'", 2, "groups.A", "'A' is no name of a group", "a name has"),
-        ("[groups]\nlocalhost = 'a.b'", 2, "groups.localhost", "is no name of a group", ""),
+        ("[groups]\nA = 'a.example'", 2, "groups.A", "'A' is not a group name", "a name has"),
+        ("[groups]\nlocalhost = 'a.b'", 2, "groups.localhost", "is not a group name", ""),
         ("[groups]\na = []", 2, "groups.a", "the list is empty", "or leave it out"),
         ("[groups]\na = 'https://a.b/'", 2, "groups.a", "has a scheme", "write the host alone"),
         ("[groups]\na = 'a.*.b'", 2, "groups.a", "has * where it stands for nothing", "write *"),
         ("[groups]\na = 'a.b'\nb = 'x.a.b'", 3, "groups.b", "a.b is in 'a' as well", "put it"),
         ("[groups]\na = 'x.com'\nb = '*.com'", 3, "groups.b", "*.com is in 'a' as well", "put it"),
         # attributes
-        ("[attributes]\nAge = 'ask'", 2, "attributes.Age", "'Age' is no name of", NAMED),
+        ("[attributes]\nAge = 'ask'", 2, "attributes.Age", "'Age' is not an attribute name", NAMED),
         ("attributes.age = 'nevr'", 1, "attributes.age", "'nevr' is not one of", "mean 'never'?"),
         ("attributes.age = 5", 1, "attributes.age", "5 is not one of always,", "in quotes"),
         ("[attributes]\nage = {}", 2, "attributes.age", "nothing is set", SET),
@@ -110,7 +109,13 @@ def problems(text: str) -> list[Problem]:
         ("[queries]\nblock = ['a', '*']", 2, "queries.block", "has no letter", "write words"),
         ("[queries]\nblock = 'a *b'", 2, "queries.block", "has * where it is the rest", "write *"),
         (f"queries.block = '{LONG}'", 1, "queries.block", "more than 200 characters", "fewer"),
-        ("[attributes]\nlambda = 5", 2, "attributes.lambda", "'lambda' is no attribute", "the top"),
+        (
+            "[attributes]\nlambda = 5",
+            2,
+            "attributes.lambda",
+            "'lambda' is not an attribute",
+            "the top",
+        ),
         ("[[rule]]\nk = 2\npreset = 'strict'", 3, "rule[1].preset", "does not belong here", "top"),
         ('k = "5"', 1, "k", "'5' is not a whole number from 1", "write 5 without quotes"),
         ("k = 2.0", 1, "k", "2.0 is not a whole number from 1", "write 2 without decimals"),
@@ -119,7 +124,7 @@ def problems(text: str) -> list[Problem]:
         ("violations = 5", 1, "violations", "5 is not a share", "for 5 % write 0.05"),
         ("queries.block = []", 1, "queries.block", "the list is empty", "or leave it out"),
         # the daemon
-        ("daemon = 1", 1, "daemon", "1 is no table", f"write [daemon] {TABLE}"),
+        ("daemon = 1", 1, "daemon", "1 is not a table", f"write [daemon] {TABLE}"),
         (
             "[daemon]\nprompts_per_hor = 1",
             *(2, "daemon.prompts_per_hor", "unknown key", "did you mean 'prompts_per_hour'?"),
@@ -141,22 +146,28 @@ def problems(text: str) -> list[Problem]:
             "prompts_per_hour = 1",
             *(1, "prompts_per_hour", "does not belong here", "move it under [daemon]"),
         ),
-        ("[attributes]\ndaemon = 'ask'", 2, "attributes.daemon", "is no attribute", "the top"),
+        ("[attributes]\ndaemon = 'ask'", 2, "attributes.daemon", "is not an attribute", "the top"),
         # rules
         (f"{RULE}kk = 1", 3, "rule[1].kk", "unknown key 'kk'", "did you mean 'k'?"),
         (RULE, 1, "rule[1]", "nothing is set", SET),
         ("[[rule]]", 1, "rule[1]", "nothing is set", SET),
-        (f"{RULE}name = ''\nk = 1", 3, "rule[1].name", "'' is no name", "one line of up to 200"),
-        (f"{RULE}name = 1\nk = 1", 3, "rule[1].name", "1 is no name", ""),
-        (f'{RULE}name = "a\\nb"\nk = 1', 3, "rule[1].name", r"'a\nb' is no name", ""),
-        (f"{RULE}name = '{LONG}'\nk = 1", 3, "rule[1].name", "is no name", ""),
+        (f"{RULE}name = ''\nk = 1", 3, "rule[1].name", "'' is not a name", "one line of up to 200"),
+        (f"{RULE}name = 1\nk = 1", 3, "rule[1].name", "1 is not a name", ""),
+        (f'{RULE}name = "a\\nb"\nk = 1', 3, "rule[1].name", r"'a\nb' is not a name", ""),
+        (f"{RULE}name = '{LONG}'\nk = 1", 3, "rule[1].name", "is not a name", ""),
         (
             f"{RULE}name = 'a'\nk = 1\n{RULE}\nname = 'a'\nk = 1",
             *(8, "rule[2].name", "another rule is called 'a'", "give each rule a name of its own"),
         ),
-        (f"{RULE}k = 1\nexpires = '2027-03-01'", 4, "rule[1].expires", "is no date", "without"),
-        (f"{RULE}k = 1\nexpires = 2027-03-01T00:00:00", 4, "rule[1].expires", "is no date", ""),
-        ("[[rule]]\nrecipient = 1\nk = 1", 2, "rule[1].recipient", f"1 is no text, and {LIST}", ""),
+        (f"{RULE}k = 1\nexpires = '2027-03-01'", 4, "rule[1].expires", "is not a date", "without"),
+        (f"{RULE}k = 1\nexpires = 2027-03-01T00:00:00", 4, "rule[1].expires", "is not a date", ""),
+        (
+            "[[rule]]\nrecipient = 1\nk = 1",
+            2,
+            "rule[1].recipient",
+            f"1 is not text, nor {LIST}",
+            "",
+        ),
         ("[[rule]]\nrecipient = 'ads'\nk = 1", 2, "rule[1].recipient", "unknown group 'ads'", ""),
         (
             "groups.adverts = 'a.b'\n[[rule]]\nrecipient = 'advert'\nk = 1",
@@ -171,7 +182,7 @@ def problems(text: str) -> list[Problem]:
         ),
         (
             f"{RULE}attribute = 'a b'\nguard = 1",
-            *(3, "rule[1].attribute", "'a b' is no name of an attribute", NAMED),
+            *(3, "rule[1].attribute", "'a b' is not an attribute name", NAMED),
         ),
         (f"{RULE}query = '?'\nk = 1", 3, "rule[1].query", "'?' has no letter", ""),
         (
@@ -189,7 +200,12 @@ def problems(text: str) -> list[Problem]:
         ),
         (
             f"{RULE}search = 'https://books.example/{{query}}'",
-            *(3, "rule[1].search", "books.example is no recipient of this rule", "write recipient"),
+            *(
+                3,
+                "rule[1].search",
+                "books.example is not a recipient of this rule",
+                "write recipient",
+            ),
         ),
         (
             f"mode = 'standing'\n{RULE}mode = 'dynamic'\n{RULE}mode = 'standing'",
@@ -203,14 +219,20 @@ def problems(text: str) -> list[Problem]:
         ("a = ", 1, "", "not TOML: invalid value", 'in "quotes"'),
         ("k = 1\nb = [1", 2, "", "not TOML: unclosed array", "see toml.io"),
         (f"k = {'1' * 5000}", 1, "", "not TOML: exceeds the limit", "see toml.io"),
-        (f"k = {'[' * 5000}", 1, "", "something is nested too deeply", "no part of a policy"),
-        (f"{'a.' * MOST_PARTS}a = 1", 1, "", "a name with dots has more than 64", "no key"),
+        (f"k = {'[' * 5000}", 1, "", "the file is nested too deeply", "no part of a policy"),
+        (f"{'a.' * MOST_PARTS}a = 1", 1, "", "a key has more than 64", "no key"),
         (RULE + "k = 3\n" + f"{RULE}k = 3\n" * MOST_RULES, 1, "", "2,001 rules", "list several"),
         (
             "".join(f"{RULE}disclose = 'ask'\nattribute = {each}\n" for each in MANY_ATTRIBUTES),
             *(1, "", "the rules name 2,001 attributes", "write patterns with *"),
         ),
-        ("#" * (LARGEST + 1), 1, "", "the file has over half a million characters", "shorten it"),
+        (
+            "#" * (LARGEST + 1),
+            1,
+            "",
+            "the file has more than half a million characters",
+            "shorten it",
+        ),
     ],
 )
 def test_every_kind_of_problem(text: str, line: int, key: str, what: str, hint: str) -> None:
@@ -303,7 +325,7 @@ def test_too_many_in_a_list() -> None:
     """A thousand recipients are enough for one rule."""
     listed = [f"a{number}.example" for number in range(1001)]
     (problem,) = problems(f"[[rule]]\nk = 1\nrecipient = {listed}")
-    assert (problem.line, problem.what) == (3, f"a list is no text, and {LIST}")
+    assert (problem.line, problem.what) == (3, f"a list is not text, nor {LIST}")
     read(f"[[rule]]\nk = 1\nrecipient = {listed[1:]}", "test", preset)
 
 
@@ -340,10 +362,10 @@ def test_there_are_three_presets() -> None:
     assert set(PRESETS) == shipped == {"generous", "balanced", "strict"}
     with pytest.raises(PolicyError) as raised:
         read('preset = "strict"', "mine.toml", None)
-    assert raised.value.problems[0].what == "a preset starts from no other"
+    assert raised.value.problems[0].what == "a preset cannot start from another one"
     with pytest.raises(PolicyError) as raised:
         read("[daemon]\nprompts_per_hour = 1", "preset mine", None)
-    assert raised.value.problems[0].what == "a preset does not rule the daemon"
+    assert raised.value.problems[0].what == "a preset cannot configure the daemon"
 
 
 def test_of_a_file_that_is_wrong_throughout_not_all_is_listed() -> None:
@@ -375,7 +397,7 @@ def test_a_file_that_says_nothing_is_remarked_on(text: str) -> None:
     """It is valid, and it opens everything."""
     assert is_empty_policy(text)
     (remark,) = audit(read(text, "test", preset), NAMES, TODAY)
-    assert "says nothing" in remark.what
+    assert "sets nothing" in remark.what
     assert "preset" in remark.hint
 
 
@@ -383,4 +405,4 @@ def test_a_file_that_says_nothing_is_remarked_on(text: str) -> None:
 def test_one_key_is_enough(text: str) -> None:
     """Also one that says what would hold without it: somebody has written it."""
     assert not is_empty_policy(text)
-    assert all("says nothing" not in each.what for each in audit(read(text, "", preset), (), TODAY))
+    assert all("sets nothing" not in each.what for each in audit(read(text, "", preset), (), TODAY))

@@ -12,7 +12,15 @@ from policy.edit import free_name, with_rule
 from policy.match import Rulebook
 from policy.read import preset, read
 from policy.rules import Layer, Policy, is_group
-from policy.scope import Scope, check_group, places, scope, wins, with_settings, without_settings
+from policy.scope import (
+    Scope,
+    check_group,
+    overriding_rules,
+    places,
+    scope,
+    with_settings,
+    without_settings,
+)
 from policy.settings import SETTINGS, Value
 from tests.policy.changes import changes, policies, scopes
 from tests.policy.strategies import DOMAINS, MEMBERS, NAMES, TODAY
@@ -104,7 +112,7 @@ def test_what_is_set_holds_there_or_what_wins_is_named(
     """As a rulebook says that is made anew; the rule that has it is among those compared."""
     _, where, values, after = change
     ((key, value),) = values.items()
-    named = wins(after, where, values, NAMES, TODAY)
+    named = overriding_rules(after, where, values, NAMES, TODAY)
     ruling = Rulebook(after, where.names(NAMES)).match(where.host(after), where.words(), TODAY)
     ours = [rule for rule in places(where, after) if rule.settings.get(key) == value]
     assert ours

@@ -26,7 +26,7 @@ from policy.hosts import HostPattern, site_of
 from policy.match import Rulebook
 from policy.precedence import Verdict
 from policy.rules import SIGN, Groups, Layer, Policy, Pools, Rule, is_group
-from policy.toml_edit import comments, lines_of
+from policy.toml_scan import comments, lines_of
 
 DISCLOSE: Mapping[Decided, Disclose] = {"approve": "auto", "deny": "never"}
 CALLED: Mapping[Disclose | None, str] = {

@@ -16,7 +16,7 @@ from agent.wire.policy import Decided, Disclose
 from policy.hosts import host_of
 from policy.match import Rulebook
 from policy.rules import Pools
-from policy.toml_edit import comments
+from policy.toml_scan import comments
 from tests.daemon.policies import BOOKS, PLAIN, START, after, policy_of
 
 DAY = timedelta(days=1)

@@ -11,7 +11,7 @@ from agent.daemon.consent.managed_rules import MOST_REFUSED, Wish, allowed, refu
 from agent.errors import UsageError
 from policy.match import Rulebook
 from policy.read import LARGEST
-from policy.toml_edit import comments
+from policy.toml_scan import comments
 from tests.daemon.policies import PLAIN, START, after, policy_of
 
 HOSTS = ("a.example", "b.example", "c.test", "192.0.2.7", "shops")
