@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from operator import attrgetter
-from typing import NamedTuple
+from urllib.parse import unquote
 
 from agent.errors import UsageError
 from policy.hosts import HIGHEST_PORT, host_of, suffixes
-from policy.precedence import Held, Ruled, Verdicts
+from policy.precedence import Precedence, Verdicts
 from policy.rules import ANY, GROUP, SIGN, Policy, Pools, Rule, Words, spoken
 
 Ranked = tuple[Rule, int]
@@ -17,6 +18,7 @@ BEGIN = 2  # characters
 KEPT = 4096  # recipients, and combinations of rules
 SLOT = "{query}"
 LONGEST = 2000  # characters of an address
+TOO_LONG = f"it has more than {LONGEST} characters"
 WRITE = f"write it like https://search.example/find?q={SLOT}"
 _OF_THIS_MACHINE = re.compile(r"(?:[a-z0-9-]+\.)*localhost|127(?:\.[0-9]{1,3}){3}|::1")
 _FORM = re.compile(r"(https?)://([^/?#\\]+)(/[^?#]*)?\?([^?#][^#]*)")
@@ -24,7 +26,6 @@ _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::([0-9]{1,5}))?")
 _PATH = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)*")
 _DOTS = re.compile(r"/(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)  # which browsers take out
 _PARAMETER = re.compile(r"[A-Za-z0-9._-]+")  # what is the same however a browser writes it
-_CODED = re.compile(r"%([0-7][0-9A-Fa-f])")
 _FIXED = re.compile(r"(?:[A-Za-z0-9._~!$()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")
 _USUAL_PORTS = {"http": 80, "https": 443}
 
@@ -111,14 +112,6 @@ class Ruling:
     attributes: Mapping[str, Verdicts]
 
 
-class _Recipient(NamedTuple):
-    """A host, who it pools with, and the rules for it, each with how specific it is there."""
-
-    host: str
-    pool: str
-    reached: tuple[tuple[Rule, int], ...]
-
-
 class Rulebook:
     """A policy made ready to be asked often, about the same attributes.
 
@@ -130,64 +123,50 @@ class Rulebook:
         self.policy = policy
         self._pools = Pools(policy.groups)
         self._places = {rule: place for place, rule in enumerate(policy.rules)}
-        self._ruled = Ruled(policy.rules, names)
         some = [rule for rule in policy.rules if not rule.lasting]
         self._queries = QueryIndex(some)
-        self._anywhere = {rule for rule in some if rule.queries and rule.anywhere}
-        self._reached = RecipientIndex(rule for rule in some if rule not in self._anywhere)
-        self._recipients: dict[str, _Recipient] = {}
-        self._rulings: dict[tuple[Held, ...], tuple[Verdicts, Mapping[str, Verdicts]]] = {}
+        self._of_queries = {rule for rule in some if rule.queries and rule.anywhere}
+        self._reached = RecipientIndex(rule for rule in some if rule not in self._of_queries)
+        self._recipient = lru_cache(KEPT)(self._found)
+        self._verdicts = lru_cache(KEPT)(Precedence(policy.rules, names).verdicts)
 
     def match(self, recipient: str, query: str, today: date) -> Ruling:
         """Return the ruling for a request.
 
         ``recipient``: a host or an address; ``today``: for rules that expire. UsageError where
-        the recipient is no host.
+        the recipient is not a host.
         """
-        known = self._recipients.get(recipient)
-        if known is None:
-            known = self._met(recipient)
-        holding = tuple(sorted(self._holding(known, spoken(query), today)))
-        found = self._rulings.get(holding)
-        if found is None:
-            if len(self._rulings) >= KEPT:
-                self._rulings.clear()
-            found = self._rulings[holding] = self._ruled.by(holding)
-        return Ruling(known.host, known.pool, *found)
+        host, pool, reached = self._recipient(recipient)
+        asked = self._queries.find(spoken(query))
+        ranked = [
+            (rule, rank, asked.get(rule, ANY))
+            for rule, rank in reached
+            if not rule.queries or rule in asked
+        ]
+        ranked += [(rule, ANY, words) for rule, words in asked.items() if rule in self._of_queries]
+        matched = sorted(
+            (self._places[rule], rank, words)
+            for rule, rank, words in ranked
+            if not rule.is_over(today)
+        )
+        return Ruling(host, pool, *self._verdicts(tuple(matched)))
 
     def refusing(self, recipient: str, today: date) -> Rule | None:
         """Return the rule by which a recipient gets nothing, whatever the query; None for none.
 
-        UsageError where the recipient is no host.
+        UsageError where the recipient is not a host.
         """
-        ruled = self.match(recipient, "", today).settings["nothing"]
-        return ruled.rule if ruled.value is True else None
+        nothing = self.match(recipient, "", today).settings["nothing"]
+        return nothing.rule if nothing.value is True else None
 
-    def _met(self, recipient: str) -> _Recipient:
-        """Return what is known of a recipient from now on."""
+    def _found(self, recipient: str) -> tuple[str, str, tuple[Ranked, ...]]:
+        """Return its host, who that pools with, and the rules for it that need not always hold."""
         if recipient in self.policy.groups:
             raise UsageError(f"{recipient!r} is a group", "name one of its members")
         host = host_of(recipient)
         pool = self._pools.of(host)
         group = pool.removeprefix(SIGN) if pool.startswith(SIGN) else None
-        if len(self._recipients) >= KEPT:
-            self._recipients.clear()
-        met = _Recipient(host, pool, tuple(self._reached.by(host, group)))
-        self._recipients[recipient] = met
-        return met
-
-    def _holding(self, recipient: _Recipient, query: str, today: date) -> Iterator[Held]:
-        """Yield the rules that hold now and need not always."""
-        asked = self._queries.find(query)
-        for rule, rank in recipient.reached:
-            if rule.expires is None or today <= rule.expires:
-                if not rule.queries:
-                    yield self._places[rule], rank, ANY
-                elif rule in asked:
-                    yield self._places[rule], rank, asked[rule]
-        for rule, words in asked.items():
-            if rule in self._anywhere and (rule.expires is None or today <= rule.expires):
-                yield self._places[rule], ANY, words
+        return host, pool, tuple(self._reached.by(host, group))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -208,21 +187,23 @@ class Search:
         host in any script is written in punycode, and a usual port is left out.
         Source: RFC 3986, 3; WHATWG URL, 4.4.
         """
-        _check_length(text)
+        if len(text) > LONGEST:
+            raise _unfit(TOO_LONG)
         if in_clear(text):
-            raise _unfit("it is not https, so the network would read what it carries")
+            raise _unfit("it is not https, so the network could read what it carries")
         found = _FORM.fullmatch(text)
         if found is None or text.count(SLOT) != 1:
-            raise _unfit(f"it is no web address with {SLOT} once, after the ?")
+            raise _unfit(f"it is not a web address with {SLOT} once, after the ?")
         scheme, authority, path, rest = found.groups(default="/")
         host, port = _host_and_port(authority)
         if not _PATH.fullmatch(path) or _DOTS.search(path):
             raise _unfit("browsers write its path in another way")
-        _check_parameters(rest)
-        shown = f"[{host}]" if ":" in host else host
-        place = shown if port in (None, _USUAL_PORTS[scheme]) else f"{shown}:{port}"
+        _check_parameters(rest.split("&"))
+        place = f"[{host}]" if ":" in host else host
+        place += "" if port in (None, _USUAL_PORTS[scheme]) else f":{port}"
         written = f"{scheme}://{place}{path}?{rest}"
-        _check_length(written)  # punycode is longer
+        if len(written) > LONGEST:  # punycode is longer
+            raise _unfit(TOO_LONG)
         return cls(host, written)
 
 
@@ -262,39 +243,29 @@ def searches(book: Rulebook, today: date) -> Iterator[Search]:
             yield search
 
 
-def _check_length(text: str) -> None:
-    if len(text) > LONGEST:
-        raise _unfit(f"it has more than {LONGEST} characters")
-
-
 def _host_and_port(authority: str) -> tuple[str, int | None]:
     """Return the canonical host, and the port if there is one."""
     if "@" in authority:
-        raise _unfit("there is a user in it")
+        raise _unfit("it has a user")
     found = _AUTHORITY.fullmatch(authority)
     if found is None:
-        raise _unfit("its host or its port is none")
+        raise _unfit("its host or port is not valid")
     port = None if found[2] is None else int(found[2])
     if port is not None and not 0 < port <= HIGHEST_PORT:
-        raise _unfit(f"{port} is no port")
+        raise _unfit(f"{port} is not a port")
     return host_of(found[1]), port
 
 
-def _check_parameters(rest: str) -> None:
+def _check_parameters(parts: Sequence[str]) -> None:
     """Raise UsageError where {query} is not the whole value of one parameter with that name."""
-    parts = rest.split("&")
     name, _, slot = next(part for part in parts if SLOT in part).partition("=")
     if slot != SLOT or not _PARAMETER.fullmatch(name):
         raise _unfit(f"{SLOT} is not the whole value of a parameter")
     others = [part for part in parts if SLOT not in part]
     if not all(map(_FIXED.fullmatch, others)):
         raise _unfit("browsers write what is after its ? in another way")
-    if name in (_decoded(part.partition("=")[0]) for part in others):
+    if any(unquote(part.partition("=")[0]) == name for part in others):
         raise _unfit(f"it has the parameter {name} twice")
-
-
-def _decoded(name: str) -> str:
-    return _CODED.sub(lambda found: chr(int(found[1], 16)), name)
 
 
 def _unfit(why: str) -> UsageError:

@@ -1,6 +1,7 @@
 """Which rule decides a setting, and why the others lost (FORMAT.md, "Which rule decides"). Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from policy.rules import ANY, GROUP, SIGN, NamePattern, Reach, Rule
@@ -10,8 +11,7 @@ GUARDED = "guarded"
 PER_ATTRIBUTE = tuple(key for key, each in SETTINGS.items() if each.about == "attribute")
 WHOLE = tuple(key for key in SETTINGS if key not in PER_ATTRIBUTE)
 NOTHING = "nothing"
-Held = tuple[int, int, int]  # the place of a rule, and how specific it is in recipient and query
-Ranks = Mapping[Rule, Mapping[str, int]]  # the names that a rule is about, and how specifically
+Matched = tuple[int, int, int]  # a rule's place, and how specific it is in recipient and query
 Why = Literal["block", "more specific", "later layer", "stricter", "the same"]
 
 
@@ -35,11 +35,15 @@ class Claim(NamedTuple):
     strictness: float
 
 
-class Standing(NamedTuple):
-    """What is decided among the rules that always hold, and which of these no other beats."""
+Claims = dict[str, list[Claim]]
+
+
+class Decided(NamedTuple):
+    """A verdict, the claims that no other beats, and the rules of those that one beats."""
 
     verdict: Verdict
     unbeaten: tuple[Claim, ...]
+    beaten: tuple[Rule, ...]
 
 
 def may(verdicts: Verdicts) -> str:
@@ -50,44 +54,29 @@ def may(verdicts: Verdicts) -> str:
     return str(verdicts["disclose"].value)
 
 
-def standing(claims: Sequence[Claim]) -> Standing:
-    """Return what is decided by one claim or more."""
-    unbeaten = [*claims]
-    for other in claims:
-        unbeaten = [claim for claim in unbeaten if not _outranks(other[:2], claim[:2])]
-    best = max(unbeaten, key=lambda claim: claim.strictness)  # the first of equals
-    lost = tuple(claim.rule for claim in claims if claim is not best)
-    return Standing(Verdict(best.value, best.rule, lost), tuple(unbeaten))
-
-
-def joined(before: Standing | None, claims: Sequence[Claim]) -> Verdict:
-    """Return what is decided when claims join those that always hold.
+def decide(claims: Iterable[Claim], before: Decided | None = None) -> Decided:
+    """Return what claims decide, together with those that were compared before.
 
     What these have beaten stays beaten: whatever beats the rule that beat it beats it as well.
     """
-    if before is None:
-        return standing(claims).verdict
-    if len(claims) == len(before.unbeaten) == 1:  # as nearly always
-        (best, (own,)), (claim,) = before, claims
-        stricter = claim.strictness > own.strictness
-        mine, its = claim[:2], own[:2]
-        if _outranks(mine, its) or (stricter and not _outranks(its, mine)):
-            return Verdict(claim.value, claim.rule, (best.rule, *best.lost))
-        return Verdict(best.value, best.rule, (*best.lost, claim.rule))
-    together = standing((*before.unbeaten, *claims)).verdict
-    present = {claim.rule for claim in before.unbeaten}
-    beaten = [rule for rule in (before.verdict.rule, *before.verdict.lost) if rule not in present]
-    return together._replace(lost=(*beaten, *together.lost))
+    beaten = () if before is None else before.beaten
+    together = (*claims,) if before is None else (*before.unbeaten, *claims)
+    unbeaten = together
+    for rule, reach, *_ in together:
+        unbeaten = tuple(each for each in unbeaten if not _outranks(rule, reach, each[0], each[1]))
+    best = max(unbeaten, key=attrgetter("strictness"))  # the first of equals
+    lost = (*beaten, *(each.rule for each in together if each is not best))
+    beaten += tuple(each.rule for each in together if each not in unbeaten)
+    return Decided(Verdict(best.value, best.rule, lost), unbeaten, beaten)
 
 
-def _outranks(one: tuple[Rule, Reach], other: tuple[Rule, Reach]) -> Why | None:
+def _outranks(rule: Rule, own: Reach, other: Rule, its: Reach) -> Why | None:
     """Say why a rule wins whatever its value; None where it does not.
 
     In one file, if it is more specific; over a preset, if it is at least as specific. What beats
     the winner beats the loser too.
     """
-    (rule, own), (its_rule, its) = one, other
-    layer, its_layer = rule.layer, its_rule.layer
+    layer, its_layer = rule.layer, other.layer
     if layer < its_layer or own[0] < its[0] or own[1] < its[1] or own[2] < its[2]:
         return None
     if own != its:
@@ -95,132 +84,100 @@ def _outranks(one: tuple[Rule, Reach], other: tuple[Rule, Reach]) -> Why | None:
     return "later layer" if layer > its_layer else None
 
 
-Claims = dict[str, list[Claim]]
-
-
-class _Kind(NamedTuple):
-    """What the rules that always hold decide about some attributes: the same of all of them."""
-
-    settled: Mapping[str, Standing]
-    verdicts: Verdicts
-
-
-class Ruled:
+class Precedence:
     """The rules of a policy, those that always hold compared once."""
 
-    def __init__(self, rules: Sequence[Rule], names: Iterable[str]) -> None:
+    def __init__(self, rules: Sequence[Rule], names: Sequence[str]) -> None:
         """Take the rules, and the names of the attributes that are asked about."""
-        self._rules, self._names = rules, tuple(names)
-        self._ranks = _ranks(rules, self._names)
+        self._rules = rules
+        self._ranks = _ranks(rules, names)
         lasting = [rule for rule in rules if rule.lasting]
         general = Claims()
         for rule in lasting:
             if not rule.attributes:
                 _add(general, rule, Reach(ANY, ANY, ANY))
-        about = {key: general[key] for key in PER_ATTRIBUTE if key in general}
-        self._settled = {key: standing(general[key]) for key in WHOLE if key in general}
-        self._kinds = _kinds(self._names, about, self._ranks, lasting)
+        self._always = {key: decide(general[key]) for key in WHOLE if key in general}
+        named = [rule for rule in lasting if rule.attributes]
+        alike: dict[tuple[int | None, ...], Mapping[str, Decided]] = {}
+        self._attributes: dict[str, Mapping[str, Decided]] = {}
+        for name in names:
+            key = tuple(self._ranks[rule].get(name) for rule in named)
+            if key not in alike:
+                claims = {each: [*general[each]] for each in PER_ATTRIBUTE if each in general}
+                for rule, rank in zip(named, key, strict=True):
+                    if rank is not None:
+                        _add(claims, rule, Reach(ANY, rank, ANY))
+                alike[key] = {each: decide(claims[each]) for each in claims}
+            self._attributes[name] = alike[key]
 
-    def by(self, holding: Iterable[Held]) -> tuple[Verdicts, Mapping[str, Verdicts]]:
-        """Return what is ruled of the request, and of each attribute."""
-        general, about, blocks = Claims(), list[tuple[Rule, Held]](), list[Rule]()
-        for held in holding:
-            rule = self._rules[held[0]]
+    def verdicts(self, matched: Iterable[Matched]) -> tuple[Verdicts, Mapping[str, Verdicts]]:
+        """Return what is decided of the request, and of each attribute.
+
+        ``matched``: the rules that hold now and need not always.
+        """
+        general, about, block = Claims(), list[tuple[Rule, Matched]](), None
+        for each in matched:
+            rule = self._rules[each[0]]
             if not rule.attributes:
-                _add(general, rule, Reach(held[1], ANY, held[2]))
-                if rule.blocks:
-                    blocks.append(rule)
+                _add(general, rule, Reach(each[1], ANY, each[2]))
+                block = block or (rule if rule.blocks else None)
             if any(key in rule.settings for key in PER_ATTRIBUTE):
-                about.append((rule, held))
-        settings = {}
+                about.append((rule, each))
+        settings: dict[str, Verdict] = {}
         for key in WHOLE:
-            settled = self._settled.get(key)
-            if key in general:
-                settings[key] = joined(settled, general[key])
-            elif settled is not None:
-                settings[key] = settled.verdict
-        if blocks:
-            settings[NOTHING] = _blocked(settings[NOTHING], blocks[0])
-        return settings, _Attributes(self._kinds, self._ranks, about)
+            always = self._always.get(key)
+            decided = decide(general[key], always) if key in general else always
+            if decided is not None:
+                settings[key] = decided.verdict
+        if block is not None:  # it wins over everything
+            rule, lost = settings[NOTHING].rule, settings[NOTHING].lost
+            others = tuple(each for each in (rule, *lost) if each is not block)
+            settings[NOTHING] = Verdict(value=True, rule=block, lost=others)
+        return settings, _Attributes(self._attributes, self._ranks, about)
 
 
 class _Attributes(Mapping[str, Verdicts]):
-    """What is ruled of each attribute, decided when it is asked for."""
+    """What is decided of each attribute, found out when it is asked for."""
 
     def __init__(
-        self, kinds: Mapping[str, _Kind], ranks: Ranks, about: Sequence[tuple[Rule, Held]]
+        self,
+        always: Mapping[str, Mapping[str, Decided]],
+        ranks: Mapping[Rule, Mapping[str, int]],
+        about: Sequence[tuple[Rule, Matched]],
     ) -> None:
-        self._kinds, self._ranks, self._about = kinds, ranks, about
+        self._always, self._ranks, self._about = always, ranks, about
         self._found: dict[str, Verdicts] = {}
         self._alike: dict[tuple[object, ...], Verdicts] = {}
 
     def __getitem__(self, name: str) -> Verdicts:
-        found = self._found.get(name)
-        if found is None:
-            found = self._found[name] = self._verdicts(name)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._kinds)
-
-    def __len__(self) -> int:
-        return len(self._kinds)
-
-    def _verdicts(self, name: str) -> Verdicts:
-        kind = self._kinds[name]
+        if name in self._found:
+            return self._found[name]
+        always = self._always[name]
         ranks = tuple(
             self._ranks[rule].get(name) if rule.attributes else ANY for rule, _ in self._about
         )
-        alike = (id(kind), *ranks)
-        found = self._alike.get(alike)
-        if found is None:
+        alike = (id(always), *ranks)
+        if alike not in self._alike:
             claims = Claims()
             for (rule, (_, recipient, query)), rank in zip(self._about, ranks, strict=True):
                 if rank is not None:
                     _add(claims, rule, Reach(recipient, rank, query))
-            verdicts = {
-                key: joined(kind.settled.get(key), claims[key])
-                for key in PER_ATTRIBUTE
-                if key in claims
-            }
-            found = self._alike[alike] = {**kind.verdicts, **verdicts}
-        return found
+            verdicts = {key: each.verdict for key, each in always.items()}
+            for key in PER_ATTRIBUTE:
+                if key in claims:
+                    verdicts[key] = decide(claims[key], always.get(key)).verdict
+            self._alike[alike] = verdicts
+        self._found[name] = self._alike[alike]
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._always)
+
+    def __len__(self) -> int:
+        return len(self._always)
 
 
-def _kinds(
-    names: Iterable[str], general: Claims, ranks: Ranks, lasting: Iterable[Rule]
-) -> Mapping[str, _Kind]:
-    """Return for each name what is ruled of it by the rules that always hold."""
-    named = [rule for rule in lasting if rule.attributes]
-    made: dict[tuple[int | None, ...], _Kind] = {}
-    found = {}
-    for name in names:
-        key = tuple(ranks[rule].get(name) for rule in named)
-        if key not in made:
-            claims = {setting: [*each] for setting, each in general.items()}
-            for rule, rank in zip(named, key, strict=True):
-                if rank is not None:
-                    _add(claims, rule, Reach(ANY, rank, ANY))
-            settled = {setting: standing(each) for setting, each in claims.items()}
-            made[key] = _Kind(settled, {each: of.verdict for each, of in settled.items()})
-        found[name] = made[key]
-    return found
-
-
-def _add(claims: Claims, rule: Rule, reach: Reach) -> None:
-    """Add what a rule claims."""
-    for key, value in rule.settings.items():
-        claim = Claim(rule, reach, value, SETTINGS[key].strictness(value))
-        claims.setdefault(key, []).append(claim)
-
-
-def _blocked(ruled: Verdict, block: Rule) -> Verdict:
-    """Return the verdict of a query block, which wins over everything."""
-    others = (ruled.rule, *ruled.lost)
-    return Verdict(value=True, rule=block, lost=tuple(each for each in others if each is not block))
-
-
-def _ranks(rules: Iterable[Rule], names: Sequence[str]) -> Ranks:
+def _ranks(rules: Iterable[Rule], names: Sequence[str]) -> Mapping[Rule, Mapping[str, int]]:
     """Return the names that each rule with attributes is about, with how specific it is."""
     found: dict[Rule, dict[str, int]] = {}
     matching: dict[NamePattern, list[str]] = {}
@@ -232,6 +189,13 @@ def _ranks(rules: Iterable[Rule], names: Sequence[str]) -> Ranks:
             for name in matching[pattern]:
                 ranks[name] = max(ranks.get(name, ANY), pattern.rank)
     return found
+
+
+def _add(claims: Claims, rule: Rule, reach: Reach) -> None:
+    """Add what a rule claims."""
+    for key, value in rule.settings.items():
+        claim = Claim(rule, reach, value, SETTINGS[key].strictness(value))
+        claims.setdefault(key, []).append(claim)
 
 
 class Place(NamedTuple):
@@ -266,12 +230,10 @@ def losses(key: str, verdict: Verdict, place: Place) -> tuple[Loss, ...]:
         if key == NOTHING and winner.blocks:
             why = "the same" if rule.blocks else "block"
         elif rule in reaches:
-            beaten = (
-                (each, _outranks((each, reaches[each]), (rule, reaches[rule])))
-                for each in rules
-                if each in reaches
-            )
-            winner, why = next(((each, why) for each, why in beaten if why), (winner, None))
+            for each, reach in reaches.items():
+                if beaten := _outranks(each, reach, rule, reaches[rule]):
+                    winner, why = each, beaten
+                    break
         if why is None:
             why = "stricter" if stricter(SETTINGS[key], verdict.value, value) else "the same"
         found.append(Loss(rule, value, winner, why))
@@ -280,13 +242,17 @@ def losses(key: str, verdict: Verdict, place: Place) -> tuple[Loss, ...]:
 
 def reach_of(rule: Rule, place: Place) -> Reach | None:
     """Return how specific a rule is at a place, None where it does not match; whatever the day."""
-    hosts = [each.rank for each in rule.recipients if each.matches(place.host)]
-    hosts += [GROUP for name in rule.groups if place.pool == SIGN + name]
-    name = place.attribute
-    names = [each.rank for each in rule.attributes if name is not None and each.matches(name)]
-    words = [each.rank for each in rule.queries if each.matches(place.query)]
-    found = (hosts, names, words)
+    ranks: list[list[int]] = [
+        [each.rank for each in rule.recipients if each.matches(place.host)]
+        + [GROUP for name in rule.groups if place.pool == SIGN + name],
+        [
+            each.rank
+            for each in rule.attributes
+            if place.attribute and each.matches(place.attribute)
+        ],
+        [each.rank for each in rule.queries if each.matches(place.query)],
+    ]
     listed = (rule.recipients or rule.groups, rule.attributes, rule.queries)
-    if any(part and not ranks for part, ranks in zip(listed, found, strict=True)):
+    if any(part and not found for part, found in zip(listed, ranks, strict=True)):
         return None
-    return Reach(*(max(ranks, default=ANY) for ranks in found))
+    return Reach(*(max(found, default=ANY) for found in ranks))

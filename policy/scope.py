@@ -123,11 +123,13 @@ def checked_key(key: str) -> str:
 
 
 def checked_value(key: str, value: Value) -> Value:
-    """Return a value that a setting can have; else UsageError."""
+    """Return a value as it is, if a setting can have it; else UsageError."""
+    of = SETTINGS[checked_key(key)]
     try:
-        return fitting(SETTINGS[checked_key(key)], value)
+        fitting(of, value)
     except UsageError as error:
         raise UsageError(f"{key}: {error.what}", error.hint.removesuffix(" in quotes")) from None
+    return value
 
 
 def value_of(key: str, text: str) -> Value:

@@ -128,7 +128,7 @@ def test_it_holds_at_once_and_what_wins_is_said(home: Home) -> None:
         (PolicyEdit(), "this edit changes nothing", "name a setting"),
         (PolicyEdit(set={"k": 3}, unset=["k"]), "'k' is both set and unset", "one of"),
         (PolicyEdit(set={"lamda": 4}), "unknown setting 'lamda'", "did you mean 'lambda'?"),
-        (PolicyEdit(unset=["preset"]), "'preset' is no setting of requests", "by hand"),
+        (PolicyEdit(unset=["preset"]), "'preset' is not a setting of requests", "by hand"),
         (PolicyEdit(set={"k": 2.5}), "k: 2.5 is not a whole number from 1", "k is a whole"),
         (PolicyEdit(set={"k": "5"}), "k: '5' is not a whole number from 1", "5 without quotes"),
         (PolicyEdit(set={"k": True}), "k: true is not a whole number from 1", None),

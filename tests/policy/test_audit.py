@@ -142,7 +142,7 @@ def test_a_remark_has_a_place_and_a_hint(document: Document) -> None:
 
 ADS = '[groups]\nads = ["ads.test", "x.track.test"]\n[[rule]]\nrecipient = "ads"\n'
 GUARDED = "has no effect: {} guards it, so that it never leaves"
-UNFIT = "browsers cannot use this search: it is no web address with {query} once, after the ?"
+UNFIT = "browsers cannot use this search: it is not a web address with {query} once, after the ?"
 RULE = '[[rule]]\nrecipient = "shop.example"\n'
 CASES = {
     "expired": (
