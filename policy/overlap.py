@@ -1,9 +1,8 @@
 """Where rules overlap: one holds wherever another does, or two meet and neither wins."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from fnmatch import fnmatchcase
-from itertools import product
+from itertools import chain, combinations, product
 from typing import TypeVar
 
 from agent.errors import UsageError
@@ -15,17 +14,10 @@ from policy.settings import SETTINGS
 
 LESS, SAME, MORE = -1, 0, 1  # how specific a rule is, at least, wherever the other holds
 UNORDERED = tuple(key for key, each in SETTINGS.items() if not each.order)
-ELSEWHERE = "*"  # a host that no rule names
 MOST_STEPS = 100_000  # of comparing: about half a second
 Found = Mapping[Rule, int]
-
-
-Pattern = TypeVar("Pattern")
-
-
-RankedPatterns = Sequence[
-    tuple[Pattern, int]
-]  # what a part of a rule lists, each with how specific it is
+Pattern = TypeVar("Pattern", HostPattern, NamePattern, Words)
+RankedPatterns = Sequence[tuple[Pattern, int]]  # each with how specific it is
 
 
 def specific(one: Rule, other: Rule, groups: Groups) -> int | None:
@@ -33,9 +25,11 @@ def specific(one: Rule, other: Rule, groups: Groups) -> int | None:
 
     LESS: in some part perhaps less; SAME: in every part as much; MORE: and surely more in one.
     """
-    attributes = _part(_named(one), _named(other), names_cover)
-    queries = _part(_worded(one), _worded(other), Words.covers)
-    parts = (_reaching(one, other, groups), attributes, queries)
+    parts = [
+        _part(_recipients(one, groups), _recipients(other, groups)),
+        _part(_ranked(one.attributes), _ranked(other.attributes)),
+        _part(_ranked(one.queries), _ranked(other.queries)),
+    ]
     known = [part for part in parts if part is not None]
     if len(known) < len(parts) or not _lasts(one, other):
         return None
@@ -47,8 +41,11 @@ def everywhere(rules: Sequence[Rule], other: Rule, groups: Groups) -> tuple[Rule
 
     Both the rules and the other have queries, and no attributes matter.
     """
+    recipients = _recipients(other, groups)
     there = [
-        rule for rule in rules if _lasts(rule, other) and _reaching(rule, other, groups) is not None
+        rule
+        for rule in rules
+        if _lasts(rule, other) and _part(_recipients(rule, groups), recipients) is not None
     ]
     found: dict[Rule, None] = {}
     for words in other.queries:
@@ -60,22 +57,14 @@ def everywhere(rules: Sequence[Rule], other: Rule, groups: Groups) -> tuple[Rule
     return tuple(found)
 
 
-def names_cover(one: NamePattern, other: NamePattern) -> bool:
-    """Say whether a pattern matches whatever the other matches."""
-    return fnmatchcase(other.text, one.text)  # a * of the other fits under a * only
-
-
 def names_meet(one: Rule, other: Rule) -> bool:
     """Say whether two rules may be about the same attribute."""
     if not (one.attributes and other.attributes):
         return True
-    return any(_meet(own, its) for own in one.attributes for its in other.attributes)
-
-
-def _meet(one: NamePattern, other: NamePattern) -> bool:
-    if "*" in one.text and "*" in other.text:
-        return True
-    return one.matches(other.text) or other.matches(one.text)
+    return any(
+        ("*" in own.text and "*" in its.text) or own.matches(its.text) or its.matches(own.text)
+        for own, its in product(one.attributes, other.attributes)
+    )
 
 
 def _lasts(one: Rule, other: Rule) -> bool:
@@ -83,29 +72,19 @@ def _lasts(one: Rule, other: Rule) -> bool:
     return one.expires is None or (other.expires is not None and one.expires >= other.expires)
 
 
-def _reaching(one: Rule, other: Rule, groups: Groups) -> int | None:
-    return _part(_recipients(one, groups), _recipients(other, groups), HostPattern.covers)
-
-
 def _recipients(rule: Rule, groups: Groups) -> RankedPatterns[HostPattern]:
     """Return the recipients of a rule; a group is all of its members."""
-    members = [(each, GROUP) for name in rule.groups for each in groups[name]]
-    return [*((pattern, pattern.rank) for pattern in rule.recipients), *members]
+    return [
+        *_ranked(rule.recipients),
+        *((each, GROUP) for name in rule.groups for each in groups[name]),
+    ]
 
 
-def _named(rule: Rule) -> RankedPatterns[NamePattern]:
-    return [(pattern, pattern.rank) for pattern in rule.attributes]
+def _ranked(patterns: Iterable[Pattern]) -> RankedPatterns[Pattern]:
+    return [(pattern, pattern.rank) for pattern in patterns]
 
 
-def _worded(rule: Rule) -> RankedPatterns[Words]:
-    return [(words, words.rank) for words in rule.queries]
-
-
-def _part(
-    own: RankedPatterns[Pattern],
-    its: RankedPatterns[Pattern],
-    covers: Callable[[Pattern, Pattern], bool],
-) -> int | None:
+def _part(own: RankedPatterns[Pattern], its: RankedPatterns[Pattern]) -> int | None:
     """Return how specific a part is at least, wherever the other's matches; None if it may not."""
     if not its:
         if not own:
@@ -116,65 +95,48 @@ def _part(
         return LESS
     least = MORE
     for pattern, rank in its:
-        ranks = [its_rank for each, its_rank in own if covers(each, pattern)]
-        if not ranks:
+        best = max((each_rank for each, each_rank in own if each.covers(pattern)), default=None)
+        if best is None:
             return None
-        least = min(least, (max(ranks) > rank) - (max(ranks) < rank))
+        least = min(least, (best > rank) - (best < rank))
     return least
 
 
-def note_conflicts(found: Reader, rules: Sequence[Rule], groups: Groups) -> None:
+def note_conflicts(reader: Reader, rules: Sequence[Rule], groups: Groups) -> None:
     """Note each rule that sets something without order, and an earlier one that sets it otherwise.
 
     Where both match, neither is more specific, and no third rule is more specific than both. Where
     finding all would take too long, that is noted too.
     """
-    pools, effort = Pools(groups), _Effort()
+    steps = MOST_STEPS
     for key in UNORDERED:
         setters = [rule for rule in rules if key in rule.settings]
-        if len({rule.settings[key] for rule in setters}) > 1:
-            meetings = _Meetings(key, setters, effort)
-            try:
-                meetings.look(_hosts(setters, groups), pools)
-            except UsageError as error:
-                found.add((), error.what, error.hint)
-            for rule, rival in meetings.clashing.items():
-                theirs = f"{rival.name!r} sets {shown(rival.settings[key])}"
-                what = f"{theirs} for requests that this rule matches too, and neither wins"
-                hint = "set the same, make one more specific, or add a rule for both at once"
-                found.add((*rule.path, key), what, hint)
-            if effort.spent:
-                return
-
-
-class _Effort:
-    """How much may still be compared."""
-
-    def __init__(self) -> None:
-        self._left = MOST_STEPS
-
-    @property
-    def spent(self) -> bool:
-        """Whether nothing more is to be compared."""
-        return self._left < 0
-
-    def spend(self, steps: int) -> None:
-        """Take note of steps; UsageError where there were too many."""
-        self._left -= steps
-        if self._left < 0:
-            what = "too many rules may meet, so it cannot be said which of them decides"
-            raise UsageError(what, f"write fewer rules that set {', '.join(UNORDERED)}")
+        if len({rule.settings[key] for rule in setters}) < 2:  # noqa: PLR2004  (values)
+            continue
+        meetings = _Meetings(key, setters, steps)
+        try:
+            meetings.look(groups)
+        except UsageError as error:
+            reader.add((), error.what, error.hint)
+        for rule, rival in meetings.clashing.items():
+            theirs = f"{rival.name!r} sets {shown(rival.settings[key])}"
+            what = f"{theirs} for requests that this rule matches too, and neither wins"
+            hint = "set the same, make one more specific, or add a rule for both at once"
+            reader.add((*rule.path, key), what, hint)
+        steps = meetings.steps
+        if steps < 0:
+            return
 
 
 class _Meetings:
     """The rules that set one thing, made ready to find those that meet.
 
-    ``clashing``: those that clash with an earlier one, each with the first that was found.
+    ``steps``: how much may still be compared; ``clashing``: those that clash with an earlier one,
+    each with the first that was found.
     """
 
-    def __init__(self, key: str, setters: Sequence[Rule], effort: _Effort) -> None:
-        self._key = key
-        self._spend = effort.spend
+    def __init__(self, key: str, setters: Sequence[Rule], steps: int) -> None:
+        self._key, self.steps = key, steps
         self._places = {rule: place for place, rule in enumerate(setters)}
         self._anywhere = [(rule, ANY) for rule in setters if rule.anywhere]
         self._reached = RecipientIndex(rule for rule in setters if not rule.anywhere)
@@ -183,38 +145,29 @@ class _Meetings:
         self._asked: dict[Words, Found] = {}
         self.clashing: dict[Rule, Rule] = {}
 
-    def look(self, hosts: Iterable[str], pools: Pools) -> None:
-        """Find the rules that clash for one of the hosts; UsageError where that takes too long."""
-        for host in hosts:
-            named = [*self._reached.by(host, pools.group(host))]
-            # Rules for everybody that clash somewhere do so where no rule names the host.
-            pairs = self._pairs(named) if host != ELSEWHERE else self._all(self._anywhere)
-            here = {**dict(self._anywhere), **dict(named)}
+    def look(self, groups: Groups) -> None:
+        """Find the rules that clash for some host; UsageError where that takes too long."""
+        pools = Pools(groups)
+        # Rules for everybody that clash somewhere do so where no rule names the host.
+        self._compare(combinations(self._anywhere, 2), dict(self._anywhere))
+        domains = {each.key for rule in self._places for each in rule.recipients}
+        named_groups = {name for rule in self._places for name in rule.groups}
+        domains |= {each.key for name in named_groups for each in groups.get(name, ())}
+        for host in chain.from_iterable((each, below(each)) for each in sorted(domains)):
             self._spend(1)
-            for one, other in pairs:
-                self._spend(1)
-                different = one[0].settings[self._key] != other[0].settings[self._key]
-                new = different and other[0] not in self.clashing
-                if new and self._undecided(one, other, here):
-                    self.clashing[other[0]] = one[0]
+            named = sorted(self._reached.by(host, pools.group(host)), key=self._place)
+            pairs = chain(combinations(named, 2), product(named, self._anywhere))
+            self._compare(pairs, dict([*self._anywhere, *named]))
 
-    def _pairs(self, named: Sequence[Ranked]) -> Iterator[tuple[Ranked, Ranked]]:
-        """Yield every two rules for a host of which one names it, the earlier one first."""
-        yield from self._all(named)
-        for each in named:
-            for other in self._anywhere:
-                yield self._ordered(each, other)
-
-    def _all(self, ranked: Sequence[Ranked]) -> Iterator[tuple[Ranked, Ranked]]:
-        ordered = sorted(ranked, key=lambda each: self._places[each[0]])
-        for place, other in enumerate(ordered):
-            for one in ordered[:place]:
-                if other[0] in self.clashing:
-                    break
-                yield one, other
-
-    def _ordered(self, one: Ranked, other: Ranked) -> tuple[Ranked, Ranked]:
-        return (one, other) if self._places[one[0]] < self._places[other[0]] else (other, one)
+    def _compare(self, pairs: Iterable[tuple[Ranked, Ranked]], here: Found) -> None:
+        """Find the pairs that clash, all of them for one host; ``here``: every rule for it."""
+        for pair in pairs:
+            self._spend(1)
+            one, other = sorted(pair, key=self._place)
+            different = one[0].settings[self._key] != other[0].settings[self._key]
+            new = different and other[0] not in self.clashing
+            if new and self._undecided(one, other, here):
+                self.clashing[other[0]] = one[0]
 
     def _undecided(self, one: Ranked, other: Ranked, here: Found) -> bool:
         """Say whether two rules, both for one host, meet in a query where nothing decides."""
@@ -229,22 +182,14 @@ class _Meetings:
             reach, its = _reach(*one, asked), _reach(*other, asked)
             if reach is None or its is None or reach.within(its) or its.within(reach):
                 continue
-            if not any(
-                third.within(reach) and third.within(its)
-                for third in self._thirds(asked, here, day)
-            ):
+            words = {rule for each in asked for rule in each if rule in here}
+            self._spend(len(words or here))
+            thirds = (
+                _reach(each, here[each], asked) for each in words or here if not each.is_over(day)
+            )
+            if not any(third and third.within(reach) and third.within(its) for third in thirds):
                 return True
         return False
-
-    def _thirds(self, asked: Sequence[Found], here: Found, day: date) -> Iterator[Reach]:
-        """Yield how specific each rule is that holds for a host and its query on a day."""
-        words = {rule for each in asked for rule in each if rule in here}
-        for rule in words or here:
-            self._spend(1)
-            if rule.expires is None or rule.expires >= day:
-                reach = _reach(rule, here[rule], asked)
-                if reach is not None:
-                    yield reach
 
     def _find(self, words: Words) -> Found:
         """Return the rules whose words are in every query with these, with how specific it is."""
@@ -253,16 +198,15 @@ class _Meetings:
             self._asked[words] = self._queries.find(words.sample)
         return self._asked[words]
 
+    def _place(self, ranked: Ranked) -> int:
+        return self._places[ranked[0]]
 
-def _hosts(rules: Iterable[Rule], groups: Groups) -> Iterator[str]:
-    """Yield a host of every kind that the rules can tell apart."""
-    patterns = {each.key for rule in rules for each in rule.recipients}
-    named = {name for rule in rules for name in rule.groups}
-    patterns |= {each.key for name in named for each in groups.get(name, ())}
-    yield ELSEWHERE
-    for domain in sorted(patterns):
-        yield domain
-        yield below(domain)
+    def _spend(self, steps: int) -> None:
+        """Take note of steps; UsageError where there were too many."""
+        self.steps -= steps
+        if self.steps < 0:
+            what = "too many rules overlap to find out which of them decides"
+            raise UsageError(what, f"write fewer rules that set {', '.join(UNORDERED)}")
 
 
 def _reach(rule: Rule, rank: int, asked: Sequence[Found]) -> Reach | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import IntEnum
+from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -66,6 +67,10 @@ class NamePattern:
                 return False
             at = found + len(piece)
         return True
+
+    def covers(self, other: "NamePattern") -> bool:
+        """Say whether this matches whatever the other matches."""
+        return fnmatchcase(other.text, self.text)  # a * of the other fits under a * only
 
 
 _SPOKEN |= dict.fromkeys((0x034F, *range(0xFE00, 0xFE10)), "")  # joiners, variants: unseen

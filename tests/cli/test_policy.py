@@ -42,7 +42,7 @@ def test_what_does_nothing_is_noted_and_no_problem(asked: Run) -> None:
     assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
     assert lines[0] == (
-        "dead.toml:2: note: attributes.regoin: no attribute of the model is 'regoin' "
+        "dead.toml:2: note: attributes.regoin: the model has no attribute 'regoin' "
         "(did you mean 'region'? until you correct it, it is not sent)"
     )
     assert [line.split(":")[1] for line in lines] == [

@@ -173,7 +173,7 @@ def test_what_is_probably_misspelt_is_not_passed_over(run: Run, ask: Decide) -> 
     (note,) = ran.err.splitlines()
     assert note.startswith("reticent: note: ")
     meant = "(did you mean 'region'? until you correct it, it is not sent)"
-    assert note.endswith(f":2: no attribute of the model is 'reigon' {meant}")
+    assert note.endswith(f":2: the model has no attribute 'reigon' {meant}")
     assert "'reigon', which nearly names region" in ran.out
 
 

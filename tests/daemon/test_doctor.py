@@ -77,7 +77,7 @@ WRONG: list[tuple[Callable[[Machine], object], str, State, str]] = [
         lambda c: c.paths.policy.write_text('[attributes]\nregoin = "never"\n'),
         "policy",
         "warn",
-        "no attribute of the model is 'regoin'",
+        "the model has no attribute 'regoin'",
     ),
     (
         lambda c: c.paths.policy.write_text(

@@ -28,7 +28,7 @@ from tests.policy.strategies import (
 
 REQUESTS = st.lists(requests(), min_size=4, max_size=12)
 SELECTORS = ("recipient", "attribute", "query")
-ABOUT_NO_SETTING = ("no attribute of the model", EMPTY_POLICY.what)
+ABOUT_NO_SETTING = ("the model has no attribute", EMPTY_POLICY.what)
 
 
 def policy_of(text: str) -> Policy:
@@ -141,7 +141,7 @@ def test_a_remark_has_a_place_and_a_hint(document: Document) -> None:
 
 
 ADS = '[groups]\nads = ["ads.test", "x.track.test"]\n[[rule]]\nrecipient = "ads"\n'
-GUARDED = "has no effect: {} guards it, so that it never leaves"
+GUARDED = "has no effect: {} guards it, so it is never sent"
 UNFIT = "browsers cannot use this search: it is not a web address with {query} once, after the ?"
 RULE = '[[rule]]\nrecipient = "shop.example"\n'
 CASES = {
@@ -152,13 +152,13 @@ CASES = {
     "unknown": (
         '[attributes]\ngendr = "never"\n"dev*x" = "ask"\n',
         [
-            "2 attributes.gendr: no attribute of the model is 'gendr'",
-            "3 attributes.\"dev*x\": no attribute of the model is 'dev*x'",
+            "2 attributes.gendr: the model has no attribute 'gendr'",
+            "3 attributes.\"dev*x\": the model has no attribute 'dev*x'",
         ],
     ),
     "unknown among others": (
         RULE + 'attribute = ["age", "hight"]\ndisclose = "ask"\n',
-        ["3 rule[1].attribute: no attribute of the model is 'hight'"],
+        ["3 rule[1].attribute: the model has no attribute 'hight'"],
     ),
     "twice": (
         f"{RULE}lambda = 3\n{RULE}lambda = 3\n",
