@@ -27,6 +27,7 @@ from agent.words.notices import overridden, took_effect
 from agent.words.titles import NONE, Titles, titled
 from policy.read import load
 from policy.scope import (
+    OverridingRule,
     Scope,
     check_day,
     checked_key,
@@ -138,7 +139,7 @@ def _outcome(
     after: Rewritten,
     where: Scope,
     values: Mapping[str, Value | None],
-    winning: Sequence[Win] = (),
+    winning: Sequence[OverridingRule] = (),
     titles: Titles = NONE,
 ) -> Answer:
     """Return what stands where now, null for what was removed, and what still wins over it."""

@@ -129,27 +129,24 @@ def test_examples_of_patterns(text: str, canonical: str, rank: int) -> None:
     assert (pattern.text, pattern.rank) == (canonical, rank)
 
 
+NO_PATTERN = {
+    "scheme": ("https://books.example",),
+    "port": ("books.example:443", "[2001:db8::1]:443"),
+    "path": ("books.example/path",),
+    "user": ("me@books.example",),
+    "ends with a dot": ("books.example.",),
+    r"has \*": ("*", "books.*", "*books.example", "*.*.example"),
+    "empty": ("*.", ""),
+    "nothing is below": (
+        *("*.192.0.2.7", "*.2001:db8::1", "*.localhost"),
+        "*." + ".".join(["a" * 62] * 3 + ["a" * 63]),
+    ),
+    "address": ("1.2.3",),
+}
+
+
 @pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("https://books.example", "scheme"),
-        ("books.example:443", "port"),
-        ("[2001:db8::1]:443", "port"),
-        ("books.example/path", "path"),
-        ("me@books.example", "user"),
-        ("books.example.", "ends with a dot"),
-        ("*", r"has \*"),
-        ("books.*", r"has \*"),
-        ("*books.example", r"has \*"),
-        ("*.*.example", r"has \*"),
-        ("*.", "empty"),
-        ("", "empty"),
-        ("*.192.0.2.7", "nothing is below"),
-        ("*.2001:db8::1", "nothing is below"),
-        ("*.localhost", "nothing is below"),
-        ("*." + ".".join(["a" * 62] * 3 + ["a" * 63]), "nothing is below"),
-        ("1.2.3", "address"),
-    ],
+    ("text", "why"), [(text, why) for why, texts in NO_PATTERN.items() for text in texts]
 )
 def test_examples_of_what_is_no_pattern(text: str, why: str) -> None:
     """Each says why, and what to write."""

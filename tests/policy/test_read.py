@@ -109,13 +109,7 @@ def problems(text: str) -> list[Problem]:
         ("[queries]\nblock = ['a', '*']", 2, "queries.block", "has no letter", "write words"),
         ("[queries]\nblock = 'a *b'", 2, "queries.block", "has * where it is the rest", "write *"),
         (f"queries.block = '{LONG}'", 1, "queries.block", "more than 200 characters", "fewer"),
-        (
-            "[attributes]\nlambda = 5",
-            2,
-            "attributes.lambda",
-            "'lambda' is not an attribute",
-            "the top",
-        ),
+        ("[attributes]\nlambda = 5", 2, "attributes.lambda", "is not an attribute", "the top"),
         ("[[rule]]\nk = 2\npreset = 'strict'", 3, "rule[1].preset", "does not belong here", "top"),
         ('k = "5"', 1, "k", "'5' is not a whole number from 1", "write 5 without quotes"),
         ("k = 2.0", 1, "k", "2.0 is not a whole number from 1", "write 2 without decimals"),
@@ -161,13 +155,7 @@ def problems(text: str) -> list[Problem]:
         ),
         (f"{RULE}k = 1\nexpires = '2027-03-01'", 4, "rule[1].expires", "is not a date", "without"),
         (f"{RULE}k = 1\nexpires = 2027-03-01T00:00:00", 4, "rule[1].expires", "is not a date", ""),
-        (
-            "[[rule]]\nrecipient = 1\nk = 1",
-            2,
-            "rule[1].recipient",
-            f"1 is not text, nor {LIST}",
-            "",
-        ),
+        ("[[rule]]\nrecipient = 1\nk = 1", 2, "rule[1].recipient", "1 is not text, nor", ""),
         ("[[rule]]\nrecipient = 'ads'\nk = 1", 2, "rule[1].recipient", "unknown group 'ads'", ""),
         (
             "groups.adverts = 'a.b'\n[[rule]]\nrecipient = 'advert'\nk = 1",
@@ -226,13 +214,7 @@ def problems(text: str) -> list[Problem]:
             "".join(f"{RULE}disclose = 'ask'\nattribute = {each}\n" for each in MANY_ATTRIBUTES),
             *(1, "", "the rules name 2,001 attributes", "write patterns with *"),
         ),
-        (
-            "#" * (LARGEST + 1),
-            1,
-            "",
-            "the file has more than half a million characters",
-            "shorten it",
-        ),
+        ("#" * (LARGEST + 1), 1, "", "more than half a million", "shorten it"),
     ],
 )
 def test_every_kind_of_problem(text: str, line: int, key: str, what: str, hint: str) -> None:

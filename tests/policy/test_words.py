@@ -206,21 +206,15 @@ def test_examples_that_do_not_match(pattern: str, query: str) -> None:
     assert not Words.parse(pattern).matches(spoken(query))
 
 
+NO_PATTERN = {
+    "no letter": ("", "++", "*", "_ _"),
+    "more than 200": ("a" * 201, "\ufdfa" * 20),
+    r"has \*": ("*nancy", "preg*nancy", "a *", "a**", "c+*"),
+}
+
+
 @pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("", "no letter"),
-        ("++", "no letter"),
-        ("*", "no letter"),
-        ("_ _", "no letter"),
-        ("a" * 201, "more than 200"),
-        ("\ufdfa" * 20, "more than 200"),
-        ("*nancy", r"has \*"),
-        ("preg*nancy", r"has \*"),
-        ("a *", r"has \*"),
-        ("a**", r"has \*"),
-        ("c+*", r"has \*"),
-    ],
+    ("text", "why"), [(text, why) for why, texts in NO_PATTERN.items() for text in texts]
 )
 def test_examples_of_what_is_no_pattern(text: str, why: str) -> None:
     """Each says why."""
