@@ -53,15 +53,13 @@ def running(lock: Path) -> int | None:
         with lock.open("rb") as file:
             process = int(file.read(LONGEST))
         os.kill(process, 0)  # of another user's: no daemon of ours
+        if process <= 0:
+            return None
+        words = Path(f"/proc/{process}/cmdline")  # of Linux alone
+        ours = not words.exists() or b"daemon" in words.read_bytes().split(b"\0")
     except (OSError, ValueError, OverflowError):
         return None
-    return process if process > 0 and _is_daemon(process) else None
-
-
-def _is_daemon(process: int) -> bool:
-    """Say whether a process may be a daemon; its id may be another's since it ended."""
-    words = Path(f"/proc/{process}/cmdline")  # of Linux alone
-    return not words.exists() or b"daemon" in words.read_bytes().split(b"\0")
+    return process if ours else None  # the id may be another program's since the daemon ended
 
 
 def titles_of(client: Client) -> Titles:

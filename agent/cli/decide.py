@@ -2,27 +2,29 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from time import perf_counter
-from typing import Any, Unpack
+from typing import Any
 
 import click
 from click.core import ParameterSource
+from msgspec import to_builtins
 
 from agent.cli.ask import explanation_page
-from agent.cli.options import ASKED, QUERY, check_asked, explain_option, json_option, record
-from agent.cli.printing import Column, facts, paragraph, strong, table
-from agent.cli.terms import DecideOptions, knowledge_of, own_asked, term_options, terms_asked
+from agent.cli.options import ASKED, QUERY, explain_option, json_option, record
+from agent.cli.printing import Column, facts, page, table
+from agent.cli.terms import context_asked, term_options
 from agent.daemon.worded import worded
-from agent.decision.context import Context
-from agent.decision.decide import Candidate, Decision, Figures
+from agent.decision.decide import Decision, Figures
 from agent.decision.decide import decide as decide_request
-from agent.decision.request import Request
 from agent.decision.tradeoff_curve import Curve, Step, curve_of
 from agent.errors import UsageError
 from agent.model.model import Model
+from agent.wire.decide import Explained
 from agent.words.decisions import headline, lines
 from agent.words.figures import bits, listed, number, people
 from agent.words.outcomes import WHY_NOTHING
+from agent.words.titles import NONE, Titles, titled
 from policy.precedence import Verdict
 
 ROWS = 12
@@ -34,13 +36,23 @@ COLUMNS = (
     Column("cost", right=True),
     Column("people", right=True),
     Column("mark"),
-    Column("leaves", wraps=True),
+    Column("sent", wraps=True),
 )
 
 
 def decision_record(decision: Decision, elapsed_ms: float) -> dict[str, Any]:
     """Return a decision in JSON's own types; ``elapsed_ms``: what the decision alone took."""
     figures, evidence, terms = decision.figures, decision.evidence, decision.terms
+    settings = {} if terms.ruling is None else terms.ruling.settings
+    pending = None
+    if decision.pending is not None:
+        more = decision.pending.figures
+        pending = {
+            "names": [*decision.pending.names],
+            "utility_bits": more.utility,
+            "objective": more.objective,
+            "people_left": more.people_left,
+        }
     return {
         "query": decision.request.query,
         "matched_query": decision.matched_query,
@@ -61,13 +73,22 @@ def decision_record(decision: Decision, elapsed_ms: float) -> dict[str, Any]:
         "elapsed_ms": elapsed_ms,
         "people": figures.people,
         "people_left": figures.people_left,
-        "per_attribute": [_attribute(each, decision) for each in decision.candidates],
-        "guarded": [
-            {"name": each.name, "bits": each.bits, "best_guess": each.best_guess}
-            for each in decision.guarded
+        "per_attribute": [
+            {
+                "name": each.name,
+                "disclosed": each.disclosed,
+                "gain_bits": each.gain_bits,
+                "cost_bits": each.cost_bits,
+                "reason": each.reason,
+                "because": _because(terms.verdict("disclose", each.name)),
+                "limit": each.limit,
+                "serves": [*each.serves],
+            }
+            for each in decision.candidates
         ],
-        "pending": _pending(decision),
-        "because": _settings(decision),
+        "guarded": to_builtins(decision.guarded),
+        "pending": pending,
+        "because": {key: _because(verdict) for key, verdict in settings.items()},
     }
 
 
@@ -83,38 +104,6 @@ def objective_record(figures: Figures) -> dict[str, float]:
     }
 
 
-def _attribute(candidate: Candidate, decision: Decision) -> dict[str, Any]:
-    return {
-        "name": candidate.name,
-        "disclosed": candidate.disclosed,
-        "gain_bits": candidate.gain_bits,
-        "cost_bits": candidate.cost_bits,
-        "reason": candidate.reason,
-        "because": _because(decision.terms.verdict("disclose", candidate.name)),
-        "limit": candidate.limit,
-        "serves": [*candidate.serves],
-    }
-
-
-def _pending(decision: Decision) -> dict[str, Any] | None:
-    """Return what waits for the user, and the figures with all of it."""
-    if decision.pending is None:
-        return None
-    figures = decision.pending.figures
-    return {
-        "names": [*decision.pending.names],
-        "utility_bits": figures.utility,
-        "objective": figures.objective,
-        "people_left": figures.people_left,
-    }
-
-
-def _settings(decision: Decision) -> dict[str, Any]:
-    """Return the rule behind each setting of the request; empty without a policy."""
-    ruling = decision.terms.ruling
-    return {} if ruling is None else {k: _because(v) for k, v in ruling.settings.items()}
-
-
 def _because(verdict: Verdict | None) -> dict[str, Any] | None:
     """Return what a policy says of one thing, the rule that decided, and those that lost."""
     if verdict is None:
@@ -126,11 +115,15 @@ def _because(verdict: Verdict | None) -> dict[str, Any] | None:
 def decision_text(decision: Decision, model: Model, *, explain: bool = True) -> str:
     """Return all that there is to say about a decision, the verdict on top."""
     said = worded(decision, model)
-    first = [*said.disclosed, *said.pending]
-    shown = lines(said)
-    return explanation_page(
-        headline(said), said.outcomes, first, shown, said.titles, explain=explain
+    explained = Explained(
+        code=said.code,
+        headline=headline(said),
+        disclosed=[*said.disclosed],
+        pending=[*said.pending],
+        lines=lines(said),
+        candidates=[*said.outcomes],
     )
+    return explanation_page(explained, said.titles, explain=explain)
 
 
 @click.command()
@@ -140,29 +133,27 @@ def decision_text(decision: Decision, model: Model, *, explain: bool = True) -> 
 @explain_option
 @json_option
 @click.pass_context
-def decide(context: click.Context, /, *, explain: bool, **options: Unpack[DecideOptions]) -> None:
-    """Decide which few facts a request may carry.
+def decide(context: click.Context, /, *, explain: bool, as_json: bool, **_terms: object) -> None:
+    """Decide which facts a request may carry, and send nothing.
 
-    Enough to be served well, too little to be recognised. The decision depends on the query, the
-    terms and what the recipient holds, never on values it does not; of a profile that is given
-    only which attributes it sets.
+    The decision depends on the query, the terms and what the recipient knows, never on facts it
+    does not know; of a profile it depends only on which facts are set.
     """
-    check_asked(options["query"])
-    model, terms = terms_asked(context, options)
-    knowledge = knowledge_of(options["know"], model)
-    request = Request(options["query"], options["recipient"] or "")
-    own = own_asked(options, terms, model)
+    asked = context_asked(context)
     start = perf_counter()
-    decision = decide_request(request, terms, knowledge, model, own)
+    decision = decide_request(asked.request, asked.terms, asked.knowledge, asked.model, asked.own)
     elapsed_ms = 1000 * (perf_counter() - start)
-    if options["as_json"]:
+    if as_json:
         click.echo(record(decision_record(decision, elapsed_ms)))
     else:
-        click.echo(decision_text(decision, model, explain=explain))
+        click.echo(decision_text(decision, asked.model, explain=explain))
 
 
 def curve_record(curve: Curve) -> dict[str, Any]:
-    """Return a curve in JSON's own types; ``present`` and ``knee`` are indexes of points."""
+    """Return a curve in JSON's own types; ``present`` and ``knee`` are indexes of points.
+
+    The ``objective`` of a point is that at its ``lambda_from``.
+    """
     return {
         "query": curve.request.query or None,
         "matched_query": curve.matched_query,
@@ -173,37 +164,53 @@ def curve_record(curve: Curve) -> dict[str, Any]:
         "lambda": curve.terms.trade_off,
         "present": curve.present,
         "knee": curve.knee,
-        "points": [_point(each) for each in curve.steps],
+        "points": [
+            {
+                "lambda_from": step.least,
+                "lambda_to": step.most,
+                "disclose": [*step.disclosed],
+                **objective_record(step.figures),
+                "people_left": step.figures.people_left,
+                "proof": step.proof,
+                "beaten": step.beaten,
+            }
+            for step in curve.steps
+        ],
     }
 
 
-def _point(step: Step) -> dict[str, Any]:
-    """Return one set; ``objective`` is that at ``lambda_from``."""
-    figures = step.figures
-    return {
-        "lambda_from": step.least,
-        "lambda_to": step.most,
-        "disclose": [*step.disclosed],
-        **objective_record(figures),
-        "people_left": figures.people_left,
-        "proof": step.proof,
-        "beaten": step.beaten,
-    }
-
-
-def curve_text(curve: Curve, source: str = "as asked") -> str:
-    """Return all that there is to say about a curve, in 80 columns; less leaves further up.
+def curve_text(curve: Curve, source: str = "as asked", titles: Titles = NONE) -> str:
+    """Return all that there is to say about a curve, in 80 columns; less is sent further up.
 
     ``source``: where the present lambda is from, in words.
     """
-    shown = thinned(len(curve.steps), _marked(curve))
-    rows = _rows(curve, shown[::-1])
-    parts = (
-        strong(paragraph(_headline(curve, source))),
-        table(COLUMNS, rows),
-        facts(_notes(curve, shown)),
-    )
-    return "\n\n".join(parts)
+    kept = {curve.present} if curve.knee is None else {curve.present, curve.knee}
+    shown = thinned(len(curve.steps), kept)
+    highest = max(each.figures.utility for each in curve.steps)
+    rows, before = [], frozenset[str]()
+    for index in reversed(shown):
+        step = curve.steps[index]
+        figures, now = step.figures, frozenset(step.disclosed)
+        changes = [f"+{titles.get(each, each)}" for each in step.disclosed if each not in before]
+        changes += [f"-{each}" for each in titled(sorted(before - now), titles)]
+        marks = {
+            "* knee": index == curve.knee,
+            "> now": index == curve.present,
+            "! beaten": step.beaten,
+        }
+        rows.append(
+            (
+                number(step.least),
+                bits(figures.utility),
+                "#" * max(0, round(BAR * figures.utility / highest) if highest > 0 else 0),
+                f"{figures.identifiability_cost:.2g}",
+                people(figures.people_left),
+                " ".join(mark for mark, there in marks.items() if there),
+                ", ".join(changes) or "nothing",
+            )
+        )
+        before = now
+    return page(_headline(curve, source, titles), table(COLUMNS, rows), facts(_notes(curve, shown)))
 
 
 def thinned(count: int, kept: Collection[int], most: int = ROWS) -> list[int]:
@@ -218,105 +225,55 @@ def thinned(count: int, kept: Collection[int], most: int = ROWS) -> list[int]:
     return sorted(chosen)
 
 
-def _marked(curve: Curve) -> set[int]:
-    return {curve.present} if curve.knee is None else {curve.present, curve.knee}
+def _headline(curve: Curve, source: str, titles: Titles) -> str:
+    def brings(step: Step) -> str:
+        if not step.disclosed:
+            return "nothing is sent"
+        verb = "is" if len(step.disclosed) == 1 else "are"
+        names = listed(titled(step.disclosed, titles))
+        return f"{names} {verb} sent, for {bits(step.figures.utility)} bits"
 
-
-def _headline(curve: Curve, source: str) -> str:
-    present = number(curve.terms.trade_off)
-    now = f"At lambda {present}, {source}, {_brings(curve, curve.present)}."
+    trade_off = number(curve.terms.trade_off)
+    now = f"At lambda {trade_off}, {source}, {brings(curve.steps[curve.present])}."
     if curve.knee is None:
         return f"{now} The curve has no knee."
     if curve.knee == curve.present:
         return f"{now} This is the knee of the curve."
     knee = curve.steps[curve.knee]
-    where = f"lambda {number(knee.least)}"
-    where += "" if knee.least == knee.most else f" to {number(knee.most)}"
-    return f"{now} The knee of the curve is at {where}: there {_brings(curve, curve.knee)}."
-
-
-def _brings(curve: Curve, index: int) -> str:
-    step = curve.steps[index]
-    if not step.disclosed:
-        return "nothing leaves"
-    leave = "leaves" if len(step.disclosed) == 1 else "leave"
-    return f"{listed(step.disclosed)} {leave}, for {bits(step.figures.utility)} bits"
-
-
-def _rows(curve: Curve, shown: Sequence[int]) -> list[tuple[str, ...]]:
-    """Return a row for each index, each with what it changes about the one before."""
-    highest = max(each.figures.utility for each in curve.steps)
-    rows: list[tuple[str, ...]] = []
-    before = frozenset[str]()
-    for index in shown:
-        step = curve.steps[index]
-        figures = step.figures
-        length = round(BAR * figures.utility / highest) if highest > 0 else 0
-        rows.append(
-            (
-                number(step.least),
-                bits(figures.utility),
-                "#" * max(0, length),
-                f"{figures.identifiability_cost:.2g}",
-                people(figures.people_left),
-                _mark(curve, index),
-                _change(before, step),
-            )
-        )
-        before = frozenset(step.disclosed)
-    return rows
-
-
-def _mark(curve: Curve, index: int) -> str:
-    marks = [
-        "* knee" if index == curve.knee else "",
-        "> now" if index == curve.present else "",
-        "! beaten" if curve.steps[index].beaten else "",
-    ]
-    return " ".join(filter(None, marks))
-
-
-def _change(before: frozenset[str], step: Step) -> str:
-    new = [f"+{name}" for name in step.disclosed if name not in before]
-    gone = [f"-{name}" for name in sorted(before.difference(step.disclosed))]
-    return " ".join((*new, *gone)) or "nothing"
+    until = "" if knee.least == knee.most else f" to {number(knee.most)}"
+    return f"{now} At its knee, at lambda {number(knee.least)}{until}, {brings(knee)}."
 
 
 def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """Yield what has to be known to read the table."""
+    """Yield what a reader of the table has to know."""
     steps, terms = curve.steps, curve.terms
     if curve.status != "decided":
         yield "note", WHY_NOTHING[curve.status]
     if terms.ask:
         yield "note", "what would wait for you is in no set"
     of = "on average over all queries" if curve.matched_query is None else "for this query"
-    yield "lambda", "the least at which the set is chosen; it stays up to the row above"
+    yield "lambda", "the lowest at which the set is chosen; it stays up to the row above"
     prices = any(each.figures.guard or each.figures.sensitivity for each in steps)
-    priced = ", before sensitivity and guards are taken off" if prices else ""
+    priced = ", before sensitivity and guards are subtracted" if prices else ""
     yield "bits", f"how much better served {of}{priced}"
     yield "cost", f"identifiability added, as {terms.metric} measures it"
-    yield "people", f"who still look like you, of {people(steps[0].figures.people)}"
-    yield "leaves", "what comes (+) or goes (-), compared with the row above"
+    yield "people", f"who still look like you, of {people(steps[0].figures.people)} in the model"
+    yield "sent", "facts added (+) or dropped (-), compared with the row above"
     if curve.knee is not None:
         yield "* knee", "farthest above the straight line from the cheapest set to the dearest"
     if any(each.beaten for each in steps):
-        yield (
-            "! beaten",
-            "another set of the curve is better in one of bits and cost, worse in none",
-        )
+        yield "! beaten", "another set has more bits at no more cost, or less cost at no fewer bits"
     if len(shown) < len(steps):
         yield "left out", f"{len(steps) - len(shown)} of {len(steps)} sets; --json has all"
-    yield "proven", _proven(steps)
-
-
-def _proven(steps: Sequence[Step]) -> str:
     if all(each.proof == "enumerated" for each in steps):
-        return "no better set exists, at any lambda that was tried"
-    return "not that these sets are the best; --algorithm exact looks further, and takes longer"
+        yield "proven", "no better set exists, at any lambda that was tried"
+    else:
+        hint = "--algorithm exact looks further, and takes longer"
+        yield "proven", f"not that these sets are the best; {hint}"
 
 
 @click.command()
-@click.option("--query", type=QUERY, default="", metavar="TEXT", help=ASKED)
+@click.option("--query", type=QUERY, metavar="TEXT", help=ASKED)
 @click.option(
     "--all",
     "standing",
@@ -326,29 +283,34 @@ def _proven(steps: Sequence[Step]) -> str:
 @term_options
 @json_option
 @click.pass_context
-def curve(context: click.Context, /, **options: Unpack[DecideOptions]) -> None:
-    """Show what would leave as lambda varies, and where the curve bends.
+def curve(
+    context: click.Context,
+    /,
+    *,
+    query: str | None,
+    standing: bool,
+    policy: Path | None,
+    as_json: bool,
+    **_terms: object,
+) -> None:
+    """Show what would be sent as lambda varies, and where the curve bends.
 
-    A row for each set, with the bits that it brings and how well it would tell you apart. The
+    Each row is a set, with the bits that it brings and how well it would tell you apart. The
     present lambda is that of --lambda or of --policy FILE: for a recipient, or without one what it
-    rules for everybody. Nothing is sent, and nothing changed.
+    rules for everybody. Nothing is sent or changed.
     """
-    if options["standing"] == bool(options["query"].strip()):
+    if standing == (query is not None):
         what = "a curve is that of one query or of all"
         raise UsageError(what, "give --query TEXT, or --all in its place")
-    if not options["standing"]:
-        check_asked(options["query"])
-    model, terms = terms_asked(context, options, average=True)
-    knowledge = knowledge_of(options["know"], model)
-    request = Request(options["query"], options["recipient"] or "")
-    found = curve_of(Context(request, terms, knowledge, model, own_asked(options, terms, model)))
-    text = curve_text(found, _source(context, options))
-    click.echo(record(curve_record(found)) if options["as_json"] else text)
-
-
-def _source(context: click.Context, options: DecideOptions) -> str:
-    """Return where the present lambda is from: no policy is read that is not named."""
-    if options["policy"] is not None:
-        return "as the policy has it now"
-    given = context.get_parameter_source("trade_off") is ParameterSource.COMMANDLINE
-    return "as asked" if given else "the default (--policy FILE takes that of a policy)"
+    asked = context_asked(context, average=True)
+    found = curve_of(asked)
+    if as_json:
+        click.echo(record(curve_record(found)))
+        return
+    source = "the default (--policy FILE takes that of a policy)"
+    if policy is not None:
+        source = "as the policy has it now"
+    elif context.get_parameter_source("trade_off") is ParameterSource.COMMANDLINE:
+        source = "as asked"
+    titles = {each.name: each.title for each in asked.model.attributes}
+    click.echo(curve_text(found, source, titles))

@@ -5,7 +5,6 @@ import gc
 from collections.abc import Mapping
 from importlib import import_module
 from keyword import iskeyword
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import click
@@ -20,15 +19,6 @@ class Deferred(NamedTuple):
 
     module: str
     help: str
-
-
-def _imported(module: str) -> ModuleType:
-    """Import a module; the search for garbage would take a tenth of the time, and find none."""
-    gc.disable()
-    try:
-        return import_module(module)
-    finally:
-        gc.enable()
 
 
 class Commands(click.Group):
@@ -60,8 +50,13 @@ class Commands(click.Group):
             return super().get_command(ctx, cmd_name)
         taken = iskeyword(cmd_name) or hasattr(builtins, cmd_name)
         variable = f"{cmd_name}_" if taken else cmd_name.replace("-", "_")
-        found = getattr(_imported(self.deferred[cmd_name].module), variable)
-        return found if isinstance(found, click.Command) else None
+        gc.disable()  # collecting garbage would take a tenth of the time, and find none
+        try:
+            module = import_module(self.deferred[cmd_name].module)
+        finally:
+            gc.enable()
+        found: click.Command = getattr(module, variable)
+        return found
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Show the help where no command is given; that is a mistake all the same."""
@@ -83,14 +78,9 @@ class Commands(click.Group):
             raise UsageError.unknown("command", args[0], names)
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (of click)
         """List the commands with their line of help, importing none that is deferred."""
-        lines = [(name, self._line(ctx, name)) for name in self.list_commands(ctx)]
+        lines = {name: each.get_short_help_str(limit=80) for name, each in self.commands.items()}
+        lines |= {name: each.help for name, each in self.deferred.items()}
         with formatter.section("Commands"):
-            formatter.write_dl(lines)
-
-    def _line(self, ctx: click.Context, name: str) -> str:
-        if name in self.deferred:
-            return self.deferred[name].help
-        command = self.get_command(ctx, name)
-        return "" if command is None else command.get_short_help_str(limit=80)
+            formatter.write_dl(sorted(lines.items()))

@@ -32,8 +32,13 @@ class Interrupted(BaseException):
 @contextmanager
 def listening() -> Iterator[None]:
     """Note every Ctrl-C from here on, and raise Interrupted where it meets Python."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        _came.set()
+        raise Interrupted
+
     _came.clear()
-    with _handled_by(_note):
+    with _handled_by(interrupt):
         yield
 
 
@@ -83,12 +88,6 @@ def _handled_by(handler: Handler) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _note(number: int, frame: FrameType | None) -> None:
-    del number, frame
-    _came.set()
-    raise Interrupted
 
 
 class Progress:

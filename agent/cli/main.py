@@ -21,6 +21,7 @@ from agent.paths import paths
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 DEBUG = "RETICENT_DEBUG"
+EXPECTED = (click.ClickException, ReticentError, OSError)
 SCREENS, BEGIN = ["requests", "review"], ["init"]  # for a person who names no command
 
 
@@ -124,10 +125,9 @@ def outcome(arguments: Sequence[str]) -> int:
     except Exception as error:
         if came():  # whatever became of it below
             return _interrupted()
-        known = _known(error)
-        if known is None and os.environ.get(DEBUG):
+        if os.environ.get(DEBUG) and not isinstance(error, EXPECTED):
             raise
-        return show(known or _defect(error))
+        return show(_shown(error))
     return ended or 0
 
 
@@ -139,36 +139,21 @@ def _interrupted() -> int:
     return INTERRUPTED
 
 
-def _known(error: Exception) -> ReticentError | None:
-    """Return the error to show, None for a defect of ours."""
+def _shown(error: Exception) -> ReticentError:
+    """Return the error to show; of a defect of ours its kind and place, never what it holds."""
     match error:
         case click.ClickException():
             return as_usage_error(error)
         case LockedError():
-            return _explained(error)
+            from agent.vault.vault_files import Location, read_notice
+
+            notice = read_notice(Location.of(paths()))  # of a vault replaced while it was open
+            return error if notice is None else LockedError(f"{error.what}: {notice}", notice.hint)
         case ReticentError():
             return error
-        case OSError():
-            return _refused(error)
-    return None
-
-
-def _explained(error: LockedError) -> ReticentError:
-    """Return why the vault is locked, and how to mend it where it was replaced while open."""
-    from agent.vault.vault_files import Location, read_notice
-
-    notice = read_notice(Location.of(paths()))
-    return error if notice is None else LockedError(f"{error.what}: {notice}", notice.hint)
-
-
-def _refused(error: OSError) -> ReticentError:
-    """Return the error for what the system would not do, such as writing to a full disk."""
-    place = None if error.filename is None else str(error.filename)
-    return ReticentError(reason(error), "mend that, and run the command again", place)
-
-
-def _defect(error: Exception) -> ReticentError:
-    """Return the error for a defect of ours: its kind and place, never what it holds."""
+        case OSError():  # such as writing to a full disk
+            place = None if error.filename is None else str(error.filename)
+            return ReticentError(reason(error), "fix that, then run the command again", place)
     last = extract_tb(error.__traceback__)[-1]
     what = f"unexpected {type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
     hint = f"a defect of reticent: run it with {DEBUG}=1 and report what that prints"

@@ -110,15 +110,29 @@ class Query(click.ParamType[str]):
 
     name = "query"
 
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002  (of click)
-        """Return the text, without the end of its last line; UsageError for what is no text."""
-        if value != PIPE or (ctx is not None and ctx.resilient_parsing):
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text, without the end of its last line; UsageError where it cannot be one."""
+        if ctx is not None and ctx.resilient_parsing:
             return value
-        if at_terminal():
-            typed: str = click.prompt("Query", default="", show_default=False, err=True)
-            return typed
-        text = "" if sys.stdin is None else sys.stdin.read(LONGEST_QUERY + 2)
-        return text.removesuffix("\n").removesuffix("\r")
+        query = value
+        if value == PIPE and at_terminal():
+            query = click.prompt("Query", default="", show_default=False, err=True)
+        elif value == PIPE and sys.stdin is not None:
+            text = sys.stdin.read(LONGEST_QUERY + 2)
+            query = text.removesuffix("\n").removesuffix("\r")
+        elif value == PIPE:
+            query = ""
+        if not query.strip():
+            option = f"{param.opts[0]} " if isinstance(param, click.Option) else ""
+            hint = f"write what is asked, as in {option}'version control'"
+            raise UsageError("the query is empty", hint)
+        if len(query) > LONGEST_QUERY:
+            hint = f"a query has at most {LONGEST_QUERY:,} characters"
+            raise UsageError("the query is too long", hint)
+        if any("\ud800" <= each <= "\udfff" for each in query):  # bytes that are no UTF-8 come so
+            hint = "type it in a terminal that uses UTF-8"
+            raise UsageError("the query is not text in UTF-8", hint)
+        return query
 
 
 QUERY = Query()
@@ -168,24 +182,13 @@ def today() -> date:
     return datetime.now().astimezone().date()
 
 
-def check_asked(query: str, example: str = "--query 'version control'") -> None:
-    """Refuse a query without a word, or with too many, or that is no text; UsageError."""
-    if not query.strip():
-        raise UsageError("the query is empty", f"write what is asked, as in {example}")
-    if len(query) > LONGEST_QUERY:
-        hint = f"a query has at most {LONGEST_QUERY:,} characters"
-        raise UsageError("the query is too long", hint)
-    if any("\ud800" <= each <= "\udfff" for each in query):  # bytes that are no UTF-8 come so
-        hint = "type it in a terminal that uses UTF-8"
-        raise UsageError("the query is not text in UTF-8", hint)
-
-
-def check_host(recipient: str) -> None:
-    """Refuse a recipient without a character, or with too many; UsageError."""
+def host(recipient: str) -> str:
+    """Return a recipient; UsageError if it is empty or too long."""
     if not recipient.strip() or len(recipient) > LONGEST_HOST:
         what = "too long" if recipient.strip() else "empty"
         hint = "name who receives the request, as in forge.example"
         raise UsageError(f"the recipient is {what}", hint)
+    return recipient
 
 
 def _number(text: str, hint: str) -> float:

@@ -6,7 +6,7 @@ from datetime import date
 from difflib import get_close_matches
 from functools import wraps
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import click
 
@@ -15,7 +15,7 @@ from agent.cli.options import QUERY, Answer, OneOf, answers, names, once, pair, 
 from agent.cli.policy import attributes_of, model_option, noted, policy_option
 from agent.cli.policy_pages import Origins, written
 from agent.cli.printing import note, paragraph
-from agent.cli.reviews import LastingOptions, about_of, lasting_of, lasting_options
+from agent.cli.reviews import Span, span_options
 from agent.daemon.policy_api import Rewritten, rewritten
 from agent.daemon.policy_file import Change
 from agent.errors import LockedError, PolicyError, UsageError
@@ -176,21 +176,13 @@ def _outcome(
     return Answer(message, "\n".join(map(paragraph, lines)))
 
 
-class LetOptions(LastingOptions):
-    """The options, as click hands them over."""
-
-    recipient: str
-    attributes: tuple[str, ...]
-    disclose: Disclose
-
-
 @click.command()
 @click.argument("recipient", metavar="HOST")
 @click.argument("attributes", type=names, metavar="ATTR[,ATTR]")
 @click.argument("disclose", type=OneOf(VALUES, CLOSERS), metavar="never|ask|auto|always")
-@lasting_options(ONCE, ALWAYS)
+@span_options(ONCE, ALWAYS)
 @answers
-def let(**options: Unpack[LetOptions]) -> Answer:
+def let(recipient: str, attributes: tuple[str, ...], disclose: Disclose, span: Span) -> Answer:
     """Decide whether facts may be sent to HOST, and to whoever it shares what it learns with.
 
     \b
@@ -203,15 +195,15 @@ def let(**options: Unpack[LetOptions]) -> Answer:
     earlier decision, and lists the rules that still win over it. `reticent requests undo` reverts
     it. For other settings, queries or patterns, use `reticent policy set`.
     """  # noqa: D301  (click's mark for lines that are kept)
-    if not options["attributes"]:
+    if not attributes:
         raise UsageError("no attribute is named", "name some, joined by commas")
     word = Override(
-        recipient=options["recipient"],
-        names=[*dict.fromkeys(options["attributes"])],
-        disclose=options["disclose"],
-        lasting=lasting_of(options, "always"),
-        about=about_of(options),
-        days=options["days"],
+        recipient=recipient,
+        names=[*dict.fromkeys(attributes)],
+        disclose=disclose,
+        lasting=span.lasting or "always",
+        about=span.about,
+        days=span.days,
     )
     with door() as client:
         ruled: Ruled = client.call("override", word)

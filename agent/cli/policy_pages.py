@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from agent.cli.options import ASKED, QUERY, Answer, answers, check_asked, today
+from agent.cli.options import ASKED, QUERY, Answer, answers, today
 from agent.cli.policy import (
     attributes_of,
     model_option,
@@ -182,7 +182,6 @@ def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answe
 
     It also shows which rules they override, and why.
     """
-    check_asked(query)
     titles = {each.name: each.title for each in attributes_of(model)}
     policy, day = noted(read_policy(file), [*titles]), today()
     ruling = Rulebook(policy, [*titles]).match(recipient, query, day)

@@ -16,6 +16,7 @@ from agent.vault import secrets
 from agent.vault.secrets import forbid_dumps
 from agent.wire.base import LONGEST_SECRET
 from agent.wire.state import Method
+from agent.words.figures import counted
 
 PROMPTS: dict[Method, str] = {"passphrase": "Passphrase", "recovery": "Recovery code"}
 TYPE = "type one, or leave with Ctrl-C"
@@ -28,7 +29,8 @@ MACHINES = 1_000
 _FIRST, _INSIDE = 5.0, 2.0  # bits of the first letter of a word, and of the others
 _DIGIT, _SIGN, _SPACE = 3.3, 5.0, 0.5
 _EXPECTED = 0.5  # what follows by itself: the next in a sequence, a piece that was there before
-_UNITS = (("year", 31_557_600.0), ("day", 86_400.0), ("hour", 3_600.0), ("minute", 60.0))
+_UNITS = (("minute", 60.0), ("hour", 3_600.0), ("day", 86_400.0), ("year", 31_557_600.0))
+MOST_YEARS = 1_000_000
 
 
 def agree(question: str, *, yes: bool, word: str | None = None) -> None:
@@ -40,15 +42,15 @@ def agree(question: str, *, yes: bool, word: str | None = None) -> None:
         return
     if not at_terminal():
         raise UsageError("this asks for confirmation, and there is no terminal", "agree with --yes")
-    if not (click.confirm(question, err=True) if word is None else _answer(question) == word):
+    # With a default, an empty line is an answer, so that ours is the sentence about it.
+    agreed = (
+        click.confirm(question, err=True)
+        if word is None
+        else click.prompt(question, default="", show_default=False, err=True).strip() == word
+    )
+    if not agreed:
         hint = f"agree with {word or 'y'}, or with --yes"
         raise ReticentError("not confirmed, so nothing was done", hint)
-
-
-def _answer(question: str) -> str:
-    # With a default, an empty line is an answer, so that ours is the sentence about it.
-    answer: str = click.prompt(question, default="", show_default=False, err=True)
-    return answer.strip()
 
 
 def method_options(command: Command) -> Command:
@@ -100,12 +102,14 @@ def ask_new_secret(prompt: str, check: Callable[[str], None]) -> str:
         check(text)
         if _hidden("The same again") == text:
             return text
-        click.echo("These are not the same; once more.", err=True)
+        click.echo("These differ; try again.", err=True)
 
 
 def read_secret(prompt: str) -> str:
     """Return one line of the standard input; UsageError as with `ask_secret`."""
-    return _checked(_line(), prompt)
+    forbid_dumps()
+    line = "" if sys.stdin is None else sys.stdin.readline()
+    return _checked(line.removesuffix("\n").removesuffix("\r"), prompt)
 
 
 def _hidden(prompt: str) -> str:
@@ -121,12 +125,6 @@ def _typed(prompt: str, *, hide: bool) -> str:
         )
         return answer
     raise _no_text(prompt.lower())
-
-
-def _line() -> str:
-    forbid_dumps()
-    line = "" if sys.stdin is None else sys.stdin.readline()
-    return line.removesuffix("\n").removesuffix("\r")
 
 
 def _checked(text: str, prompt: str) -> str:
@@ -159,10 +157,12 @@ class Strength(NamedTuple):
     def sentence(self) -> str:
         """What the number means."""
         seconds = 2**self.bits * SECONDS / MACHINES
-        return (
-            f"By a rough count, {MACHINES:,} machines like this one would guess it in"
-            f" {_duration(seconds)}."
-        )
+        time = "less than a minute"
+        for unit, length in _UNITS:
+            time = counted(round(seconds / length), unit) if seconds >= length else time
+        if seconds > MOST_YEARS * _UNITS[-1][1]:
+            time = f"more than {MOST_YEARS:,} years"
+        return f"A rough estimate: {MACHINES:,} machines like this one would guess it in {time}."
 
 
 def check_passphrase(text: str) -> None:
@@ -180,7 +180,14 @@ def strength(passphrase: str) -> Strength:
     seen: set[str] = set()
     bits = 0.0
     for piece in _pieces(passphrase):
-        bits += _EXPECTED if piece in seen else _piece_bits(piece)
+        first, inside = (_FIRST, _INSIDE) if piece.isalpha() else (_SIGN, 0.0)
+        if piece.isdigit():
+            first = inside = _DIGIT
+        if piece.isspace():
+            first = _SPACE
+        steps = (abs(ord(one) - ord(other)) for one, other in pairwise(piece.lower()))
+        full = first + sum(_EXPECTED if step <= 1 else inside for step in steps)
+        bits += _EXPECTED if piece in seen else full
         seen.add(piece)
     return Strength(bits)
 
@@ -195,29 +202,6 @@ def _pieces(text: str) -> list[str]:
         else:
             pieces.append(each)
     return pieces
-
-
-def _piece_bits(piece: str) -> float:
-    """Return what one piece adds."""
-    if piece.isspace():
-        return _SPACE
-    first, inside = (_FIRST, _INSIDE) if piece.isalpha() else (_SIGN, 0.0)
-    if piece.isdigit():
-        first = inside = _DIGIT
-    steps = (abs(ord(one) - ord(other)) for one, other in pairwise(piece.lower()))
-    return first + sum(_EXPECTED if step <= 1 else inside for step in steps)
-
-
-def _duration(seconds: float) -> str:
-    """Return a time in its largest unit, in whole numbers."""
-    for unit, length in _UNITS:
-        if seconds >= length:
-            number = round(seconds / length)
-            most = 1_000_000
-            if number > most:
-                return f"more than {most:,} years"
-            return f"{number:,} {unit}{'' if number == 1 else 's'}"
-    return "less than a minute"
 
 
 def new_passphrase(prompt: str) -> str:

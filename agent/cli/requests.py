@@ -1,19 +1,19 @@
 """What was asked and sent, who holds what, and the statement that one has forgotten."""
 
 import json
-from typing import TypedDict, Unpack
 
 import click
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.groups import Commands, Deferred
 from agent.cli.options import explain_option, json_option, record, yes_option
-from agent.cli.printing import Column, note, paragraph, printable, sparkline, strong, table
+from agent.cli.printing import Column, note, page, paragraph, sparkline, table
 from agent.cli.prompts import agree
+from agent.errors import nearest
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
 from agent.wire.records import Entry, Forget, Handled, Held, Recipient
 from agent.words.figures import HELPS, LEFT, bits, counted, moment, people
-from agent.words.notices import held, inferred, outcome_of
+from agent.words.notices import FORGOTTEN, held, inferred, outcome_of
 from agent.words.titles import NONE, Titles, facts, titled, value_title
 
 LEDGER = (
@@ -35,19 +35,18 @@ HOLDERS = (
     Column("recipient", wraps=True),
     Column("requests", right=True),
     Column("knows", wraps=True),
-    Column("people left"),
+    Column("look like you"),
 )
 KNOWN = (Column("fact", wraps=True), Column("value", wraps=True), Column("since"))
 MEANS = (
-    "You state that {} can no longer link what it was told to you: you have another account there, "
+    "You state that {} can no longer link what it was sent to you: you have another account there, "
     "say, and nothing else gives you away. This makes nobody forget, and the ledger keeps what was "
     "sent."
 )
 DONE = (
-    "From now on {} counts as knowing nothing about you. The ledger keeps what was sent, and that "
-    "you marked it."
+    "From now on {} counts as knowing nothing about you. The ledger keeps what was sent, and your "
+    "mark."
 )
-NEVER = "{} was never told anything, so there is nothing to forget."
 DEFERRED = {
     "approve": Deferred("agent.cli.reviews", "Approve what waits for you."),
     "deny": Deferred("agent.cli.reviews", "Deny what waits for you."),
@@ -67,15 +66,6 @@ def requests() -> None:
     """
 
 
-class LedgerOptions(TypedDict):
-    """The options of `reticent requests ledger`, as click hands them over."""
-
-    recipient: str | None
-    after: int | None
-    limit: int | None
-    as_json: bool
-
-
 @requests.command()
 @click.argument("recipient", required=False)
 @click.option("--after", type=click.IntRange(0), metavar="N", help="Only what came after entry N.")
@@ -88,25 +78,22 @@ class LedgerOptions(TypedDict):
 @click.option(
     "--json", "as_json", is_flag=True, help="Print a history: one JSON object in each line."
 )
-def ledger(**options: Unpack[LedgerOptions]) -> None:
-    """Show what was sent, to whom and when.
+def ledger(*, recipient: str | None, after: int | None, limit: int | None, as_json: bool) -> None:
+    """Show what was sent, to whom and when; the latest last.
 
-    Lists what RECIPIENT and its group were sent, or all recipients; the latest last. With --json
-    it prints the requests as a history for `reticent policy try`.
+    Lists what RECIPIENT and its group were sent, or all recipients. With --json it prints the
+    requests as a history for `reticent policy try`.
     """
-    limit = options["limit"] or (MOST_ENTRIES if options["as_json"] else LATEST_ENTRIES)
+    limit = limit or (MOST_ENTRIES if as_json else LATEST_ENTRIES)
     with door() as client:
-        entries: list[Entry] = client.call(
-            "ledger", recipient=options["recipient"], after=options["after"], limit=limit
-        )
-        titles = NONE if options["as_json"] else titles_of(client)
+        entries: list[Entry] = client.call("ledger", recipient=recipient, after=after, limit=limit)
+        titles = NONE if as_json else titles_of(client)
     note_latest(len(entries), limit, "entries")
-    if options["as_json"]:
-        for each in entries:
-            if each.kind == "disclosed":
-                click.echo(history_line(each))
-    else:
+    if not as_json:
         click.echo(ledger_text(entries, titles))
+    for each in entries:
+        if as_json and each.kind == "disclosed":
+            click.echo(history_line(each))
 
 
 def note_latest(shown: int, limit: int, what: str) -> None:
@@ -129,16 +116,12 @@ def history_line(entry: Entry) -> str:
 
 def ledger_text(entries: list[Entry], titles: Titles) -> str:
     """Return entries as a table."""
-    if not entries:
-        return "Nothing was sent."
-    return table(LEDGER, [_entry_row(each, titles) for each in entries])
-
-
-def _entry_row(entry: Entry, titles: Titles) -> tuple[str, ...]:
-    what = "; ".join(facts(entry.disclosed, titles)) or "nothing"
-    what = "marked as having forgotten everything" if entry.kind == "forgotten" else what
-    recipient, query, shown = map(printable, (entry.recipient, entry.query, what))
-    return (str(entry.number), moment(entry.at), recipient, query, shown)
+    rows = []
+    for each in entries:
+        what = "; ".join(facts(each.disclosed, titles)) or "nothing"
+        what = FORGOTTEN if each.kind == "forgotten" else what
+        rows.append((str(each.number), moment(each.at), each.recipient, each.query, what))
+    return table(LEDGER, rows) or "Nothing was sent."
 
 
 @requests.command(name="list")
@@ -176,19 +159,16 @@ def requests_text(found: list[Handled], titles: Titles, *, explain: bool) -> str
     for each in found:
         texts = (moment(each.at), each.recipient, each.query, outcome_of(each, titles))
         figures = (bits(each.utility_bits), people(each.people_left)) if explain else ()
-        rows.append((*map(printable, texts), *figures))
-    columns = (*REQUESTS, *FIGURES) if explain else REQUESTS
-    units = [paragraph(UNITS)] if explain else []
-    return "\n\n".join([strong(paragraph(head)), table(columns, rows), *units])
+        rows.append((*texts, *figures))
+    if explain:
+        return page(head, table((*REQUESTS, *FIGURES), rows), paragraph(UNITS))
+    return page(head, table(REQUESTS, rows))
 
 
 @requests.command()
 @json_option
 def recipients(*, as_json: bool) -> None:
-    """List who knows what about you, the latest first.
-
-    The last column says how many people look like you to each: at first, in between, and now.
-    """
+    """List who knows what about you, the latest first."""
     with door() as client:
         found: list[Recipient] = client.call("recipients")
         titles = NONE if as_json else titles_of(client)
@@ -199,33 +179,23 @@ def recipients_text(found: list[Recipient], titles: Titles) -> str:
     """Return recipients as a table."""
     if not found:
         return "Nobody knows anything about you."
-    them = "recipient knows" if len(found) == 1 else "recipients know"
-    most = found[0].people
-    whole = f", of {counted(most, 'person', 'people')} in the model"
-    same = all(each.people == most for each in found)
-    head = f"{len(found):,} {them} something about you{whole if same else ''}."
+    known = "recipient knows" if len(found) == 1 else "recipients know"
+    sizes = {each.people for each in found}
+    whole = f" of the {people(sizes.pop())} people in the model" if len(sizes) == 1 else ""
     rows = []
     for each in found:
+        sites = "" if each.sites == [each.pool] else f": {', '.join(each.sites)}"
+        name = f"{each.pool}{sites}{' (blocked)' if each.blocked else ''}"
         held_ = ", ".join(titled(each.held, titles)) or "nothing"
-        rows.append((printable(_name(each)), f"{each.requests:,}", printable(held_), _left(each)))
-    return f"{strong(paragraph(head))}\n\n{table(HOLDERS, rows)}"
-
-
-def _name(recipient: Recipient) -> str:
-    """Return who it is, by way of which sites a group was told, and whether it is blocked."""
-    alone = recipient.sites == [recipient.pool]
-    sites = "" if alone else f": {', '.join(recipient.sites)}"
-    return f"{recipient.pool}{sites}{' (blocked)' if recipient.blocked else ''}"
-
-
-def _left(recipient: Recipient) -> str:
-    """Return how many people were left at first, and are now, with what was between."""
-    counts = [each.people_left for each in recipient.history]
-    now = f"{recipient.people_left:,}"
-    if counts == [recipient.people_left]:
-        return now
-    line = sparkline(counts, recipient.people)
-    return " ".join(each for each in (f"{counts[0]:,}", line, now) if each)
+        now, counts = f"{each.people_left:,}", [past.people_left for past in each.history]
+        if counts != [each.people_left]:
+            now = " ".join(filter(None, (f"{counts[0]:,}", sparkline(counts, each.people), now)))
+        rows.append((name, f"{each.requests:,}", held_, now))
+    return page(
+        f"{len(found):,} {known} something about you.",
+        table(HOLDERS, rows),
+        paragraph(f"look like you: how many{whole} do so to the recipient, at first and now."),
+    )
 
 
 @requests.command()
@@ -244,15 +214,13 @@ def knows(recipient: str, *, as_json: bool) -> None:
 
 def held_text(found: Held, titles: Titles) -> str:
     """Return what a recipient holds as a page, how much that tells on top."""
-    parts = [strong(paragraph(printable(held(found, titles))))]
     rows = []
     for name, value in found.values.items():
         title = titles.get(name, name)
         since = moment(found.since[name]) if name in found.since else ""
-        rows.append((printable(title), printable(value_title(value, title)), since))
-    parts += [table(KNOWN, rows)] if rows else []
-    parts += [paragraph(printable(inferred(each))) for each in found.inferred]
-    return "\n\n".join(parts)
+        rows.append((title, value_title(value, title), since))
+    guesses = [paragraph(inferred(each)) for each in found.inferred]
+    return page(held(found, titles), table(KNOWN, rows), *guesses)
 
 
 @requests.command()
@@ -265,11 +233,15 @@ def forget(recipient: str, *, yes: bool, as_json: bool) -> None:
     From then on it counts as knowing nothing, and so does its group. This deletes
     nothing: the ledger keeps what was sent.
     """
-    name = printable(recipient)
     if not yes:
-        click.echo(paragraph(MEANS.format(name)), err=True)
+        click.echo(paragraph(MEANS.format(recipient)), err=True)
     agree("Mark it as having forgotten you?", yes=yes)
     with door() as client:
         stated: Done = client.call("forget", Forget(recipient=recipient))
-    said = DONE if stated.done else NEVER
-    click.echo(record(stated) if as_json else paragraph(said.format(name)))
+        told: list[Recipient] = [] if stated.done else client.call("recipients")
+    text = DONE.format(recipient)
+    if not stated.done:
+        near = nearest(recipient, {name for each in told for name in (each.pool, *each.sites)})
+        meant = "" if near is None else f" Did you mean {near!r}?"
+        text = f"{recipient} was never sent anything, so there is nothing to forget.{meant}"
+    click.echo(record(stated) if as_json else paragraph(text))

@@ -4,12 +4,11 @@ import click
 from click.shell_completion import get_completion_class
 
 from agent.cli.daemon_client import door
-from agent.cli.options import OneOf, json_option, record
-from agent.cli.printing import facts, note, paragraph, printable, strong
+from agent.cli.options import Answer, OneOf, answers
+from agent.cli.printing import facts, note, page, paragraph
 from agent.cli.prompts import ask_for, method_options
 from agent.errors import VaultError
 from agent.paths import paths
-from agent.wire.client import Client
 from agent.wire.state import Method, PolicyStatus, Status, Unlock
 from agent.words.figures import counted, moment
 from agent.words.notices import model_line, running
@@ -21,109 +20,87 @@ VARIABLE = "_RETICENT_COMPLETE"  # click derives it from the name
 
 @click.command()
 @click.option("--socket", is_flag=True, help="Print where programs ask it, and nothing else.")
-@json_option
-def status(*, socket: bool, as_json: bool) -> None:
+@answers
+def status(*, socket: bool) -> Answer:
     """Show whether requests are answered.
 
     Also shows the policy and the models in use, and how many requests wait for you.
     """
     if socket:
         place = str(paths().query)
-        click.echo(record({"socket": place}) if as_json else place)
-        return
+        return Answer({"socket": place}, place)
     with door() as client:
-        found = client.call("status")
-    click.echo(record(found) if as_json else status_text(found))
+        found: Status = client.call("status")
+    return Answer(found, status_text(found))
 
 
 def status_text(status: Status) -> str:
     """Return how the daemon is as a page, whether requests are answered on top."""
-    return f"{strong(paragraph(printable(running(status))))}\n\n{facts(_facts(status))}"
-
-
-def _facts(status: Status) -> list[tuple[str, str]]:
-    policy = status.policy
-    lines = []
+    policy, lines = status.policy, []
     if status.entries is not None:
         lines.append(("ledger", counted(status.entries, "entry", "entries")))
     if status.vault:
-        lines.append(("locks itself", _lock(status.lock_after_minutes)))
+        minutes = status.lock_after_minutes
+        soon = f"after {minutes:g} minutes without a command or a search of yours"
+        lines.append(("locks itself", soon if minutes else "eight hours after the last command"))
     lines.append(("policy", _policy(policy, vault=status.vault)))
-    lines += [("problem", printable(each)) for each in policy.problems]
-    lines += [("model", printable(model_line(each))) for each in status.models]
-    pending = "; `reticent requests pending` lists it" if status.waiting else ""
-    lines.append(("waits for you", (str(status.waiting) if pending else "nothing") + pending))
+    lines += [("problem", each) for each in policy.problems]
+    lines += [("model", model_line(each)) for each in status.models]
+    waiting = f"{status.waiting}; `reticent requests pending` lists them"
+    lines.append(("waits for you", waiting if status.waiting else "nothing"))
     since = moment(status.started_at)
     lines.append(("daemon", f"version {status.version}, process {status.process}, since {since}"))
     notices = [status.notice] if status.notice is not None and not status.locked else []
-    return lines + [("note", printable(each)) for each in (*notices, *status.notes)]
-
-
-def _lock(minutes: float) -> str:
-    if not minutes:
-        return "eight hours after the last command"
-    return f"after {minutes:g} minutes without a command or a search of yours"
+    lines += [("note", each) for each in (*notices, *status.notes)]
+    return page(running(status), facts(lines))
 
 
 def _policy(policy: PolicyStatus, *, vault: bool) -> str:
     """Return where the policy is and what is in use of it; `init` makes one with the vault."""
-    path = printable(policy.path)
+    path = policy.path
     if not policy.in_use and not policy.problems:
         return f"none: {write_policy(path)}" if vault else f"none; it would be {path}"
     if not policy.in_use:
         return f"{path}: not in use"
     read = "" if policy.loaded_at is None else f", read {moment(policy.loaded_at)}"
-    good = "; as it was when it was last right" if policy.problems else ""
-    return f"{path}: {counted(policy.rules, 'rule')}{read}{good}"
+    stale = "; its last good version is in use" if policy.problems else ""
+    return f"{path}: {counted(policy.rules, 'rule')}{read}{stale}"
 
 
 @click.command()
-@json_option
-def lock(*, as_json: bool) -> None:
+@answers
+def lock() -> Answer:
     """Close the vault, so that nothing is sent."""
     with door() as client:
-        found = client.call("lock")
-    click.echo(record(found) if as_json else paragraph(printable(running(found))))
+        found: Status = client.call("lock")
+    return Answer(found, paragraph(running(found)))
 
 
 @click.command()
 @method_options
-@json_option
-def unlock(method: Method, *, as_json: bool) -> None:
+@answers
+def unlock(method: Method) -> Answer:
     """Open the vault, so that requests are answered.
 
     It asks for the passphrase; without a terminal, it reads one line of the standard input.
     """
     with door() as client:
-        found = _unlocked(client, method)
-    if as_json:
-        click.echo(record(found))
-        return
-    click.echo(paragraph(printable(running(found))))
-    for each in ([found.notice] if found.notice else []) + found.notes:
+        found: Status = client.call("status")
+        if not found.vault and found.notice is None:
+            raise VaultError("there is no vault yet", "make one with `reticent init`")
+        notes = ["the vault was already open; the secret was not checked"]
+        if found.locked:
+            found = client.call("unlock", Unlock(method=method, secret=ask_for(method)))
+            notes = ([found.notice] if found.notice else []) + found.notes
+    for each in notes:
         note(each)
-
-
-def _unlocked(client: Client, method: Method) -> Status:
-    """Return how the daemon is once it is open; no secret is asked for where that changes nothing.
-
-    VaultError where there is no vault.
-    """
-    status: Status = client.call("status")
-    if not status.vault and status.notice is None:
-        raise VaultError("there is no vault yet", "make one with `reticent init`")
-    if not status.locked:
-        note("the vault was open already; the secret was not checked")
-        return status
-    opened: Status = client.call("unlock", Unlock(method=method, secret=ask_for(method)))
-    return opened
+    return Answer(found, paragraph(running(found)))
 
 
 @click.command()
 @click.argument("shell", type=OneOf(["bash", "zsh", "fish"]), metavar="bash|zsh|fish")
-@json_option
-@click.pass_context
-def completion(context: click.Context, /, shell: str, *, as_json: bool) -> None:
+@answers
+def completion(shell: str) -> Answer:
     """Print what makes a shell complete the commands and options of reticent.
 
     \b
@@ -134,5 +111,6 @@ def completion(context: click.Context, /, shell: str, *, as_json: bool) -> None:
     found = get_completion_class(shell)
     if found is None:
         raise AssertionError(shell)
-    script = found(context.find_root().command, {}, NAME, VARIABLE).source()
-    click.echo(record({"shell": shell, "script": script}) if as_json else script)
+    program = click.get_current_context().find_root().command
+    script = found(program, {}, NAME, VARIABLE).source()
+    return Answer({"shell": shell, "script": script}, script)

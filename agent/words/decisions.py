@@ -15,6 +15,10 @@ UNCOVERED = "none of the model's known queries"
 HOW_TO_COVER = "`reticent model info` lists the known queries of a model"
 FEW = 12  # attributes that are named one by one
 NAMED = 3  # queries that are named, of those that an attribute is planned for
+NOT_TRIED = {  # why nothing could be sent, by a reason that some attribute has
+    "not asked for": "none of the facts asked for can be sent",
+    "not set": "you have set none of the facts that may be sent",
+}
 PLANNED = ("in the plan", "planned for other requests")
 PROVIDED = "provided each further fact helps less than the one before, which is not proven"
 LOOSE = "such bounds are loose, and small shares normal"
@@ -162,12 +166,10 @@ def _why_nothing(decided: Decided) -> str:
         for each in decided.outcomes
         if each.gain_bits is not None and each.name not in decided.ask
     ]
-    if not tried and any(each.reason == "not set" for each in decided.outcomes):
-        return "you have set none of the facts that may be sent"
     if not tried:
-        return (
-            "your rules allow nothing without asking" if decided.ask else "your rules allow nothing"
-        )
+        reasons = {each.reason for each in decided.outcomes}
+        allowed = f"your rules allow nothing{' without asking' if decided.ask else ''}"
+        return next((why for reason, why in NOT_TRIED.items() if reason in reasons), allowed)
     if decided.mode == "standing":
         return "nothing in the set for every request may be sent now"
     limits = [each.limit for each in tried if each.limit and each.net_bits > 0]

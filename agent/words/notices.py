@@ -54,9 +54,13 @@ def verdict_of(handled: Handled, titles: Titles = NONE) -> str:
     to = whom(handled)
     if handled.kind == "nothing":
         return f"Sent nothing to {to}: {why_nothing(handled)}."
-    many = counted(len(handled.disclosed), "fact")
-    left = "" if handled.people_left is None else f"; {alike(handled.people_left)}"
-    return f"Sent {many} to {to}: {listed(titled(handled.disclosed, titles))}{left}."
+    return sent_to(to, handled.disclosed, titles, handled.people_left)
+
+
+def sent_to(to: str, names: Sequence[str], titles: Titles = NONE, left: float | None = None) -> str:
+    """Return what was sent and to whom; ``left``: how many people still look like the user."""
+    many, who = counted(len(names), "fact"), "" if left is None else f"; {alike(left)}"
+    return f"Sent {many} to {to}: {listed(titled(names, titles))}{who}."
 
 
 def outcome_of(handled: Handled, titles: Titles = NONE) -> str:

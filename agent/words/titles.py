@@ -104,6 +104,18 @@ def value_title(value: str, attribute: str = "") -> str:
     return f"{text} {unit[1]}" if unit else text
 
 
+def question(title: str) -> str:
+    """Return the question that a value answers, by the title of its attribute."""
+    first, _, rest = title.partition(" ")
+    if first in ("interested", "enrolled", "looking"):
+        return f"Are you {title}?"
+    if first == "works" and rest.startswith("as "):
+        rest = rest.replace("as ", "as a ", 1)
+    if first in ("works", "programs", "feels"):
+        return f"Do you {first.removesuffix('s')} {rest}?"
+    return f"{title[:1].upper()}{title[1:]}: which fits you?"
+
+
 def fact(title: str, value: str) -> str:
     """Return an attribute with its value: interested in .NET: no."""
     return f"{title}: {value_title(value, title)}"

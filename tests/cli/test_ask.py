@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from agent.cli.ask import UNDECIDED as SENTENCES
 from agent.errors import ModelError
-from agent.wire.decide import UNDECIDED, Answer, Ask, Explained
+from agent.wire.decide import Answer, Ask, Code, Explained
+from agent.words.outcomes import WHY_NOTHING
 from tests.cli.conftest import Run
 from tests.cli.daemon import (
     ANSWER,
@@ -23,6 +23,7 @@ from tests.cli.policing import REGION
 from tests.wire.fake import FakeDaemon, says
 
 ASK = ("ask", "weather.example", "weather")
+VERDICT = "Sent 1 fact to weather.example: region; about 20 people still look like you."
 
 
 def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> None:
@@ -30,18 +31,16 @@ def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> N
     ran = run(*ASK, "--explain")
     assert (ran.code, ran.err) == (0, "")
     said = " ".join(ran.out.split())
-    assert said.startswith(SUMMARY.headline)
+    assert said.startswith(VERDICT)
     assert 'region coast header Shared-Attributes: region="coast"' in said
-    assert "recorded entry 13 of the ledger, as told to weather.example" in said
-    assert (
-        "people 20 fit your actual answer; the number above is the average over all answers" in said
-    )
+    assert "recorded entry 13 of the ledger, as sent to weather.example" in said
+    assert "people 20 in the model village fit all that it knows" in said
     assert max(map(len, ran.out.splitlines())) <= 80
     decided = ("decide", {"body": Ask(recipient="weather.example", query="weather")})
     assert fake.calls == [decided, ("attributes", {})]
     plain = " ".join(run(*ASK).out.split())
-    assert plain.startswith(SUMMARY.headline)
-    assert not any(word in plain for word in ("recorded", "expected number"))
+    assert plain.startswith(VERDICT)
+    assert "recorded" not in plain
 
 
 def test_facts_have_their_titles(run: Run, fake: FakeDaemon) -> None:
@@ -78,9 +77,9 @@ def test_the_page_says_what_the_query_was_read_as(
 
 def test_nothing_to_attach_is_said(run: Run, fake: FakeDaemon) -> None:
     """That is an answer as well."""
-    nothing = changed(SUMMARY, utility_bits=0)
+    nothing = changed(SUMMARY, headline="Send nothing: one of your rules blocks it.")
     fake.handlers["decide"] = says(Answer(code="blocked", summary=nothing))
-    assert "Nothing is attached.\n" in run(*ASK).out
+    assert run(*ASK).out.startswith("Sent nothing: one of your rules blocks it.\n")
 
 
 @pytest.mark.parametrize(
@@ -89,18 +88,16 @@ def test_nothing_to_attach_is_said(run: Run, fake: FakeDaemon) -> None:
 def test_what_the_user_prefers_not_to_say_is_no_success(
     run: Run, fake: FakeDaemon, names: list[str], said: str
 ) -> None:
-    """Nothing is attached, and that stands first; how well it would have served comes after."""
+    """Nothing is attached, and that stands first."""
     silent = Answer(code="answered", unspecified=names, id=13, summary=SUMMARY)
     fake.handlers["decide"] = says(silent)
     ran = run(*ASK)
     page = " ".join(ran.out.split())
-    first = f"Nothing is attached: you prefer not to say {said} decided {SUMMARY.headline}"
-    assert page.startswith(first)
+    assert page.startswith(f"Sent nothing to weather.example: you prefer not to say {said}")
     assert "an answer too" in page
-    assert page.count("Nothing is attached") == 1
     assert max(map(len, ran.out.splitlines())) <= 80
     fake.handlers["decide"] = says(changed(ANSWER, unspecified=names))
-    assert " ".join(run(*ASK).out.split()).startswith(SUMMARY.headline)
+    assert " ".join(run(*ASK).out.split()).startswith(VERDICT)
 
 
 def test_what_waits_is_named_with_what_to_say(run: Run, fake: FakeDaemon) -> None:
@@ -149,27 +146,30 @@ def test_a_name_that_the_model_lacks_is_noted(
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("locked", ("the vault is locked", "`reticent unlock`")),
-        ("no policy", ("there is no policy in use", '`preset = "balanced"` into /home/u/policy')),
-        ("no model", ("the model that the policy asks for", "`reticent model add`")),
-        ("unfit", ("the model does not fit", "`reticent requests knows`")),
-        ("failed", ("the daemon could not decide", "state/daemon.log where")),
+        ("locked", "`reticent unlock`"),
+        ("no policy", '`preset = "balanced"` into /home/u/policy'),
+        ("no model", "`reticent model add`"),
+        ("unfit", "`reticent requests knows`"),
+        ("failed", "state/daemon.log"),
+        ("not https", "https address"),
+        ("too many", "in a minute"),
+        ("too many from pages", "in a minute"),
     ],
 )
 @pytest.mark.parametrize("dry", [(), ("--dry-run",)], ids=["", "dry"])
 def test_what_was_not_decided_is_an_error(
-    run: Run, fake: FakeDaemon, code: str, said: tuple[str, str], dry: tuple[str, ...]
+    run: Run, fake: FakeDaemon, code: Code, said: str, dry: tuple[str, ...]
 ) -> None:
     """Whoever sends the request sees it by the exit code; a program by the code as well."""
+    ends = 2 if code == "not https" else 1
     answer = msgspec.convert({"code": code}, Answer)
     explained = changed(EXPLAINED, code=code)
     fake.handlers |= {"decide": says(answer), "explain": says(explained)}
-    error, hint = run(*ASK, *dry).refusal(code=1)
-    assert error.startswith(said[0])
-    assert error.endswith("so nothing may be attached")
-    assert said[1] in hint
+    error, hint = run(*ASK, *dry).refusal(code=ends)
+    assert error == f"nothing may be attached: {WHY_NOTHING[code]}"
+    assert said in hint
     ran = run(*ASK, *dry, "--json")
-    assert (ran.code, ran.err) == (1, "")
+    assert (ran.code, ran.err) == (ends, "")
     assert msgspec.json.decode(ran.out)["code"] == code
 
 
@@ -177,7 +177,7 @@ def test_what_is_in_the_way_is_looked_at(run: Run, fake: FakeDaemon) -> None:
     """Where there is no vault, none is opened; where a policy is wrong, none is to be made."""
     fake.handlers["decide"] = says(Answer(code="locked"))
     fake.handlers["status"] = says(changed(LOCKED, vault=False))
-    said = ("there is no vault yet, so nothing may be attached", "make one with `reticent init`")
+    said = ("nothing may be attached: there is no vault yet", "make one with `reticent init`")
     assert run(*ASK).refusal(code=1) == said
     fake.handlers["decide"] = says(Answer(code="no policy"))
     wrong = changed(POLICY, in_use=False, problems=["3: lambda: no number"])
@@ -236,7 +236,7 @@ def test_nothing_that_was_asked_steers_the_terminal(run: Run, fake: FakeDaemon) 
     [
         (["ask"], "missing argument 'RECIPIENT'", "--help"),
         (["ask", "a.example"], "missing argument 'QUERY'", "--help"),
-        (["ask", "a.example", " "], "the query is empty", "reticent ask books.example"),
+        (["ask", "a.example", " "], "the query is empty", "as in 'version control'"),
         ([*ASK, "--only", "region"], "unknown option '--only'", "did you mean '--only-names'?"),
     ],
 )
@@ -258,8 +258,3 @@ def test_rules_older_than_the_file_are_noted(
     ran = run(*ASK, *more)
     assert ran.code == 0
     assert "the rules before it are in use; `reticent policy check` lists them" in ran.err
-
-
-def test_whatever_is_not_decided_has_its_words() -> None:
-    """On the command line."""
-    assert {*SENTENCES} == UNDECIDED

@@ -62,7 +62,7 @@ def test_a_new_secret_is_asked_for_until_it_is_the_same_twice(
     prompts = terminal(monkeypatch, "one", "two", "three", "three")
     assert ask_new_secret("Passphrase", says(None)) == "three"
     assert prompts == ["Passphrase", "The same again"] * 2
-    assert capsys.readouterr() == ("", "These are not the same; once more.\n")
+    assert capsys.readouterr() == ("", "These differ; try again.\n")
 
 
 def test_a_new_secret_that_is_no_good_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:

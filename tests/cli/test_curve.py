@@ -119,7 +119,7 @@ def test_thinned(count: int) -> None:
     ("options", "error", "hint"),
     [
         ([], "a curve is that of one query or of all", "give --query TEXT, or --all"),
-        (["--query", " "], "a curve is that of one query", "give --query TEXT, or --all"),
+        (["--query", " "], "the query is empty", "as in --query"),
         (["--query", "weather", "--all"], "a curve is that of one query", "in its place"),
         (["--query", "knee pain"], "the model does not know this query", "with --all"),
         (["--query", "weather", "--lambda", "-1"], "lambda cannot be -1", "a finite number"),

@@ -41,7 +41,7 @@ KEYS = {
     "pending": type(None),
     "because": dict,
 }
-ATTRIBUTE_KEYS = (
+ATTRIBUTE_KEYS = [
     "name",
     "disclosed",
     "gain_bits",
@@ -50,7 +50,7 @@ ATTRIBUTE_KEYS = (
     "because",
     "limit",
     "serves",
-)
+]
 
 
 def test_the_object_has_these_keys_of_these_types(run: Run, village: Path) -> None:
@@ -113,17 +113,8 @@ def test_every_option_reaches_the_terms(
 
 def test_the_metric_k_anonymity_counts_to_a_hundred_by_default(run: Run, village: Path) -> None:
     """In a village of 60 everybody is then among too few; with a k of 3 nobody is."""
-    ask = (
-        "model",
-        "decide",
-        "--model",
-        village,
-        "--query",
-        "weather",
-        "--cost",
-        "k-anonymity",
-        "--json",
-    )
+    ask = ("model", "decide", "--json", "--model", village, "--query", "weather", "--cost")
+    ask = (*ask, "k-anonymity")
     assert run(*ask).record["identifiability"] == 1
     assert run(*ask, "--k", "3").record["identifiability"] == 0
 
@@ -160,17 +151,8 @@ def test_an_unknown_query_gets_nothing_and_is_told_so(run: Run, village: Path) -
 
 def test_a_huge_price_still_fits_the_page(run: Run, village: Path) -> None:
     """Three hundred digits of a cost help nobody."""
-    ran = run(
-        "model",
-        "decide",
-        "--explain",
-        "--model",
-        village,
-        "--query",
-        "weather",
-        "--lambda",
-        "1e300",
-    )
+    ask = ("model", "decide", "--explain", "--model", village, "--query", "weather")
+    ran = run(*ask, "--lambda", "1e300")
     assert ran.code == 0
     assert max(map(len, ran.out.splitlines())) <= 80
 

@@ -201,7 +201,7 @@ def test_everything_is_asked(answering: Begin) -> None:
     assert ran.code == 0
     assert "The passphrase is too short" in ran.err
     assert "No passphrase was given: type one, or leave with Ctrl-C." in ran.err
-    assert "These are not the same" in ran.err
+    assert "These differ; try again." in ran.err
     assert "That is not one of the answers: type a number from 0 to" in " ".join(ran.err.split())
     assert "no such'" not in ran.err
     assert preset() == "strict"
@@ -210,7 +210,7 @@ def test_everything_is_asked(answering: Begin) -> None:
     assert kept() == {"so2017": {"int_dotnet": "yes", "region": first}}
     assert [each.kind for each in key_slots(here())] == ["passphrase", "recovery", "keyring"]
     assert "western" not in ran.out
-    assert "1 of 12: interested in .NET" in ran.err
+    assert "1 of 12: Are you interested in .NET?" in ran.err
     assert "`reticent profile edit` has the other 30 questions" in " ".join(ran.err.split())
 
 

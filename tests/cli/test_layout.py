@@ -29,6 +29,7 @@ def test_numbers_stand_to_the_right() -> None:
     """So that their digits are below each other."""
     text = table([Column("name"), Column("bits", right=True)], [("a", "1.5"), ("bcd", "22.5")])
     assert text == "  name  bits\n  a      1.5\n  bcd   22.5"
+    assert table([Column("name")], []) == facts([]) == ""
 
 
 @settings(max_examples=30)

@@ -70,7 +70,8 @@ def test_what_waits_can_be_dismissed(run: Run, fake: FakeDaemon, options: list[s
     """Which rules nothing; one after the other, or all."""
     assert run("requests", "pending", "--dismiss", *options).code == 0
     looked: tuple[str, dict[str, Any]] = ("reviews", {})
-    assert fake.calls == [looked, ("dismiss", {"id": 3}), ("dismiss", {"id": 4}), looked]
+    gone = [("dismiss", {"id": 3}), ("dismiss", {"id": 4})]
+    assert fake.calls == [looked, *gone, looked, ("attributes", {})]
 
 
 def test_of_what_is_not_there_nothing_is_dismissed(run: Run, fake: FakeDaemon) -> None:
@@ -100,7 +101,8 @@ def test_every_word_reaches_the_daemon(
     assert (ran.code, ran.err) == (0, "")
     shown = {"names": REVIEW.names, "pool": REVIEW.pool}
     expected = msgspec.convert({"decided": decided, **shown, **fields}, Verdict)
-    assert fake.calls == [("reviews", {}), ("verdict", {"body": expected, "id": 3})]
+    told = ("verdict", {"body": expected, "id": 3})
+    assert fake.calls == [("reviews", {}), told, ("attributes", {})]
     names = " and ".join(fields.get("names", REVIEW.names))
     whom = "everyone" if "about" in fields else "weather.example"
     verb = "may be sent to" if decided == "approve" else "will not be sent to"
@@ -143,10 +145,11 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
                 )
             ]
         ),
+        ("attributes", {}),
     ]
     assert "hobby and shoe_size will not be sent to weather.example until" in ran.out
     assert "region will not be sent to weather.example until the daemon restarts." in ran.out
-    assert "What it offers to use still waits, to be settled by ID: 8." in ran.out
+    assert "What it asks for still waits: settle it by ID: 8." in ran.out
     made = run("requests", "approve", "--from", "weather.example", "--json").record
     assert [each["id"] for each in made["ruled"]] == [3, 7]
     assert made["offers"] == [8]

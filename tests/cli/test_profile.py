@@ -20,7 +20,7 @@ from tests.wire.fake import FakeDaemon, says
 
 TEXT = 'region = "coast"\nhobby = "yes"\n'
 VALUES = "agent.cli.profile"
-BACK = "`reticent requests undo` reverts that until the vault is locked."
+BACK = "`reticent profile undo` reverts this until the vault is locked."
 OLDER = Changed(
     changes=[
         ValueChange(model="village", name="region", was_set=True, is_set=True),
@@ -94,8 +94,8 @@ def test_values_are_set_and_unset(
     given(monkeypatch, "region=coast\n\n shoe_size = s 1 \r\n")
     ran = run("profile", "set", "--stdin", "--model", "village")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out == f"Set region and shoe_size.\n{BACK}\n"
-    assert run("profile", "unset", "region", "hobby").out == f"Unset region and hobby.\n{BACK}\n"
+    assert ran.out == f"Set: region and shoe_size.\n{BACK}\n"
+    assert run("profile", "unset", "region", "hobby").out == f"Unset: region and hobby.\n{BACK}\n"
     given(monkeypatch, "\ufeffregion=coast")
     record = run("profile", "set", "--stdin", "--json").record
     assert record == msgspec.to_builtins(CHANGED)
@@ -173,7 +173,7 @@ def test_an_export_is_private_and_can_be_read_again(
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert tomllib.loads(file.read_text()) == {"village": {"region": "coast"}}
     ran = run("profile", "import", file, "--yes")
-    assert (ran.code, ran.out) == (0, f"Set 1 value of village.\n{BACK}\n")
+    assert (ran.code, ran.out) == (0, f"Set 1 fact of village.\n{BACK}\n")
     assert done(village_only) == [ProfileChange(models={"village": {"region": "coast"}})]
     before = file.read_bytes()
     for arguments in (["--yes"], []):
@@ -273,7 +273,7 @@ def test_what_a_file_takes_away_is_said(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "own.toml"
     file.write_text('region = "coast"')
     ran = run("profile", "import", file, "--replace", "--yes")
-    assert ran.out == f"Set 1 value of village. Unset hobby of village.\n{BACK}\n"
+    assert ran.out == f"Set 1 fact of village. Unset hobby of village.\n{BACK}\n"
 
 
 def test_an_import_shows_what_it_changes_and_asks(
@@ -293,7 +293,7 @@ def test_an_import_shows_what_it_changes_and_asks(
     assert done(village_only) == []
     asked: list[str] = []
     monkeypatch.setattr(f"{VALUES}.agree", lambda question, **_: asked.append(question))
-    assert "`reticent requests undo`" in run("profile", "import", file).out
+    assert "`reticent profile undo`" in run("profile", "import", file).out
     assert asked == ["Make these changes?"]
     assert len(done(village_only)) == 1
     village_only.handlers["change_profile"] = says(Changed())
@@ -316,9 +316,9 @@ def test_values_are_asked_for_with_the_choices_numbered(
     answering(monkeypatch, "sesame", "9", "2", "")
     ran = run("profile", "set", "region", "hobby")
     assert ran.code == 0
-    assert ran.out == f"Set region.\n{BACK}\n"
-    assert "1 coast  2 hills" in ran.err
-    assert "0 prefer not to say" in ran.err
+    assert ran.out == f"Set: region.\n{BACK}\n"
+    assert "  1  coast\n  2  hills\n" in ran.err
+    assert "  0  prefer not to say\n" in ran.err
     assert "That is not one of the answers: type a number from 0 to" in ran.err
     assert "sesame" not in ran.out + ran.err
     answering(monkeypatch, "1", "-")

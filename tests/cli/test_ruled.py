@@ -147,7 +147,7 @@ def test_a_model_that_is_not_at_hand_is_asked_for(run: Run, ask: Decide) -> None
     said = run("model", "decide", *rest).refusal()
     assert said == (
         "'the top of the file' asks for the model 'elsewhere'",
-        "say with --model where its file is",
+        "name its file with --model",
     )
 
 

@@ -72,7 +72,7 @@ def test_the_page_says_what_there_is(run: Run, fake: FakeDaemon) -> None:
     assert "locks itself after 15 minutes without a command" in said
     assert "policy /home/u/policy.toml: 4 rules, read 20" in said
     assert "model village: 4 attributes, 2 queries; comes with reticent" in said
-    assert "waits for you 2; `reticent requests pending` lists it" in said
+    assert "waits for you 2; `reticent requests pending` lists them" in said
     assert "version 0.1.0, process 4711" in said
 
 
@@ -88,7 +88,7 @@ def test_what_is_wrong_is_said(run: Run, fake: FakeDaemon) -> None:
         STATUS, policy=broken, models=models, notes=["no witness"], lock_after_minutes=0
     )
     said = " ".join(page(run, fake, never).split())
-    assert "as it was when it was last right problem 3: lambda: no number problem" in said
+    assert "its last good version is in use problem 3: lambda: no number problem" in said
     assert f"model {LONG}cannotbeused:altered".replace(" ", "") in said.replace(" ", "")
     assert "town: 4 attributes, 2 queries; signed with ed25519:00" in said
     assert "field: 4 attributes, 2 queries; not signed" in said

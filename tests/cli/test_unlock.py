@@ -53,7 +53,7 @@ def test_an_open_vault_asks_for_nothing(run: Run) -> None:
     """It says how it is, and that this says nothing of the secret."""
     ran = run("unlock")
     assert ran.out == "Unlocked: requests are answered.\n"
-    assert ran.err == "reticent: note: the vault was open already; the secret was not checked\n"
+    assert ran.err == "reticent: note: the vault was already open; the secret was not checked\n"
     assert msgspec.convert(run("unlock", "--json").record, Status) == STATUS
 
 

@@ -83,7 +83,7 @@ def test_the_page_has_both_sets_and_every_attribute(run: Run, weighs: FakeDaemon
     assert (ran.code, ran.err) == (0, "")
     lines = told(ran.out)
     assert " ".join(ran.out.split()).startswith(WEIGHED.headline)
-    assert "leaves 0.412 0.100 20 - region" in lines
+    assert "decided 0.412 0.100 20 - region" in lines
     assert "what if 0.500 0.250 9.8 k region, hobby" in lines
     places = [
         next(place for place, line in enumerate(lines) if line.startswith(each))
@@ -107,9 +107,9 @@ def test_what_is_dropped_is_marked(run: Run, weighs: FakeDaemon) -> None:
     rows = [msgspec.structs.replace(each, inside=False) for each in WEIGHED.rows]
     weighs.handlers["whatif"] = says(changed(WEIGHED, rows=rows, weighed=LEAVES))
     lines = told(run("requests", "whatif", "--explain", "--entry", "3").out)
-    assert any(line.startswith("region gone +0.400 0.100 9.8 auto told; today:") for line in lines)
+    assert any(line.startswith("region gone +0.400 0.100 9.8 auto sent; today:") for line in lines)
     assert "shoe_size - +0.200 1.500 1 never never sent" in lines
-    assert "told 0.412 0.100 20 - region" in lines
+    assert "sent 0.412 0.100 20 - region" in lines
     assert not any(line.startswith("what if") for line in lines)
 
 
