@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import agent.wire.routes  # noqa: F401  (which imports every message)
 from agent import errors
-from agent.daemon.boundary import reader
+from agent.daemon.boundary import message_of
 from agent.errors import RefusedError, ReticentError, UsageError, misfit, nearest, reason
 from agent.wire.base import LONGEST_HOST, LONGEST_QUERY, Message
 from agent.wire.routes import ROUTES, Route
@@ -186,13 +186,13 @@ def filled(kind: Any) -> Any:  # noqa: ANN401  (a type, and what fits it)
 @pytest.mark.parametrize("route", TAKING, ids=lambda route: route.name)
 def test_a_call_with_one_odd_member_is_refused_in_our_words(route: Route) -> None:
     """Each member of each call in turn, with all that it could not be."""
-    read, said = reader(route), []
+    decoder, said = msgspec.json.Decoder(route.takes), []
     kinds = get_args(route.takes) or (route.takes,)
     for kind in kinds:
         for name in (*kind.__struct_fields__, MARK):
             for odd in ODD:
                 try:
-                    read(json.dumps(filled(kind) | {name: odd}).encode())
+                    message_of(json.dumps(filled(kind) | {name: odd}).encode(), decoder)
                 except RefusedError as error:
                     said.append(error.what)
     assert len(said) > len(ODD)
@@ -220,7 +220,7 @@ def test_a_request_that_does_not_fit(body: object, what: str) -> None:
     """As whoever wrote it would want to read."""
     [decide] = [each for each in TAKING if each.name == "decide"]
     with pytest.raises(RefusedError) as refused:
-        reader(decide)(json.dumps(body).encode())
+        message_of(json.dumps(body).encode(), msgspec.json.Decoder(decide.takes))
     assert refused.value.what == what
 
 
@@ -228,5 +228,5 @@ def test_a_request_that_does_not_fit(body: object, what: str) -> None:
 def test_what_is_no_json(data: bytes) -> None:
     """In one sentence."""
     with pytest.raises(RefusedError) as refused:
-        reader(TAKING[0])(data)
+        message_of(data, msgspec.json.Decoder(TAKING[0].takes))
     assert refused.value.what == "the body is not valid JSON"

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
@@ -17,9 +18,9 @@ from agent.cli.options import Answer, OneOf, answers, json_option, record
 from agent.cli.printing import listing, paragraph, printable
 from agent.daemon.checks import Machine, listens
 from agent.daemon.doctor import examine
-from agent.daemon.events import Bus
+from agent.daemon.lifetime import Options
 from agent.daemon.loopback import TOKEN
-from agent.daemon.run import Options
+from agent.daemon.run import assembled
 from agent.daemon.run import run as run_daemon
 from agent.daemon.service import (
     Manager,
@@ -36,12 +37,14 @@ from agent.daemon.service import (
     stopping,
     write,
 )
-from agent.daemon.services import Services, assembled
 from agent.daemon.sockets import alone
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.files import private_folder
 from agent.paths import Paths, paths
 from agent.words.notices import health
+
+if TYPE_CHECKING:
+    from agent.daemon.api import Calls
 
 PORTS = click.IntRange(0, 65535)
 SECONDS = 20.0  # for the daemon to end
@@ -200,7 +203,7 @@ def run_(listen: int | None, origins: tuple[str, ...], *, as_json: bool) -> None
     for origin in origins:
         check_origin(origin)
 
-    def build(at: Paths, bus: Bus) -> Services:
+    def build(at: Paths) -> "Calls":
         """Say where it listens once it does, and only then look at policy and models."""
         token, vault = None if listen is None else str(at.state / TOKEN), at.vault.exists()
         lines = [f"Listening at {at.control} and {at.query}; Ctrl-C ends it."]
@@ -211,7 +214,7 @@ def run_(listen: int | None, origins: tuple[str, ...], *, as_json: bool) -> None
         places = {"control": str(at.control), "query": str(at.query), "log": str(at.log)}
         message = {**places, "token": token, "vault": vault}
         click.echo(record(message) if as_json else "\n".join(map(paragraph, lines)))
-        return assembled(at, bus)
+        return assembled(at)
 
     run_daemon(paths(), Options(listen=listen, origins=origins), build)
 

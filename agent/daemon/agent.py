@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,7 +23,7 @@ from agent.model.model import Model
 from agent.vault import secrets
 from agent.vault.disclosure_index import site_of
 from agent.vault.secrets import Secret
-from agent.vault.vault import Vault, accounts_of, unlock
+from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location, read_notice
 from agent.wire.state import ModelStatus, PolicyStatus, Status
 from policy.hosts import load_suffixes
@@ -55,11 +55,6 @@ async def open_in_thread(place: Location, secret: Secret) -> Vault:
         raise
 
 
-async def keyring_accounts(place: Location) -> list[str]:
-    """Return whose passwords in the keyring open a vault that is not open. Raises VaultError."""
-    return await asyncio.to_thread(accounts_of, place.vault)
-
-
 async def secret_from_keyring(names: Sequence[str]) -> Secret:
     """Return what the keyring has for accounts. Raises VaultError.
 
@@ -81,9 +76,21 @@ def _close_late(opening: asyncio.Future[Vault]) -> None:
         opening.result().close()
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What an agent is made of; ``place``: of the vault; ``started_at``: with a zone."""
+class _Floor(NamedTuple):
+    """A time that is not past, and by another clock, in seconds, since when that is so."""
+
+    at: datetime
+    since: float
+
+
+@dataclass(eq=False, slots=True)
+class Agent:
+    """What decides: ``vault`` is None while it is locked, and changes by one assignment.
+
+    ``place``: of the vault; ``started_at``: with a zone; ``locks``: how often it was to be locked;
+    ``trouble``: why the vault let no answer leave, None where it lets them; ``ahead``: of the
+    clock, the time by which all is decided.
+    """
 
     place: Location
     started_at: datetime
@@ -92,38 +99,13 @@ class Parts:
     consent: Consent
     sources: Sources
     bus: Bus
-
-
-class _Floor(NamedTuple):
-    """A time that is not past, and by another clock, in seconds, since when that is so."""
-
-    at: datetime
-    since: float
-
-
-class Agent:
-    """What decides: ``vault`` is None while it is locked, and changes by one assignment.
-
-    ``locks``: how often it was to be locked; ``trouble``: why the vault let no answer leave, None
-    where it lets them; ``ahead``: of the clock, the time by which all is decided.
-    """
-
-    def __init__(self, parts: Parts, vault: Vault | None = None) -> None:
-        self.parts = parts
-        self.place = parts.place
-        self.started_at = parts.started_at
-        self.rules = parts.rules
-        self.registry = parts.registry
-        self.consent = parts.consent
-        self.sources = parts.sources
-        self.bus = parts.bus
-        self.silent_requests = SilentRequests()
-        self.rates = Rates()
-        self.vault = vault
-        self.ahead = timedelta()
-        self._floor: _Floor | None = None
-        self.locks = 0
-        self.trouble: VaultError | None = None
+    vault: Vault | None = None
+    silent_requests: SilentRequests = field(default_factory=SilentRequests)
+    rates: Rates = field(default_factory=Rates)
+    ahead: timedelta = timedelta()
+    locks: int = 0
+    trouble: VaultError | None = None
+    _floor: _Floor | None = None
 
     def time(
         self, clock: Callable[[], datetime], since: Callable[[], float] = monotonic
@@ -144,6 +126,12 @@ class Agent:
         self.ahead = now - said
         return now
 
+    @property
+    def settings(self) -> DaemonSettings:
+        """The policy's settings of the daemon, or the defaults."""
+        policy = self.rules.policy
+        return DaemonSettings() if policy is None else policy.daemon
+
     def model_for(self, host: str, query: str, now: datetime) -> Model:
         """Return the model that the policy chooses for a request.
 
@@ -160,10 +148,6 @@ class Agent:
         """Look whether the policy has changed, and tell if it has."""
         if self.rules.check(now):
             self.bus.publish("policy")
-
-    async def fresh(self, clock: Callable[[], datetime]) -> None:
-        """Have the rules of the policy file in force, as `Rules.follow`, and tell of others."""
-        await self.rules.follow(clock, lambda: self.bus.publish("policy"))
 
     def guard(self) -> None:
         """Lock a vault that was replaced while it was open, once all of it is written aside.
@@ -189,19 +173,12 @@ class Agent:
         self.consent.opened(vault.items)
         policy, keys = self.rules.policy, self.rules.active.keys
         complete = policy is not None and self.registry.complete(policy.models, keys, now)
-        self.sources.opened(vault.items, self._of_requests(now), complete=complete)
+        self.sources.opened(vault.items, self.request_attributes(now), complete=complete)
 
-    def models_changed(self, vault: Vault, now: datetime) -> None:
-        """Tell the sources which request attributes the models have now; one may be back soon."""
-        self.sources.opened(vault.items, self._of_requests(now))
-
-    def _of_requests(self, now: datetime) -> frozenset[str]:
+    def request_attributes(self, now: datetime) -> frozenset[str]:
         """Return the names of the request attributes of all models that may be used."""
-        return frozenset(
-            each.name
-            for model in self.usable_models(now)
-            for each in model.attributes[model.persons :]
-        )
+        usable = self.usable_models(now)
+        return frozenset(each.name for m in usable for each in m.attributes[m.persons :])
 
     def lock(self) -> None:
         """Close the vault, if it is open; also where something cannot be written any more.
@@ -238,7 +215,7 @@ def assemble(paths: Paths, bus: Bus, now: datetime) -> Agent:
     """Return the agent of a machine, locked; nothing is read yet but the policy."""
     rules = PolicyFile(paths.policy)
     rules.check(now)
-    parts = Parts(
+    return Agent(
         place=Location.of(paths),
         started_at=now,
         rules=rules,
@@ -247,23 +224,20 @@ def assemble(paths: Paths, bus: Bus, now: datetime) -> Agent:
         sources=Sources(),
         bus=bus,
     )
-    return Agent(parts)
 
 
 def status_of(
     agent: Agent, policy: PolicyStatus, models: Sequence[ModelStatus], now: datetime
 ) -> Status:
     """Return how the daemon is; ``policy``, ``models``: how these are."""
-    vault, rules = agent.vault, agent.rules.policy
-    notice = read_notice(agent.place)
-    settings = DaemonSettings() if rules is None else rules.daemon
+    vault, notice = agent.vault, read_notice(agent.place)
     return Status(
         version=__version__,
         process=os.getpid(),
         started_at=agent.started_at,
         vault=agent.place.vault.exists(),
         locked=vault is None,
-        lock_after_minutes=settings.lock_after_minutes,
+        lock_after_minutes=agent.settings.lock_after_minutes,
         policy=policy,
         models=[*models],
         waiting=len(agent.consent.reviews(now)),
@@ -281,7 +255,8 @@ def _status_notes(
         yield f"{NO_POLICY}, so nothing is attached"
     for problem in policy.problems:
         yield f"{POLICY}{problem}"
-    for name in sorted(_wanted(agent) - {each.name for each in models}):
+    wanted = frozenset[str]() if agent.rules.policy is None else agent.rules.policy.models
+    for name in sorted(wanted - {each.name for each in models}):
         yield f"{POLICY}it names the model {name!r}, which is missing"
     for each in models:
         if each.problem is not None:
@@ -293,24 +268,17 @@ def _status_notes(
         what, hint = agent.trouble.what, agent.trouble.hint
         yield f"the last request could not be answered: {what} ({hint})"
     if agent.vault is not None:
-        if agent.ahead > MINUTE:
-            latest = agent.vault.ledger.latest or now
-            yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits follow that, not the clock"
-        yield from agent.vault.notes
-        yield from _misfits(agent, usable)
+        yield from _vault_notes(agent, agent.vault, usable, now)
 
 
-def _wanted(agent: Agent) -> frozenset[str]:
-    """Return the names of the models that the policy asks for."""
-    policy = agent.rules.policy
-    return frozenset() if policy is None else policy.models
-
-
-def _misfits(agent: Agent, usable: Sequence[Model]) -> Iterator[str]:
-    """Yield what the profile has and its model has not any more."""
-    if agent.vault is None:
-        return
+def _vault_notes(
+    agent: Agent, vault: Vault, usable: Sequence[Model], now: datetime
+) -> Iterator[str]:
+    """Yield what only an open vault shows."""
+    if agent.ahead > MINUTE:
+        latest = vault.ledger.latest or now
+        yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits follow that, not the clock"
+    yield from vault.notes
     for model in usable:
-        names = agent.vault.profile.misfits(model)
-        if names:
+        if names := vault.profile.misfits(model):
             yield f"{MISFIT}{model.id} lacks your values for {', '.join(names)}"

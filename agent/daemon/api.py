@@ -6,7 +6,7 @@ The body comes first, parameters by keyword. Each raises a ReticentError where i
 import asyncio
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -17,12 +17,13 @@ from agent import __version__
 from agent.daemon.agent import (
     Agent,
     Opening,
-    keyring_accounts,
+    assemble,
     open_in_thread,
     secret_from_keyring,
     status_of,
 )
 from agent.daemon.consent.reviews import own_search
+from agent.daemon.events import Bus
 from agent.daemon.handle import handle
 from agent.daemon.ledger_api import change, entries, forget, holding, opened, recipients, requested
 from agent.daemon.policy_api import attributes, calibration, edited, outcome, place_of, ruled
@@ -30,8 +31,9 @@ from agent.daemon.request_log import Asker
 from agent.daemon.what_if import curved, explained, weighed
 from agent.decision.tradeoff_curve import advanced
 from agent.errors import LockedError, UsageError, VaultError
+from agent.paths import Paths
 from agent.vault.secrets import Secret
-from agent.vault.vault import Vault
+from agent.vault.vault import accounts_of
 from agent.wire.base import Done
 from agent.wire.decide import Allow, Allowed, Answer, Ask, Clicked, Explained, Offer, Refuse
 from agent.wire.policy import (
@@ -55,7 +57,7 @@ from agent.wire.records import (
     ProfileChange,
     Recipient,
 )
-from agent.wire.state import Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
+from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, TradeOffs, Weighed, WhatIf
 from policy.hosts import host_of, site_of
 from policy.toml_scan import lines_of
@@ -63,10 +65,20 @@ from policy.toml_scan import lines_of
 T = TypeVar("T")
 
 
+def now() -> datetime:
+    """Return the time, with the zone of this machine."""
+    return datetime.now(UTC).astimezone()
+
+
+def calls_of(paths: Paths) -> "Calls":
+    """Return the calls of a machine, with the vault locked; nothing is read yet but the policy."""
+    return Calls(assemble(paths, Bus(now), now()), now)
+
+
 class Calls:
     """What both doors lead to: each is one step, but those that are coroutines leave room.
 
-    All of it belongs to one thread.
+    All of it belongs to one thread. ``bus``: passes on what happens.
     """
 
     def __init__(
@@ -77,21 +89,68 @@ class Calls:
         ``clock``: the time where the user lives; none before the ledger's latest is taken for now.
         """
         self._agent = agent
+        self.bus = agent.bus
+        self._wall = clock
         self._clock = partial(agent.time, clock)
         self._opening = opening
         self._one_at_a_time = asyncio.Lock()
         self._one_apart = asyncio.Lock()
         self._models: list[ModelStatus] | None = None
 
-    def _renew(self) -> None:
-        """Let what was written into the policy, if anything, hold from the next request on."""
-        if self._agent.rules.renew(self._clock()):
-            self._agent.bus.publish("policy")
+    def _now(self) -> datetime:
+        """Return the time, and have the policy in force as the file is now."""
+        now = self._clock()
+        self._agent.look(now)
+        return now
+
+    def _renew(self, otherwise: EventKind | None = None) -> None:
+        """Let what was written into the policy, if anything, hold from the next request on.
+
+        ``otherwise``: what changed where nothing was written.
+        """
+        changed = "policy" if self._agent.rules.renew(self._clock()) else otherwise
+        if changed is not None:
+            self.bus.publish(changed)
 
     def _check_later(self, locks: int) -> None:
         """Raise LockedError if the vault was locked since that number of locks."""
         if self._agent.locks != locks:
             raise LockedError("the vault was locked meanwhile", "unlock it again")
+
+    # What the daemon needs beside the routes.
+
+    def is_locked(self) -> bool:
+        """Return whether the vault is locked."""
+        return self._agent.vault is None
+
+    def lock_after_minutes(self) -> float:
+        """Return after how many minutes without use the vault locks, 0 for as long as it may be."""
+        return self._agent.settings.lock_after_minutes
+
+    def close(self) -> None:
+        """Close the vault, if it is open; ReplacedVaultError where it must stay open."""
+        self._agent.lock()
+
+    def guard(self) -> None:
+        """Lock a vault that was replaced while it was open."""
+        self._agent.guard()
+
+    def refresh(self) -> None:
+        """Read the policy again, and look at the models."""
+        self.reload()
+        self.models()
+
+    async def look(self) -> None:
+        """Look whether the files of vault, policy and models have changed."""
+        self._agent.guard()
+        await self.fresh()
+        self.models()
+
+    async def fresh(self) -> None:
+        """Have the rules of the policy file in force; it takes a second at most."""
+        await self._agent.rules.follow(self._wall, partial(self.bus.publish, "policy"))
+
+    # The routes.
 
     def decide(self, body: Ask, *, by: Asker = "command") -> Answer:
         """Return what a request carries, recorded; UsageError if the recipient is not a host.
@@ -110,7 +169,7 @@ class Calls:
         else:
             self._agent.trouble = None
             self._agent.silent_requests.recorded(answer.id, answer)
-            self._agent.bus.publish("answer", answer.id)
+            self.bus.publish("answer", answer.id)
         return replace(answer, stale_rules=self._agent.rules.stale)
 
     def _carried_nothing(self, body: Ask, answer: Answer, now: datetime) -> None:
@@ -118,7 +177,7 @@ class Calls:
         vault = self._agent.vault
         if vault is not None:
             number = self._agent.silent_requests.silent(body, answer, vault.ledger.count, now)
-            self._agent.bus.publish("nothing", number)
+            self.bus.publish("nothing", number)
 
     def explain(self, body: Ask) -> Explained:
         """Return what would be decided."""
@@ -166,15 +225,14 @@ class Calls:
 
     def knowledge(self, *, recipient: str) -> Held:
         """Return what a recipient or a group holds."""
-        self._agent.look(self._clock())
-        return holding(self._agent, recipient, self._clock())
+        return holding(self._agent, recipient, self._now())
 
     def forget(self, body: Forget) -> Done:
         """Record that a recipient forgot; not done if nothing was ever disclosed to it."""
         done = forget(self._agent, body.recipient, self._clock())
         if done:
             self._agent.consent.ruled()
-            self._agent.bus.publish("forget")
+            self.bus.publish("forget")
         return Done(done=done)
 
     def profile(self) -> Profile:
@@ -185,7 +243,7 @@ class Calls:
         """Change the user's values, all or nothing; or say what would change."""
         changed = change(self._agent, body, self._clock())
         if changed.done:
-            self._agent.bus.publish("profile")
+            self.bus.publish("profile")
         return changed
 
     async def backup(self, body: Place) -> Done:
@@ -195,27 +253,25 @@ class Calls:
 
     def requests(self, *, recipient: str | None = None, limit: int | None = None) -> list[Handled]:
         """Return the latest requests, oldest first."""
-        self._agent.look(self._clock())
+        self._now()
         return requested(self._agent, recipient, limit)
 
     def recipients(self) -> list[Recipient]:
         """Return to whom anything was disclosed, the latest first."""
-        now = self._clock()
-        self._agent.look(now)
+        now = self._now()
         return recipients(self._agent, now)
 
     def status(self) -> Status:
         """Return how the daemon is."""
-        agent, now = self._agent, self._clock()
+        agent = self._agent
         agent.guard()
-        agent.look(now)
+        now = self._now()
         models = agent.registry.status(agent.rules.active.keys, now)
         return status_of(agent, agent.rules.status(), models, now)
 
     def locked(self) -> Locked:
         """Return what everybody may know, by the policy as it is now."""
-        agent, now = self._agent, self._clock()
-        agent.look(now)
+        agent, now = self._agent, self._now()
         policy = agent.rules.policy
         return Locked(
             version=__version__,
@@ -228,13 +284,27 @@ class Calls:
     async def unlock(self, body: Unlock) -> Status:
         """Open the vault, if it is not open; VaultError where it cannot be opened.
 
-        The later word counts: LockedError where it was locked since this was asked for.
+        The later word counts: LockedError where it was locked since this was asked for. While the
+        keyring is waited for, another may open it.
         """
         agent, locks = self._agent, self._agent.locks
-        secret = await self._secret(body)
+        secret = Secret(body.method, body.secret)
+        if body.method == "keyring":
+            names: list[str] = []
+            async with self._one_at_a_time:  # its slots are read, so nobody may open it just now
+                if agent.vault is None:
+                    names = await asyncio.to_thread(accounts_of, agent.place.vault)
+            secret = await secret_from_keyring(names)
         async with self._one_at_a_time:
             if agent.vault is None and agent.locks == locks:
-                self._use(await self._opening(agent.place, secret), locks)
+                vault = await self._opening(agent.place, secret)
+                with ExitStack() as on_failure:
+                    on_failure.callback(vault.close)
+                    self._check_later(locks)
+                    agent.opened(vault, self._clock())
+                    on_failure.pop_all()
+                agent.vault = vault
+                self.bus.publish("lock")
             self._check_later(locks)
         return self.status()
 
@@ -243,34 +313,17 @@ class Calls:
         self._agent.lock()
         return self.status()
 
-    async def _secret(self, body: Unlock) -> Secret:
-        """Return what opens the vault; while the keyring is waited for, another may open it."""
-        if body.method != "keyring":
-            return Secret(body.method, body.secret)
-        async with self._one_at_a_time:  # its slots are read, so nobody may open it just now
-            is_open = self._agent.vault is not None
-            names = [] if is_open else await keyring_accounts(self._agent.place)
-        return await secret_from_keyring(names)
-
-    def _use(self, vault: Vault, locks: int) -> None:
-        """Decide by a vault from now on, or close it."""
-        with ExitStack() as on_failure:
-            on_failure.callback(vault.close)
-            self._check_later(locks)
-            self._agent.opened(vault, self._clock())
-            on_failure.pop_all()
-        self._agent.vault = vault
-        self._agent.bus.publish("lock")
-
     def models(self) -> list[ModelStatus]:
         """Return how each model is, and tell if that changed."""
         found = self._agent.registry.status(self._agent.rules.active.keys, self._clock())
         before, self._models = self._models, found
         if before not in (None, found):
-            self._agent.bus.publish("models")
+            self.bus.publish("models")
             if self._agent.vault is not None:
                 with suppress(VaultError):  # what cannot be kept now is no reason to end
-                    self._agent.models_changed(self._agent.vault, self._clock())
+                    now = self._clock()  # a model that is away now may be back soon
+                    names = self._agent.request_attributes(now)
+                    self._agent.sources.opened(self._agent.vault.items, names)
         return found
 
     def add_model(self, body: Place) -> ModelStatus:
@@ -288,25 +341,23 @@ class Calls:
 
     def policy(self) -> PolicyStatus:
         """Return how the policy is."""
-        self._agent.look(self._clock())
+        self._now()
         return self._agent.rules.status()
 
     def reload(self) -> PolicyStatus:
         """Read the policy now, whatever it is."""
         self._agent.rules.reload(self._clock())
-        self._agent.bus.publish("policy")
+        self.bus.publish("policy")
         return self._agent.rules.status()
 
     def rules(self) -> RulesStatus:
         """Return all that the policy rules."""
-        now = self._clock()
-        self._agent.look(now)
+        now = self._now()
         return ruled(now, self._agent)
 
     def attributes(self, *, recipient: str | None = None) -> list[AttributeStatus]:
         """Return the attributes of the model in use, and what the policy says of each."""
-        now = self._clock()
-        self._agent.look(now)
+        now = self._now()
         return attributes(recipient, now, self._agent)
 
     def edit_policy(self, body: PolicyEdit) -> Edited:
@@ -339,13 +390,13 @@ class Calls:
         opened(self._agent)
         ruled = self._agent.consent.verdict(id, body, self._clock())
         self._renew()
-        self._agent.bus.publish("review", id)
+        self.bus.publish("review", id)
         return ruled
 
     def dismiss(self, *, id: int) -> Done:  # noqa: A002  (the route's word)
         """Take a review off the list; UsageError if there is no such one."""
         self._agent.consent.dismiss(id)
-        self._agent.bus.publish("review", id)
+        self.bus.publish("review", id)
         return Done()
 
     def offer(self, body: Offer) -> Done:
@@ -362,7 +413,7 @@ class Calls:
         site, pool = site_of(host), agent.rules.active.pool_of(host)
         review = agent.consent.offer(site, pool, names, now, search)
         if review is not None:
-            agent.bus.publish("offer", review.id)
+            self.bus.publish("offer", review.id)
         return Done(done=agent.consent.waiting_offer(site, now) is not None)
 
     def refuse(self, body: Refuse) -> Done:
@@ -393,14 +444,13 @@ class Calls:
         LockedError while locked.
         """
         opened(self._agent)
-        now = self._clock()
-        self._agent.look(now)
+        now = self._now()
         known = self._known(now)
         for name in body.names:
             if name not in known:
                 raise UsageError.unknown("attribute", name, known)
         ruled = self._agent.consent.override(body, now)
-        self._tell()
+        self._renew("review")
         return ruled
 
     def undo(self) -> Undone:
@@ -410,18 +460,13 @@ class Calls:
         """
         opened(self._agent)
         what = self._agent.consent.undo(self._clock())
-        self._tell()
+        self._renew("review")
         return Undone(what=what)
 
     def _known(self, now: datetime) -> frozenset[str]:
         """Return the names of the attributes of all models that may be used."""
         usable = self._agent.usable_models(now)
         return frozenset(attribute.name for model in usable for attribute in model.attributes)
-
-    def _tell(self) -> None:
-        """Let what was written hold from now on, if anything; tell that, or that words changed."""
-        renewed = self._agent.rules.renew(self._clock())
-        self._agent.bus.publish("policy" if renewed else "review")
 
 
 def absolute(place: Place) -> Path:

@@ -1,7 +1,6 @@
 """Events of the daemon, passed to listeners: the number of what happened, never its content."""
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -26,44 +25,37 @@ class Reader:
     def __init__(self, room: int) -> None:
         self._room = room
         self._loop = asyncio.get_running_loop()
-        self._events: deque[Event] = deque()
-        self._woken = asyncio.Event()
-        self._ended: str | None = None
+        self._queue = asyncio.Queue[Event | EndedError]()
+        self._ended = False
 
     async def next(self, seconds: float) -> Event | None:
         """Return the next event, None after ``seconds`` without one.
 
-        Raises EndedError once every event that was kept has been read.
+        Raises EndedError, once, when every event that was kept has been read.
         """
-        if not self._events and self._ended is None:
-            self._woken.clear()
-            try:
-                async with asyncio.timeout(seconds):
-                    await self._woken.wait()
-            except TimeoutError:
-                return None
-        if self._events:
-            return self._events.popleft()
-        raise EndedError(self._ended)
+        try:
+            async with asyncio.timeout(seconds):
+                found = await self._queue.get()
+        except TimeoutError:
+            return None
+        if isinstance(found, EndedError):
+            raise found
+        return found
 
-    def tell(self, event: Event) -> None:
-        """Add an event, from any thread; a reader with no room for it is ended instead."""
-        self._loop.call_soon_threadsafe(self._take, event)
+    def put(self, item: Event | EndedError) -> None:
+        """Add an event, or the end after which nothing is added; from any thread.
 
-    def end(self, why: str) -> None:
-        """Add nothing more, from any thread; what waits can still be read."""
-        self._loop.call_soon_threadsafe(self._end, why)
+        A reader with no room for an event is ended instead.
+        """
+        self._loop.call_soon_threadsafe(self._put, item)
 
-    def _take(self, event: Event) -> None:
-        if len(self._events) >= self._room:
-            self._end(TOO_SLOW)
-        elif self._ended is None:
-            self._events.append(event)
-            self._woken.set()
-
-    def _end(self, why: str) -> None:
-        self._ended = self._ended or why
-        self._woken.set()
+    def _put(self, item: Event | EndedError) -> None:
+        if self._ended:
+            return
+        if isinstance(item, Event) and self._queue.qsize() >= self._room:
+            item = EndedError(TOO_SLOW)
+        self._ended = isinstance(item, EndedError)
+        self._queue.put_nowait(item)
 
 
 class Bus:
@@ -83,7 +75,7 @@ class Bus:
             self._number += 1
             event = Event(number=self._number, kind=kind, at=self._clock(), id=about)
             for reader in self._readers:
-                reader.tell(event)
+                reader.put(event)
         return event
 
     @contextmanager
@@ -95,12 +87,11 @@ class Bus:
         reader = Reader(self._room)
         with self._lock:
             if len(self._readers) >= MOST_READERS:
-                raise DaemonError(
-                    f"{MOST_READERS} programs are listening to events already", "stop one of them"
-                )
+                what = f"{MOST_READERS} programs are listening to events already"
+                raise DaemonError(what, "stop one of them")
             self._readers.append(reader)
             if self._closed:
-                reader.end(ENDING)
+                reader.put(EndedError(ENDING))
         try:
             yield reader
         finally:
@@ -112,4 +103,4 @@ class Bus:
         with self._lock:
             self._closed = True
             for reader in self._readers:
-                reader.end(ENDING)
+                reader.put(EndedError(ENDING))

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from agent.daemon.agent import Agent
 from agent.daemon.context import RuledContext, UndecidedError, context_of, decided
-from agent.daemon.header import joined, largest_values, members
+from agent.daemon.header import joined, members
 from agent.daemon.request_log import Asker
 from agent.daemon.worded import code_of, worded
 from agent.decision.decide import Decision
@@ -35,11 +35,11 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
         decision = decided(context, brief=True)  # pure; sees no profile
     except UndecidedError as error:
         return Answer(code=error.code)
-    persons = person_codes(model)
+    persons, travel = person_codes(model), members(model)
     if decision.disclosed:
         # By the largest values there are: by the user's own, an error would say how long they are.
-        largest, people = largest_values(model), len(model.population.codes)
-        values = {name: largest[name] for name in decision.disclosed}
+        values = {name: travel.largest[name] for name in decision.disclosed}
+        people = len(model.population.codes)
         context.vault.ledger.check(_entry(decision, values, people, context, now))
     review = agent.consent.note(decision, ruling, ask, now)  # consent: the answer leaves without it
     agent.sources.noted(ask, now)
@@ -48,10 +48,11 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     own = [name for name in decision.disclosed if name in persons]
     revealed = {**fresh, **context.vault.profile.reveal(own, model)}  # vault: the first plaintext
     values = {name: revealed[name] for name in decision.disclosed}
-    left = _people_left(values, context)
+    codes = {name: persons[name][values[name]] for name in own}
+    before = context.knowledge if context.terms.memory == "remembers" else Knowledge()
+    left = people_left(before.learns(codes), model)
     sent = {name: value for name, value in values.items() if value != UNSPECIFIED}
-    texts = members(model).texts
-    header = joined(texts[pair] for pair in sent.items())
+    header = joined(travel.texts[pair] for pair in sent.items())
     summary = _summary(decision, context, left)
     number = None
     if values:  # vault: recorded before the answer leaves
@@ -77,14 +78,6 @@ def _check_rates(context: RuledContext, by: Asker, now: datetime, agent: Agent) 
         most = int(context.ruling.settings["page_requests_per_minute"].value)
         if agent.rates.is_page_full(context.ruling.pool, most, now):
             raise UndecidedError("too many from pages")
-
-
-def _people_left(values: Mapping[str, str], context: RuledContext) -> int:
-    """Return how many people agree with what the pool holds from now on."""
-    persons = person_codes(context.model)
-    codes = {name: persons[name][value] for name, value in values.items() if name in persons}
-    before = context.knowledge if context.terms.memory == "remembers" else Knowledge()
-    return people_left(before.learns(codes), context.model)
 
 
 def _summary(decision: Decision, context: RuledContext, left: int) -> Summary:

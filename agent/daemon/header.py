@@ -74,10 +74,14 @@ def most_bytes(members: Iterable[int]) -> int:
 
 
 class Members(NamedTuple):
-    """How a model's attributes travel: the most bytes of each, and each value's own header."""
+    """How a model's attributes travel: the most bytes of each, and each value's own header.
+
+    ``largest``: the value of each that takes the most room in an entry of the ledger.
+    """
 
     longest: dict[str, int]
     texts: dict[tuple[str, str], str]
+    largest: dict[str, str]
 
 
 def members(model: Model) -> Members:
@@ -88,21 +92,13 @@ def members(model: Model) -> Members:
             each.name: [value for value in each.values if value != UNSPECIFIED]
             for each in model.attributes
         }
-        return Members(longest(values), members_of(values))
-
-    return model.remember(members, made)
-
-
-def largest_values(model: Model) -> dict[str, str]:
-    """Return the value of each attribute that takes the most room in an entry of the ledger."""
-
-    def made() -> dict[str, str]:
-        return {
+        largest = {
             each.name: max(each.values, key=lambda value: len(msgspec.json.encode(value)))
             for each in model.attributes
         }
+        return Members(longest(values), members_of(values), largest)
 
-    return model.remember(largest_values, made)
+    return model.remember(members, made)
 
 
 def fits(names: Iterable[str], model: Model) -> bool:

@@ -6,27 +6,26 @@ refused, and so is every name for this address but two (rebinding), and every pa
 
 import hmac
 import secrets
-import socket
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
 
-from agent.daemon.boundary import boundary
-from agent.daemon.sockets import BACKLOG, Proven
-from agent.daemon.web import Handler, web
-from agent.errors import DaemonError, RefusedError, reason
+from agent.daemon.boundary import Handler, web
+from agent.daemon.sockets import ADDRESS, PortSocket
+from agent.errors import DaemonError, RefusedError
 from agent.files import OTHERS, create_private, read_bytes
 
 TOKEN = "listen.token"  # noqa: S105  (the name of its file)
 _LONGEST = 200  # bytes
 _SHORTEST = 32
-ADDRESS = "127.0.0.1"
-NAMES = (ADDRESS, "localhost")
-MOST = 96  # connections, a third of them with the token: a browser opens six
 UNASKED = 5.0  # seconds that one may stand open and ask nothing: anybody here can make one
 _SCHEME = "Bearer "
-_REMEMBER = "600"  # seconds that a browser may keep the answer to its preflight
+_PREFLIGHT = {"Origin", "Access-Control-Request-Method"}  # Fetch standard, section 3.2.2
+_PRIVATE_NETWORK = "Access-Control-{}-Private-Network"
+_MAY_SEND = {
+    "Access-Control-Allow-Methods": "GET, POST",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type",
+    "Access-Control-Max-Age": "600",  # seconds that a browser may keep this answer
+}
 
 
 def token_of(path: Path) -> str:
@@ -37,116 +36,57 @@ def token_of(path: Path) -> str:
     """
     if not path.exists():
         create_private(secrets.token_urlsafe(_SHORTEST).encode() + b"\n", path)
-    text = read_bytes(path, _LONGEST).strip()
+    text, again = read_bytes(path, _LONGEST).strip(), "remove it; a new one is made"
     if path.stat().st_mode & OTHERS:
-        raise DaemonError(
-            "other users can read this token", "remove it; a new one is made", str(path)
-        )
+        raise DaemonError("other users can read this token", again, str(path))
     if len(text) < _SHORTEST or not text.isascii():
-        raise DaemonError("not a token", "remove it; a new one is made", str(path))
+        raise DaemonError("not a token", again, str(path))
     return text.decode("ascii")
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
-    """Who may ask: ``hosts`` as the header Host has them, ``origins`` of web pages.
+def admitted(
+    made: web.Application, listening: PortSocket, origins: Sequence[str], token: str
+) -> web.Application:
+    """Let an application at a socket that is bound answer only those who may ask.
 
-    ``proven``: called with the address that the token came from.
+    ``origins``: of the web pages that may.
     """
-
-    hosts: Sequence[str]
-    origins: Sequence[str]
-    token: str
-    proven: Callable[[object], object] = lambda _: None
-
-    def __repr__(self) -> str:
-        return f"Admission(hosts={self.hosts}, origins={self.origins}, token=***)"
-
-
-class PortSocket(Proven):
-    """A listening socket that programs of all users reach, and those with the token always."""
-
-    most: ClassVar[int] = MOST
-
-
-def bound(port: int) -> PortSocket:
-    """Return a socket that listens at a port of this machine, 0 for any; DaemonError if not."""
-    if port not in range(2**16):
-        raise DaemonError(f"there is no port {port}", "choose one from 1024 to 65535")
-    try:
-        made = socket.create_server((ADDRESS, port), backlog=BACKLOG)
-    except OSError as error:
-        what = f"cannot listen at {ADDRESS}:{port}: {reason(error)}"
-        raise DaemonError(what, "choose another") from None
-    return PortSocket(fileno=made.detach())
-
-
-def admission_of(listening: PortSocket, origins: Sequence[str], token: str) -> Admission:
-    """Return who may ask at a socket that is bound."""
-    port = listening.getsockname()[1]
-    hosts = [f"{name}:{port}" for name in NAMES]
-    return Admission(hosts, origins, token, listening.proven)
-
-
-def admitted(made: web.Application, admission: Admission) -> web.Application:
-    """Let an application answer only those who may ask."""
+    hosts = [f"{name}:{listening.getsockname()[1]}" for name in (ADDRESS, "localhost")]
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-        _check_host(request, admission)
-        _check_origin(request, admission)
-        if _is_preflight(request):
-            return web.Response(status=204, headers=_allowed(request))
-        _check_token(request, admission)
+        headers = request.headers
+        if headers.getall("Host", []) not in [[host] for host in hosts]:
+            what = "the Host header does not name this address"
+            raise RefusedError("refused", what, f"use http://{hosts[0]}")
+        pages = headers.getall("Origin", [])
+        if len(pages) > 1 or not {*pages} <= {*origins}:
+            hint = "if you trust the page, start the daemon with --origin"
+            raise RefusedError("refused", "this page may not ask", hint)
+        if request.method == "OPTIONS" and all(name in headers for name in _PREFLIGHT):
+            answer = web.Response(status=204, headers=_MAY_SEND)
+            if headers.get(_PRIVATE_NETWORK.format("Request")) == "true":
+                answer.headers[_PRIVATE_NETWORK.format("Allow")] = "true"
+            return answer
+        if not _has(headers.getall("Authorization", []), token):
+            hint = f"send Authorization: {_SCHEME}and the token"
+            raise RefusedError("refused", "the token is missing or wrong", hint, status=401)
         if request.transport is not None:
-            admission.proven(request.transport.get_extra_info("peername"))
+            listening.proven(request.transport.get_extra_info("peername"))
         return await handler(request)
 
     async def readable(request: web.Request, response: web.StreamResponse) -> None:
         response.headers["Vary"] = "Origin"
-        if (origin := request.headers.get("Origin")) in admission.origins:
+        if (origin := request.headers.get("Origin")) in origins:
             response.headers["Access-Control-Allow-Origin"] = str(origin)
 
-    position = made.middlewares.index(boundary) + 1
-    made.middlewares.insert(position, check)
+    made.middlewares.append(check)  # within the boundary
     made.on_response_prepare.append(readable)
     return made
 
 
-def _check_host(request: web.Request, admission: Admission) -> None:
-    if request.headers.getall("Host", []) not in [[host] for host in admission.hosts]:
-        what = "the Host header does not name this address"
-        raise RefusedError("refused", what, f"use http://{admission.hosts[0]}")
-
-
-def _check_origin(request: web.Request, admission: Admission) -> None:
-    given = request.headers.getall("Origin", [])
-    if given and (len(given) > 1 or given[0] not in admission.origins):
-        hint = "if you trust the page, start the daemon with --origin"
-        raise RefusedError("refused", "this page may not ask", hint)
-
-
-def _check_token(request: web.Request, admission: Admission) -> None:
-    given = request.headers.getall("Authorization", [])
-    token = given[0][len(_SCHEME) :] if len(given) == 1 and given[0].startswith(_SCHEME) else ""
-    if not hmac.compare_digest(token.encode("utf-8", "replace"), admission.token.encode()):
-        what, hint = "the token is missing or wrong", f"send Authorization: {_SCHEME}and the token"
-        raise RefusedError("refused", what, hint, status=401)
-
-
-def _is_preflight(request: web.Request) -> bool:
-    """Return whether this is a preflight request (Fetch standard, section 3.2.2)."""
-    asked = {"Origin", "Access-Control-Request-Method"}
-    return request.method == "OPTIONS" and all(name in request.headers for name in asked)
-
-
-def _allowed(request: web.Request) -> dict[str, str]:
-    """Return what a page that is allowed may send."""
-    headers = {
-        "Access-Control-Allow-Methods": "GET, POST",
-        "Access-Control-Allow-Headers": "Authorization, Content-Type",
-        "Access-Control-Max-Age": _REMEMBER,
-    }
-    if request.headers.get("Access-Control-Request-Private-Network") == "true":
-        headers["Access-Control-Allow-Private-Network"] = "true"
-    return headers
+def _has(given: Sequence[str], token: str) -> bool:
+    """Return whether the headers Authorization are one, with the token; in constant time."""
+    text = given[0] if len(given) == 1 and given[0].startswith(_SCHEME) else ""
+    sent = text.removeprefix(_SCHEME).encode("utf-8", "replace")
+    return hmac.compare_digest(sent, token.encode())

@@ -1,29 +1,32 @@
 """The daemon's start: from what is light to what is heavy, listening in between."""
 
+from __future__ import annotations
+
 import gc
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from agent.daemon.lifetime import Options, lifetime
 from agent.daemon.log import logging_to
-from agent.daemon.services import Build, assembled, lifetime
 from agent.daemon.sockets import adopted, alone, doors, more_files
 from agent.files import private_folder
 from agent.paths import Paths
 from agent.vault.secrets import forbid_dumps
 
+if TYPE_CHECKING:
+    from agent.daemon.api import Calls
+
 UMASK = 0o077  # the umask: nothing that the daemon makes is for others
+Build = Callable[[Paths], "Calls"]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to run: ``listen``: a port of 127.0.0.1 for the query door, None for no such door.
+def assembled(paths: Paths) -> Calls:
+    """Return the calls of this machine, with the vault locked; nothing is read but the policy."""
+    from agent.daemon.api import calls_of
 
-    ``origins``: of the web pages that may ask there.
-    """
-
-    listen: int | None = None
-    origins: tuple[str, ...] = ()
+    return calls_of(paths)
 
 
 def run(paths: Paths, options: Options, build: Build = assembled) -> None:
@@ -35,21 +38,15 @@ def run(paths: Paths, options: Options, build: Build = assembled) -> None:
     forbid_dumps()
     with ExitStack() as stack:
         life = stack.enter_context(lifetime())
-        _prepare(paths, stack)
-        opened = stack.enter_context(doors(paths, adopted(os.environ, os.getpid())))
+        stack.callback(os.umask, os.umask(UMASK))
+        stack.enter_context(more_files())
+        for folder in (paths.config, paths.data, paths.state, paths.runtime):
+            private_folder(folder)
+        stack.enter_context(alone(paths.daemon_lock))
+        stack.enter_context(logging_to(paths.log))
+        listening = stack.enter_context(doors(paths, adopted(os.environ, os.getpid())))
         gc.disable()  # it would look through modules that all stay, a tenth of the start
         stack.callback(gc.enable)
-        from agent.daemon.server_loop import Openings, live
+        from agent.daemon.server_loop import live
 
-        live(paths, Openings(opened, options.listen, options.origins), life, build)
-
-
-def _prepare(paths: Paths, stack: ExitStack) -> None:
-    """Make the folders, be the only daemon, and begin the log."""
-    before = os.umask(UMASK)
-    stack.callback(os.umask, before)
-    stack.enter_context(more_files())
-    for folder in (paths.config, paths.data, paths.state, paths.runtime):
-        private_folder(folder)
-    stack.enter_context(alone(paths.daemon_lock))
-    stack.enter_context(logging_to(paths.log))
+        live(paths, listening, options, life, build)

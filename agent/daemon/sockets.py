@@ -21,6 +21,8 @@ from agent.wire.routes import CONTROL, QUERY, Door
 WANTED = 4096  # files that may be open at once, connections among them
 PARTS = 4  # of these: one for each of three listeners, and one for our own files
 MOST = 512  # connections of a listener that only this user reaches
+MOST_AT_PORT = 96  # a third of them with the token: a browser opens six
+ADDRESS = "127.0.0.1"
 BACKLOG = 1024  # connections that may wait to be taken
 FIRST = 3  # the descriptor of the first socket that is handed over
 _HINT = "set FileDescriptorName to control in one socket unit, to query in the other"
@@ -55,7 +57,7 @@ class Capped(socket.socket):
         """Make a socket, or take one that is open."""
         super().__init__(family, kind, protocol, fileno)
         self._taken: WeakSet[socket.socket] = WeakSet()
-        self._told = False
+        self._warned = False
 
     def accept(self) -> tuple[socket.socket, Any]:
         """Take a connection; ConnectionAbortedError, which asyncio passes over, for one too many.
@@ -65,22 +67,37 @@ class Capped(socket.socket):
         opened, address = super().accept()
         standing = sum(each.fileno() >= 0 for each in self._taken)
         full = standing >= min(self.most, share())
-        if full and not self._told:
+        if full and not self._warned:
             LOG.warning("too many connections: refusing more")
-        self._told = full
-        if not full:
-            self._taken.add(opened)
+        self._warned = full
+        if full:
+            opened.close()
+            raise ConnectionAbortedError
+        self._taken.add(opened)
+        return opened, address
+
+
+class OwnSocket(Capped):
+    """A listening socket whose connections are all of this user: others are closed unread."""
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Take a connection; ConnectionAbortedError, which asyncio passes over, for a refused."""
+        opened, address = super().accept()
+        if peer_uid(opened) == os.geteuid():
             return opened, address
         opened.close()
+        LOG.warning("refused a connection from another user")
         raise ConnectionAbortedError
 
 
-class Proven(Capped):
+class PortSocket(Capped):
     """A listening socket that anybody reaches, where those who may ask have places of their own.
 
     A connection is a stranger's until it is `proven`. Where strangers have all their places, the
     oldest is closed for the next: a caller that proves itself at once is answered.
     """
+
+    most: ClassVar[int] = MOST_AT_PORT
 
     def __init__(
         self, family: int = -1, kind: int = -1, protocol: int = -1, fileno: int | None = None
@@ -88,7 +105,7 @@ class Proven(Capped):
         """Make a socket, or take one that is open."""
         super().__init__(family, kind, protocol, fileno)
         self._strangers: dict[Any, socket.socket] = {}  # by their addresses, oldest first
-        self._known: dict[Any, socket.socket] = {}
+        self._proven: dict[Any, socket.socket] = {}
 
     @property
     def places(self) -> int:
@@ -108,14 +125,14 @@ class Proven(Capped):
 
     def proven(self, address: object) -> None:
         """Give a connection a place that no stranger can take, as long as there is one."""
-        self._known = _open(self._known)
-        if address in self._strangers and len(self._known) < self.places:
-            self._known[address] = self._strangers.pop(address)
+        self._proven = _open(self._proven)
+        if address in self._strangers and len(self._proven) < self.places:
+            self._proven[address] = self._strangers.pop(address)
 
 
-def _open(all_: dict[Any, socket.socket]) -> dict[Any, socket.socket]:
+def _open(connections: dict[Any, socket.socket]) -> dict[Any, socket.socket]:
     """Return those of some connections that are open."""
-    return {address: each for address, each in all_.items() if each.fileno() >= 0}
+    return {address: each for address, each in connections.items() if each.fileno() >= 0}
 
 
 def _count(limit: int) -> int:
@@ -123,17 +140,16 @@ def _count(limit: int) -> int:
     return WANTED if limit == resource.RLIM_INFINITY else limit
 
 
-class OwnSocket(Capped):
-    """A listening socket whose connections are all of this user: others are closed unread."""
-
-    def accept(self) -> tuple[socket.socket, object]:
-        """Take a connection; ConnectionAbortedError, which asyncio passes over, for a refused."""
-        opened, address = super().accept()
-        if peer_uid(opened) == os.geteuid():
-            return opened, address
-        opened.close()
-        LOG.warning("refused a connection from another user")
-        raise ConnectionAbortedError
+def at_port(port: int) -> PortSocket:
+    """Return a socket that listens at a port of this machine, 0 for any; DaemonError if not."""
+    if port not in range(2**16):
+        raise DaemonError(f"there is no port {port}", "choose one from 1024 to 65535")
+    try:
+        made = socket.create_server((ADDRESS, port), backlog=BACKLOG)
+    except OSError as error:
+        what = f"cannot listen at {ADDRESS}:{port}: {reason(error)}"
+        raise DaemonError(what, "choose another") from None
+    return PortSocket(fileno=made.detach())
 
 
 @contextmanager
@@ -153,7 +169,12 @@ def alone(path: Path) -> Iterator[None]:
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
         except BlockingIOError:
-            raise _already_running(os.pread(descriptor, 32, 0)) from None
+            what, number = "a daemon is already running", os.pread(descriptor, 32, 0).strip()
+            if not number.isdigit():  # it has only just begun
+                raise DaemonError(what, "use that one") from None
+            process = number.decode()
+            hint = f"use it, or run: kill {process}"
+            raise DaemonError(f"{what} (process {process})", hint) from None
         except OSError as error:
             raise DaemonError(reason(error), "fix that, or set RETICENT_HOME", str(path)) from error
         yield
@@ -176,39 +197,33 @@ def doors(paths: Paths, adopted: Mapping[str, OwnSocket]) -> Iterator[dict[Door,
 
 @contextmanager
 def _own(path: Path) -> Iterator[OwnSocket]:
-    """Listen at a path; in the end, remove it if what lies there is still ours."""
+    """Listen at a path over one that nobody listens at; remove it in the end, if it is still ours.
+
+    The socket is 0600 from the moment it exists. DaemonError where something else lies there.
+    """
+    address = check_address(path)
     with OwnSocket(socket.AF_UNIX, socket.SOCK_STREAM) as made:
-        _bind(made, path)
+        try:
+            if os.path.lexists(path):
+                if not stat.S_ISSOCK(path.lstat().st_mode):
+                    what = "a file that is not a socket is in the way"
+                    raise DaemonError(what, "move it away", str(path))
+                path.unlink()
+            before = os.umask(0o177)
+            try:
+                made.bind(address)
+            finally:
+                os.umask(before)
+            made.listen(BACKLOG)
+        except OSError as error:
+            what = f"cannot listen here: {reason(error)}"
+            raise DaemonError(what, "fix that, or set RETICENT_HOME", str(path)) from error
         ours = _identity(path)
         try:
             yield made
         finally:
             if _identity(path) == ours:
                 path.unlink(missing_ok=True)
-
-
-def _bind(made: OwnSocket, path: Path) -> None:
-    """Bind a socket that is 0600 from the moment it exists, over one that nobody listens at."""
-    address = check_address(path)
-    try:
-        if path.is_symlink() or path.exists():
-            _remove_stale(path)
-        before = os.umask(0o177)
-        try:
-            made.bind(address)
-        finally:
-            os.umask(before)
-        made.listen(BACKLOG)
-    except OSError as error:
-        what = f"cannot listen here: {reason(error)}"
-        raise DaemonError(what, "fix that, or set RETICENT_HOME", str(path)) from error
-
-
-def _remove_stale(path: Path) -> None:
-    """Remove the socket of a daemon that is gone; DaemonError if it is something else."""
-    if not stat.S_ISSOCK(path.lstat().st_mode):
-        raise DaemonError("a file that is not a socket is in the way", "move it away", str(path))
-    path.unlink()
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -218,16 +233,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return status.st_dev, status.st_ino
-
-
-def _already_running(written: bytes) -> DaemonError:
-    """Return the error for a daemon that runs already, naming it by what it wrote."""
-    text = written.decode("ascii", "replace").strip()
-    if not text.isdecimal():  # it has only just begun
-        return DaemonError("a daemon is already running", "use that one")
-    return DaemonError(
-        f"a daemon is already running (process {text})", f"use it, or run: kill {text}"
-    )
 
 
 def adopted(
@@ -242,12 +247,27 @@ def adopted(
     environment.pop("LISTEN_PIDFDID", None)
     if given[0] != str(process) or not given[1].isdecimal():
         return {}
-    names = given[2].split(":")
-    count = int(given[1])
+    names, count = given[2].split(":"), int(given[1])
     if len(names) != count or not {*names} <= {CONTROL, QUERY} or len({*names}) < count:
         what = f"systemd passed sockets with unexpected names: {given[2] or 'none'}"
         raise DaemonError(what, _HINT)
-    return {name: _adopted(first + index, name) for index, name in enumerate(names)}
+    with ExitStack() as refused:
+        found = {}
+        for descriptor, name in enumerate(names, first):
+            try:
+                taken = refused.enter_context(OwnSocket(fileno=descriptor))
+                listens = taken.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+            except OSError as error:
+                what = f"what systemd passed as {name} is not a socket"
+                raise DaemonError(what, _HINT) from error
+            if (taken.family, taken.type) != (socket.AF_UNIX, socket.SOCK_STREAM) or not listens:
+                hint = "set ListenStream to a path in that socket unit, and leave out Accept"
+                what = f"what systemd passed as {name} is not a Unix stream socket"
+                raise DaemonError(what, hint)
+            os.set_inheritable(descriptor, False)  # noqa: FBT003  (os takes it by place)
+            found[name] = taken
+        refused.pop_all()
+    return found
 
 
 def notify(text: str, environment: Mapping[str, str]) -> None:
@@ -259,20 +279,3 @@ def notify(text: str, environment: Mapping[str, str]) -> None:
         address = "\0" + address[1:]
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.sendto(text.encode(), address)
-
-
-def _adopted(descriptor: int, name: str) -> OwnSocket:
-    """Return the socket behind a descriptor, kept from our children."""
-    with ExitStack() as refused:
-        try:
-            taken = refused.enter_context(OwnSocket(fileno=descriptor))
-            listens = taken.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
-        except OSError as error:
-            raise DaemonError(f"what systemd passed as {name} is not a socket", _HINT) from error
-        if (taken.family, taken.type) != (socket.AF_UNIX, socket.SOCK_STREAM) or not listens:
-            hint = "set ListenStream to a path in that socket unit, and leave out Accept"
-            what = f"what systemd passed as {name} is not a Unix stream socket"
-            raise DaemonError(what, hint)
-        os.set_inheritable(descriptor, False)  # noqa: FBT003  (os takes it by place)
-        refused.pop_all()
-    return taken

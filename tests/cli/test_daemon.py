@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon.events import Bus
-from agent.daemon.run import Options
-from agent.daemon.services import Build
+from agent.daemon.lifetime import Options
+from agent.daemon.run import Build
 from agent.paths import Paths, paths
 from agent.wire.client import Client
 from tests.cli.conftest import Run
@@ -28,7 +27,7 @@ def started(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Options]:
 
     def run(places: Paths, given: Options, build: Build) -> None:
         options.append(given)
-        build(places, Bus(lambda: pytest.fail("nothing happens")))
+        build(places)
 
     monkeypatch.setattr("agent.cli.daemon.run_daemon", run)
     monkeypatch.setattr("agent.cli.daemon.assembled", says(None))

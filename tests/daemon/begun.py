@@ -15,7 +15,8 @@ from tests.house.tree import ROOT
 
 PROGRAM = """
 import sys
-from agent.daemon.run import Options, run
+from agent.daemon.lifetime import Options
+from agent.daemon.run import run
 from agent.errors import ReticentError
 from agent.paths import paths
 from tests.daemon import insides

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from agent.daemon.active_policy import ActivePolicy
-from agent.daemon.agent import Agent, Parts
+from agent.daemon.agent import Agent
 from agent.daemon.consent.consent import Consent
 from agent.daemon.events import Bus
 from agent.daemon.model_registry import Keys, ModelRegistry
@@ -149,7 +149,7 @@ class Heard(Bus):
 
 def agent_of(rules: PolicyFile, model: Model | None, vault: Vault | None) -> Agent:
     """Return an agent by these rules; its vault is open where one is given."""
-    parts = Parts(
+    made = Agent(
         place=Location(NOWHERE / "vault.db", NOWHERE / "witness.json"),
         started_at=MONDAY,
         rules=rules,
@@ -158,7 +158,6 @@ def agent_of(rules: PolicyFile, model: Model | None, vault: Vault | None) -> Age
         sources=Within(),
         bus=Heard(),
     )
-    made = Agent(parts)
     if vault is not None:
         made.opened(vault, MONDAY)
         made.vault = vault

@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from aiohttp import web
 
 from agent.daemon.events import Bus
-from agent.daemon.server import Served, application, runner
+from agent.daemon.server import Daemon, application, runner
 from agent.paths import HOME, Paths, paths
 from agent.wire.base import Done
 from agent.wire.decide import Answer
@@ -30,14 +31,36 @@ LOCKED = Locked(version="0", locked=True)
 
 
 class FakeCalls:
-    """Notes each call, and answers it with what a test puts in its place, else with Done."""
+    """Notes each call, and answers it with what a test puts in its place, else with Done.
+
+    Its vault is locked, and nothing of its files ever changes.
+    """
 
     def __init__(self) -> None:
+        self.bus = fake_bus()
         self.made: list[tuple[str, tuple[object, ...], dict[str, object]]] = []
         self.instead: dict[str, Callable[..., object]] = {
             "decide": lambda *_, **__: Answer(code="answered"),
             "locked": lambda: LOCKED,
         }
+
+    def is_locked(self) -> bool:
+        """Return that it is."""
+        return True
+
+    def lock_after_minutes(self) -> float:
+        """Return a time that no test takes."""
+        return 15.0
+
+    def close(self) -> None:
+        """Do nothing, as the next ones."""
+
+    guard = refresh = close
+
+    async def look(self) -> None:
+        """Do nothing."""
+
+    fresh = look
 
     def __getattr__(self, name: str) -> Callable[..., object]:
         if name not in {route.name for route in ROUTES}:
@@ -131,22 +154,18 @@ def serving(
     """Answer at a socket in a thread of its own, for as long as this lasts."""
     name = listening.getsockname()
     address = Path(name) if isinstance(name, str) else name[1]
-    running = Running(address, FakeCalls(), fake_bus(), [], Flag(), [])
-    served = Served(
-        running.calls,
-        running.bus,
-        lambda at, name: running.before.append((at, name)),
-        running.ended.set,
-        lambda: asyncio.sleep(0),
-        lambda: None,
-        patience,
-        lambda: running.used.append("used"),
+    calls: Any = FakeCalls()
+    running = Running(address, calls, calls.bus, [], Flag(), [])
+    autolock: Any = SimpleNamespace(
+        before=lambda at, name: running.before.append((at, name)),
+        used=lambda: running.used.append("used"),
     )
+    daemon = Daemon(calls, autolock, running.ended.set, patience)
     loop = asyncio.new_event_loop()
     ready, over = Flag(), asyncio.Event()
 
     async def live() -> None:
-        site = runner(admitted(application(door, served)), patience * 2)
+        site = runner(admitted(application(door, daemon)), patience * 2)
         await site.setup()
         await web.SockSite(site, listening).start()
         ready.set()

@@ -1,43 +1,50 @@
 """What the doors of a daemon in a process of its own lead to, each with something to try it by."""
 
+import asyncio
 import os
 import signal
-from dataclasses import replace
+from pathlib import Path
+from time import sleep
+from typing import Any
 
-from agent.daemon.events import Bus
-from agent.daemon.services import Services
 from agent.paths import Paths
+from agent.wire.base import Done
 from agent.wire.decide import Answer
 from agent.wire.routes import ROUTES
 from tests.daemon.fakes import FakeCalls
 from tests.vault.dumps import state
 
 
-def fake_inside(_paths: Paths, _bus: Bus) -> Services:
-    """Return an inside that answers each call with Done."""
-
-    def nothing() -> None:
-        """Do nothing."""
-
-    async def soon() -> None:
-        """Do nothing."""
-
-    return Services(FakeCalls(), lambda: True, lambda: 15.0, nothing, nothing, soon, soon, nothing)
+def fake_inside(_paths: Paths) -> Any:  # noqa: ANN401  (it stands for `Calls`, as all below)
+    """Return calls that are answered with Done."""
+    return FakeCalls()
 
 
-def noting_inside(paths: Paths, bus: Bus) -> Services:
-    """Return an inside that writes down when it is closed, and when it reads its files again."""
-    return replace(
-        fake_inside(paths, bus),
-        lock=lambda: note(paths, "locked"),
-        reload=lambda: note(paths, "reloaded"),
-    )
+class Noting(FakeCalls):
+    """Calls that write down when they are closed, and when they read their files again."""
+
+    def __init__(self, paths: Paths) -> None:
+        super().__init__()
+        self.paths = paths
+
+    def close(self) -> None:
+        """Note it."""
+        note(self.paths, "locked")
+
+    def refresh(self) -> None:
+        """Note it."""
+        note(self.paths, "reloaded")
 
 
-def undumped_inside(paths: Paths, bus: Bus) -> Services:
-    """Return an inside that writes down whether there may be a core file."""
+def noting_inside(paths: Paths) -> Any:  # noqa: ANN401
+    """Return calls that write down when they are closed, and when they read their files again."""
+    return Noting(paths)
+
+
+def undumped_inside(paths: Paths) -> Any:  # noqa: ANN401
+    """Write down whether there may be a core file."""
     note(paths, state())
-    return fake_inside(paths, bus)
+    return FakeCalls()
 
 
 def note(paths: Paths, what: str) -> None:
@@ -46,10 +53,9 @@ def note(paths: Paths, what: str) -> None:
         noted.write(f"{what}\n")
 
 
-def writing_inside(paths: Paths, bus: Bus) -> Services:
-    """Return an inside that is told to end in the middle of a decision."""
-    inside = noting_inside(paths, bus)
-    assert isinstance(inside.calls, FakeCalls)
+def writing_inside(paths: Paths) -> Any:  # noqa: ANN401
+    """Return calls that are told to end in the middle of a decision."""
+    calls = Noting(paths)
 
     def decide(*_: object, **_named: object) -> Answer:
         note(paths, "begun")
@@ -57,38 +63,58 @@ def writing_inside(paths: Paths, bus: Bus) -> Services:
         note(paths, "written")
         return Answer(code="answered")
 
-    inside.calls.instead["decide"] = decide
-    return inside
+    calls.instead["decide"] = decide
+    return calls
 
 
-def failing_inside(paths: Paths, bus: Bus) -> Services:
-    """Return an inside that meets a defect where nobody calls."""
-
-    async def fails() -> None:
-        _ = 1 // 0
-
-    return replace(noting_inside(paths, bus), look=fails)
+def until(path: Path) -> None:
+    """Wait for a file."""
+    while not path.exists():
+        sleep(0.01)
 
 
-def loud_inside(paths: Paths, bus: Bus) -> Services:
-    """Return an inside of which each call fails, and quotes what was asked."""
-    inside = fake_inside(paths, bus)
-    assert isinstance(inside.calls, FakeCalls)
+def slow_inside(paths: Paths) -> Any:  # noqa: ANN401
+    """Return calls of which one takes until a file is there."""
+    calls = Noting(paths)
+
+    async def unlock(*_: object) -> Done:
+        note(paths, "begun")
+        await asyncio.to_thread(until, paths.data / "go")
+        return Done()
+
+    calls.instead["unlock"] = unlock
+    return calls
+
+
+def failing_inside(paths: Paths) -> Any:  # noqa: ANN401
+    """Return calls that meet a defect where nobody calls."""
+
+    class Failing(Noting):
+        async def look(self) -> None:
+            """Fail."""
+            _ = 1 // 0
+
+    return Failing(paths)
+
+
+def loud_inside(_paths: Paths) -> Any:  # noqa: ANN401
+    """Return calls of which each fails, and quotes what was asked."""
+    calls = FakeCalls()
 
     def fails(*arguments: object, **named: object) -> object:
         raise RuntimeError(f"married, {arguments}, {named}")
 
-    inside.calls.instead = {route.name: fails for route in ROUTES}
-    return inside
+    calls.instead = {route.name: fails for route in ROUTES}
+    return calls
 
 
-def ending_inside(paths: Paths, bus: Bus) -> Services:
-    """Return an inside; a signal comes meanwhile."""
+def ending_inside(_paths: Paths) -> Any:  # noqa: ANN401
+    """Return calls; a signal comes meanwhile."""
     os.kill(os.getpid(), signal.SIGTERM)
-    return fake_inside(paths, bus)
+    return FakeCalls()
 
 
-def killing_inside(paths: Paths, bus: Bus) -> Services:
+def killing_inside(_paths: Paths) -> Any:  # noqa: ANN401
     """Return none: the process is killed meanwhile."""
     os.kill(os.getpid(), signal.SIGKILL)
-    return fake_inside(paths, bus)
+    return FakeCalls()

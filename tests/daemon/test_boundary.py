@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.daemon.boundary import DECIDE
-from agent.daemon.web import NOWHERE, without_certificates
+from agent.daemon.boundary import DECIDE, NOWHERE, without_certificates
 from agent.errors import (
     DaemonError,
     LockedError,
@@ -159,4 +158,4 @@ def imports_aiohttp(text: str) -> bool:
 def test_nobody_else_imports_it() -> None:
     """Whoever did it first would pay for the certificates."""
     ours = [path for path in sources(".py") if path.is_relative_to(ROOT / "agent")]
-    assert [path.name for path in ours if imports_aiohttp(path.read_text())] == ["web.py"]
+    assert [path.name for path in ours if imports_aiohttp(path.read_text())] == ["boundary.py"]

@@ -11,9 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.loopback import MOST as MOST_AT_PORT
-from agent.daemon.loopback import bound
-from agent.daemon.sockets import MOST, PARTS, WANTED, Capped, more_files, share
+from agent.daemon.sockets import (
+    MOST,
+    MOST_AT_PORT,
+    PARTS,
+    WANTED,
+    Capped,
+    at_port,
+    more_files,
+    share,
+)
 from tests.daemon.begun import ask, begun, until
 from tests.daemon.fakes import asked, short_home
 from tests.wire.fake import short_folder
@@ -85,7 +92,7 @@ def test_one_too_many_is_closed_unread() -> None:
 
 def test_the_port_has_fewer() -> None:
     """However many files there may be."""
-    with bound(0) as listening:
+    with at_port(0) as listening:
         assert listening.most == MOST_AT_PORT < MOST
 
 
@@ -157,7 +164,7 @@ def test_no_stranger_takes_the_place_of_one_who_is_known(
     steps: list[str | int], files: int
 ) -> None:
     """Nor shuts out the next; a number: the connection of that place goes by itself."""
-    with bound(0) as listening, ExitStack() as stack, limits(files * PARTS, files * PARTS):
+    with at_port(0) as listening, ExitStack() as stack, limits(files * PARTS, files * PARTS):
         port = listening.getsockname()[1]
         both: list[tuple[socket.socket, socket.socket, bool]] = []
         for step in steps:

@@ -4,6 +4,7 @@ import signal
 import socket
 import stat
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from time import sleep
 
 import pytest
@@ -66,17 +67,18 @@ def test_one_that_was_killed_leaves_nothing_in_the_way(home: Paths) -> None:
 
 
 def test_running_calls_end_before_it_does(home: Paths) -> None:
-    """Whoever has begun to ask is answered; here one who sends the rest of it late."""
-    with running(home) as process, socket.socket(socket.AF_UNIX) as opened:
-        opened.connect(str(home.query))
-        head = b"POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-        opened.sendall(head + b"Content-Length: 33\r\nExpect: 100-continue\r\n\r\n")
-        assert b"100 Continue" in opened.recv(1000)  # it is being read
+    """Whoever has begun to ask is answered."""
+    noted = home.data / "noted"
+    with running(home, "slow_inside") as process, ThreadPoolExecutor() as callers:
+        asking = callers.submit(ask, home.control, "POST", "/v1/unlock", {"method": "keyring"})
+        while not noted.exists():
+            sleep(0.01)
         process.send_signal(signal.SIGTERM)
         until(process, "ending")
-        opened.sendall(b'{"query": "x", "recipient": "y"} ')
-        assert b'"code":"answered"' in opened.recv(1000)
+        (home.data / "go").touch()
+        assert asking.result().body == {"done": True}
         ended(process)
+    assert noted.read_text() == "begun\nlocked\n"
 
 
 def test_a_signal_in_the_middle_of_a_write_waits(home: Paths) -> None:

@@ -24,18 +24,13 @@ from tests.daemon.people import OPEN, SHOP, living
 OTHER = Ask(query=SHOP.query, recipient="other.example")
 
 
-def with_part(agent: Agent, **part: Any) -> Agent:  # noqa: ANN401  (any of the parts)
-    """Return an agent like another but for a part of it."""
-    return Agent(replace(agent.parts, **part), agent.vault)
-
-
 def test_with_nothing_to_decide_by_nothing_is_attached() -> None:
     """Each way of it has its code; the rest of the answer is empty."""
     agent, vault = living(OPEN)
     without: dict[Code, Agent] = {
-        "locked": Agent(agent.parts),
-        "no policy": with_part(agent, rules=FixedRules(None)),
-        "no model": with_part(agent, registry=OneModel(None)),
+        "locked": replace(agent, vault=None),
+        "no policy": replace(agent, rules=FixedRules(None)),
+        "no model": replace(agent, registry=OneModel(None)),
         "unfit": agent,
     }
     for code, broken in without.items():
@@ -45,9 +40,9 @@ def test_with_nothing_to_decide_by_nothing_is_attached() -> None:
         assert explained(SHOP, MONDAY, broken).code == code
         assert vault.ledger.count == (code == "unfit")
     wanted = f'{OPEN}[[rule]]\nrecipient = "shop.example"\nmodel = "other"\n'
-    chosen = with_part(agent, rules=FixedRules(wanted))
+    chosen = replace(agent, rules=FixedRules(wanted))
     assert handle(SHOP, MONDAY, chosen) == Answer(code="no model")
-    assert handle(SHOP, MONDAY, Agent(agent.parts, living(OPEN)[1])).code == "answered"
+    assert handle(SHOP, MONDAY, replace(agent, vault=living(OPEN)[1])).code == "answered"
 
 
 def entry_of(*disclosed: tuple[str, str]) -> Disclosure:
@@ -99,7 +94,7 @@ def test_whatever_fails_on_the_way_leaves_nothing(
 ) -> None:
     """There is no answer, and the ledger does not say that there was; then all is as before."""
     made, vault = living(f'{OPEN}[attributes]\nage = "ask"\n')
-    made = with_part(made, sources=Sources())
+    made = replace(made, sources=Sources())
     with monkeypatch.context() as patched:
         patched.setattr(owner, step, _raise)
         with pytest.raises(BrokenError):

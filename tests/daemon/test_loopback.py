@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.loopback import ADDRESS, TOKEN, Admission, admission_of, admitted, bound, token_of
+from agent.daemon.loopback import TOKEN, admitted, token_of
+from agent.daemon.sockets import ADDRESS, at_port
 from agent.errors import DaemonError, UsageError
 from agent.wire.routes import CONTROL, QUERY, ROUTES
 from tests.daemon.fakes import ASK, Running, Said, asked, serving
@@ -35,9 +36,11 @@ NO_HOSTS = [
 @pytest.fixture(scope="module")
 def loopback() -> Iterator[Running]:
     """Serve the query door at a port of this machine, to one page as well."""
-    with bound(0) as listening:
-        admission = admission_of(listening, (PAGE,), SECRET)
-        with serving(QUERY, listening, lambda made: admitted(made, admission)) as running:
+    with at_port(0) as listening:
+        pages = (PAGE,)
+        with serving(
+            QUERY, listening, lambda made: admitted(made, listening, pages, SECRET)
+        ) as running:
             yield running
 
 
@@ -58,18 +61,18 @@ def ask(running: Running, method: str = "POST", path: str = "/v1/decide", **head
 
 def test_it_listens_to_this_machine_alone() -> None:
     """At no other address."""
-    with bound(0) as listening:
+    with at_port(0) as listening:
         assert listening.getsockname()[0] == ADDRESS == "127.0.0.1"
 
 
 def test_a_port_that_is_taken_is_said() -> None:
     """Or that cannot be."""
-    with bound(0) as listening:
+    with at_port(0) as listening:
         port = listening.getsockname()[1]
         with pytest.raises(DaemonError, match=f"cannot listen at 127.0.0.1:{port}: "):
-            bound(port)
+            at_port(port)
     with pytest.raises(DaemonError, match="there is no port 65536"):
-        bound(65536)
+        at_port(65536)
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
@@ -212,8 +215,3 @@ def test_a_token_that_others_know_is_refused(tmp_path: Path) -> None:
     path.mkdir()
     with pytest.raises(UsageError, match="is a directory"):
         token_of(path)
-
-
-def test_the_token_is_not_shown() -> None:
-    """Not even where those who may ask are."""
-    assert SECRET not in repr(Admission([], [], SECRET))

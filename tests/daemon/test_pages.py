@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.loopback import admission_of, admitted, bound
+from agent.daemon.loopback import admitted
 from agent.daemon.server import check_page
+from agent.daemon.sockets import at_port
 from agent.errors import RefusedError, UsageError
 from agent.wire.decide import Ask
 from agent.wire.policy import Verdict
@@ -38,9 +39,11 @@ SITES = st.builds("{}.{}".format, LABELS, st.sampled_from(["example", "co.uk", "
 @pytest.fixture(scope="module")
 def loopback() -> Iterator[Running]:
     """Serve the query door at a port of this machine, to a page and to an extension."""
-    with bound(0) as listening:
-        admission = admission_of(listening, (PAGE, EXTENSION), SECRET)
-        with serving(QUERY, listening, lambda made: admitted(made, admission)) as running:
+    with at_port(0) as listening:
+        pages = (PAGE, EXTENSION)
+        with serving(
+            QUERY, listening, lambda made: admitted(made, listening, pages, SECRET)
+        ) as running:
             yield running
 
 

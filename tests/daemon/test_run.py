@@ -11,7 +11,8 @@ from time import sleep
 import pytest
 from msgspec import to_builtins
 
-from agent.daemon.run import Options, run
+from agent.daemon.lifetime import Options
+from agent.daemon.run import run
 from agent.errors import DaemonError, UsageError
 from agent.paths import Paths
 from tests.daemon.begun import ask, begun, ended, running, until

@@ -13,11 +13,11 @@ from aiohttp.web import UrlDispatcher
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.server import Served, application
+from agent.daemon.server import Daemon, application
 from agent.errors import LockedError, VaultError, WrongSecretError
 from agent.wire.base import LONGEST_HOST, Done
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route
-from tests.daemon.fakes import ASK, FakeCalls, Running, behind, fake_bus
+from tests.daemon.fakes import ASK, FakeCalls, Running, behind
 from tests.wire.messages import messages_of
 
 DOORS: tuple[Door, ...] = (CONTROL, QUERY)
@@ -47,16 +47,10 @@ def registered(router: UrlDispatcher) -> set[tuple[str, str, str | None]]:
 @pytest.mark.parametrize("door", DOORS)
 def test_a_door_has_exactly_its_calls(door: Door) -> None:
     """No more than the table says, and no fewer."""
-    served = Served(
-        FakeCalls(),
-        fake_bus(),
-        before=lambda *_: None,
-        end=lambda: None,
-        fresh=lambda: asyncio.sleep(0),
-        guard=lambda: None,
-    )
+    nothing: Any = FakeCalls()
+    daemon = Daemon(nothing, nothing, nothing)
     wanted = {(each.method, each.path, each.name) for each in ROUTES if door in each.doors}
-    assert registered(application(door, served).router) == wanted
+    assert registered(application(door, daemon).router) == wanted
 
 
 @pytest.mark.parametrize(("door", "route"), CALLED, ids=lambda each: getattr(each, "name", each))
