@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
@@ -20,7 +19,6 @@ from agent.daemon.checks import Machine, listens
 from agent.daemon.doctor import examine
 from agent.daemon.lifetime import Options
 from agent.daemon.loopback import TOKEN
-from agent.daemon.run import assembled
 from agent.daemon.run import run as run_daemon
 from agent.daemon.service import (
     Manager,
@@ -42,9 +40,6 @@ from agent.errors import DaemonError, ReticentError, UsageError
 from agent.files import private_folder
 from agent.paths import Paths, paths
 from agent.words.notices import health
-
-if TYPE_CHECKING:
-    from agent.daemon.api import Calls
 
 PORTS = click.IntRange(0, 65535)
 SECONDS = 20.0  # for the daemon to end
@@ -203,8 +198,9 @@ def run_(listen: int | None, origins: tuple[str, ...], *, as_json: bool) -> None
     for origin in origins:
         check_origin(origin)
 
-    def build(at: Paths) -> "Calls":
-        """Say where it listens once it does, and only then look at policy and models."""
+    at = paths()
+
+    def announce() -> None:
         token, vault = None if listen is None else str(at.state / TOKEN), at.vault.exists()
         lines = [f"Listening at {at.control} and {at.query}; Ctrl-C ends it."]
         if not vault:
@@ -214,9 +210,8 @@ def run_(listen: int | None, origins: tuple[str, ...], *, as_json: bool) -> None
         places = {"control": str(at.control), "query": str(at.query), "log": str(at.log)}
         message = {**places, "token": token, "vault": vault}
         click.echo(record(message) if as_json else "\n".join(map(paragraph, lines)))
-        return assembled(at)
 
-    run_daemon(paths(), Options(listen=listen, origins=origins), build)
+    run_daemon(at, Options(listen=listen, origins=origins), announce)
 
 
 def check_origin(origin: str) -> None:

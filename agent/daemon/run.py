@@ -29,9 +29,15 @@ def assembled(paths: Paths) -> Calls:
     return calls_of(paths)
 
 
-def run(paths: Paths, options: Options, build: Build = assembled) -> None:
+def run(
+    paths: Paths,
+    options: Options,
+    announce: Callable[[], None] = lambda: None,
+    build: Build = assembled,
+) -> None:
     """Run the daemon in the foreground, until a signal or a call ends it.
 
+    ``announce``: called once it listens, and before it looks at policy and models.
     No core file is made of this process from then on. Raises DaemonError where one runs already
     or a socket cannot be made, UsageError for a folder or a file that must not be used.
     """
@@ -49,4 +55,8 @@ def run(paths: Paths, options: Options, build: Build = assembled) -> None:
         stack.callback(gc.enable)
         from agent.daemon.server_loop import live
 
-        live(paths, listening, options, life, build)
+        def begun(paths: Paths) -> Calls:
+            announce()
+            return build(paths)
+
+        live(paths, listening, options, life, begun)

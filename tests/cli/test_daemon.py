@@ -5,16 +5,15 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from agent.daemon.lifetime import Options
-from agent.daemon.run import Build
 from agent.paths import Paths, paths
 from agent.wire.client import Client
 from tests.cli.conftest import Run
-from tests.wire.fake import says
 
 START = [sys.executable, "-m", "agent.cli", "daemon", "--json"]
 
@@ -25,12 +24,11 @@ def started(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Options]:
     assert home.is_dir()
     options: list[Options] = []
 
-    def run(places: Paths, given: Options, build: Build) -> None:
+    def run(_places: Paths, given: Options, announce: Callable[[], None]) -> None:
         options.append(given)
-        build(places)
+        announce()
 
     monkeypatch.setattr("agent.cli.daemon.run_daemon", run)
-    monkeypatch.setattr("agent.cli.daemon.assembled", says(None))
     return options
 
 

@@ -21,7 +21,7 @@ from agent.errors import ReticentError
 from agent.paths import paths
 from tests.daemon import insides
 try:
-    run(paths(), Options({options}), insides.{inside})
+    run(paths(), Options({options}), build=insides.{inside})
 except ReticentError as error:
     sys.exit(f"{{error}} / {{error.hint}}")
 """

@@ -3,7 +3,6 @@
 import asyncio
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from agent.daemon.agent import Agent, Opening, assemble, open_in_thread
@@ -66,10 +65,5 @@ class Home:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.agent.lock()

@@ -36,9 +36,7 @@ class Noting(FakeCalls):
         note(self.paths, "reloaded")
 
 
-def noting_inside(paths: Paths) -> Any:  # noqa: ANN401
-    """Return calls that write down when they are closed, and when they read their files again."""
-    return Noting(paths)
+noting_inside = Noting
 
 
 def undumped_inside(paths: Paths) -> Any:  # noqa: ANN401

@@ -36,14 +36,6 @@ def test_a_signal_ends_it(home: Paths, number: int) -> None:
     assert (home.data / "noted").read_text() == "locked\n"
 
 
-def test_a_call_ends_it(home: Paths) -> None:
-    """And is answered."""
-    with running(home) as process:
-        assert ask(home.control, "POST", "/v1/shutdown").body == {"done": True}
-        ended(process)
-    assert [*home.runtime.iterdir()] == []
-
-
 def test_a_signal_at_any_moment_of_the_start_ends_it(home: Paths) -> None:
     """As soon as it listens to signals; nothing is left behind, and the next one starts."""
     for inside in ("ending_inside", "killing_inside"):

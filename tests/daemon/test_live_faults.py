@@ -21,8 +21,8 @@ from tests.daemon.crowd import QUERIES, SIMPLE, Crowd
 from tests.daemon.whole_daemon import LOOK, PATIENCE, begun, home, started
 from tests.vault.worlds import TYPED
 
-KILLS = [8, pytest.param(200, marks=pytest.mark.soak)]
-STOPS = [3, pytest.param(100, marks=pytest.mark.soak)]
+KILLS = [3, pytest.param(200, marks=pytest.mark.soak)]
+STOPS = [2, pytest.param(100, marks=pytest.mark.soak)]
 CLIENTS = 8
 FEWEST, MOST = 2 * CLIENTS, 10 * CLIENTS  # questions after the first, until a daemon is ended
 ENDLESS = 10_000  # questions of each client: more than anybody answers until then

@@ -6,7 +6,6 @@ import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from time import sleep
 
 import pytest
 from msgspec import to_builtins
@@ -43,29 +42,12 @@ def test_a_second_daemon_is_told_of_the_first_and_harms_nothing(home: Paths) -> 
         assert ask(home.query).status == 200
 
 
-def test_of_many_that_begin_at_once_one_runs(home: Paths) -> None:
-    """Whoever is first; all others say so."""
-    several = [begun(home) for _ in range(4)]
-    try:
-        while sum(each.poll() is not None for each in several) < 3:
-            sleep(0.01)
-        (one,) = (each for each in several if each.poll() is None)
-        until(one, "ready")
-        assert ask(home.control).status == 200
-    finally:
-        for each in several:
-            each.terminate()
-        said = [each.communicate()[1] for each in several]
-    assert sum("a daemon is already running" in each for each in said) == 3
-    assert [*home.runtime.iterdir()] == []
-
-
 def test_a_folder_that_is_not_ours_alone_is_refused(home: Paths) -> None:
     """Before anything is put into it."""
     home.runtime.mkdir(0o700)
     home.runtime.chmod(0o777)
     with pytest.raises(UsageError, match="other users can write to this folder"):
-        run(home, Options(), fake_inside)
+        run(home, Options(), build=fake_inside)
     assert [*home.runtime.iterdir()] == []
 
 
@@ -76,7 +58,7 @@ def test_a_failing_start_puts_everything_back(home: Paths) -> None:
     try:
         for _ in range(2):
             with pytest.raises(DaemonError, match="there is no port"):
-                run(home, Options(listen=70000), fake_inside)
+                run(home, Options(listen=70000), build=fake_inside)
         assert os.umask(0o022) == 0o022
     finally:
         os.umask(before)
