@@ -6,7 +6,7 @@ The body comes first, parameters by keyword. Each raises a ReticentError where i
 import asyncio
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -17,13 +17,11 @@ from agent import __version__
 from agent.daemon.agent import (
     Agent,
     Opening,
-    assemble,
     open_in_thread,
     secret_from_keyring,
     status_of,
 )
 from agent.daemon.consent.reviews import own_search
-from agent.daemon.events import Bus
 from agent.daemon.handle import handle
 from agent.daemon.ledger_api import change, entries, forget, holding, opened, recipients, requested
 from agent.daemon.policy_api import attributes, calibration, edited, outcome, place_of, ruled
@@ -31,7 +29,6 @@ from agent.daemon.request_log import Asker
 from agent.daemon.what_if import curved, explained, weighed
 from agent.decision.tradeoff_curve import advanced
 from agent.errors import LockedError, UsageError, VaultError
-from agent.paths import Paths
 from agent.vault.secrets import Secret
 from agent.vault.vault import accounts_of
 from agent.wire.base import Done
@@ -65,20 +62,10 @@ from policy.toml_scan import lines_of
 T = TypeVar("T")
 
 
-def now() -> datetime:
-    """Return the time, with the zone of this machine."""
-    return datetime.now(UTC).astimezone()
-
-
-def calls_of(paths: Paths) -> "Calls":
-    """Return the calls of a machine, with the vault locked; nothing is read yet but the policy."""
-    return Calls(assemble(paths, Bus(now), now()), now)
-
-
 class Calls:
     """What both doors lead to: each is one step, but those that are coroutines leave room.
 
-    All of it belongs to one thread. ``bus``: passes on what happens.
+    All of it belongs to one thread.
     """
 
     def __init__(
@@ -88,8 +75,7 @@ class Calls:
 
         ``clock``: the time where the user lives; none before the ledger's latest is taken for now.
         """
-        self._agent = agent
-        self.bus = agent.bus
+        self.agent = agent
         self._wall = clock
         self._clock = partial(agent.time, clock)
         self._opening = opening
@@ -100,7 +86,7 @@ class Calls:
     def _now(self) -> datetime:
         """Return the time, and have the policy in force as the file is now."""
         now = self._clock()
-        self._agent.look(now)
+        self.agent.look(now)
         return now
 
     def _renew(self, otherwise: EventKind | None = None) -> None:
@@ -108,32 +94,14 @@ class Calls:
 
         ``otherwise``: what changed where nothing was written.
         """
-        changed = "policy" if self._agent.rules.renew(self._clock()) else otherwise
+        changed = "policy" if self.agent.rules.renew(self._clock()) else otherwise
         if changed is not None:
-            self.bus.publish(changed)
+            self.agent.bus.publish(changed)
 
     def _check_later(self, locks: int) -> None:
         """Raise LockedError if the vault was locked since that number of locks."""
-        if self._agent.locks != locks:
+        if self.agent.locks != locks:
             raise LockedError("the vault was locked meanwhile", "unlock it again")
-
-    # What the daemon needs beside the routes.
-
-    def is_locked(self) -> bool:
-        """Return whether the vault is locked."""
-        return self._agent.vault is None
-
-    def lock_after_minutes(self) -> float:
-        """Return after how many minutes without use the vault locks, 0 for as long as it may be."""
-        return self._agent.settings.lock_after_minutes
-
-    def close(self) -> None:
-        """Close the vault, if it is open; ReplacedVaultError where it must stay open."""
-        self._agent.lock()
-
-    def guard(self) -> None:
-        """Lock a vault that was replaced while it was open."""
-        self._agent.guard()
 
     def refresh(self) -> None:
         """Read the policy again, and look at the models."""
@@ -142,15 +110,13 @@ class Calls:
 
     async def look(self) -> None:
         """Look whether the files of vault, policy and models have changed."""
-        self._agent.guard()
+        self.agent.guard()
         await self.fresh()
         self.models()
 
     async def fresh(self) -> None:
         """Have the rules of the policy file in force; it takes a second at most."""
-        await self._agent.rules.follow(self._wall, partial(self.bus.publish, "policy"))
-
-    # The routes.
+        await self.agent.rules.follow(self._wall, partial(self.agent.bus.publish, "policy"))
 
     def decide(self, body: Ask, *, by: Asker = "command") -> Answer:
         """Return what a request carries, recorded; UsageError if the recipient is not a host.
@@ -159,30 +125,30 @@ class Calls:
         """
         now = self._clock()
         try:
-            answer = handle(body, now, self._agent, by)
+            answer = handle(body, now, self.agent, by)
         except VaultError as error:
-            self._agent.trouble = error
+            self.agent.trouble = error
             self._carried_nothing(body, Answer(code="failed"), now)
             raise
         if answer.id is None:
             self._carried_nothing(body, answer, now)
         else:
-            self._agent.trouble = None
-            self._agent.silent_requests.recorded(answer.id, answer)
-            self.bus.publish("answer", answer.id)
-        return replace(answer, stale_rules=self._agent.rules.stale)
+            self.agent.trouble = None
+            self.agent.silent_requests.recorded(answer.id, answer)
+            self.agent.bus.publish("answer", answer.id)
+        return replace(answer, stale_rules=self.agent.rules.stale)
 
     def _carried_nothing(self, body: Ask, answer: Answer, now: datetime) -> None:
         """Remember and report it; while the vault is locked nothing of a query is kept."""
-        vault = self._agent.vault
+        vault = self.agent.vault
         if vault is not None:
-            number = self._agent.silent_requests.silent(body, answer, vault.ledger.count, now)
-            self.bus.publish("nothing", number)
+            number = self.agent.silent_requests.silent(body, answer, vault.ledger.count, now)
+            self.agent.bus.publish("nothing", number)
 
     def explain(self, body: Ask) -> Explained:
         """Return what would be decided."""
-        found = explained(body, self._clock(), self._agent)
-        return replace(found, stale_rules=self._agent.rules.stale)
+        found = explained(body, self._clock(), self.agent)
+        return replace(found, stale_rules=self.agent.rules.stale)
 
     def clicked(self, body: Clicked) -> Done:
         """Note a visit; nothing is kept while locked, or unless the policy allows it.
@@ -190,10 +156,10 @@ class Calls:
         In the paper ACLK asks about the page that will be clicked (5.2); live it can only mean
         that a result of this query was visited before.
         """
-        policy = self._agent.rules.policy
-        if self._agent.vault is None or policy is None or not policy.daemon.clicks:
+        policy = self.agent.rules.policy
+        if self.agent.vault is None or policy is None or not policy.daemon.clicks:
             return Done(done=False)
-        self._agent.sources.clicked(body)
+        self.agent.sources.clicked(body)
         return Done()
 
     async def whatif(self, body: WhatIf) -> Weighed:
@@ -201,15 +167,15 @@ class Calls:
 
         LockedError while locked, and where it was locked before the end.
         """
-        return await self._in_steps(weighed(body, self._clock(), self._agent))
+        return await self._in_steps(weighed(body, self._clock(), self.agent))
 
     async def curve(self, body: CurveAsk) -> TradeOffs:
         """Return what would leave at every trade-off, likewise."""
-        return await self._in_steps(curved(body, self._clock(), self._agent))
+        return await self._in_steps(curved(body, self._clock(), self.agent))
 
     async def _in_steps(self, steps: Generator[None, None, T]) -> T:
         """Return what steps come to: each in a thread, and those of one call after another's."""
-        locks, found = self._agent.locks, None
+        locks, found = self.agent.locks, None
         async with self._one_apart:
             while found is None:
                 self._check_later(locks)
@@ -221,49 +187,49 @@ class Calls:
         self, *, recipient: str | None = None, after: int = 0, limit: int | None = None
     ) -> list[Entry]:
         """Return the latest entries of the ledger, oldest first."""
-        return entries(self._agent, recipient, after, limit)
+        return entries(self.agent, recipient, after, limit)
 
     def knowledge(self, *, recipient: str) -> Held:
         """Return what a recipient or a group holds."""
-        return holding(self._agent, recipient, self._now())
+        return holding(self.agent, recipient, self._now())
 
     def forget(self, body: Forget) -> Done:
         """Record that a recipient forgot; not done if nothing was ever disclosed to it."""
-        done = forget(self._agent, body.recipient, self._clock())
+        done = forget(self.agent, body.recipient, self._clock())
         if done:
-            self._agent.consent.ruled()
-            self.bus.publish("forget")
+            self.agent.consent.ruled()
+            self.agent.bus.publish("forget")
         return Done(done=done)
 
     def profile(self) -> Profile:
         """Return the user's values."""
-        return Profile(values=opened(self._agent).profile.values())
+        return Profile(values=opened(self.agent).profile.values())
 
     def change_profile(self, body: ProfileChange) -> Changed:
         """Change the user's values, all or nothing; or say what would change."""
-        changed = change(self._agent, body, self._clock())
+        changed = change(self.agent, body, self._clock())
         if changed.done:
-            self.bus.publish("profile")
+            self.agent.bus.publish("profile")
         return changed
 
     async def backup(self, body: Place) -> Done:
         """Copy the vault to a new file; others are answered meanwhile."""
-        await asyncio.to_thread(opened(self._agent).backup, absolute(body))
+        await asyncio.to_thread(opened(self.agent).backup, absolute(body))
         return Done()
 
     def requests(self, *, recipient: str | None = None, limit: int | None = None) -> list[Handled]:
         """Return the latest requests, oldest first."""
         self._now()
-        return requested(self._agent, recipient, limit)
+        return requested(self.agent, recipient, limit)
 
     def recipients(self) -> list[Recipient]:
         """Return to whom anything was disclosed, the latest first."""
         now = self._now()
-        return recipients(self._agent, now)
+        return recipients(self.agent, now)
 
     def status(self) -> Status:
         """Return how the daemon is."""
-        agent = self._agent
+        agent = self.agent
         agent.guard()
         now = self._now()
         models = agent.registry.status(agent.rules.active.keys, now)
@@ -271,7 +237,7 @@ class Calls:
 
     def locked(self) -> Locked:
         """Return what everybody may know, by the policy as it is now."""
-        agent, now = self._agent, self._now()
+        agent, now = self.agent, self._now()
         policy = agent.rules.policy
         return Locked(
             version=__version__,
@@ -287,7 +253,7 @@ class Calls:
         The later word counts: LockedError where it was locked since this was asked for. While the
         keyring is waited for, another may open it.
         """
-        agent, locks = self._agent, self._agent.locks
+        agent, locks = self.agent, self.agent.locks
         secret = Secret(body.method, body.secret)
         if body.method == "keyring":
             names: list[str] = []
@@ -304,99 +270,99 @@ class Calls:
                     agent.opened(vault, self._clock())
                     on_failure.pop_all()
                 agent.vault = vault
-                self.bus.publish("lock")
+                self.agent.bus.publish("lock")
             self._check_later(locks)
         return self.status()
 
     def lock(self) -> Status:
         """Close the vault, if it is open."""
-        self._agent.lock()
+        self.agent.lock()
         return self.status()
 
     def models(self) -> list[ModelStatus]:
         """Return how each model is, and tell if that changed."""
-        found = self._agent.registry.status(self._agent.rules.active.keys, self._clock())
+        found = self.agent.registry.status(self.agent.rules.active.keys, self._clock())
         before, self._models = self._models, found
         if before not in (None, found):
-            self.bus.publish("models")
-            if self._agent.vault is not None:
+            self.agent.bus.publish("models")
+            if self.agent.vault is not None:
                 with suppress(VaultError):  # what cannot be kept now is no reason to end
                     now = self._clock()  # a model that is away now may be back soon
-                    names = self._agent.request_attributes(now)
-                    self._agent.sources.opened(self._agent.vault.items, names)
+                    names = self.agent.request_attributes(now)
+                    self.agent.sources.opened(self.agent.vault.items, names)
         return found
 
     def add_model(self, body: Place) -> ModelStatus:
         """Copy a model to the others; UsageError or ModelError where that cannot be."""
-        keys = self._agent.rules.active.keys
-        added = self._agent.registry.add(absolute(body), keys, self._clock())
+        keys = self.agent.rules.active.keys
+        added = self.agent.registry.add(absolute(body), keys, self._clock())
         self.models()
         return added
 
     def remove_model(self, *, name: str) -> Done:
         """Remove a model; UsageError if there is no such one."""
-        self._agent.registry.remove(name)
+        self.agent.registry.remove(name)
         self.models()
         return Done()
 
     def policy(self) -> PolicyStatus:
         """Return how the policy is."""
         self._now()
-        return self._agent.rules.status()
+        return self.agent.rules.status()
 
     def reload(self) -> PolicyStatus:
         """Read the policy now, whatever it is."""
-        self._agent.rules.reload(self._clock())
-        self.bus.publish("policy")
-        return self._agent.rules.status()
+        self.agent.rules.reload(self._clock())
+        self.agent.bus.publish("policy")
+        return self.agent.rules.status()
 
     def rules(self) -> RulesStatus:
         """Return all that the policy rules."""
         now = self._now()
-        return ruled(now, self._agent)
+        return ruled(now, self.agent)
 
     def attributes(self, *, recipient: str | None = None) -> list[AttributeStatus]:
         """Return the attributes of the model in use, and what the policy says of each."""
         now = self._now()
-        return attributes(recipient, now, self._agent)
+        return attributes(recipient, now, self.agent)
 
     def edit_policy(self, body: PolicyEdit) -> Edited:
         """Write settings into the policy, or take them out; UsageError where that cannot be."""
         now = self._clock()
-        done = edited(body, self._agent.rules.path, now.date())
+        done = edited(body, self.agent.rules.path, now.date())
         if done.changed:
-            self._agent.consent.moved_on()
+            self.agent.consent.moved_on()
         self._renew()
-        return outcome(done, now, self._agent)
+        return outcome(done, now, self.agent)
 
     def calibrate(self, body: Calibrate) -> Calibrated:
         """Turn answers into prices, and write them into the policy if that is asked."""
-        found = calibration(body, self._clock(), self._agent)
+        found = calibration(body, self._clock(), self.agent)
         if body.write:
-            self._agent.consent.moved_on()
+            self.agent.consent.moved_on()
             self._renew()
         return found
 
     def reviews(self) -> list[Review]:
         """Return what waits for the user, and says what was asked; LockedError while locked."""
-        opened(self._agent)
-        return self._agent.consent.reviews(self._clock())
+        opened(self.agent)
+        return self.agent.consent.reviews(self._clock())
 
     def verdict(self, body: Verdict, *, id: int) -> Ruled:  # noqa: A002  (the route's word)
         """Apply the user's decision on a review; UsageError if there is no such one.
 
         LockedError while locked.
         """
-        opened(self._agent)
-        ruled = self._agent.consent.verdict(id, body, self._clock())
+        opened(self.agent)
+        ruled = self.agent.consent.verdict(id, body, self._clock())
         self._renew()
-        self.bus.publish("review", id)
+        self.agent.bus.publish("review", id)
         return ruled
 
     def dismiss(self, *, id: int) -> Done:  # noqa: A002  (the route's word)
         """Take a review off the list; UsageError if there is no such one."""
-        self._agent.consent.dismiss(id)
-        self.bus.publish("review", id)
+        self.agent.consent.dismiss(id)
+        self.agent.bus.publish("review", id)
         return Done()
 
     def offer(self, body: Offer) -> Done:
@@ -404,7 +370,7 @@ class Calls:
 
         UsageError if the recipient is not a host, or the search is not its own.
         """
-        now, agent = self._clock(), self._agent
+        now, agent = self._clock(), self.agent
         host, known = host_of(body.recipient), self._known(now)
         search = None if body.search is None else own_search(body.search, host)
         names = [name for name in body.names if name in known]
@@ -413,13 +379,13 @@ class Calls:
         site, pool = site_of(host), agent.rules.active.pool_of(host)
         review = agent.consent.offer(site, pool, names, now, search)
         if review is not None:
-            self.bus.publish("offer", review.id)
+            self.agent.bus.publish("offer", review.id)
         return Done(done=agent.consent.waiting_offer(site, now) is not None)
 
     def refuse(self, body: Refuse) -> Done:
         """Write into the policy that a recipient gets nothing more."""
-        self._agent.consent.refuse(body.recipient, self._clock())
-        self._agent.consent.ruled()
+        self.agent.consent.refuse(body.recipient, self._clock())
+        self.agent.consent.ruled()
         self._renew()
         return Done()
 
@@ -428,13 +394,13 @@ class Calls:
 
         Not done where there is no such rule; a rule that is not ours stays, and is named.
         """
-        done = self._agent.consent.allow(body.recipient)
-        self._agent.consent.ruled()
+        done = self.agent.consent.allow(body.recipient)
+        self.agent.consent.ruled()
         self._renew()
-        rule = self._agent.consent.refused_by(body.recipient, self._clock())
+        rule = self.agent.consent.refused_by(body.recipient, self._clock())
         if rule is None:
             return Allowed(done=done)
-        policy = self._agent.rules.policy
+        policy = self.agent.rules.policy
         lines = {} if policy is None else lines_of(policy.text)
         return Allowed(done=done, rule=rule.name, line=place_of(lines, rule, ("nothing",)))
 
@@ -443,13 +409,13 @@ class Calls:
 
         LockedError while locked.
         """
-        opened(self._agent)
+        opened(self.agent)
         now = self._now()
         known = self._known(now)
         for name in body.names:
             if name not in known:
                 raise UsageError.unknown("attribute", name, known)
-        ruled = self._agent.consent.override(body, now)
+        ruled = self.agent.consent.override(body, now)
         self._renew("review")
         return ruled
 
@@ -458,14 +424,14 @@ class Calls:
 
         LockedError while locked.
         """
-        opened(self._agent)
-        what = self._agent.consent.undo(self._clock())
+        opened(self.agent)
+        what = self.agent.consent.undo(self._clock())
         self._renew("review")
         return Undone(what=what)
 
     def _known(self, now: datetime) -> frozenset[str]:
         """Return the names of the attributes of all models that may be used."""
-        usable = self._agent.usable_models(now)
+        usable = self.agent.usable_models(now)
         return frozenset(attribute.name for model in usable for attribute in model.attributes)
 
 

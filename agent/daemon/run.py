@@ -6,8 +6,10 @@ import gc
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from agent.daemon.events import Bus
 from agent.daemon.lifetime import Options, lifetime
 from agent.daemon.log import logging_to
 from agent.daemon.sockets import adopted, alone, doors, more_files
@@ -22,11 +24,17 @@ UMASK = 0o077  # the umask: nothing that the daemon makes is for others
 Build = Callable[[Paths], "Calls"]
 
 
+def now() -> datetime:
+    """Return the time, with the zone of this machine."""
+    return datetime.now(UTC).astimezone()
+
+
 def assembled(paths: Paths) -> Calls:
     """Return the calls of this machine, with the vault locked; nothing is read but the policy."""
-    from agent.daemon.api import calls_of
+    from agent.daemon.agent import assemble
+    from agent.daemon.api import Calls
 
-    return calls_of(paths)
+    return Calls(assemble(paths, Bus(now), now()), now)
 
 
 def run(

@@ -131,8 +131,8 @@ def leave(request: web.Request) -> None:
 class Daemon:
     """What the doors lead to.
 
-    ``calls``: has a method for each route but events and shutdown, and what `Calls` has beside
-    them; ``end``: ends the daemon, or raises; ``patience``: seconds for a body to arrive.
+    ``calls``: has a method for each route but events and shutdown; ``end``: ends the daemon, or
+    raises; ``patience``: seconds for a body to arrive.
     """
 
     calls: Calls
@@ -213,14 +213,14 @@ def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
             await calls.fresh()
         daemon.autolock.before(door, "unattended" if UNATTENDED in request.headers else name)
         if name == "events":
-            return await stream(request, calls.bus)
+            return await stream(request, calls.agent.bus)
         call = daemon.end if name == "shutdown" else getattr(calls, name)
         try:
             found: Any = call(*([] if message is None else [message]), **parameters)
             if isawaitable(found):
                 found = await found
         except VaultError:
-            calls.guard()
+            calls.agent.guard()
             raise
         if parameters.get("by") == "user" and found.code not in UNDECIDED:
             daemon.autolock.used()

@@ -24,6 +24,7 @@ from agent.paths import Paths
 from agent.wire.routes import QUERY, Door
 
 if TYPE_CHECKING:
+    from agent.daemon.agent import Agent
     from agent.daemon.api import Calls
 
 LAST_TRIES, PAUSE = 5.0, 0.25  # seconds, to set a vault aside that was replaced; between two
@@ -49,11 +50,14 @@ def live(
             at = f"http://{ADDRESS}:{port.getsockname()[1]}"
             LOG.info("listening at %s, with the token in %s", at, paths.state / TOKEN)
         calls = build(paths)
-        stack.callback(_close, calls)  # when no thread of ours can open the vault any more
+        agent = calls.agent
+        stack.callback(_close, agent)  # when no thread of ours can open the vault any more
         gc.freeze()  # what is there now stays, and need not be looked through again
         gc.enable()
-        autolock = Autolock(calls.lock_after_minutes, calls.is_locked, calls.close)
-        daemon = Daemon(calls, autolock, partial(_end, calls, life))
+        autolock = Autolock(
+            lambda: agent.settings.lock_after_minutes, lambda: agent.vault is None, agent.lock
+        )
+        daemon = Daemon(calls, autolock, partial(_end, agent, life))
         sites = [(runner(application(door, daemon)), each) for door, each in doors.items()]
         if port is not None:
             made = admitted(application(QUERY, daemon), port, options.origins, token)
@@ -61,23 +65,23 @@ def live(
         asyncio.run(_answer(daemon, life, sites))
 
 
-def _end(calls: Calls, life: Lifetime) -> None:
+def _end(agent: Agent, life: Lifetime) -> None:
     """Let the daemon end, once the vault is closed; ReplacedVaultError where it stays open."""
     try:
-        calls.close()
+        agent.lock()
     except ReticentError as error:
-        if not calls.is_locked():
+        if agent.vault is not None:
             raise
         LOG.warning("locking failed: %s", kind_and_place(error))
     life.end()
 
 
-def _close(calls: Calls) -> None:
+def _close(agent: Agent) -> None:
     """Close the vault; where all of it is in memory alone, try again before that is lost."""
     until = time.monotonic() + LAST_TRIES
     while True:
         try:
-            calls.close()
+            agent.lock()
         except ReplacedVaultError as error:
             if time.monotonic() > until:
                 LOG.error("the contents of the open vault are lost: %s", error.what)
@@ -99,7 +103,7 @@ async def _answer(daemon: Daemon, life: Lifetime, sites: Sites) -> None:
         LOG.info("ending")
         notify("STOPPING=1", os.environ)
     finally:
-        daemon.calls.bus.close()
+        daemon.calls.agent.bus.close()
         await asyncio.gather(*[each.cleanup() for each, _ in sites])
 
 

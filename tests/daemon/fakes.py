@@ -22,6 +22,7 @@ from agent.wire.base import Done
 from agent.wire.decide import Answer
 from agent.wire.routes import ROUTES, Door
 from agent.wire.state import Locked
+from policy.settings import DaemonSettings
 from tests.wire.fake import short_folder
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -30,32 +31,37 @@ ASK = {"query": "python sort dict", "recipient": "stackoverflow.com"}
 LOCKED = Locked(version="0", locked=True)
 
 
+class FakeAgent:
+    """Holds no vault."""
+
+    vault = None
+    settings = DaemonSettings()
+
+    def __init__(self) -> None:
+        self.bus = Bus(lambda: NOON)
+
+    def lock(self) -> None:
+        """Do nothing."""
+
+    guard = lock
+
+
 class FakeCalls:
     """Notes each call, and answers it with what a test puts in its place, else with Done.
 
-    Its vault is locked, and nothing of its files ever changes.
+    Nothing of its files ever changes.
     """
 
     def __init__(self) -> None:
-        self.bus = fake_bus()
+        self.agent = FakeAgent()
         self.made: list[tuple[str, tuple[object, ...], dict[str, object]]] = []
         self.instead: dict[str, Callable[..., object]] = {
             "decide": lambda *_, **__: Answer(code="answered"),
             "locked": lambda: LOCKED,
         }
 
-    def is_locked(self) -> bool:
-        """Return that it is."""
-        return True
-
-    def lock_after_minutes(self) -> float:
-        """Return a time that no test takes."""
-        return 15.0
-
-    def close(self) -> None:
-        """Do nothing, as the next ones."""
-
-    guard = refresh = close
+    def refresh(self) -> None:
+        """Do nothing."""
 
     async def look(self) -> None:
         """Do nothing."""
@@ -155,7 +161,7 @@ def serving(
     name = listening.getsockname()
     address = Path(name) if isinstance(name, str) else name[1]
     calls: Any = FakeCalls()
-    running = Running(address, calls, calls.bus, [], Flag(), [])
+    running = Running(address, calls, calls.agent.bus, [], Flag(), [])
     autolock: Any = SimpleNamespace(
         before=lambda at, name: running.before.append((at, name)),
         used=lambda: running.used.append("used"),
@@ -182,11 +188,6 @@ def serving(
         loop.call_soon_threadsafe(over.set)
         thread.join()
         loop.close()
-
-
-def fake_bus() -> Bus:
-    """Return a bus on which it is always noon."""
-    return Bus(lambda: NOON)
 
 
 @contextmanager

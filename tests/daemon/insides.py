@@ -11,7 +11,7 @@ from agent.paths import Paths
 from agent.wire.base import Done
 from agent.wire.decide import Answer
 from agent.wire.routes import ROUTES
-from tests.daemon.fakes import FakeCalls
+from tests.daemon.fakes import FakeAgent, FakeCalls
 from tests.vault.dumps import state
 
 
@@ -20,16 +20,25 @@ def fake_inside(_paths: Paths) -> Any:  # noqa: ANN401  (it stands for `Calls`, 
     return FakeCalls()
 
 
-class Noting(FakeCalls):
-    """Calls that write down when they are closed, and when they read their files again."""
+class NotingAgent(FakeAgent):
+    """An agent that writes down when it is locked."""
 
     def __init__(self, paths: Paths) -> None:
         super().__init__()
         self.paths = paths
 
-    def close(self) -> None:
+    def lock(self) -> None:
         """Note it."""
         note(self.paths, "locked")
+
+
+class Noting(FakeCalls):
+    """Calls that write down when they are closed, and when they read their files again."""
+
+    def __init__(self, paths: Paths) -> None:
+        super().__init__()
+        self.agent = NotingAgent(paths)
+        self.paths = paths
 
     def refresh(self) -> None:
         """Note it."""

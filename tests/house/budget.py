@@ -54,13 +54,13 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 439),
-    "lines of tests": (42_000, 64_519),
+    "private functions with one caller": (250, 420),
+    "lines of tests": (42_000, 64_498),
 }
 STANDING = {
     "agent": Size(407, 4),
     "agent/cli": Size(5_254, 31),
-    "agent/daemon": Size(5_577, 38),
+    "agent/daemon": Size(5_444, 37),
     "agent/decision": Size(1_283, 10),
     "agent/lab": Size(3_748, 34),
     "agent/model": Size(870, 8),
@@ -70,7 +70,7 @@ STANDING = {
     "agent/wire": Size(1_043, 11),
     "policy": Size(2_297, 14),
     "agent/build": Size(1_066, 13),
-    "agent/words": Size(676, 6),
+    "agent/words": Size(692, 6),
 }
 
 

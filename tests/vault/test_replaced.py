@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 
 from agent.daemon.agent import assemble
-from agent.daemon.api import now
 from agent.daemon.events import Bus
+from agent.daemon.run import now
 from agent.errors import ReplacedVaultError, VaultError
 from agent.files import left_unfinished
 from agent.paths import Paths
