@@ -43,7 +43,7 @@ def context_of(ask: Ask, now: datetime, agent: Agent) -> RuledContext:
     vault, model, terms, ruling = _ruled(ask.recipient, ask.query, now, agent)
     pool_of, ledger = agent.rules.active.pool_of, vault.ledger
     planned = terms.mode == "planned"
-    queries = ledger.timeline.queries(ruling.pool, pool_of) if planned else NOTHING
+    queries = ledger.disclosures.queries(ruling.pool, pool_of) if planned else NOTHING
     held = ledger.disclosures.pool(ruling.pool, pool_of)
     asked = agent.consent.usable(site_of(ruling.host), now) if ask.asked is None else ask.asked
     request = _request(ask.query, ruling.host, asked, model)
@@ -59,8 +59,8 @@ def context_before(number: int, entry: Disclosure, now: datetime, agent: Agent) 
     vault, model, terms, ruling = _ruled(entry.host, entry.query, now, agent)
     pool_of, ledger = agent.rules.active.pool_of, vault.ledger
     planned = terms.mode == "planned"
-    queries = ledger.timeline.queries_before(number, ruling.pool, pool_of) if planned else NOTHING
-    held = ledger.disclosures.pool_before(number, ruling.pool, pool_of)
+    queries = ledger.disclosures.queries(ruling.pool, pool_of, number) if planned else NOTHING
+    held = ledger.disclosures.pool(ruling.pool, pool_of, number)
     request = _request(entry.query, ruling.host, entry.asked, model)
     known = _knowledge(held, model, entry.at, queries)
     return _context(request, terms, known, model, vault, ruling)

@@ -12,9 +12,8 @@ from agent.daemon.consent.intake import ALREADY_SENT
 from agent.decision.request import Holdings, Knowledge, inferred, people_left
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.model import Model
-from agent.vault.disclosure_index import Forgetting, Numbered, knowledge_in
+from agent.vault.disclosure_index import Forgetting, Numbered, Step, knowledge_in
 from agent.vault.profile import Values, differing, planned
-from agent.vault.timeline import Step
 from agent.vault.vault import Vault
 from agent.wire.base import LATEST_ENTRIES
 from agent.wire.records import (
@@ -288,7 +287,7 @@ def recipients(agent: Agent, now: datetime) -> list[Recipient]:
     """Return everyone to whom anything was disclosed, the latest first; LockedError."""
     told: dict[str, list[Step]] = {}
     last: dict[str, int] = {}
-    for step in opened(agent).ledger.timeline.steps:
+    for step in opened(agent).ledger.disclosures.steps:
         pool = agent.rules.active.pool_of(step.site)
         told.setdefault(pool, []).append(step)
         if step.people_left is not None:
@@ -326,7 +325,7 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[Step], now: datetime) ->
                 left = step.people_left
                 (linked.discard if left is None else linked.add)(step.site)
             if left is None:  # the ledger has no number, and most have forgotten all
-                past = index.pool_before(number + 1 if linked else 0, pool, in_use.pool_of)
+                past = index.pool(pool, in_use.pool_of, number + 1 if linked else 0)
                 left = _agreeing(past, model, step.at)
             if left != before:
                 yield Moment(at=step.at, people_left=left)

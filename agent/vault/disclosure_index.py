@@ -1,9 +1,10 @@
-"""The entries of the ledger, and an index of who was disclosed what by them."""
+"""The entries of the ledger, and an index of who was disclosed and asked what by them."""
 
+from array import array
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from math import isfinite
 from operator import attrgetter
@@ -13,7 +14,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.decision.request import Holdings, Knowledge
+from agent.decision.request import EPOCH, LATEST, Holdings, Knowledge
 from agent.errors import UsageError
 from agent.model.lookup import Recent
 from agent.model.model import Model, person_codes
@@ -25,6 +26,9 @@ VIEWS = 4  # groupings kept ready: the policy's, and the one before it was edite
 NOTHING: Mapping[str, int] = MappingProxyType({})
 PoolOf = Callable[[str], str]
 Pairs = tuple[tuple[str, str], ...]
+FORGOT = -1  # in place of a number of people, and of a query
+MICROSECOND = timedelta(microseconds=1)
+COLUMNS = "qqiqii"  # types, see `DisclosureIndex`
 site_of = lru_cache(maxsize=4096)(hosts.site_of)
 
 
@@ -142,71 +146,139 @@ class Note(NamedTuple):
         return "Note(…)"
 
 
+class Step(NamedTuple):
+    """One entry, about one site; one that forgets stands here for each of its sites.
+
+    ``people_left``: who agreed with all that the site's pool held from then on; it and ``query``
+    are None where the site was stated to forget.
+    """
+
+    number: int
+    at: datetime
+    site: str
+    people_left: int | None
+    query: str | None
+
+
+class Part(Struct, frozen=True, forbid_unknown_fields=True):
+    """What follows from the entries ``first`` to ``last``, after that of those before.
+
+    ``sites``: the registered sites they name first; ``columns``: their steps, in which a site and a
+    query is a position in ``names``.
+    """
+
+    first: int
+    last: int
+    latest: datetime | None
+    sites: list[str]
+    notes: list[Note]
+    names: list[str]
+    columns: list[list[int]]
+
+    def __repr__(self) -> str:
+        return f"Part({self.first}..{self.last})"
+
+
 _NUMBER = attrgetter("number")
 
 
 class DisclosureIndex:
-    """What was disclosed that may be new to some pool, whatever the policy's groups are.
+    """What follows from the entries, whatever the policy's groups are.
 
+    ``latest``: the latest time of an entry; it is not earlier now. ``sites``: the registered sites
+    of the entries, each with the number of its first.
     A fact is no news where its site was told the same before and was not stated to forget since,
     and no host at all was told another value of the attribute since: then whatever pool the site
     is in holds it already. Hosts of one site are always in one pool.
+    Steps stand in columns of numbers, for there is one for each entry, for good: the number of the
+    entry; the time in microseconds since EPOCH; its zone in seconds east of Greenwich; the people
+    left, or FORGOT; the site; the query, or FORGOT. A text is kept once; they hold no attribute.
     """
 
     def __init__(self) -> None:
-        """Know of no entry."""
+        """Take no entry yet."""
+        self.latest: datetime | None = None
+        self.sites: dict[str, int] = {}
         self._notes: list[Note] = []
-        self._told: dict[str, dict[str, int]] = {}  # by site and attribute: its last note
-        self._latest: dict[str, tuple[str, int]] = {}  # the value told last, and since which entry
+        self._noted: dict[str, dict[str, int]] = {}  # by site and attribute: its last note
+        self._values: dict[str, tuple[str, int]] = {}  # the latest value, and since which entry
+        self._columns: list[array[int]] = [array(each) for each in COLUMNS]
+        self._names: list[str] = []
+        self._places: dict[str, int] = {}
+        self._queries: dict[int, deque[int]] = {}  # by site; what it forgot is gone
         self._views: Recent[PoolOf, _View] = Recent(VIEWS)
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        """Yield all steps there are now."""
+        for number, time, zone, left, site, query in zip(*self._columns, strict=True):
+            at = (EPOCH + time * MICROSECOND).astimezone(timezone(timedelta(seconds=zone)))
+            people_left, text = (None, None) if query == FORGOT else (left, self._names[query])
+            yield Step(number, at, self._names[site], people_left, text)
 
     def news(self, record: Record) -> Pairs:
         """Return the facts in an entry that may be new to some pool; none where it forgets."""
         if isinstance(record, Forgetting):
             return ()
-        told = self._told.get(site_of(record.host), {})
+        noted = self._noted.get(site_of(record.host), {})
 
-        def known(name: str, value: str) -> bool:
-            latest, since = self._latest.get(name, (None, 0))
-            return name in told and latest == value and told[name] >= since
+        def repeated(name: str, value: str) -> bool:
+            latest, since = self._values.get(name, (None, 0))
+            return name in noted and latest == value and noted[name] >= since
 
-        return tuple(pair for pair in record.facts if not known(*pair))
+        return tuple(pair for pair in record.facts if not repeated(*pair))
 
     def add(self, number: int, record: Record, news: Pairs) -> None:
         """Take an entry, the next in the ledger; ``news``: what is in it now."""
+        self.latest = record.at if self.latest is None else max(self.latest, record.at)
+        site = site_of(record.host)
+        self.sites.setdefault(site, number)
+        zone = int((record.at.utcoffset() or timedelta()).total_seconds())
+        at = (record.at - EPOCH) // MICROSECOND, zone
         if isinstance(record, Forgetting):
-            self.load([Note(number, None, record.sites, ())])
-        elif news:
-            self.load([Note(number, record.at, (site_of(record.host),), news)])
+            self._note(Note(number, None, record.sites, ()))
+            for each in record.sites:
+                self._step(number, *at, FORGOT, self._place(each), FORGOT)
+            return
+        if news:
+            self._note(Note(number, record.at, (site,), news))
+        query = self._place(record.query)
+        self._step(number, *at, record.people_left, self._place(site), query)
 
-    def export(self, after: int, last: int) -> list[Note]:
-        """Return the notes of the entries after a number, up to the last, for `load`."""
+    def export(self, after: int, last: int) -> Part:
+        """Return what follows from the entries after a number, up to the last, for `load`."""
+        sites = [site for site, number in self.sites.items() if after < number <= last]
         begin, end = (bisect_right(self._notes, each, key=_NUMBER) for each in (after, last))
-        return self._notes[begin:end]
+        notes = self._notes[begin:end]
+        begin, end = (bisect_right(self._columns[0], each) for each in (after, last))
+        columns = [column[begin:end].tolist() for column in self._columns]
+        used = sorted({place for column in columns[-2:] for place in column} - {FORGOT})
+        positions = {place: at for at, place in enumerate(used)} | {FORGOT: FORGOT}
+        columns[-2:] = [[positions[place] for place in column] for column in columns[-2:]]
+        names = [self._names[place] for place in used]
+        return Part(after + 1, last, self.latest, sites, notes, names, columns)
 
-    def load(self, notes: Iterable[Note]) -> None:
-        """Take the notes of the entries that follow."""
-        for note in notes:
-            if note.at is None:
-                for site in note.sites:
-                    self._told.pop(site, None)
-            for name, value in note.facts:
-                self._told.setdefault(note.sites[0], {})[name] = note.number
-                if self._latest.get(name, (None, 0))[0] != value:
-                    self._latest[name] = value, note.number
-            self._notes.append(note)
+    def load(self, part: Part) -> None:
+        """Take what follows from the next entries, as it was exported."""
+        self.latest = part.latest
+        self.sites |= dict.fromkeys(part.sites, part.last)
+        for note in part.notes:
+            self._note(note)
+        places = [self._place(name) for name in part.names]
+        for *others, site, query in zip(*part.columns, strict=True):
+            self._step(*others, places[site], FORGOT if query == FORGOT else places[query])
 
-    def pool(self, pool: str, pool_of: PoolOf) -> Holdings[str]:
+    def pool(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Holdings[str]:
         """Return what a pool holds; ``pool_of``: the pool of a host, the same for its whole site.
 
-        Pass the same function again: its result is cached.
+        Pass the same function again: its result is cached. ``before``: as it was before the entry
+        of this number, folded anew each time.
         """
-        return self._view(pool_of).pools.get(pool) or Holdings()
-
-    def pool_before(self, number: int, pool: str, pool_of: PoolOf) -> Holdings[str]:
-        """Return what a pool held before an entry of this number; folded anew each time."""
-        view = _View(pool_of)
-        view.read(self._notes[: bisect_left(self._notes, number, key=_NUMBER)])
+        if before is None:
+            view = self._view(pool_of)
+        else:
+            view = _View(pool_of)
+            view.read(self._notes[: bisect_left(self._notes, before, key=_NUMBER)])
         return view.pools.get(pool) or Holdings()
 
     def pools(self, pool_of: PoolOf) -> Iterator[tuple[str, Holdings[str]]]:
@@ -236,17 +308,69 @@ class DisclosureIndex:
             if note.at is not None:
                 yield note.number, note.sites[0], note.facts
 
+    def queries(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Mapping[str, int]:
+        """Return the latest queries of a pool's sites and how often each came; see `LATEST`.
+
+        Arguments as for `pool`.
+        """
+        if before is None:
+            view = self._view(pool_of)
+            if len(self._queries) > view.sites_read:
+                for site in [*self._queries][view.sites_read :]:
+                    view.sites[pool_of(self._names[site])].append(site)
+                view.sites_read = len(self._queries)
+            found = [self._queries[site] for site in view.sites.get(pool, ())]
+        else:
+            queries: dict[int, deque[int]] = {}
+            end = bisect_left(self._columns[0], before)
+            for site, query in zip(*(each[:end] for each in self._columns[-2:]), strict=True):
+                _enqueue(queries, site, query)
+            found = [queries[site] for site in queries if pool_of(self._names[site]) == pool]
+        return Counter(self._names[query] for latest in found for query in latest)
+
+    def _note(self, note: Note) -> None:
+        if note.at is None:
+            for site in note.sites:
+                self._noted.pop(site, None)
+        for name, value in note.facts:
+            self._noted.setdefault(note.sites[0], {})[name] = note.number
+            if self._values.get(name, (None, 0))[0] != value:
+                self._values[name] = value, note.number
+        self._notes.append(note)
+
+    def _step(self, *row: int) -> None:
+        for column, value in zip(self._columns, row, strict=True):
+            column.append(value)
+        _enqueue(self._queries, *row[-2:])
+
+    def _place(self, name: str) -> int:
+        place = self._places.setdefault(name, len(self._names))
+        if place == len(self._names):
+            self._names.append(name)
+        return place
+
     def _view(self, pool_of: PoolOf) -> "_View":
         view = self._views.get(pool_of, lambda: _View(pool_of))
         view.read(self._notes)
         return view
 
 
+def _enqueue(queries: dict[int, deque[int]], site: int, query: int) -> None:
+    """Take a query of a site as its latest; FORGOT removes all."""
+    latest = queries.setdefault(site, deque(maxlen=LATEST))
+    if query == FORGOT:
+        latest.clear()
+    else:
+        latest.append(query)
+
+
 class _View:
-    """The pools under one grouping, as far as the notes were read."""
+    """The pools under one grouping, and the sites of each, as far as they were read."""
 
     def __init__(self, pool_of: PoolOf) -> None:
         self.pools: dict[str, Holdings[str]] = {}
+        self.sites: defaultdict[str, list[int]] = defaultdict(list)
+        self.sites_read = 0
         self._pool_of = pool_of
         self._read = 0
 

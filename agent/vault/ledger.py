@@ -20,22 +20,21 @@ from agent.vault.disclosure_index import (
     Disclosure,
     DisclosureIndex,
     Forgetting,
-    Note,
     Numbered,
     Pairs,
+    Part,
     Record,
     decode,
     encode,
     site_of,
 )
 from agent.vault.store import MAX_ITEM_BYTES, Store
-from agent.vault.timeline import QueriesPart, StepsPart, Timeline
 
 Rows = Iterable[tuple[int, bytes]]
 EVERY = 4096  # entries in a part
 PREFIX = "checkpoint/"
 LARGEST = 2**24  # bytes of a part that is not compressed: one of long entries is not kept
-_FORMAT = 1
+_FORMAT = 2
 
 
 class Reset(Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,21 +50,6 @@ class Reset(Struct, frozen=True, forbid_unknown_fields=True):
             return None if payload is None else msgspec.json.decode(payload, type=cls)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             raise damaged("the correction of its clock cannot be read") from None
-
-
-class Part(Struct, frozen=True, forbid_unknown_fields=True):
-    """What follows from the entries ``first`` to ``last``, after that of those before."""
-
-    first: int
-    last: int
-    latest: datetime | None
-    sites: list[str]
-    facts: list[Note]
-    heard: QueriesPart
-    story: StepsPart
-
-    def __repr__(self) -> str:
-        return f"Part({self.first}..{self.last})"
 
 
 class Ledger:
@@ -85,20 +69,19 @@ class Ledger:
         ``parts``: what follows from the first, which are then not among the rows.
         """
         self.appended: Callable[[], object] = lambda: None
-        self.latest: datetime | None = None  # the time of an entry; it is not earlier now
         self.disclosures = DisclosureIndex()
-        self.timeline = Timeline()
         self._entries = entries
         self._reset = reset
-        self._sites: dict[str, int] = {}  # by which entry first
         for part in parts:
-            self.disclosures.load(part.facts)
-            self.timeline.load(part.heard, part.story)
-            self._sites |= dict.fromkeys(part.sites, part.last)
-            self.latest = part.latest
+            self.disclosures.load(part)
         for number, payload in entries.entries() if rows is None else rows:
             record = decode(payload)
             self._take(number, record, self.disclosures.news(record))
+
+    @property
+    def latest(self) -> datetime | None:
+        """The latest time of an entry; it is not earlier now."""
+        return self.disclosures.latest
 
     @property
     def count(self) -> int:
@@ -122,15 +105,6 @@ class Ledger:
         self._take(number, record, news)
         self.appended()
         return number
-
-    def part(self, after: int, last: int) -> Part:
-        """Return what follows from some entries, to begin with another time."""
-        sites = [site for site, number in self._sites.items() if after < number <= last]
-        facts, (heard, story) = (
-            self.disclosures.export(after, last),
-            self.timeline.export(after, last),
-        )
-        return Part(after + 1, last, self.latest, sites, facts, heard, story)
 
     def forget(self, at: datetime, sites: Callable[[str], bool], host: str | None = None) -> bool:
         """State that recipients can no longer link what they were told until now.
@@ -176,7 +150,7 @@ class Ledger:
         """
         news = {number: facts for number, _, facts in self.disclosures.news_after(0)}
         found: dict[int, Record] = {}
-        for number, steps in groupby(self.timeline.steps, key=attrgetter("number")):
+        for number, steps in groupby(self.disclosures.steps, key=attrgetter("number")):
             first, *others = steps
             if first.query is None or first.people_left is None:
                 sites = (first.site, *(each.site for each in others))
@@ -202,14 +176,11 @@ class Ledger:
         reset = self._reset
         if reset is not None and number <= reset.entries and record.at > reset.at:
             record = msgspec.structs.replace(record, at=reset.at)
-        self.latest = record.at if self.latest is None else max(self.latest, record.at)
         self.disclosures.add(number, record, news)
-        self.timeline.add(number, record)
-        self._sites.setdefault(site_of(record.host), number)
 
     def _of(self, sites: Callable[[str], bool]) -> list[str]:
         """Return which registered sites of the ledger are meant, ascending."""
-        return sorted(site for site in self._sites if sites(site))
+        return sorted(site for site in self.disclosures.sites if sites(site))
 
 
 class _Kept(Struct, frozen=True, forbid_unknown_fields=True):
@@ -266,7 +237,7 @@ class Checkpoints:
         """Keep what follows from the entries up to the last, in as many parts as it takes."""
         rows, state = self._rows.copy(), self._store.state
         chain.digest_rows(self._store.database, rows, self.last, last)
-        part = ledger.part(self.last, last)
+        part = ledger.disclosures.export(self.last, last)
         text = msgspec.json.encode(
             _Kept(_FORMAT, state.rotations, self._reset, rows.hexdigest(), part)
         )

@@ -33,7 +33,7 @@ TIMES = st.datetimes(timezones=st.timezones()).map(
 
 def knowledge(ledger: Ledger, pool: str, pool_of: PoolOf, model: Model, now: datetime) -> Knowledge:
     """Return what a pool holds by a ledger, in the codes of a model."""
-    heard = ledger.timeline.queries(pool, pool_of)
+    heard = ledger.disclosures.queries(pool, pool_of)
     return knowledge_in(ledger.disclosures.pool(pool, pool_of), model, now, heard)
 
 

@@ -45,14 +45,14 @@ def every(entries: int) -> Iterator[list[int]]:
 
 def follows(ledger: Ledger, hosts: tuple[str, ...] = HOSTS) -> list[object]:
     """Return all that can be asked of what follows from a ledger."""
-    found: list[object] = [[*ledger.timeline.steps], ledger.latest, ledger.count]
+    found: list[object] = [[*ledger.disclosures.steps], ledger.latest, ledger.count]
     for pool_of in [Grouping(groups).of for groups in GROUPINGS]:
         for name, pool in ledger.disclosures.pools(pool_of):
             found.append((name, dict(pool.held), [pool.recent(now) for now in MONTHS]))
         for name in sorted({pool_of(host) for host in hosts}):
-            found.append((name, ledger.timeline.queries(name, pool_of)))
+            found.append((name, ledger.disclosures.queries(name, pool_of)))
             found.append(
-                [ledger.timeline.queries_before(n, name, pool_of) for n in range(ledger.count)]
+                [ledger.disclosures.queries(name, pool_of, n) for n in range(ledger.count)]
             )
     found.append(
         [ledger.disclosures.news(disclosed(NOW, host, age="old", region="uk")) for host in hosts]
@@ -168,7 +168,7 @@ def test_a_part_that_is_too_large_becomes_two(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As many as it takes; of one entry alone none is too large."""
-    monkeypatch.setattr(ledger, "LARGEST", 900)
+    monkeypatch.setattr(ledger, "LARGEST", 600)
     with new_vault(tmp_path) as (at, key), every(7) as opened:
         filled(at, key, HISTORY)
         opened.clear()

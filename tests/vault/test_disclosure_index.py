@@ -238,8 +238,8 @@ def test_before_an_entry_it_is_the_fold_over_those_before(
     ledger, pools = ledger_of(history), Grouping(groups)
     number = data.draw(st.integers(1, len(history) + 1))
     for pool in {pools.of(host) for host in HOSTS}:
-        found = ledger.disclosures.pool_before(number, pool, pools.of)
-        heard = ledger.timeline.queries_before(number, pool, pools.of)
+        found = ledger.disclosures.pool(pool, pools.of, number)
+        heard = ledger.disclosures.queries(pool, pools.of, number)
         expected = knowledge_of(events(history[: number - 1]), pool, pools.of, NOW)
         assert knowledge_in(found, MODEL, NOW, heard) == expected
         assert ledger_of(history[: number - 1]).disclosures.pool(pool, pools.of).held == found.held

@@ -233,7 +233,7 @@ def test_what_was_later_than_a_reset_counts_as_of_then(
     for groups in GROUPINGS:
         pool_of = Grouping(groups).of
         assert state(found.disclosures, pool_of) == state(expected.disclosures, pool_of)
-    assert [*found.timeline.steps] == [*expected.timeline.steps]
+    assert [*found.disclosures.steps] == [*expected.disclosures.steps]
     assert found.latest == max((each.at for each in clipped), default=None)
     assert [each.record for each in found.read()] == [*before, *after]
 
@@ -250,8 +250,8 @@ def test_a_reset_that_cannot_be_read_is_damage(written_so: bytes) -> None:
 def test_each_entry_is_a_step(history: Sequence[Record]) -> None:
     """With its time, whom it is about and how many were left; read anew, it is the same."""
     ledger, store = written(history)
-    steps = [*ledger.timeline.steps]
-    assert [*Ledger(store).timeline.steps] == steps
+    steps = [*ledger.disclosures.steps]
+    assert [*Ledger(store).disclosures.steps] == steps
     found = [[*group] for _, group in groupby(steps, key=lambda step: step.number)]
     for number, (group, record) in enumerate(zip(found, history, strict=True), 1):
         assert {(step.number, step.at) for step in group} == {(number, record.at)}

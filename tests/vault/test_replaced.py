@@ -317,5 +317,5 @@ def test_what_memory_has_of_a_ledger_is_all_that_matters(records: list[Record]) 
         again.append(record)
     assert again.count == ledger.count
     assert holdings(again.disclosures) == holdings(ledger.disclosures)
-    assert [*again.timeline.steps] == [*ledger.timeline.steps]
+    assert [*again.disclosures.steps] == [*ledger.disclosures.steps]
     assert again.remembered() == ledger.remembered()
