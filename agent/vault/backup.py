@@ -10,7 +10,7 @@ from struct import Struct
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
 from agent.files import NO_LINKS, settle
 from agent.vault.chain import state_row
-from agent.vault.connection import copy_files, damaged, refused, snapshot
+from agent.vault.connection import copy_files, damaged, snapshot, translated
 from agent.vault.database import Database, inspected
 from agent.vault.making import put, workshop
 from agent.vault.seal import Chance
@@ -162,13 +162,8 @@ def copy_closed(at: Location, to: Path, secret: Secret, chance: Chance = os.uran
         trial = Location(copy, copy.with_name(at.witness.name))
         if at.witness.is_file():
             shutil.copyfile(at.witness, trial.witness)
-        try:
-            with unlock(trial, secret, chance) as vault:
-                vault.backup(to)
-        except VaultError as error:
-            if error.where == str(copy):
-                raise type(error)(error.what, error.hint, str(at.vault)) from error
-            raise
+        with unlock(trial, secret, chance) as vault:
+            vault.backup(to)
 
 
 @contextmanager
@@ -201,13 +196,11 @@ def _opened(path: Path) -> Database | None:
 
 def _copy(backup: Path, to: Path, old: Database | None) -> None:
     """Copy a backup, and what SQLite may have left beside it, into files of the owner's only."""
-    try:
+    with translated(backup):
         if not backup.is_file():
             what = "not a file" if backup.exists() else "no such file"
             raise VaultError(what, OTHER, str(backup))
         itself = old is not None and backup.samefile(old.path)
-    except OSError as error:
-        raise refused(error, backup) from error
     if old is not None and itself:
         old.copy(to)  # read in any other way, and closed, it would be locked no more
     else:
@@ -220,7 +213,7 @@ def _keep(path: Path, old: Database | None) -> Path:
         old.retire()
     kept = next(free_names(path))
     log = path.with_name(path.name + LOG)
-    try:
+    with translated(path):
         try:
             os.link(path, kept)
         except OSError as error:
@@ -230,6 +223,4 @@ def _keep(path: Path, old: Database | None) -> Path:
         if log.exists():  # left only where the old vault could not be opened
             log.replace(kept.with_name(kept.name + LOG))
         settle(path.parent)
-    except OSError as error:
-        raise refused(error, path) from error
     return kept

@@ -6,9 +6,9 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import NamedTuple
 
 from agent.errors import (
@@ -19,8 +19,7 @@ from agent.errors import (
     VaultError,
     reason,
 )
-from agent.files import PRIVATE, create_private, name_new, settle, unfinished
-from agent.files import beside as part_beside
+from agent.files import create_private, unfinished
 from agent.vault.vault_files import JOURNAL, LOG
 
 RESTORE = "bring a backup back with `reticent vault restore FILE`"
@@ -29,7 +28,7 @@ _UNOPENED = (
     "the vault cannot be opened",
     "check that the file and its folder are yours and writable",
 )
-_SAID = {
+_SENTENCES = {
     sqlite3.SQLITE_FULL: (
         "the disk is full",
         "free some space and try again; nothing of this was written",
@@ -57,8 +56,8 @@ def sqlite_error(error: sqlite3.Error, path: Path) -> VaultError:
     code = _kind(error)
     if code in _BUSY:
         return busy(path)
-    if code in _SAID:
-        return VaultError(*_SAID[code], str(path))
+    if code in _SENTENCES:
+        return VaultError(*_SENTENCES[code], str(path))
     return damaged("it is not a valid database", path)
 
 
@@ -77,12 +76,6 @@ def damaged(what: str, path: Path | None = None) -> DamagedVaultError:
     """Return the error for a vault in which something is not as it was written."""
     place = None if path is None else str(path)
     return DamagedVaultError(f"the vault is damaged: {what}", RESTORE, place)
-
-
-def refused(error: OSError, path: Path) -> VaultError:
-    """Return our error for one of the system's."""
-    hint = "check that the file and its folder are yours, writable and not full"
-    return VaultError(reason(error), hint, str(path))
 
 
 def _kind(error: sqlite3.Error) -> int:
@@ -117,7 +110,7 @@ class Watch:
         self.place = Path(os.path.realpath(path))
         self.log = self.place.with_name(self.place.name + LOG)
         self._names = str(path.absolute()), str(self.log)
-        self._descriptor: int | None = None  # of the log
+        self._descriptor = -1  # of the log
         self._end: bytes | None = None  # of the log; None where frames may lie behind it
         self._frame = 0
         self.left = self.found()
@@ -130,9 +123,9 @@ class Watch:
 
     def end(self) -> None:
         """Watch no more."""
-        if self._descriptor is not None:
+        if self._descriptor >= 0:
             os.close(self._descriptor)
-            self._descriptor = None
+            self._descriptor = -1
 
     def found(self) -> Files:
         """Return what lies under the two names now."""
@@ -148,16 +141,14 @@ class Watch:
         if not self.intact:
             raise self._error()
 
-    def settled(self) -> None:
-        """Take both files after this process has moved the log into the file, or tried to."""
-        found = self.found()
-        if same_file(found.file, self.left.file) and same_file(found.log, self.left.log):
-            self._take(found)
+    def taken(self, *, file: bool) -> None:
+        """Take the log as it is after this process may have left something in it.
 
-    def rolled_back(self) -> None:
-        """Take the log after a transaction was undone, which may have left something in it."""
+        ``file``: and the file, where the log was moved into it. Others are not taken.
+        """
         found = self.found()
-        if found.file == self.left.file and same_file(found.log, self.left.log):
+        same = same_file(found.file, self.left.file) if file else found.file == self.left.file
+        if same and same_file(found.log, self.left.log):
             self._take(found)
 
     def committed(self) -> None:
@@ -165,16 +156,19 @@ class Watch:
 
         Raises ReplacedVaultError where something else has changed.
         """
-        found = self.found()
-        grown = self._has_grown(found.log)
+        found, before = self.found(), self.left.log
+        grown = False
+        if found.log is not None and before is not None and same_file(found.log, before):
+            grown = found.log.size >= before.size
+            if grown and self._descriptor >= 0 and self._end is not None:
+                begin = before.size - len(self._end)
+                data = os.pread(self._descriptor, found.log.size - begin, begin)
+                grown = data.startswith(self._end or _MAGIC)
+                self._end = data[-self._frame :] if grown else self._end
         if grown:
             self.left = Files(self.left.file, found.log)
         if not grown or found.file != self.left.file:
             raise self._error()
-
-    def retired(self) -> None:
-        """Take what is there now that there is no log any more."""
-        self.left = self.found()
 
     def difference(self) -> str:
         """Return what happened to files that have changed."""
@@ -199,26 +193,10 @@ class Watch:
         """How long the log was when it was left."""
         return 0 if self.left.log is None else self.left.log.size
 
-    def is_ours(self, path: Path) -> bool:
-        """Return whether a name leads to the open file."""
-        return same_file(stamp(str(path)), self.left.file)
-
-    def log_is_ours(self) -> bool:
-        """Return whether the log is the same file, unchanged since this process wrote to it."""
-        return self.left.log is not None and self.found().log == self.left.log
-
-    def _has_grown(self, log: Stamp | None) -> bool:
-        """Return whether this is the same log, at most with more at its end."""
-        before = self.left.log
-        if log is None or before is None or log[:2] != before[:2] or log.size < before.size:
-            return False
-        if self._descriptor is not None and self._end is not None:
-            begin = before.size - len(self._end)
-            data = os.pread(self._descriptor, log.size - begin, begin)
-            if not data.startswith(self._end or _MAGIC):
-                return False
-            self._end = data[-self._frame :]
-        return True
+    @property
+    def in_place(self) -> bool:
+        """Whether the name still leads to the file that is open, whatever is in it."""
+        return same_file(stamp(str(self.place)), self.left.file)
 
     def _take(self, found: Files) -> None:
         self.left = found
@@ -271,24 +249,15 @@ def connect(path: Path) -> sqlite3.Connection:
 
 def check_file(path: Path) -> os.stat_result:
     """Return which file this is; VaultError if it does not exist."""
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise VaultError("this is not a file", "name the file of a vault", str(path))
-    except FileNotFoundError as error:
-        raise VaultError("there is no vault", "make one with `reticent init`", str(path)) from error
-    except OSError as error:
-        raise refused(error, path) from error
+    with translated(path):
+        try:
+            status = path.stat()
+        except FileNotFoundError as error:
+            hint = "make one with `reticent init`"
+            raise VaultError("there is no vault", hint, str(path)) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise VaultError("this is not a file", "name the file of a vault", str(path))
     return status
-
-
-def close_to_others(path: Path) -> None:
-    """Let only its owner read a file. Raises VaultError."""
-    try:
-        if stat.S_IMODE(path.stat().st_mode) != PRIVATE:
-            path.chmod(PRIVATE)
-    except OSError as error:
-        raise refused(error, path) from error
 
 
 @contextmanager
@@ -296,24 +265,27 @@ def snapshot(path: Path, beside: Path | None = None) -> Iterator[Path]:
     """Yield a copy of a vault and its log, to look at: of the vault itself nothing changes.
 
     It is taken while nobody can write. ``beside``: what it is an unfinished part of; else it lies
-    where the system has what is temporary. Raises BusyVaultError where somebody has the vault open,
-    VaultError if it is missing or cannot be read.
+    where the system has what is temporary. A VaultError that names the copy then names the vault.
+    Raises BusyVaultError where somebody has the vault open, VaultError if it is missing or cannot
+    be read.
     """
     found = check_file(path)
     # To open and close it here would give up the locks on it.
     if (found.st_dev, found.st_ino) in open_here:
         raise busy(path)
-    prefix, parent = (
-        ("reticent-", None) if beside is None else (unfinished(beside).name, beside.parent)
-    )
-    try:
+    prefix = "reticent-" if beside is None else unfinished(beside).name
+    parent = Path(gettempdir()) if beside is None else beside.parent
+    with translated(parent):
         folder = TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise refused(error, Path(error.filename or path)) from error
     with folder as name:
         to = Path(name) / path.name
         copy_files(path, to)
-        yield to
+        try:
+            yield to
+        except VaultError as error:
+            if error.where != str(to):
+                raise
+            raise type(error)(error.what, error.hint, str(path)) from error
 
 
 def copy_files(path: Path, to: Path) -> None:
@@ -322,50 +294,24 @@ def copy_files(path: Path, to: Path) -> None:
     Raises BusyVaultError where somebody has it open, VaultError where it cannot be copied.
     """
     real = Path(os.path.realpath(path))  # beside that SQLite keeps the log
-    try:
-        with path.open("rb") as file:
-            try:  # until the file is closed
-                fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, *READERS)
-            except (BlockingIOError, PermissionError) as error:
-                raise busy(path) from error
-            for suffix in (LOG, JOURNAL):
-                source, target = (each.with_name(each.name + suffix) for each in (real, to))
-                if source.is_file():
-                    make_private(target)
-                    shutil.copyfile(source, target)
-            make_private(to)
-            with to.open("wb") as copy:
-                shutil.copyfileobj(file, copy)
-    except OSError as error:
-        raise refused(error, path) from error
-
-
-@contextmanager
-def whole_copy(to: Path) -> Iterator[sqlite3.Connection]:
-    """Yield an empty database that becomes a file, on the disk, once it is filled.
-
-    Raises VaultError if there is such a file or it cannot be written; then it leaves none.
-    """
-    if os.path.lexists(to):
-        raise _exists(to)
-    try:
-        with part_beside(b"", to) as part, translated(to):
-            with closing(connect(part)) as target:
-                target.execute("PRAGMA synchronous=OFF")  # it is worth nothing before it is whole
-                yield target
-                target.execute("PRAGMA journal_mode=DELETE")
-            settle(part)
-            name_new(part, to)
-        settle(to.parent)
-    except FileExistsError as error:
-        raise _exists(to) from error
-    except OSError as error:
-        raise refused(error, to) from error
+    with translated(path), path.open("rb") as file:
+        try:  # until the file is closed
+            fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, *READERS)
+        except (BlockingIOError, PermissionError) as error:
+            raise busy(path) from error
+        for suffix in (LOG, JOURNAL):
+            source, target = (each.with_name(each.name + suffix) for each in (real, to))
+            if source.is_file():
+                make_private(target)
+                shutil.copyfile(source, target)
+        make_private(to)
+        with to.open("wb") as copy:
+            shutil.copyfileobj(file, copy)
 
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Raise what SQLite raises as a VaultError."""
+    """Raise what SQLite or the system raises as a VaultError that names a file."""
     try:
         yield
     except sqlite3.Error as error:
@@ -374,8 +320,8 @@ def translated(path: Path) -> Iterator[None]:
         raise damaged("it is not a valid database", path) from error
     except MemoryError as error:
         raise damaged("it needs more memory than there is", path) from error
-
-
-def _exists(path: Path) -> VaultError:
-    """Return the error where a file is in the way."""
-    return VaultError("the file already exists", "choose another name", str(path))
+    except FileExistsError as error:
+        raise VaultError("the file already exists", "choose another name", str(path)) from error
+    except OSError as error:
+        hint = "check that the file and its folder are yours, writable and not full"
+        raise VaultError(reason(error), hint, str(path)) from error

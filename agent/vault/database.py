@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import (
-    AbstractContextManager,
-    ExitStack,
-    closing,
-    contextmanager,
-    nullcontext,
-    suppress,
-)
-from os.path import samestat
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
 
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
-from agent.files import name_new
+from agent.files import PRIVATE, beside, name_new, settle
 from agent.vault.connection import (
     Watch,
     check_file,
-    close_to_others,
     connect,
     damaged,
     make_private,
     open_here,
-    refused,
     snapshot,
     translated,
-    whole_copy,
 )
 from agent.vault.seal import FORMAT
 from agent.vault.vault_files import free_names
@@ -66,7 +57,8 @@ class Database:
 
     Nobody in this process may open its file otherwise: closing any descriptor of a file gives up
     all locks that the process has on it (POSIX), and with them this one.
-    ``path``: how messages name it.
+    ``path``: how messages name it; ``watch``: whether its names still lead to the files that are
+    open, as this left them.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
@@ -75,7 +67,7 @@ class Database:
         self._durable: bool | None = None
         self._copying = Lock()
         self._closing = False
-        self._watch = Watch(path)
+        self.watch = Watch(path)
         self.path = path
 
     @classmethod
@@ -87,8 +79,9 @@ class Database:
         or cannot be opened.
         """
         found = check_file(path)
-        close_to_others(path)
         with ExitStack() as on_failure, translated(path):
+            if stat.S_IMODE(found.st_mode) != PRIVATE:
+                path.chmod(PRIVATE)
             connection = connect(path)
             database = cls(connection, path)
             on_failure.push(database._give_up)
@@ -97,29 +90,19 @@ class Database:
             # Before anything is read: the lock is kept when the transaction ends.
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute("ROLLBACK")
-            if not samestat(found, check_file(path)):  # it was opened under a name it had before
+            if not os.path.samestat(
+                found, check_file(path)
+            ):  # it was opened under a name it had before
                 what = "another vault took the place of this one"
                 raise BusyVaultError(what, "try again", str(path))
             database._check()
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("SELECT count(*) FROM meta")  # now there is a log
-            database._begin()
+            [(page_bytes,)] = database.rows("PRAGMA page_size")
+            database.watch.begin(page_bytes)
+            open_here.add(database.watch.identity)
             on_failure.pop_all()
         return database
-
-    @property
-    def intact(self) -> bool:
-        """Whether its names still lead to the files that are open, as this left them."""
-        return self._watch.intact
-
-    @property
-    def in_place(self) -> bool:
-        """Whether its name still leads to the file that is open, whatever is in it."""
-        return self._watch.is_ours(self._watch.place)
-
-    def what_happened(self) -> str:
-        """Return what happened to files that are not intact."""
-        return self._watch.difference()
 
     def rows(self, query: str, *values: bytes | int | str) -> list[tuple[Any, ...]]:
         """Return all rows of a query; texts are bytes. Raises VaultError."""
@@ -132,7 +115,7 @@ class Database:
         It survives the end of the process; ``durable``: also a power cut. Raises VaultError;
         ReplacedVaultError where the files are others now: then nobody may rely on it.
         """
-        self._watch.check()
+        self.watch.check()
         with translated(self.path), ExitStack() as on_failure:
             execute = self._connection.execute
             if durable is not self._durable:
@@ -144,8 +127,8 @@ class Database:
                 execute(query, values)
             execute("COMMIT")
             on_failure.pop_all()
-        self._watch.committed()
-        if self._watch.log_bytes > LARGEST_LOG:
+        self.watch.committed()
+        if self.watch.log_bytes > LARGEST_LOG:
             with suppress(VaultError):  # it is written all the same, and the next one tries again
                 self.settle()
 
@@ -154,11 +137,11 @@ class Database:
 
         Raises VaultError.
         """
-        self._watch.check()
+        self.watch.check()
         try:
             self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
-            self._watch.settled()
+            self.watch.taken(file=True)
 
     def retire(self) -> None:
         """Put everything into the one file, before something else gets its name.
@@ -167,7 +150,7 @@ class Database:
         that of another file may lie there. Others are held off all the same. Raises VaultError.
         """
         self.rows("PRAGMA journal_mode=TRUNCATE")  # with DELETE, `close` would delete by the name
-        self._watch.retired()
+        self.watch.left = self.watch.found()
 
     def copy(self, to: Path) -> None:
         """Write a whole copy, in one file of its owner's only, which is there once it is whole.
@@ -175,47 +158,52 @@ class Database:
         In steps, and from any thread: a transaction that is written meanwhile is in it as a whole,
         or not at all. Raises VaultError and leaves none, also where this is closed meanwhile.
         """
-        with whole_copy(to) as target, self._copying:
-            self._go_on()
-            # By this connection, since SQLite tells a copy of what the same one writes. A step that
-            # finds another thread's transaction gets a busy error, and pauses.
-            self._connection.backup(target, pages=STEP, progress=self._go_on, sleep=PAUSE)
+        with translated(to):
+            if os.path.lexists(to):
+                raise FileExistsError
+            with beside(b"", to) as part:
+                with closing(connect(part)) as target, self._copying:
+                    self._go_on()
+                    target.execute(
+                        "PRAGMA synchronous=OFF"
+                    )  # it is worth nothing before it is whole
+                    # By this connection, since SQLite tells a copy of what the same one writes. A
+                    # step that finds another thread's transaction gets a busy error, and pauses.
+                    self._connection.backup(target, pages=STEP, progress=self._go_on, sleep=PAUSE)
+                    target.execute("PRAGMA journal_mode=DELETE")
+                settle(part)
+                name_new(part, to)
+            settle(to.parent)
 
-    def close(self) -> None:
+    def close(self, *, leave: bool = False) -> None:
         """Put everything into the one file, and let others open it; a copy ends before.
 
-        Files that are not as this left them stay as they are.
+        Files that are not as this left them stay as they are; ``leave``: all files do.
         """
-        self._end(nullcontext() if self.intact else self._out_of_reach())
-
-    def leave(self) -> None:
-        """Let others open it, and leave the file and its log as they are."""
-        merely = self.intact and not self._watch.log_bytes
-        self._end(nullcontext() if merely else self._out_of_reach())
+        self._closing = True
+        in_reach = self.watch.intact and not (leave and self.watch.log_bytes)
+        reached = nullcontext() if in_reach else self._out_of_reach()
+        with self._copying, translated(self.path), reached:
+            self._connection.close()
+        open_here.discard(self.watch.identity)
+        self.watch.end()
 
     def remove_log(self) -> None:
         """Remove the log of a file that is gone, once it is closed and all of it is elsewhere.
 
         SQLite would read it into whatever file has the name now.
         """
-        if self._watch.log_is_ours():
+        log = self.watch.left.log
+        if log is not None and self.watch.found().log == log:
             with suppress(OSError):
-                self._watch.log.unlink()
+                self.watch.log.unlink()
 
     def _give_up(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         """Close what could not be opened; where another process has it, it is left to that."""
         if isinstance(error, BusyVaultError):
             self._connection.close()
         else:
-            self.leave()
-
-    def _end(self, meanwhile: AbstractContextManager[object]) -> None:
-        """Close the connection, once no copy is made any more."""
-        self._closing = True
-        with self._copying, translated(self.path), meanwhile:
-            self._connection.close()
-        open_here.discard(self._watch.identity)
-        self._watch.end()
+            self.close(leave=True)
 
     @contextmanager
     def _out_of_reach(self) -> Iterator[None]:
@@ -224,15 +212,13 @@ class Database:
         SQLite closes a database by moving the log into the file, and deletes whatever has the
         name of the log; not if the file has lost the name under which it was opened.
         """
-        place = self._watch.place
-        if not self.in_place:
-            yield
-            return
+        place = self.watch.place
         with ExitStack() as back:
-            with suppress(OSError):  # of a folder that cannot be written to, nothing is deleted
-                elsewhere = place.rename(next(free_names(place)))
-                back.enter_context(suppress(OSError))  # something else has the name by now
-                back.callback(name_new, elsewhere, place)
+            if self.watch.in_place:
+                with suppress(OSError):  # where a folder cannot be written to, nothing is deleted
+                    elsewhere = place.rename(next(free_names(place)))
+                    back.enter_context(suppress(OSError))  # something else has the name by now
+                    back.callback(name_new, elsewhere, place)
             yield
 
     def _go_on(self, *_progress: int) -> None:
@@ -246,16 +232,7 @@ class Database:
         with suppress(sqlite3.Error):
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-        self._watch.rolled_back()
-
-    def _begin(self) -> None:
-        """Watch the files from now on. Raises VaultError."""
-        [(page_bytes,)] = self.rows("PRAGMA page_size")
-        try:
-            self._watch.begin(page_bytes)
-        except OSError as error:
-            raise refused(error, self.path) from error
-        open_here.add(self._watch.identity)
+        self.watch.taken(file=False)
 
     def _check(self) -> None:
         """Hold the file to what every vault has: its application, version, tables, soundness."""
@@ -305,11 +282,6 @@ def inspected(path: Path, check: Callable[[Path], None] = lambda _copy: None) ->
     VaultVersionError, or VaultError if it is missing.
     """
     with snapshot(path) as copy:
-        try:
-            check(copy)
-            database = Database.open(copy)
-        except VaultError as error:
-            raise type(error)(error.what, error.hint, str(path)) from error
-        database.path = path
-        with closing(database):
+        check(copy)
+        with closing(Database.open(copy)) as database:
             yield database

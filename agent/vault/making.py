@@ -13,7 +13,7 @@ from agent.errors import BusyVaultError, ReplacedVaultError, UsageError, VaultEr
 from agent.files import clear_unfinished, name_new, private_folder, settle, unfinished
 from agent.vault import chain, slots
 from agent.vault.chain import State, digest_of, first_link, written_state
-from agent.vault.connection import damaged, refused, snapshot
+from agent.vault.connection import damaged, snapshot, translated
 from agent.vault.database import Database, Statement, make_database
 from agent.vault.disclosure_index import Record, encode, site_of
 from agent.vault.seal import KEY_BYTES, Chance, Derivation, Key, Seals
@@ -111,19 +111,18 @@ def put(finished: Location, at: Location, *, over: bool = False) -> None:
     """
     if not over:
         check_name(at.vault)
-    try:
+    with translated(at.vault):
         # Now, while nobody can have the name: what SQLite left would be read into the new file.
         remove_beside(at.vault)
         at.witness.unlink(missing_ok=True)
         if over:
             finished.vault.replace(at.vault)
         else:
-            name_new(finished.vault, at.vault)
+            try:
+                name_new(finished.vault, at.vault)
+            except FileExistsError as error:
+                raise already_exists(at.vault) from error
         settle(at.vault.parent)
-    except FileExistsError as error:
-        raise already_exists(at.vault) from error
-    except OSError as error:
-        raise refused(error, at.vault) from error
     witness = read_witness(finished.witness)
     if witness is not None:
         write_witness(witness, at.witness)
@@ -143,15 +142,14 @@ def sweep(at: Location) -> None:
 def _alone(folder: Path) -> Iterator[None]:
     """Keep others out of a workshop; the lock ends with this process, whatever happens to it."""
     with ExitStack() as stack:
-        try:
+        with translated(folder):
             descriptor = os.open(folder, os.O_RDONLY)
             stack.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            what = "a vault is being made or restored here"
-            raise BusyVaultError(what, "wait until that is done", str(folder)) from error
-        except OSError as error:
-            raise refused(error, folder) from error
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                what = "a vault is being made or restored here"
+                raise BusyVaultError(what, "wait until that is done", str(folder)) from error
         yield
 
 
@@ -250,7 +248,7 @@ def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
     any more, what memory has. ``remembered``: the entries as memory has them, by their numbers.
     Raises ReplacedVaultError where it cannot be written.
     """
-    what = store.database.what_happened()
+    what = store.database.watch.difference()
     try:
         file, lost = _written(store, at, remembered)
     except (VaultError, UsageError) as error:
@@ -295,12 +293,11 @@ def _written_into(
         store.unverified.append(file)  # better than nothing, should there be no time for more
         part, lost = unfinished(name), list[int]()
         try:
-            make_database(part, _rebuilt(store, remembered(), lost))
-            _verify(part, name, store.seals)
-            part.replace(file)
-            settle(file.parent)
-        except OSError as error:
-            raise refused(error, file) from error
+            with translated(file):
+                make_database(part, _rebuilt(store, remembered(), lost))
+                _verify(part, name, store.seals)
+                part.replace(file)
+                settle(file.parent)
         finally:
             with suppress(OSError):
                 part.unlink(missing_ok=True)

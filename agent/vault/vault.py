@@ -127,7 +127,7 @@ class Vault:
     @property
     def intact(self) -> bool:
         """Whether its file and log are those that were opened, as this left them."""
-        return self._store.database.intact
+        return self._store.database.watch.intact
 
     def holds(self, notice: Notice) -> bool:
         """Return whether it has all that was set aside: restoring that would lose later data."""
@@ -161,7 +161,7 @@ class Vault:
             del self._key
             store, seals = self._store, self._store.seals
             store.close()
-            ours = store.database.in_place
+            ours = store.database.watch.in_place
             if self._rescued and not (ours and opens(self.place, seals, store.state)):
                 store.database.remove_log()
 
@@ -274,7 +274,7 @@ def _unlocked(at: Location, key_in: Callable[[Database], Key], chance: Chance) -
         check_way(at.vault)
     database = Database.open(at.vault)
     with ExitStack() as on_failure:
-        on_failure.callback(database.leave)
+        on_failure.callback(database.close, leave=True)
         key = key_in(database)
         private_folder(at.vault.parent)
         private_folder(at.witness.parent)
