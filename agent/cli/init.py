@@ -23,7 +23,7 @@ from agent.model.file import read, shipped_model
 from agent.model.model import Model
 from agent.paths import Paths, paths
 from agent.vault import secrets
-from agent.vault.profile import LARGEST, read_profile
+from agent.vault.profile import LARGEST, planned, read_profile
 from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
 from agent.vault.vault_files import Location, check_free
@@ -213,10 +213,10 @@ def make(setup: Setup, at: Paths, now: datetime) -> tuple[str, bool, list[str]]:
 
     def fill(vault: Vault) -> None:
         for model, values in setup.values:
-            vault.profile.change(values, (), [model])
+            vault.profile.keep(planned(vault.profile.values(), values, (), [model]))
         try:
             if setup.keyring:
-                vault.add_keyring()
+                vault.add_slot("keyring")
         except VaultError as error:
             notes.append(f"the keyring was left out: {error.what} ({error.hint})")
 

@@ -21,7 +21,7 @@ from agent.model.model import Model, person_codes
 from agent.model.signature import trusted
 from agent.tradeoff.anonymity_set import METRICS
 from agent.tradeoff.search import ALGORITHMS
-from agent.vault import profile as toml
+from agent.vault.profile import LARGEST, read_profile
 from policy.hosts import ANYBODY
 from policy.match import Rulebook
 from policy.precedence import Verdicts
@@ -172,10 +172,10 @@ def read_values(path: Path, model: Model) -> dict[str, int]:
     """Return codes by attribute; UsageError where the model lacks what the file names."""
     codes = person_codes(model)
     try:
-        values = toml.read_values(read_bytes(path, toml.LARGEST), model)
+        found = read_profile(read_bytes(path, LARGEST), [model], others=True)
     except UsageError as error:
         raise UsageError(error.what, error.hint, str(path)) from None
-    return {name: codes[name][value] for name, value in values.items()}
+    return {name: codes[name][value] for name, value in found[model.id].items()}
 
 
 def expect_shipped(settings: Verdicts) -> None:

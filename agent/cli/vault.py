@@ -24,11 +24,11 @@ from agent.daemon.installed_files import remove as remove_files
 from agent.daemon.service import foreign, look_at_units
 from agent.errors import BusyVaultError, DaemonError, UsageError, VaultError
 from agent.paths import Paths, paths
-from agent.vault.backup import OTHER, check_backup, check_format, copy_closed, key_slots
+from agent.vault.backup import OTHER, check_backup, check_format, copy_closed
 from agent.vault.backup import restore as put_back
 from agent.vault.seal import Derivation
 from agent.vault.secrets import Kind, Secret
-from agent.vault.slots import SlotRow
+from agent.vault.slots import SlotRow, key_slots
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location, read_witness, replaced_vaults, vaults_set_aside
 from agent.wire.state import Method, Place, Status
@@ -89,13 +89,7 @@ def add(kind: Kind, method: Method, *, as_json: bool) -> None:
         text = new_passphrase("New passphrase") if kind == "passphrase" else ""
         before = _kinds(vault)
         with uninterrupted():
-            code = None
-            if kind == "recovery":
-                code = vault.add_recovery()
-            elif kind == "keyring":
-                vault.add_keyring()
-            else:
-                vault.add_passphrase(text)
+            _, code = vault.add_slot(kind, text)
             [number] = _kinds(vault).keys() - before.keys()
             done = {"id": number, "kind": kind, "recovery_code": code}
             page = f"Key slot {number} opens the vault with {NAMES[kind]}."
@@ -191,7 +185,7 @@ def _place() -> Location:
 def _slots() -> list[SlotRow]:
     """Return the key slots; BusyVaultError where another process has the vault open."""
     try:
-        return key_slots(_place())
+        return key_slots(_place().vault)
     except BusyVaultError as error:
         what = "the vault is open in another process, so its key slots cannot be read here"
         hint = "close it with `reticent lock`, and unlock it again when you are done"
@@ -272,7 +266,7 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Answer:
         raise UsageError(what, OTHER, str(file))
     if not only_check:
         try:
-            key_slots(at)
+            key_slots(at.vault)
         except BusyVaultError:
             raise
         except VaultError:  # none, or a damaged one: that is what a backup is for

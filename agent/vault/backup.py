@@ -11,9 +11,8 @@ from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVer
 from agent.files import NO_LINKS, settle
 from agent.vault.chain import state_row
 from agent.vault.connection import copy_files, damaged, snapshot, translated
-from agent.vault.database import Database, inspected
+from agent.vault.database import Database
 from agent.vault.making import put, workshop
-from agent.vault.seal import Chance
 from agent.vault.secrets import Secret
 from agent.vault.slots import SlotRow, read_slots, read_vault_id
 from agent.vault.vault import unlock
@@ -38,33 +37,25 @@ _HEADER, _BEFORE, _PAGE_SIZE, _FRAME = 32, 24, Struct(">8xI"), Struct(">II")
 OTHER = "name a file that `reticent vault backup` made, perhaps an older one"
 
 
-def key_slots(at: Location) -> list[SlotRow]:
-    """Return the key slots of a vault, without unlocking it.
-
-    Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if there is none.
-    """
-    with inspected(at.vault) as database:
-        return read_slots(database, read_vault_id(database))
-
-
 def check_closed(at: Location) -> list[SlotRow]:
     """Check everything that needs no key; return the slots, some of which may be damaged.
 
     Only unlocking shows whether sealed data changed. Raises as `key_slots`, and RolledBackError
     if it is older than the witness, or another.
     """
-    with inspected(at.vault, _check_log) as database:
-        vault_id = read_vault_id(database)
-        slots = read_slots(database, vault_id)
-        generation, _ = state_row(database)
-        [(many, first, last)] = database.rows(_NUMBERS)
-        if (first, last) != (1, many):
-            raise damaged("entries are missing from its ledger", database.path)
-        [(latest,)] = database.rows(_LATEST)
-        if latest is not None and not (isinstance(latest, int) and latest <= generation):
-            raise damaged("its rows come from different states", database.path)
-        seen = {"generation": generation, "entries": int(many)}
-        check_age(read_witness(at.witness), vault_id.hex(), seen)
+    with snapshot(at.vault) as copy:
+        _check_log(copy)
+        with closing(Database.open(copy)) as database:
+            slots = read_slots(database)
+            generation, _ = state_row(database)
+            [(many, first, last)] = database.rows(_NUMBERS)
+            if (first, last) != (1, many):
+                raise damaged("entries are missing from its ledger", copy)
+            [(latest,)] = database.rows(_LATEST)
+            if latest is not None and not (isinstance(latest, int) and latest <= generation):
+                raise damaged("its rows come from different states", copy)
+            seen = {"generation": generation, "entries": int(many)}
+            check_age(read_witness(at.witness), read_vault_id(database).hex(), seen)
     return slots
 
 
@@ -76,7 +67,14 @@ def _check_log(path: Path) -> None:
     """
     log = path.with_name(path.name + LOG)
     written = log.read_bytes() if log.exists() else b""
-    first = _first_transaction(written)
+    first = b""
+    if len(written) > _HEADER:
+        (page,) = _PAGE_SIZE.unpack_from(written)
+        for begin in range(_HEADER, len(written) - _FRAME.size, _BEFORE + page):
+            _, pages = _FRAME.unpack_from(written, begin)
+            if pages:  # the end of the first whole transaction
+                first = written[: begin + _BEFORE + page]
+                break
     if not first:
         return
     data = path.read_bytes()
@@ -99,19 +97,7 @@ def _generation(path: Path) -> int:
         return state_row(database)[0]
 
 
-def _first_transaction(log: bytes) -> bytes:
-    """Return as much of a log as there is to its first whole transaction; nothing if none."""
-    if len(log) <= _HEADER:
-        return b""
-    (page,) = _PAGE_SIZE.unpack_from(log)
-    for at in range(_HEADER, len(log) - _FRAME.size, _BEFORE + page):
-        _, pages = _FRAME.unpack_from(log, at)
-        if pages:
-            return log[: at + _BEFORE + page]
-    return b""
-
-
-def restore(at: Location, backup: Path, secret: Secret, chance: Chance = os.urandom) -> Path | None:
+def restore(at: Location, backup: Path, secret: Secret) -> Path | None:
     """Put a backup in the place of the vault, once the secret has opened and verified it.
 
     ``backup``: may be the vault itself, to vouch for an old copy that was put there by hand; one
@@ -126,33 +112,41 @@ def restore(at: Location, backup: Path, secret: Secret, chance: Chance = os.uran
         there = os.path.lexists(at.vault)
         if not there:
             check_name(at.vault)
-        _copy(backup, trial.vault, old)
+        with translated(backup):
+            if not backup.is_file():
+                what = "not a file" if backup.exists() else "no such file"
+                raise VaultError(what, OTHER, str(backup))
+            itself = old is not None and backup.samefile(old.path)
+        if old is not None and itself:
+            old.copy(trial.vault)  # read in any other way, and closed, it would be locked no more
+        else:
+            copy_files(backup, trial.vault)
         with _named(trial.vault, backup):
-            unlock(trial, secret, chance).close()
+            unlock(trial, secret).close()
         kept = _keep(at.vault, old) if there else None
         put(trial, at, over=there)
         finish_restore(at, backup)
     return kept
 
 
-def check_backup(backup: Path, secret: Secret, chance: Chance = os.urandom) -> int:
+def check_backup(backup: Path, secret: Secret) -> int:
     """Verify all of a backup without changing it; return its number of entries.
 
     Raises as `unlock`.
     """
     with snapshot(backup) as copy, _named(copy, backup):
         trial = Location(copy, copy.with_name("witness.json"))
-        with unlock(trial, secret, chance) as vault:
+        with unlock(trial, secret) as vault:
             return vault.ledger.count
 
 
 def check_format(backup: Path) -> None:
     """Check, before a secret is asked for, that a file is a vault. Raises as `key_slots`."""
-    with snapshot(backup) as copy, _named(copy, backup):
-        key_slots(Location(copy, copy))
+    with snapshot(backup) as copy, _named(copy, backup), closing(Database.open(copy)) as database:
+        read_slots(database)
 
 
-def copy_closed(at: Location, to: Path, secret: Secret, chance: Chance = os.urandom) -> None:
+def copy_closed(at: Location, to: Path, secret: Secret) -> None:
     """Write a backup of a vault that nobody has open, once all of it is verified.
 
     Nothing of the vault changes. Raises as `unlock`; VaultError if the file already exists, or
@@ -162,7 +156,7 @@ def copy_closed(at: Location, to: Path, secret: Secret, chance: Chance = os.uran
         trial = Location(copy, copy.with_name(at.witness.name))
         if at.witness.is_file():
             shutil.copyfile(at.witness, trial.witness)
-        with unlock(trial, secret, chance) as vault:
+        with unlock(trial, secret) as vault:
             vault.backup(to)
 
 
@@ -192,19 +186,6 @@ def _opened(path: Path) -> Database | None:
         raise
     except VaultError:
         return None
-
-
-def _copy(backup: Path, to: Path, old: Database | None) -> None:
-    """Copy a backup, and what SQLite may have left beside it, into files of the owner's only."""
-    with translated(backup):
-        if not backup.is_file():
-            what = "not a file" if backup.exists() else "no such file"
-            raise VaultError(what, OTHER, str(backup))
-        itself = old is not None and backup.samefile(old.path)
-    if old is not None and itself:
-        old.copy(to)  # read in any other way, and closed, it would be locked no more
-    else:
-        copy_files(backup, to)
 
 
 def _keep(path: Path, old: Database | None) -> Path:

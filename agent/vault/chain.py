@@ -2,12 +2,12 @@
 
 import json
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from heapq import merge
-from struct import Struct, error
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from struct import Struct
+from typing import Any, NamedTuple, Self, TypeVar
 
 from agent.errors import RolledBackError
 from agent.vault.connection import damaged
@@ -24,7 +24,7 @@ from agent.vault.seal import (
 )
 from agent.vault.vault_files import OLD_COPY, Witness
 
-_LAYOUT = struct.Struct(">QQ32s32s32s")
+_STATE = Struct(">QQ32s32s32s")
 MAX_PAYLOAD = 2**16
 MAX_NAME = 1024
 LINK_BYTES = 32
@@ -40,12 +40,8 @@ _OF_SITES = (
     f"{_COLUMNS} WHERE number > ? AND number < ?"  # noqa: S608  (constants)
     f" AND hex(site) IN (SELECT value FROM json_each(?)) ORDER BY number DESC LIMIT {_BATCH}"
 )
-
-
 _Id = TypeVar("_Id", bytes, int)
-
-
-_Stamp = TypeVar("_Stamp", bytes, int)
+_Digest = TypeVar("_Digest", bytes, int)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +63,7 @@ class State:
     def witness(self, vault_id: bytes) -> Witness:
         """Return what to keep apart from the vault."""
         return Witness(
-            FORMAT,
-            vault_id.hex(),
-            self.generation,
-            self.rotations,
-            self.entries,
-            self.head.hex(),
+            FORMAT, vault_id.hex(), self.generation, self.rotations, self.entries, self.head.hex()
         )
 
 
@@ -81,19 +72,15 @@ def first_link(seals: Seals) -> bytes:
     return seals.digest("chain")
 
 
-def digest_of(rows: Mapping[_Id, _Stamp]) -> bytes:
+def digest_of(rows: Mapping[_Id, _Digest]) -> bytes:
     """Return the digest of items (id: generation) or slots (id: digest)."""
-    fields: list[bytes | int] = []
-    for key in sorted(rows):
-        fields.append(key)
-        fields.append(rows[key])
-    return sha256(frame(*fields)).digest()
+    return sha256(b"".join(frame(*row) for row in sorted(rows.items()))).digest()
 
 
 def written_state(state: State, seals: Seals) -> Statement:
     """Return the statement that puts a state in place."""
     fields = (state.rotations, state.entries, state.head, state.items, state.slots)
-    sealed = seals.seal(_LAYOUT.pack(*fields), "state", state.generation)
+    sealed = seals.seal(_STATE.pack(*fields), "state", state.generation)
     return "INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (state.generation, sealed)
 
 
@@ -112,16 +99,9 @@ def read_state(database: Database, seals: Seals) -> State:
     generation, sealed = state_row(database)
     try:
         payload = seals.open(sealed, "state", generation)
-        return State(generation, *_LAYOUT.unpack(payload))
+        return State(generation, *_STATE.unpack(payload))
     except (UnsealedError, struct.error) as error:
         raise damaged("its state was altered", database.path) from error
-
-
-class Hash(Protocol):
-    """A digest that grows."""
-
-    def update(self, data: bytes, /) -> None:
-        """Add bytes."""
 
 
 class Row(NamedTuple):
@@ -159,21 +139,6 @@ def link(seals: Seals, row: Row) -> bytes:
     return seals.digest("link", *row)
 
 
-def inserted(row: Row) -> Statement:
-    """Return the statement that adds a row."""
-    return "INSERT INTO entry VALUES (?, ?, ?, ?)", row
-
-
-def replaced(row: Row) -> Statement:
-    """Return the statement that puts a row in the place of the one with its number."""
-    return "UPDATE entry SET site = ?, generation = ?, sealed = ? WHERE number = ?", (
-        row.site,
-        row.generation,
-        row.sealed,
-        row.number,
-    )
-
-
 def opened_entry(seals: Seals, row: Row) -> Entry:
     """Return what a row holds; DamagedVaultError if it is not what was sealed there."""
     try:
@@ -199,17 +164,15 @@ def _columns(database: Database, after: int, last: int) -> Iterator[tuple[Any, .
         after = rows[-1][0]
 
 
-def digest_rows(database: Database, digest: Hash, after: int, last: int) -> None:
+def digest_rows(database: Database, update: Callable[[bytes], None], after: int, last: int) -> None:
     """Add the rows after a number, up to the last, to a digest as they lie in the file.
 
     DamagedVaultError where one cannot be an entry's.
     """
     try:
         for number, site, generation, sealed in _columns(database, after, last):
-            digest.update(_FIXED.pack(number, generation, len(site), len(sealed)))
-            digest.update(site)
-            digest.update(sealed)
-    except (TypeError, error) as wrong:
+            update(_FIXED.pack(number, generation, len(site), len(sealed)) + site + sealed)
+    except (TypeError, struct.error) as wrong:
         raise damaged("a row of the ledger is not an entry", database.path) from wrong
 
 
@@ -218,9 +181,15 @@ def rows_of_sites(database: Database, sites: Sequence[bytes], after: int = 0) ->
 
     For what is shown only: what is decided follows from all rows. Raises DamagedVaultError.
     """
+
+    def found(part: Sequence[bytes]) -> Iterator[Row]:
+        wanted, before = json.dumps([site.hex().upper() for site in part]), MAX_INTEGER
+        while rows := database.rows(_OF_SITES, after, before, wanted):
+            yield from (_row(each, database) for each in rows)
+            before = rows[-1][0]
+
     parts = (sites[at : at + SITES_AT_ONCE] for at in range(0, len(sites), SITES_AT_ONCE))
-    found = [_of_sites(database, part, after) for part in parts]
-    return merge(*found, key=lambda row: -row.number)
+    return merge(*map(found, parts), key=lambda row: -row.number)
 
 
 def verified(
@@ -251,16 +220,6 @@ def verified(
         yield row, entry
     if (number, head) != (state.entries, state.head):
         raise damaged(f"its ledger ends at entry {number} instead of {state.entries}")
-
-
-def _of_sites(database: Database, sites: Sequence[bytes], after: int) -> Iterator[Row]:
-    """Yield the rows of as many sites as fit into one query, the last one first."""
-    wanted, before = json.dumps([site.hex().upper() for site in sites]), MAX_INTEGER
-    while rows := database.rows(_OF_SITES, after, before, wanted):
-        for each in rows:
-            row = _row(each, database)
-            before = row.number
-            yield row
 
 
 def _row(columns: tuple[Any, ...], database: Database) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from threading import Lock
@@ -20,7 +20,6 @@ from agent.vault.connection import (
     damaged,
     make_private,
     open_here,
-    snapshot,
     translated,
 )
 from agent.vault.seal import FORMAT
@@ -254,7 +253,9 @@ class Database:
             raise damaged("its pages are inconsistent", self.path)
 
 
-def make_database(path: Path, statements: Iterable[Statement], page_bytes: int = 4096) -> None:
+def make_database(
+    path: Path, vault_id: bytes, statements: Iterable[Statement], page_bytes: int = 4096
+) -> None:
     """Make the file of a new vault with its first rows, 0600 from the moment it exists.
 
     Raises VaultError if there is such a file or it cannot be written; then it leaves none.
@@ -268,20 +269,10 @@ def make_database(path: Path, statements: Iterable[Statement], page_bytes: int =
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version={FORMAT}")
-            for query, values in (*((table, ()) for table in TABLES), *statements):
+            for table in TABLES:
+                connection.execute(table)
+            connection.execute("INSERT INTO meta VALUES ('vault', ?)", (vault_id,))
+            for query, values in statements:
                 connection.execute(query, values)
             connection.execute("COMMIT")
         on_failure.pop_all()
-
-
-@contextmanager
-def inspected(path: Path, check: Callable[[Path], None] = lambda _copy: None) -> Iterator[Database]:
-    """Yield a copy of the database of a vault that nobody has open; of that nothing changes.
-
-    ``check``: of the copy, before it is opened. Raises BusyVaultError, DamagedVaultError,
-    VaultVersionError, or VaultError if it is missing.
-    """
-    with snapshot(path) as copy:
-        check(copy)
-        with closing(Database.open(copy)) as database:
-            yield database

@@ -19,6 +19,7 @@ from agent.errors import UsageError
 from agent.model.lookup import Recent
 from agent.model.model import Model, person_codes
 from agent.vault.connection import damaged
+from agent.vault.seal import from_json
 from policy import hosts
 
 MOST_SITES = 48  # in one entry, which has room for this many of the longest
@@ -108,7 +109,7 @@ class Forgetting(_Entry, frozen=True, tag="forgotten", kw_only=True):
 
 
 Record = Disclosure | Forgetting
-_DECODER = msgspec.json.Decoder(Record)
+_DECODER = msgspec.json.Decoder[Record](Record)
 
 
 class Numbered(NamedTuple):
@@ -127,10 +128,9 @@ def encode(record: Record) -> bytes:
 
 def decode(payload: bytes) -> Record:
     """Return the entry in a payload; DamagedVaultError if it is not one."""
-    try:
-        record: Record = _DECODER.decode(payload)
-    except (msgspec.MsgspecError, ValueError, RecursionError):  # which may quote what they read
-        raise damaged("an entry of its ledger cannot be read") from None
+    record: Record | None = from_json(payload, _DECODER)
+    if record is None:
+        raise damaged("an entry of its ledger cannot be read")
     return record
 
 

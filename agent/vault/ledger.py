@@ -28,6 +28,7 @@ from agent.vault.disclosure_index import (
     encode,
     site_of,
 )
+from agent.vault.seal import from_json
 from agent.vault.store import MAX_ITEM_BYTES, Store
 
 Rows = Iterable[tuple[int, bytes]]
@@ -46,10 +47,10 @@ class Reset(Struct, frozen=True, forbid_unknown_fields=True):
     @classmethod
     def read(cls, payload: bytes | None) -> "Reset | None":
         """Return the correction in a payload, None without one; DamagedVaultError."""
-        try:
-            return None if payload is None else msgspec.json.decode(payload, type=cls)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            raise damaged("the correction of its clock cannot be read") from None
+        found = None if payload is None else from_json(payload, msgspec.json.Decoder(cls))
+        if payload is not None and found is None:
+            raise damaged("the correction of its clock cannot be read")
+        return found
 
 
 class Ledger:
@@ -119,10 +120,7 @@ class Ledger:
         return bool(found)
 
     def read(
-        self,
-        after: int = 0,
-        limit: int | None = None,
-        sites: Callable[[str], bool] | None = None,
+        self, after: int = 0, limit: int | None = None, sites: Callable[[str], bool] | None = None
     ) -> list[Numbered]:
         """Return entries in order; ``after``: only with a greater number.
 
@@ -213,7 +211,7 @@ class Checkpoints:
             self.last, digest = kept.part.last, kept.digest
         fits = digest != "" and self.last <= state.entries
         if fits:
-            chain.digest_rows(store.database, self._rows, 0, self.last)
+            chain.digest_rows(store.database, self._rows.update, 0, self.last)
         if not fits or digest != self._rows.hexdigest():
             self.last, self._parts, self._rows = 0, [], sha256()
         self._tried = self.last
@@ -236,7 +234,7 @@ class Checkpoints:
     def _write(self, ledger: Ledger, last: int) -> None:
         """Keep what follows from the entries up to the last, in as many parts as it takes."""
         rows, state = self._rows.copy(), self._store.state
-        chain.digest_rows(self._store.database, rows, self.last, last)
+        chain.digest_rows(self._store.database, rows.update, self.last, last)
         part = ledger.disclosures.export(self.last, last)
         text = msgspec.json.encode(
             _Kept(_FORMAT, state.rotations, self._reset, rows.hexdigest(), part)
@@ -259,7 +257,7 @@ class Checkpoints:
         payload = self._store.get(name)
         try:
             unpacked = zlib.decompressobj().decompress(payload or b"", LARGEST)
-            found = msgspec.json.decode(unpacked, type=_Kept)
-        except (zlib.error, msgspec.MsgspecError, ValueError, RecursionError):
+        except zlib.error:
             return None
-        return found if found.format == _FORMAT else None
+        found = from_json(unpacked, msgspec.json.Decoder(_Kept))
+        return found if found is not None and found.format == _FORMAT else None

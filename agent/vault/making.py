@@ -3,7 +3,7 @@
 import fcntl
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +20,6 @@ from agent.vault.seal import KEY_BYTES, Chance, Derivation, Key, Seals
 from agent.vault.secrets import Secret
 from agent.vault.slots import (
     VAULT_ID_BYTES,
-    KeyringSlot,
-    PassphraseSlot,
-    RecoverySlot,
     SlotMaker,
     SlotRow,
     data_keys,
@@ -30,7 +27,7 @@ from agent.vault.slots import (
     slots_digest,
     wrong_secret,
 )
-from agent.vault.store import Store, opened_item, put_item, removed_item, sealed_item
+from agent.vault.store import Item, Store, opened_item, put_item, sealed_item
 from agent.vault.vault_files import (
     SET_ASIDE,
     Location,
@@ -40,8 +37,7 @@ from agent.vault.vault_files import (
     free_names,
     read_witness,
     remove_beside,
-    write_notice,
-    write_witness,
+    write_line,
 )
 
 PAGE_BYTES = 4096
@@ -51,7 +47,7 @@ Remembered = Callable[[], Mapping[int, Record]]
 def make_vault(
     at: Location,
     passphrase: str,
-    derivation: Derivation,
+    derivation: Derivation | None,
     chance: Chance,
     page_bytes: int = PAGE_BYTES,
 ) -> tuple[Key, str]:
@@ -61,30 +57,38 @@ def make_vault(
     cannot be written; UsageError if it is not a passphrase or a folder is unsafe.
     """
     key, vault_id = Key(chance(KEY_BYTES)), chance(VAULT_ID_BYTES)
-    make = SlotMaker(vault_id, key, chance)
-    first = make.passphrase(1, passphrase, derivation)
-    second, code = make.recovery(2)
+    maker = SlotMaker(vault_id, key, chance)
+    first, _ = maker.make(1, Secret("passphrase", passphrase), derivation)
+    second, code = maker.make(2, Secret("recovery"))
     seals = Seals(key, vault_id, chance)
-    state = first_state(seals, [first, second])
+    rows = [first, second]
+    before = State(0, 0, 0, first_link(seals), digest_of({}), slots_digest(rows))
     private_folder(at.vault.parent)
     private_folder(at.witness.parent)
-    make_database(at.vault, first_rows(seals, state, [first, second]), page_bytes)
-    write_witness(state.witness(vault_id), at.witness)
-    return key, code
+    make_database(at.vault, vault_id, contents(seals, before, rows), page_bytes)
+    write_line(before.after().witness(vault_id), at.witness)
+    return key, code or ""
 
 
-def first_state(seals: Seals, slots: list[SlotRow]) -> State:
-    """Return the state of a vault with slots only."""
-    return State(1, 0, 0, first_link(seals), digest_of({}), slots_digest(slots))
+def contents(
+    seals: Seals,
+    before: State,
+    rows: Iterable[SlotRow],
+    items: Iterable[Item] = (),
+    entries: Iterable[tuple[str, bytes]] = (),
+) -> Iterator[Statement]:
+    """Yield the statements that fill a vault: slots, items, entries in a new chain, the state.
 
-
-def first_rows(seals: Seals, state: State, rows: list[SlotRow]) -> list[Statement]:
-    """Return the statements that fill the tables of a new vault."""
-    return [
-        ("INSERT INTO meta VALUES ('vault', ?)", (seals.vault_id,)),
-        *(slots.inserted(row) for row in rows),
-        written_state(state, seals),
-    ]
+    ``before``: the state before, with the digests of these slots and items.
+    """
+    yield from map(slots.inserted, rows)
+    yield from map(put_item, items)
+    state = replace(before, entries=0, head=first_link(seals))
+    for site, payload in entries:
+        row = chain.sealed_entry(seals, state, site, payload)
+        state = replace(state, entries=row.number, head=chain.link(seals, row))
+        yield "INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?)", row
+    yield written_state(state.after(), seals)
 
 
 @contextmanager
@@ -125,7 +129,7 @@ def put(finished: Location, at: Location, *, over: bool = False) -> None:
         settle(at.vault.parent)
     witness = read_witness(finished.witness)
     if witness is not None:
-        write_witness(witness, at.witness)
+        write_line(witness, at.witness)
 
 
 def sweep(at: Location) -> None:
@@ -172,15 +176,27 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
     """
     key = Key(chance(KEY_BYTES))
     vault_id = store.seals.vault_id
-    old = read_slots(store.database, vault_id)
+    old = read_slots(store.database)
     secret = Secret("passphrase", passphrase)
     mine = [row for row, _ in data_keys(old, secret, vault_id)]
     if not mine:
         raise wrong_secret(secret)
-    new, code = _renewed(old, mine, passphrase, SlotMaker(vault_id, key, chance))
-    seals = Seals(key, vault_id, chance)
+    maker, seals = SlotMaker(vault_id, key, chance), Seals(key, vault_id, chance)
+    new: list[SlotRow] = []
+    code: str | None = None
+    with ExitStack() as on_failure:
+        on_failure.callback(slots.forget, new)
+        for row in old:
+            if row.slot is None or (row.kind == "passphrase" and row not in mine):
+                continue
+            if row.kind == "recovery" and code is not None:
+                continue
+            added, text = maker.make(row.id, Secret(row.slot.kind, passphrase), row.derivation)
+            new.append(added)
+            code = code or text
+        on_failure.pop_all()
     try:
-        store.rewrite(_statements(store, seals, old, new), durable=True)
+        store.rewrite(_statements(store, seals, new), durable=True)
     except VaultError:
         if not store.doubtful:  # else the new slots may be those in the file
             slots.forget(new)
@@ -192,53 +208,23 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
     return Rotated(key, code)
 
 
-def _renewed(
-    old: Sequence[SlotRow], mine: Sequence[SlotRow], passphrase: str, make: SlotMaker
-) -> tuple[list[SlotRow], str | None]:
-    """Return the slots for a new data key, and the text of the recovery code.
-
-    Raises VaultError; then nothing is left in the keyring.
-    """
-    new: list[SlotRow] = []
-    code: str | None = None
-    with ExitStack() as on_failure:
-        on_failure.callback(slots.forget, new)
-        for row in old:
-            match row.slot:
-                case PassphraseSlot() as slot if row in mine:
-                    new.append(make.passphrase(row.id, passphrase, slot.derivation))
-                case RecoverySlot() if code is None:
-                    added, code = make.recovery(row.id)
-                    new.append(added)
-                case KeyringSlot():
-                    new.append(make.keyring(row.id))
-        on_failure.pop_all()
-    return new, code
-
-
-def _statements(
-    store: Store, seals: Seals, old: Sequence[SlotRow], new: Sequence[SlotRow]
-) -> Iterator[Statement]:
-    """Yield what seals everything again, and the state at the end; one row in memory at a time."""
-    yield from (slots.removed(row) for row in old)
-    yield from (slots.inserted(row) for row in new)
+def _statements(store: Store, seals: Seals, new: Sequence[SlotRow]) -> Iterator[Statement]:
+    """Yield what seals everything again; of the entries one is in memory at a time."""
+    yield "DELETE FROM slot", ()
+    yield "DELETE FROM item", ()
     generation = store.state.generation + 1
-    items = {}
-    for item in store.items.values():
-        fresh = sealed_item(seals, *opened_item(store.seals, item), generation)
-        yield removed_item(item)
-        yield put_item(fresh)
-        items[fresh.id] = generation
-    before = replace(store.state, entries=0, head=first_link(seals))
-    for row in chain.entry_rows(store.database):
-        entry = chain.opened_entry(store.seals, row)
-        anew = chain.sealed_entry(seals, before, entry.site, entry.payload)
-        yield chain.replaced(anew)
-        before = replace(before, entries=anew.number, head=chain.link(seals, anew))
-    after = before.after(
-        rotations=before.rotations + 1, items=digest_of(items), slots=slots_digest(new)
+    items = [
+        sealed_item(seals, *opened_item(store.seals, item), generation)
+        for item in store.items.values()
+    ]
+    before = replace(
+        store.state,
+        rotations=store.state.rotations + 1,
+        items=digest_of({item.id: generation for item in items}),
+        slots=slots_digest(new),
     )
-    yield written_state(after, seals)
+    rows = (chain.opened_entry(store.seals, row) for row in chain.entry_rows(store.database))
+    yield from contents(seals, before, new, items, ((row.site, row.payload) for row in rows))
 
 
 def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
@@ -260,7 +246,7 @@ def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
     seen = store.state.witness(store.seals.vault_id)
     store.tell_witness(seen)
     notice = Notice(str(file), what, seen, lost)
-    write_notice(notice, at)
+    write_line(notice, at.notice)
     return notice
 
 
@@ -294,7 +280,11 @@ def _written_into(
         part, lost = unfinished(name), list[int]()
         try:
             with translated(file):
-                make_database(part, _rebuilt(store, remembered(), lost))
+                entries = _readable(store, remembered(), lost)
+                statements = contents(
+                    store.seals, store.state, store.slots, store.items.values(), entries
+                )
+                make_database(part, store.seals.vault_id, statements)
                 _verify(part, name, store.seals)
                 part.replace(file)
                 settle(file.parent)
@@ -327,26 +317,19 @@ def _verify(file: Path, name: Path, seals: Seals, state: State | None = None) ->
             raise damaged("it differs from what was last written", file)
 
 
-def _rebuilt(
+def _readable(
     store: Store, remembered: Mapping[int, Record], lost: list[int]
-) -> Iterator[Statement]:
-    """Yield what fills a new file from memory and from what can still be read.
+) -> Iterator[tuple[str, bytes]]:
+    """Yield site and payload of every entry, from memory where it cannot be read any more.
 
-    Its entries are linked anew. ``lost``: takes the numbers of those that cannot be read.
+    ``lost``: takes the numbers of those.
     """
-    seals = store.seals
-    yield from first_rows(seals, store.state, store.slots)
-    yield from map(put_item, store.items.values())
-    before = replace(store.state, entries=0, head=first_link(seals))
     for number in range(1, store.count + 1):
         try:
             [row] = chain.entry_rows(store.database, number - 1, number)
-            _, site, payload = chain.opened_entry(seals, row)
+            _, site, payload = chain.opened_entry(store.seals, row)
         except (VaultError, ValueError):  # a page that is gone; there is none
             lost.append(number)
             record = remembered[number]
             site, payload = site_of(record.host), encode(record)
-        row = chain.sealed_entry(seals, before, site, payload)
-        before = replace(before, entries=row.number, head=chain.link(seals, row))
-        yield chain.inserted(row)
-    yield written_state(before.after(), seals)
+        yield site, payload

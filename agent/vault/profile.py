@@ -1,8 +1,8 @@
 """The profile: the user's own values, by model, and the TOML file of them."""
 
 import tomllib
-from collections.abc import Container, Mapping, Sequence
-from typing import NamedTuple, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 import msgspec
 
@@ -10,6 +10,7 @@ from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model, checked, person_codes, unknown_person
 from agent.vault.connection import damaged
+from agent.vault.seal import from_json
 from agent.vault.store import Store
 
 ITEM = "profile"
@@ -29,10 +30,10 @@ class Profile:
         """Read the values; DamagedVaultError where they cannot be read."""
         self._records = records
         payload = records.get(ITEM)
-        try:
-            self._values = {} if payload is None else _DECODER.decode(payload)
-        except (msgspec.MsgspecError, ValueError, RecursionError):  # which may quote what they read
-            raise damaged("the profile cannot be read") from None
+        values = {} if payload is None else from_json(payload, _DECODER)
+        if values is None:
+            raise damaged("the profile cannot be read")
+        self._values = values
 
     def __repr__(self) -> str:
         return f"Profile({len(self._values)} models)"
@@ -66,36 +67,11 @@ class Profile:
         """Return the attributes whose values a model does not have any more."""
         return tuple(sorted(self._values.get(model.id, {}).keys() - self._fitting(model).keys()))
 
-    def change(
-        self,
-        given: Mapping[str, str],
-        unset: Sequence[str],
-        models: Sequence[Model],
-        *,
-        replace: bool = False,
-        everywhere: bool = False,
-    ) -> dict[str, str | None]:
-        """Set and unset values for every one of the models that has them: all, or nothing.
-
-        ``replace``: all others of these models go; ``everywhere``: what goes, goes from models
-        that are not given too. Returns the new values by attribute, of those that changed, None
-        for what is not set any more. UsageError for what no model has, or not every model that has
-        the attribute, or what is set anew for every request. VaultError where it cannot be kept;
-        then nothing changed.
-        """
-        after = planned(self._values, given, unset, models, replace=replace, everywhere=everywhere)
-        return {name: given.get(name, value) for name, value in self.keep(after).items()}
-
-    def keep(self, values: Values) -> dict[str, str | None]:
-        """Keep these values in place of all, and return those that changed, by attribute.
-
-        None for what is not set any more. VaultError where they cannot be kept; then nothing
-        changed.
-        """
-        kept = _kept(values)
+    def keep(self, values: Values) -> None:
+        """Keep these values in place of all; VaultError where that fails: then nothing changed."""
+        kept = {model: own for model, own in values.items() if own}
         self._records.put(ITEM, msgspec.json.encode(kept, order="deterministic"))
-        before, self._values = self._values, kept
-        return {name: kept.get(model, {}).get(name) for model, name in differing(before, kept)}
+        self._values = kept
 
     def _fitting(self, model: Model) -> dict[str, str]:
         codes = person_codes(model)
@@ -112,18 +88,37 @@ def planned(
     replace: bool = False,
     everywhere: bool = False,
 ) -> Values:
-    """Return all values after a change of them, as `Profile.change` has it. Pure."""
-    own = _fitting(given, models)
+    """Return all values after some are set and unset for every model that has them. Pure.
+
+    ``replace``: all others of these models go; ``everywhere``: what goes, goes from models that are
+    not given too. UsageError for what no model has, or not every model that has the attribute, or
+    what is set anew for every request.
+    """
+    names = {name for model in models for name in person_codes(model)}
+    for name in given:
+        if name not in names:
+            raise unknown_person(name, models)
+    own = {
+        model.id: {
+            name: checked(name, value, model)
+            for name, value in given.items()
+            if name in person_codes(model)
+        }
+        for model in models
+    }
     gone = before.keys() | own.keys() if everywhere else own.keys()
-    stored = {name for model in gone for name in before.get(model, {})}
-    _check_unset(given, unset, models, stored)
+    names |= {name for model in gone for name in before.get(model, {})}
+    for name in unset:
+        if name in given:
+            raise UsageError(f"{name} is both set and unset", "remove it from one of the two")
+        if name not in names:
+            raise unknown_person(name, models)
     values = {model: dict(kept) for model, kept in before.items()}
     for model in gone:
         rest = {} if replace else values.get(model, {})
         values[model] = {name: value for name, value in rest.items() if name not in unset}
-    for model, new in own.items():
-        values[model] |= new
-    return _kept(values)
+        values[model] |= own.get(model, {})
+    return {model: kept for model, kept in values.items() if kept}
 
 
 def differing(before: Values, after: Values) -> list[tuple[str, str]]:
@@ -135,44 +130,6 @@ def differing(before: Values, after: Values) -> list[tuple[str, str]]:
         for name in sorted(old.keys() | new.keys())
         if old.get(name) != new.get(name)
     ]
-
-
-def _kept(values: Values) -> Values:
-    """Return the values that are kept: those of models with any."""
-    return {model: own for model, own in values.items() if own}
-
-
-def _check_unset(
-    given: Mapping[str, str], unset: Sequence[str], models: Sequence[Model], stored: Container[str]
-) -> None:
-    """Refuse to unset what is set at the same time, or what is nowhere to be unset."""
-    for name in unset:
-        if name in given:
-            raise UsageError(f"{name} is both set and unset", "remove it from one of the two")
-        if name not in stored and not any(name in person_codes(each) for each in models):
-            raise unknown_person(name, models)
-
-
-def _fitting(given: Mapping[str, str], models: Sequence[Model]) -> Values:
-    """Return for each model what of this it has; UsageError for what none has, or does not fit."""
-    for name in given:
-        if not any(name in person_codes(model) for model in models):
-            raise unknown_person(name, models)
-    return {
-        model.id: {
-            name: checked(name, value, model)
-            for name, value in given.items()
-            if name in person_codes(model)
-        }
-        for model in models
-    }
-
-
-class Unchecked(NamedTuple):
-    """What stands in a file, unchecked: above all tables, and in each of them."""
-
-    pairs: Mapping[str, object]
-    tables: Mapping[str, Mapping[str, object]]
 
 
 def profile_toml(values: Mapping[str, Mapping[str, str]]) -> str:
@@ -190,53 +147,37 @@ def profile_toml(values: Mapping[str, Mapping[str, str]]) -> str:
     return tomlkit.dumps(document)
 
 
-def parse(text: bytes) -> Unchecked:
-    """Return what a file says; UsageError where it is no TOML."""
+def read_profile(
+    text: bytes, models: Sequence[Model], *, others: bool = False
+) -> dict[str, dict[str, str]]:
+    """Return the values in a file by model and attribute, of all these models.
+
+    ``others``: tables of other models are passed over, unless the file has nothing for these.
+    UsageError where it names a model or an attribute that is not there, or a value that does not
+    fit every model it is for.
+    """
     try:
         document = tomllib.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
         hint = 'write lines such as region = "west_europe"'
         raise UsageError("this is not valid TOML", hint) from None
     tables = {name: each for name, each in document.items() if isinstance(each, dict)}
-    return Unchecked({name: document[name] for name in document if name not in tables}, tables)
-
-
-def read_profile(text: bytes, models: Sequence[Model]) -> dict[str, dict[str, str]]:
-    """Return the values in a file by model and attribute, of all these models.
-
-    UsageError where it names a model or an attribute that is not there, or a value that does not
-    fit every model it is for.
-    """
-    found = parse(text)
-    for name, table in found.tables.items():
-        if name not in {model.id for model in models}:
+    pairs = {name: document[name] for name in document if name not in tables}
+    codes = {model.id: person_codes(model) for model in models}
+    names = {name for own in codes.values() for name in own}
+    others = others and bool(pairs or tables.keys() & codes.keys())
+    for name, table in tables.items():
+        if name not in codes and (name in names or not others):
             _refuse(name, table, models)
-    for name in found.pairs:
-        if not any(name in person_codes(model) for model in models):
+    for name in pairs:
+        if name not in names:
             raise unknown_person(name, models)
-    return {model.id: _values(found, model) for model in models}
-
-
-def read_values(text: bytes, model: Model) -> dict[str, str]:
-    """Return the values in a file for one model, whatever it says of others.
-
-    UsageError as for all of them, and where it has tables, but none for this model.
-    """
-    found = parse(text)
-    alone = not found.pairs and model.id not in found.tables
-    for name, table in found.tables.items():
-        if name != model.id and (alone or name in person_codes(model)):
-            _refuse(name, table, [model])
-    for name, value in found.pairs.items():
-        checked(name, value, model)
-    return _values(found, model)
-
-
-def _values(found: Unchecked, model: Model) -> dict[str, str]:
-    known = person_codes(model)
-    above = {name: value for name, value in found.pairs.items() if name in known}
-    own = above | dict(found.tables.get(model.id, {}))
-    return {name: checked(name, value, model) for name, value in own.items()}
+    values: dict[str, dict[str, str]] = {}
+    for model in models:
+        own = {name: value for name, value in pairs.items() if name in codes[model.id]}
+        own |= tables.get(model.id, {})
+        values[model.id] = {name: checked(name, value, model) for name, value in own.items()}
+    return values
 
 
 def _refuse(name: str, table: object, models: Sequence[Model]) -> NoReturn:

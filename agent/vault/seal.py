@@ -5,7 +5,9 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from typing import TypeVar
 
+import msgspec
 from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.ciphers.aead import AESGCMSIV
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -36,6 +38,15 @@ _NO_MEMORY = "there is not enough free memory for the key derivation"
 
 
 Field = bytes | str | int
+_Value = TypeVar("_Value")
+
+
+def from_json(payload: bytes, decoder: msgspec.json.Decoder[_Value]) -> _Value | None:
+    """Return the value in a payload, or None if it does not fit; nothing of it is quoted."""
+    try:
+        return decoder.decode(payload)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
 
 
 def frame(*fields: Field) -> bytes:
@@ -81,10 +92,6 @@ class Key:
     def __repr__(self) -> str:
         return "Key(…)"
 
-    def subkey(self, salt: bytes, info: str) -> "Key":
-        """Return the key of one purpose (RFC 5869)."""
-        return Key(expanded(self.data, salt, info))
-
 
 class Sealer:
     """Seals payloads under one key, each with a fresh nonce."""
@@ -122,8 +129,8 @@ class Seals:
         self.vault_id = vault_id
         self._labels: dict[str, bytes] = {}  # the same few contexts begin every row
         self._names: dict[tuple[str, str], bytes] = {}  # OpenSSL needs 40 µs to find its HMAC
-        self._sealer = Sealer(key.subkey(vault_id, "reticent vault 1 seal"), chance)
-        self._lookup = key.subkey(vault_id, "reticent vault 1 lookup")
+        self._sealer = Sealer(Key(expanded(key.data, vault_id, "reticent vault 1 seal")), chance)
+        self._lookup = expanded(key.data, vault_id, "reticent vault 1 lookup")
 
     def lookup(self, table: str, name: str) -> bytes:
         """Return what stands for a name in the file."""
@@ -131,7 +138,7 @@ class Seals:
         if found is None:
             if len(self._names) >= KEPT:
                 self._names.clear()
-            whole = hmac.digest(self._lookup.data, frame(table, name), "sha256")
+            whole = hmac.digest(self._lookup, frame(table, name), "sha256")
             found = self._names[table, name] = whole[:LOOKUP_BYTES]
         return found
 

@@ -1,8 +1,11 @@
 """Key slots: the data key, wrapped with what one secret gives (FORMAT.md, "Slots")."""
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import Annotated, cast
 
 import msgspec
@@ -11,7 +14,7 @@ from msgspec import Meta, Struct
 from agent.errors import VaultError, WrongSecretError
 from agent.vault import secrets
 from agent.vault.chain import digest_of
-from agent.vault.connection import damaged
+from agent.vault.connection import damaged, snapshot
 from agent.vault.database import Database, Statement
 from agent.vault.seal import (
     KEY_BYTES,
@@ -21,9 +24,11 @@ from agent.vault.seal import (
     Key,
     Sealer,
     UnsealedError,
+    calibrate,
     context,
     derive,
     expanded,
+    from_json,
 )
 from agent.vault.secrets import CODE_BYTES, Kind, Secret, code_bytes, code_text, normalised
 
@@ -96,6 +101,7 @@ class KeyringSlot(_Slot, frozen=True, tag="keyring", kw_only=True):
 
 
 Slot = PassphraseSlot | RecoverySlot | KeyringSlot
+SLOT = msgspec.json.Decoder[Slot](Slot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,38 +128,42 @@ class SlotRow:
         return self.kind in ("passphrase", "recovery")
 
 
+@dataclass(frozen=True, slots=True)
 class SlotMaker:
     """Makes slots of one vault for one data key; nothing is in the file yet."""
 
-    def __init__(self, vault_id: bytes, key: Key, chance: Chance) -> None:
-        self._vault_id = vault_id
-        self._key = key
-        self._chance = chance
+    vault_id: bytes
+    key: Key
+    chance: Chance
 
-    def passphrase(self, number: int, text: str, derivation: Derivation) -> SlotRow:
-        """Return a slot for a passphrase. UsageError for its text, VaultError for its work."""
-        slot = PassphraseSlot(salt=self._chance(SALT_BYTES).hex(), **asdict(derivation))
-        return self._row(number, slot, normalised(text))
+    def make(
+        self, number: int, secret: Secret, derivation: Derivation | None = None
+    ) -> tuple[SlotRow, str | None]:
+        """Return a slot that a secret opens, and the text of the recovery code made for it, if any.
 
-    def recovery(self, number: int) -> tuple[SlotRow, str]:
-        """Return a slot for a new recovery code, and the code as text."""
-        code = self._chance(CODE_BYTES)
-        slot = RecoverySlot(salt=self._chance(SALT_BYTES).hex())
-        return self._row(number, slot, code), code_text(code)
-
-    def keyring(self, number: int) -> SlotRow:
-        """Return a slot whose secret was put into the keyring; VaultError if it was not taken."""
-        salt, account = self._chance(SALT_BYTES).hex(), self._chance(ACCOUNT_BYTES).hex()
-        secret = self._chance(secrets.SECRET_BYTES)
-        secrets.keep(account, secret)
-        return self._row(number, KeyringSlot(salt=salt, account=account), secret)
-
-    def _row(self, number: int, slot: Slot, material: bytes) -> SlotRow:
-        """Return a slot with the data key in it."""
-        sealer = Sealer(slot_key(slot, material), self._chance)
-        wrapped = sealer.seal(self._key.data, _bound(slot, self._vault_id, number)).hex()
+        ``secret``: with the text of a passphrase; ``derivation``: for that, by default about half a
+        second on this machine. What the keyring needs is put there. UsageError if it is not a
+        passphrase; VaultError for its work, or a keyring that did not take it.
+        """
+        code: str | None = None
+        slot: Slot
+        if secret.kind == "passphrase":
+            work = derivation or calibrate(time.perf_counter)
+            slot = PassphraseSlot(salt=self.chance(SALT_BYTES).hex(), **asdict(work))
+            material = normalised(secret.text or "")
+        elif secret.kind == "recovery":
+            material = self.chance(CODE_BYTES)
+            slot, code = RecoverySlot(salt=self.chance(SALT_BYTES).hex()), code_text(material)
+        else:
+            salt, account = self.chance(SALT_BYTES).hex(), self.chance(ACCOUNT_BYTES).hex()
+            slot = KeyringSlot(salt=salt, account=account)
+            material = self.chance(secrets.SECRET_BYTES)
+            secrets.keep(account, material)
+        sealer = Sealer(slot_key(slot, material), self.chance)
+        wrapped = sealer.seal(self.key.data, _bound(slot, self.vault_id, number)).hex()
         slot = msgspec.structs.replace(slot, wrapped=wrapped)
-        return SlotRow(number, _digest(self._vault_id, number, msgspec.json.encode(slot)), slot)
+        digest = _digest(self.vault_id, number, msgspec.json.encode(slot))
+        return SlotRow(number, digest, slot), code
 
 
 def slot_key(slot: Slot, material: bytes) -> Key:
@@ -221,9 +231,9 @@ def read_vault_id(database: Database) -> bytes:
             raise damaged("its number is missing", database.path)
 
 
-def read_slots(database: Database, vault_id: bytes) -> list[SlotRow]:
-    """Return the slots, in the order of their ids; DamagedVaultError if they are none."""
-    rows = database.rows(_SLOTS)
+def read_slots(database: Database) -> list[SlotRow]:
+    """Return the slots, in the order of their ids; DamagedVaultError where there are none."""
+    rows, vault_id = database.rows(_SLOTS), read_vault_id(database)
     if not 0 < len(rows) <= MAX_SLOTS:
         raise damaged("it has no key slots, or too many", database.path)
     if rows[0][0] <= 0:  # in the order of the ids, which SQLite has up to 2^63 - 1
@@ -231,29 +241,15 @@ def read_slots(database: Database, vault_id: bytes) -> list[SlotRow]:
     found = []
     for number, body, digest in rows:
         sound = isinstance(body, bytes) and digest == _digest(vault_id, number, body)
-        slot = decoded(body) if sound else None
+        slot = from_json(body, SLOT) if sound else None
         found.append(SlotRow(number, digest if isinstance(digest, bytes) else b"", slot))
     return found
-
-
-def decoded(body: bytes) -> Slot | None:
-    """Return the slot that JSON says, or None if it says none."""
-    try:
-        slot: Slot = msgspec.json.decode(body, type=Slot)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    return slot
 
 
 def inserted(row: SlotRow) -> Statement:
     """Return the statement that adds a slot."""
     body = b"" if row.slot is None else msgspec.json.encode(row.slot)
     return "INSERT INTO slot VALUES (?, ?, ?)", (row.id, body, row.digest)
-
-
-def removed(row: SlotRow) -> Statement:
-    """Return the statement that removes a slot."""
-    return "DELETE FROM slot WHERE id = ?", (row.id,)
 
 
 def slots_digest(rows: Iterable[SlotRow]) -> bytes:
@@ -267,6 +263,15 @@ def free_id(rows: Sequence[SlotRow]) -> int:
         hint = "remove one with `reticent vault key remove`"
         raise VaultError(f"the vault has {MAX_SLOTS} key slots already", hint)
     return min(set(range(1, MAX_SLOTS + 1)) - {row.id for row in rows})
+
+
+def key_slots(path: Path) -> list[SlotRow]:
+    """Return the key slots of a vault that nobody has open, and of which nothing changes.
+
+    Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if it is missing.
+    """
+    with snapshot(path) as copy, closing(Database.open(copy)) as database:
+        return read_slots(database)
 
 
 def accounts(rows: Iterable[SlotRow]) -> list[str]:

@@ -1,9 +1,9 @@
 """The rows of an open vault: the chain of entries, and named items (FORMAT.md, "Rows")."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from agent.errors import UsageError, VaultError
 from agent.vault import chain
@@ -11,27 +11,15 @@ from agent.vault.chain import MAX_NAME, State, digest_of, first_link, read_state
 from agent.vault.connection import damaged, refuses
 from agent.vault.database import Database, Statement
 from agent.vault.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError, named, unnamed
-from agent.vault.slots import ALTERED, read_slots, slots_digest
-from agent.vault.vault_files import MISSING, UNWRITTEN, check_age, read_witness, write_witness
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from agent.vault.slots import SlotRow
-    from agent.vault.vault_files import Witness
-
+from agent.vault.slots import ALTERED, SlotRow, read_slots, slots_digest
+from agent.vault.vault_files import MISSING, UNWRITTEN, Witness, check_age, read_witness, write_line
 
 MAX_ITEM_BYTES = 2**20
 MAX_ITEMS = 2**16
 _MAX_SEALED = OVERHEAD + 2 + MAX_NAME + MAX_ITEM_BYTES
-_ONE = (
-    f"SELECT generation, iif(length(sealed) <= {_MAX_SEALED}, sealed, NULL)"  # noqa: S608  (a constant)
-    " FROM item WHERE id = ?"
-)
-_IDS = (
-    f"SELECT iif(length(id) = {LOOKUP_BYTES}, id, NULL)"  # noqa: S608  (constants)
-    f" FROM item LIMIT {MAX_ITEMS + 1}"
+_ITEMS = (
+    f"SELECT iif(length(id) = {LOOKUP_BYTES}, id, NULL), generation,"  # noqa: S608  (constants)
+    f" iif(length(sealed) <= {_MAX_SEALED}, sealed, NULL) FROM item ORDER BY id LIMIT 64 OFFSET ?"
 )
 _PREFIX = "other/"
 
@@ -44,14 +32,9 @@ class Item(NamedTuple):
     sealed: bytes
 
 
-def item_id(seals: Seals, name: str) -> bytes:
-    """Return what stands for the name of an item in the file."""
-    return seals.lookup("item", name)
-
-
 def sealed_item(seals: Seals, name: str, payload: bytes, generation: int) -> Item:
     """Return the row of an item."""
-    found_by = item_id(seals, name)
+    found_by = seals.lookup("item", name)
     sealed = seals.seal(named(name, payload), "item", found_by, generation)
     return Item(found_by, generation, sealed)
 
@@ -62,7 +45,7 @@ def opened_item(seals: Seals, item: Item) -> tuple[str, bytes]:
         name, payload = unnamed(seals.open(item.sealed, "item", item.id, item.generation))
     except (UnsealedError, ValueError) as error:
         raise damaged("an item was altered") from error
-    if item_id(seals, name) != item.id:
+    if seals.lookup("item", name) != item.id:
         raise damaged("an item has another name")
     return name, payload
 
@@ -72,33 +55,21 @@ def put_item(item: Item) -> Statement:
     return "INSERT OR REPLACE INTO item VALUES (?, ?, ?)", item
 
 
-def removed_item(item: Item) -> Statement:
-    """Return the statement that removes an item."""
-    return "DELETE FROM item WHERE id = ?", (item.id,)
-
-
 def read_items(database: Database, seals: Seals) -> dict[str, Item]:
     """Return every item by its name. Raises DamagedVaultError."""
-    ids = [found_by for (found_by,) in database.rows(_IDS)]
-    if len(ids) > MAX_ITEMS or not all(isinstance(found_by, bytes) for found_by in ids):
-        raise damaged("its items are not those of a vault", database.path)
-    items = {}
-    for found_by in ids:
-        match database.rows(_ONE, found_by):
-            case [(int(generation), bytes(sealed))] if generation > 0:
-                item = Item(found_by, generation, sealed)
-            case _:
-                raise damaged("an item is missing or invalid", database.path)
-        name, _ = opened_item(seals, item)
-        items[name] = item
+    items: dict[str, Item] = {}
+    while rows := database.rows(_ITEMS, len(items)):
+        for row in rows:
+            match row:
+                case (bytes(), int(generation), bytes()) if generation > 0:
+                    item = Item(*row)
+                case _:
+                    raise damaged("an item is missing or invalid", database.path)
+            name, _ = opened_item(seals, item)
+            items[name] = item
+        if len(items) > MAX_ITEMS:
+            raise damaged("its items are not those of a vault", database.path)
     return items
-
-
-def check_item(name: str, payload: bytes) -> None:
-    """Raise UsageError if an item is larger than a vault takes."""
-    if not 0 < len(name.encode()) <= MAX_NAME or len(payload) > MAX_ITEM_BYTES:
-        what = "an item for the vault has no name or is too large"
-        raise UsageError(what, f"keep at most {MAX_ITEM_BYTES} bytes in one item")
 
 
 class Store:
@@ -128,7 +99,7 @@ class Store:
         self._unsynced = self._witness != self.state.witness(seals.vault_id)
         self.notes = [] if self._witness else [MISSING]
         self.unverified: list[Path] = []
-        self.slots = read_slots(database, seals.vault_id)
+        self.slots = read_slots(database)
         damaged_slots = any(row.slot is None for row in self.slots)
         if damaged_slots or slots_digest(self.slots) != self.state.slots:
             self.notes.append(ALTERED)
@@ -174,7 +145,7 @@ class Store:
         self.check_entry(site, payload)
         row = chain.sealed_entry(self.seals, self.state, site, payload)
         after = self.state.after(entries=row.number, head=chain.link(self.seals, row))
-        self.commit(after, [chain.inserted(row)], durable=durable)
+        self.commit(after, [("INSERT INTO entry VALUES (?, ?, ?, ?)", row)], durable=durable)
         return row.number
 
     def entries(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -196,7 +167,9 @@ class Store:
 
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
         """Keep an item under a name, in place of what was there. Raises VaultError."""
-        check_item(name, payload)
+        if not 0 < len(name.encode()) <= MAX_NAME or len(payload) > MAX_ITEM_BYTES:
+            what = "an item for the vault has no name or is too large"
+            raise UsageError(what, f"keep at most {MAX_ITEM_BYTES} bytes in one item")
         item = sealed_item(self.seals, name, payload, self.state.generation + 1)
         items = self.items | {name: item}
         if len(items) > MAX_ITEMS:
@@ -212,7 +185,8 @@ class Store:
         """Remove an item, if there is one. Raises VaultError."""
         if name in self.items:
             rest = {other: item for other, item in self.items.items() if other != name}
-            self._change(rest, removed_item(self.items[name]), durable=True)
+            statement = "DELETE FROM item WHERE id = ?", (self.items[name].id,)
+            self._change(rest, statement, durable=True)
 
     def names(self) -> list[str]:
         """Return the names of the items, sorted."""
@@ -258,7 +232,7 @@ class Store:
         self.seals = seals
         self.state = read_state(self.database, seals)
         self.items = read_items(self.database, seals)
-        self.slots = read_slots(self.database, seals.vault_id)
+        self.slots = read_slots(self.database)
         self.doubtful = False
         self._renew_witness()
 
@@ -284,7 +258,7 @@ class Store:
         now = self.state.witness(self.seals.vault_id)
         if now == self._witness:
             return
-        if write_witness(now, self._place):
+        if write_line(now, self._place):
             self._witness = now
         elif UNWRITTEN not in self.notes:
             self.notes.append(UNWRITTEN)
@@ -292,7 +266,7 @@ class Store:
     def tell_witness(self, now: Witness) -> None:
         """Tell the witness how the vault was, unless it is that of a vault restored since."""
         if read_witness(self._place) in {None, self._witness}:
-            write_witness(now, self._place)
+            write_line(now, self._place)
 
     def _check_ready(self) -> None:
         """Raise VaultError if memory and file may differ."""

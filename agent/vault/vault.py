@@ -1,36 +1,26 @@
 """The vault: made, unlocked, kept in step with the disk, closed."""
 
-from __future__ import annotations
-
 import os
-import time
+from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
-from typing import TYPE_CHECKING, Self
+from datetime import datetime
+from pathlib import Path
+from typing import Self
 
 import msgspec
 
 from agent.errors import BusyVaultError, ReplacedVaultError, VaultError, WrongSecretError
 from agent.files import check_way, private_folder
 from agent.vault import secrets, slots
-from agent.vault.database import Database, inspected
+from agent.vault.database import Database
 from agent.vault.ledger import Checkpoints, Ledger, Reset
 from agent.vault.making import make_vault, opens, put, rotate, sweep, workshop, write_aside
 from agent.vault.profile import Profile
-from agent.vault.seal import Derivation, Key, Seals, calibrate
-from agent.vault.secrets import Secret, normalised
+from agent.vault.seal import Chance, Derivation, Key, Seals
+from agent.vault.secrets import Kind, Secret, normalised
 from agent.vault.slots import SlotMaker, SlotRow, data_key, read_slots, read_vault_id
 from agent.vault.store import Items, Store
-from agent.vault.vault_files import check_free, forget_notice, read_notice
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-    from pathlib import Path
-    from types import TracebackType
-
-    from agent.vault.seal import Chance
-    from agent.vault.vault_files import Location, Notice
-
+from agent.vault.vault_files import Location, Notice, check_free, forget_notice, read_notice
 
 CLOCK = "clock"  # the item that says up to when a clock was wrong
 
@@ -67,35 +57,32 @@ class Vault:
 
     def keys(self) -> list[SlotRow]:
         """Return the key slots as they are in the file. Raises VaultError."""
-        return read_slots(self._store.database, self._store.seals.vault_id)
+        return read_slots(self._store.database)
 
-    def add_passphrase(self, text: str, derivation: Derivation | None = None) -> int:
-        """Let one more passphrase open the vault; return its slot. Raises VaultError, UsageError.
+    def add_slot(
+        self, kind: Kind, passphrase: str = "", derivation: Derivation | None = None
+    ) -> tuple[int, str | None]:
+        """Let one more secret open the vault; return its slot, and a recovery code, once.
 
-        ``derivation``: by default about half a second on this machine.
+        ``derivation``: by default about half a second on this machine. Raises VaultError, also if
+        the keyring does not take the key; UsageError if it is not a passphrase.
         """
-        rows = self.keys()
-        work = derivation or calibrate(time.perf_counter)
-        return self._add(rows, self._maker().passphrase(slots.free_id(rows), text, work))
-
-    def add_recovery(self) -> str:
-        """Let one more recovery code open the vault; return it, once. Raises VaultError."""
-        rows = self.keys()
-        row, code = self._maker().recovery(slots.free_id(rows))
-        self._add(rows, row)
-        return code
-
-    def add_keyring(self) -> int:
-        """Let the keyring of the system open the vault; return the slot. Raises VaultError."""
-        rows = self.keys()
-        return self._add(rows, self._maker().keyring(slots.free_id(rows)))
+        rows, secret = self.keys(), Secret(kind, passphrase)
+        maker = SlotMaker(self._store.seals.vault_id, self._key, self._chance)
+        row, code = maker.make(slots.free_id(rows), secret, derivation)
+        try:
+            self._store.change_slots([*rows, row], slots.inserted(row))
+        except VaultError:
+            slots.forget([row])
+            raise
+        return row.id, code
 
     def remove_slot(self, number: int) -> None:
         """Remove a key slot; VaultError if it is the last one that opens on every machine."""
         rows = self.keys()
         rest = slots.without_slot(rows, number)
         [gone] = [row for row in rows if row not in rest]
-        self._store.change_slots(rest, slots.removed(gone))
+        self._store.change_slots(rest, ("DELETE FROM slot WHERE id = ?", (number,)))
         slots.forget([gone])
 
     def rotate(self, passphrase: str) -> str | None:
@@ -168,33 +155,12 @@ class Vault:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
-
-    def _maker(self) -> SlotMaker:
-        """Return what makes slots for this vault."""
-        return SlotMaker(self._store.seals.vault_id, self._key, self._chance)
-
-    def _add(self, rows: list[SlotRow], row: SlotRow) -> int:
-        """Put a new slot into the file."""
-        try:
-            self._store.change_slots([*rows, row], slots.inserted(row))
-        except VaultError:
-            slots.forget([row])
-            raise
-        return row.id
 
 
 def create(
-    at: Location,
-    passphrase: str,
-    derivation: Derivation | None = None,
-    chance: Chance = os.urandom,
+    at: Location, passphrase: str, derivation: Derivation | None = None, chance: Chance = os.urandom
 ) -> tuple[Vault, str]:
     """Make a vault and open it; return it with its recovery code. Raises as `make`."""
     key, code = make(at, passphrase, derivation, chance)
@@ -218,8 +184,7 @@ def make(
     normalised(passphrase)  # before even a folder is made
     check_free(at)
     with workshop(at) as unfinished, ExitStack() as on_failure:
-        work = derivation or calibrate(time.perf_counter)
-        key, code = make_vault(unfinished, passphrase, work, chance)
+        key, code = make_vault(unfinished, passphrase, derivation, chance)
         on_failure.callback(_forget_keys, unfinished)
         with unlock_with(unfinished, key, chance) as vault:
             if fill is not None:
@@ -229,7 +194,7 @@ def make(
     return key, code
 
 
-def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
+def unlock(at: Location, secret: Secret) -> Vault:
     """Open a vault and verify all of it; takes about half a second for a passphrase.
 
     Raises WrongSecretError, DamagedVaultError, VaultVersionError, RolledBackError, BusyVaultError;
@@ -239,11 +204,10 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
         secret = Secret("keyring", kept=secrets.fetched(accounts_of(at.vault)))
 
     def key_in(database: Database) -> Key:
-        vault_id = read_vault_id(database)
-        return data_key(read_slots(database, vault_id), secret, vault_id)
+        return data_key(read_slots(database), secret, read_vault_id(database))
 
     try:
-        vault = _unlocked(at, key_in, chance)
+        vault = _unlocked(at, key_in)
     except (WrongSecretError, BusyVaultError):
         raise
     except VaultError as error:  # another one may have been in use in its place
@@ -258,9 +222,8 @@ def unlock(at: Location, secret: Secret, chance: Chance = os.urandom) -> Vault:
 
 
 def accounts_of(path: Path) -> list[str]:
-    """Return whose passwords in the keyring open a vault. Raises as `inspected`."""
-    with inspected(path) as database:
-        return slots.accounts(read_slots(database, read_vault_id(database)))
+    """Return whose passwords in the keyring open a vault. Raises as `key_slots`."""
+    return slots.accounts(slots.key_slots(path))
 
 
 def unlock_with(at: Location, key: Key, chance: Chance = os.urandom) -> Vault:
@@ -268,7 +231,9 @@ def unlock_with(at: Location, key: Key, chance: Chance = os.urandom) -> Vault:
     return _unlocked(at, lambda _: key, chance)
 
 
-def _unlocked(at: Location, key_in: Callable[[Database], Key], chance: Chance) -> Vault:
+def _unlocked(
+    at: Location, key_in: Callable[[Database], Key], chance: Chance = os.urandom
+) -> Vault:
     """Open a vault, unless another user could put another in its place."""
     with suppress(OSError):  # opening it says why
         check_way(at.vault)
@@ -288,4 +253,4 @@ def _unlocked(at: Location, key_in: Callable[[Database], Key], chance: Chance) -
 def _forget_keys(at: Location) -> None:
     """Remove from the keyring what belongs to a vault that is not to be."""
     with suppress(VaultError), closing(Database.open(at.vault)) as database:
-        slots.forget(read_slots(database, read_vault_id(database)))
+        slots.forget(read_slots(database))

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from agent.errors import RolledBackError, UsageError, VaultError
 from agent.files import PRIVATE, read_bytes, replace_bytes
 from agent.paths import Paths
-from agent.vault.seal import FORMAT
+from agent.vault.seal import FORMAT, from_json
 
 MAX_BYTES = 1024
 MISSING = "this machine has no record of the vault's age: an old copy would have gone unnoticed"
@@ -26,6 +26,7 @@ REPLACED = ".replaced-"  # and a number from 1: what a restored backup replaced
 SET_ASIDE = ".set-aside-"  # and a number: what was written where an open vault was replaced
 NOTICE = "set-aside.json"  # beside the witness
 MAX_NOTICE = 16 << 10  # bytes
+_Line = TypeVar("_Line", bound=Struct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class Location:
 
     vault: Path
     witness: Path
+
+    @property
+    def notice(self) -> Path:
+        """The file that says what happened to the vault while it was open."""
+        return self.witness.with_name(NOTICE)
 
     @classmethod
     def of(cls, paths: Paths) -> Self:
@@ -54,10 +60,7 @@ class Witness(Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_witness(path: Path) -> Witness | None:
     """Return the witness in a file; None if it is missing or does not fit the format."""
-    try:
-        return msgspec.json.decode(read_bytes(path, MAX_BYTES), type=Witness)
-    except (UsageError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
+    return _read(path, MAX_BYTES, Witness)
 
 
 def check_age(seen: Witness | None, vault: str, now: Mapping[str, int]) -> None:
@@ -71,15 +74,6 @@ def check_age(seen: Witness | None, vault: str, now: Mapping[str, int]) -> None:
         raise RolledBackError("this is not the vault that belongs here", OLD_COPY)
     if any(getattr(seen, name) > count for name, count in now.items()):
         raise RolledBackError("the vault is older than when last used", OLD_COPY)
-
-
-def write_witness(witness: Witness, path: Path) -> bool:
-    """Put a witness in place, whole and on the disk; return whether that could be done."""
-    try:
-        replace_bytes(msgspec.json.encode(witness) + b"\n", path, PRIVATE)
-    except UsageError:
-        return False
-    return True
 
 
 class Notice(Struct, frozen=True, forbid_unknown_fields=True):
@@ -101,8 +95,7 @@ class Notice(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __str__(self) -> str:
         """Return what happened, and what is lost."""
-        many = "1 entry" if self.entries == 1 else f"{self.entries:,} entries"
-        kept = f"your profile and the ledger ({many}) were set aside"
+        kept = f"your profile and the ledger ({_counted(self.entries)}) were set aside"
         if self.lost:
             kept += (
                 f", but {self.lost:,} of these could no longer be read: they have only the site,"
@@ -122,23 +115,23 @@ def read_notice(at: Location) -> Notice | None:
 
     It is once what was set aside is restored or removed, or a vault is opened that has all of it.
     """
+    found = _read(at.notice, MAX_NOTICE, Notice)
+    return found if found is not None and os.path.lexists(found.file) else None
+
+
+def write_line(value: Struct, path: Path) -> bool:
+    """Put a file in place, whole and on the disk; return whether that could be done."""
     try:
-        found = msgspec.json.decode(read_bytes(_notice(at), MAX_NOTICE), type=Notice)
-    except (UsageError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    return found if os.path.lexists(found.file) else None
-
-
-def write_notice(notice: Notice, at: Location) -> None:
-    """Write down what happened to the vault, if that can be written."""
-    with suppress(UsageError):
-        replace_bytes(msgspec.json.encode(notice) + b"\n", _notice(at), PRIVATE)
+        replace_bytes(msgspec.json.encode(value) + b"\n", path, PRIVATE)
+    except UsageError:
+        return False
+    return True
 
 
 def forget_notice(at: Location) -> None:
     """Remove the notice, now that the vault has all that was set aside; that stays."""
     with suppress(OSError):
-        _notice(at).unlink(missing_ok=True)
+        at.notice.unlink(missing_ok=True)
 
 
 def finish_restore(at: Location, file: Path) -> None:
@@ -162,13 +155,10 @@ def check_free(at: Location) -> None:
     seen, old = read_witness(at.witness), [*replaced_vaults(at.vault), *vaults_set_aside(at)]
     if seen is None and not old:
         return
-    many = (
-        "" if seen is None else f" ({seen.entries} {'entry' if seen.entries == 1 else 'entries'})"
-    )
+    many = "" if seen is None else f" ({_counted(seen.entries)})"
     file = str(old[-1]) if old else "FILE"
-    hint = (
-        f"`reticent vault restore {file}` brings it back; `reticent vault purge` removes the rest"
-    )
+    back = f"`reticent vault restore {file}` brings it back"
+    hint = f"{back}; `reticent vault purge` removes the rest"
     raise VaultError(f"a vault was here{many}, and nothing was changed", hint, str(at.vault))
 
 
@@ -213,6 +203,13 @@ def _numbered(path: Path, kind: str) -> list[Path]:
     return sorted(found, key=lambda each: int(each.name[len(begin) :]))
 
 
-def _notice(at: Location) -> Path:
-    """Return where the notice is."""
-    return at.witness.with_name(NOTICE)
+def _read(path: Path, limit: int, kind: type[_Line]) -> _Line | None:
+    """Return what is in a file; None if it is missing or does not fit."""
+    try:
+        return from_json(read_bytes(path, limit), msgspec.json.Decoder(kind))
+    except UsageError:
+        return None
+
+
+def _counted(entries: int) -> str:
+    return "1 entry" if entries == 1 else f"{entries:,} entries"

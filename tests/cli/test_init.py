@@ -15,8 +15,8 @@ from agent.cli.init import DOZEN, most_useful
 from agent.errors import VaultError
 from agent.model.file import read, shipped_model
 from agent.paths import paths
-from agent.vault.backup import key_slots
 from agent.vault.secrets import Secret
+from agent.vault.slots import key_slots
 from agent.vault.vault import unlock
 from agent.words.titles import in_order
 from policy.read import load
@@ -182,7 +182,7 @@ def test_a_keyring_that_refuses_is_a_note(begin: Begin, monkeypatch: pytest.Monk
     monkeypatch.setattr("agent.vault.secrets.keep", refuse)
     [note] = begin("--keyring", "--json").record["notes"]
     assert "the keyring did not store the key" in note
-    assert [each.kind for each in key_slots(here())] == ["passphrase", "recovery"]
+    assert [each.kind for each in key_slots(here().vault)] == ["passphrase", "recovery"]
 
 
 def test_options_that_contradict_are_refused(begin: Begin, tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_everything_is_asked(answering: Begin) -> None:
     region = read(shipped_model()).attributes[read(shipped_model()).index("region")]
     first = in_order(region.values[1:])[0]
     assert kept() == {"so2017": {"int_dotnet": "yes", "region": first}}
-    assert [each.kind for each in key_slots(here())] == ["passphrase", "recovery", "keyring"]
+    assert [each.kind for each in key_slots(here().vault)] == ["passphrase", "recovery", "keyring"]
     assert "western" not in ran.out
     assert "1 of 12: Are you interested in .NET?" in ran.err
     assert "`reticent profile edit` has the other 30 questions" in " ".join(ran.err.split())

@@ -26,7 +26,7 @@ def user(memory: Memory, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(home))
     made(home)
     with opened() as vault:
-        vault.add_keyring()
+        vault.add_slot("keyring")
     private_folder(paths().config)
     paths().policy.write_text('preset = "balanced"\n')
     assert len(memory.kept) == 1
@@ -74,7 +74,7 @@ def test_the_keys_of_replaced_vaults_go_as_well(run: Run, user: Path, memory: Me
     made(paths().vault.parent)
     aside.rename(paths().vault.with_name("vault.db.replaced-1"))
     with opened() as vault:
-        vault.add_keyring()
+        vault.add_slot("keyring")
     assert len(memory.kept) == 2
     paths().vault.with_name("vault.db.replaced-2").write_bytes(b"rubbish")
     ran = run("vault", "purge", "--yes")

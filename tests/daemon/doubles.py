@@ -25,6 +25,7 @@ from agent.wire.decide import Ask
 from agent.wire.state import Event, EventKind
 from policy.read import preset, read
 from tests.vault.doubles import MemoryStore
+from tests.vault.values import change
 
 NOWHERE = Path("/nowhere")
 MONDAY = datetime(2027, 3, 1, 9, tzinfo=UTC)
@@ -51,7 +52,7 @@ class MemoryVault(Vault):
         self.ledger = Ledger(self.records)
         self.profile = Profile(self.records)
         self.items = Items(cast(Store, self.records))
-        self.profile.change(values, [], [model])
+        change(self.profile, values, [], [model])
 
     @property
     def notes(self) -> tuple[str, ...]:

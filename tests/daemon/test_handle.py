@@ -25,6 +25,7 @@ from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
 from tests.decision.transcripts import HOSTS, QUERIES
 from tests.vault import doubles
+from tests.vault.values import change
 
 
 def members(header: str) -> dict[str, object]:
@@ -271,7 +272,7 @@ def test_a_changed_value_is_disclosed_anew_and_the_latest_counts() -> None:
     """It leaves like one that is sent again, even where nothing new may."""
     agent, vault = living(f"{OPEN}new_facts_per_week = 5\n")
     first = handle(SHOP, MONDAY, agent)
-    vault.profile.change({"gender": UNSPECIFIED, "age": UNSPECIFIED}, [], [MODEL])
+    change(vault.profile, {"gender": UNSPECIFIED, "age": UNSPECIFIED}, [], [MODEL])
     second = handle(SHOP, MONDAY + SECOND, agent)
     assert {"age", "gender"} & set(first.attributes)
     assert set(dict(vault.disclosures[1].disclosed)) == set(dict(vault.disclosures[0].disclosed))
@@ -300,13 +301,13 @@ def test_what_is_held_and_unset_is_not_sent_again_nor_taken_back() -> None:
     agent, vault = living(OPEN)
     first = handle(SHOP, MONDAY, agent)
     values = vault.profile.values()[MODEL.id]
-    vault.profile.change({}, [*values], [MODEL])
+    change(vault.profile, {}, [*values], [MODEL])
     second = handle(SHOP, MONDAY + SECOND, agent)
     assert first.attributes.keys() & values.keys()
     assert not second.attributes.keys() & values.keys()
     held = vault.ledger.disclosures.pool("shop.example", agent.rules.active.pool_of).held
     assert held.keys() == dict(vault.disclosures[0].disclosed).keys() & values.keys()
-    vault.profile.change(values, [], [MODEL])
+    change(vault.profile, values, [], [MODEL])
     third = handle(SHOP, MONDAY + 2 * SECOND, agent)
     assert first.attributes.items() <= third.attributes.items()
 
@@ -314,7 +315,7 @@ def test_what_is_held_and_unset_is_not_sent_again_nor_taken_back() -> None:
 def test_nothing_set_discloses_nothing() -> None:
     """But what the clock says of the request, for which a source stands in."""
     agent, vault = living(OPEN)
-    vault.profile.change({}, [*vault.profile.values()[MODEL.id]], [MODEL])
+    change(vault.profile, {}, [*vault.profile.values()[MODEL.id]], [MODEL])
     answer = handle(SHOP, MONDAY, agent)
     assert answer.attributes.keys() <= {"hours"}
 

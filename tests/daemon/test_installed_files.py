@@ -152,7 +152,7 @@ def keyed(home: Paths, name: str) -> str:
     place = Location(elsewhere / "vault.db", elsewhere / "witness.json")
     vault, _ = create(place, "a passphrase", FAST)
     with vault:
-        vault.add_keyring()
+        vault.add_slot("keyring")
     private_folder(home.data)
     place.vault.replace(home.data / name)
     place.witness.unlink()

@@ -32,6 +32,7 @@ from tests.decision.transcripts import (
     holds,
     the_model,
 )
+from tests.vault.values import change
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ class Life:
         """Set and unset attributes, each to the person's own value."""
         given = {name: self.values[name] for name, set_ in event.edits if set_}
         gone = [name for name, set_ in event.edits if not set_]
-        self.vault.profile.change(given, gone, [self.model])
+        change(self.vault.profile, given, gone, [self.model])
         self.set = self.set.union(given).difference(gone)
 
     def _step(self, ask: Ask) -> Step:

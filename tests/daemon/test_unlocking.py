@@ -244,7 +244,7 @@ def keyed(tmp_path: Path) -> Iterator[tuple[Home, Waiting]]:
     keyring.set_keyring(ring)
     with Home(tmp_path) as home:
         with unlock(home.agent.place, Secret("passphrase", OPEN.secret)) as vault:
-            vault.add_keyring()
+            vault.add_slot("keyring")
         ring.begun.clear()
         ring.answered.clear()
         yield home, ring

@@ -20,6 +20,7 @@ from tests.daemon.weighing import weighed
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES
 from tests.decision.transcripts import HOSTS, QUERIES
+from tests.vault.values import change
 
 SOME = settings(max_examples=50)
 
@@ -142,5 +143,5 @@ def test_it_says_nothing_of_undisclosed_values(
     now = lived(agent, vault, stream) + SECOND
     body = data.draw(bodies(vault))
     found = weighed(body, now, agent)
-    vault.profile.change(values_of(other), [], [MODEL])
+    change(vault.profile, values_of(other), [], [MODEL])
     assert weighed(body, now, agent) == found

@@ -25,6 +25,7 @@ from agent.wire.routes import CONTROL, QUERY, Door
 from agent.wire.state import Status, Unlock
 from tests.daemon.fakes import short_home
 from tests.house.tree import ROOT
+from tests.vault.values import change
 from tests.vault.worlds import FAST, PASSPHRASE
 
 BALANCED = 'preset = "balanced"\n[daemon]\nlock_after_minutes = 0\n'
@@ -146,7 +147,7 @@ def end(places: Paths) -> None:
 def furnish(places: Paths, policy: str = BALANCED) -> None:
     """Make a vault with a profile, and a policy."""
     with create(Location.of(places), PASSPHRASE, FAST)[0] as vault:
-        vault.profile.change(PROFILE, [], [read(shipped_model())])
+        change(vault.profile, PROFILE, [], [read(shipped_model())])
     places.config.mkdir(mode=0o700)
     places.policy.write_text(policy)
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from agent.errors import UsageError, VaultError
+from agent.vault.disclosure_index import Record
+from agent.vault.ledger import Ledger
 from agent.vault.store import Store
 
 MOST = 2**16  # bytes of an entry
@@ -65,3 +67,11 @@ class MemoryStore(Store):
     def _write(self) -> None:
         if self.full:
             raise VaultError("the disk is full", "make room")
+
+
+def ledger_of(records: Iterable[Record], store: MemoryStore | None = None) -> Ledger:
+    """Return a ledger of these entries, which is kept in memory and never read."""
+    ledger = Ledger(store or MemoryStore())
+    for number, record in enumerate(records, 1):
+        assert ledger.append(record) == number
+    return ledger

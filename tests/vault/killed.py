@@ -20,11 +20,10 @@ from typing import NamedTuple
 
 from agent.errors import VaultError
 from agent.vault.disclosure_index import DisclosureIndex, Record
-from agent.vault.ledger import Ledger
 from agent.vault.seal import Derivation, Key
 from agent.vault.vault import Vault, create, unlock_with
 from agent.vault.vault_files import Location
-from tests.vault.doubles import MemoryStore
+from tests.vault.doubles import ledger_of
 from tests.vault.histories import HOSTS, NOW, SITES, VALUES, Grouping, disclosed, forgotten
 
 WEAK = Derivation(memory_kib=32, iterations=1, lanes=4)
@@ -98,9 +97,7 @@ def lost(vault: Vault, told: Told) -> list[str]:
     """Return what a vault lacks of what was told, or has that nobody wrote."""
     ledger = vault.ledger
     expected = [record_at(number) for number in range(1, ledger.count + 1)]
-    again = Ledger(MemoryStore())
-    for record in expected:
-        again.append(record)
+    again = ledger_of(expected)
     checks = {
         f"entries after {ledger.count}": ledger.count >= told.entry,
         "what an entry says": [each.record for each in ledger.read()] == expected,

@@ -1,8 +1,7 @@
 """Write the files in vectors/: run `python -m tests.vault.make_vectors` after a change."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
-from types import FunctionType
 
 import msgspec
 
@@ -10,7 +9,7 @@ from agent.vault.disclosure_index import Record
 from agent.vault.secrets import Secret
 from tests.vault import damages
 from tests.vault.histories import NOW, disclosed, forgotten
-from tests.vault.scenes import EARLY, LATE, Scene, Tables, entered, gone, scene, told, turned
+from tests.vault.scenes import EARLY, LATE, Scene, entered, gone, scene, told, turned
 from tests.vault.vector_files import FOLDER, Expected, Vector, text
 from tests.vault.worlds import PASSPHRASE, TYPED
 
@@ -35,7 +34,6 @@ STATED: tuple[Record, ...] = (
     disclosed(NOW, "two.example", age="old"),
     forgotten("one.example"),
 )
-HELPERS = {"flip", "swap", "respeak"}
 FROM_ANOTHER = {"slot_of_another_vault", "entry_of_another_vault"}
 FROM_BEFORE_ROTATION = {"rows_of_before_rotation", "slots_of_before_rotation"}
 
@@ -88,15 +86,10 @@ def _valid(early: Scene, late: Scene) -> Iterator[Named]:
 def _damaged(early: Scene, late: Scene) -> Iterator[Named]:
     """Yield vaults of which rows were altered."""
     other, rotated = scene("b", *EARLY), scene("a", *EARLY, turned)
-    for name, damage in sorted(_damages()):
-        base, beside = late, early
-        if name in FROM_ANOTHER:
-            beside = other
-        elif name in FROM_BEFORE_ROTATION:
-            base = rotated
+    for name, (about, damage) in sorted(damages.DAMAGES.items()):
+        base = rotated if name in FROM_BEFORE_ROTATION else late
         tables = deepcopy(base.tables)
-        damage(tables, beside)
-        about = (damage.__doc__ or "").strip()
+        damage(tables, (other if name in FROM_ANOTHER else early).tables)
         expect = OTHERWISE.get(name, DAMAGED)
         yield name, changed(vector(about, base), tables=tables, expect=expect)
 
@@ -133,14 +126,6 @@ def _whole(early: Scene, late: Scene) -> Iterator[Named]:
     ):
         about = f"A {name} was added to the schema."
         yield f"schema_{name}", changed(base, about=about, more=[schema], expect=DAMAGED)
-
-
-def _damages() -> Iterator[tuple[str, Callable[[Tables, Scene], object]]]:
-    """Yield every damage by its name."""
-    for name, each in vars(damages).items():
-        ours = isinstance(each, FunctionType) and each.__module__ == damages.__name__
-        if ours and name not in HELPERS:
-            yield name, each
 
 
 def main() -> None:

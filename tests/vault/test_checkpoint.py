@@ -19,7 +19,7 @@ from agent.vault.ledger import Ledger
 from agent.vault.seal import Key, Seals
 from agent.vault.vault import Vault, unlock_with
 from agent.vault.vault_files import Location
-from tests.vault.doubles import MemoryStore
+from tests.vault.doubles import ledger_of
 from tests.vault.histories import GROUPINGS, HOSTS, NOW, Grouping, disclosed, histories
 from tests.vault.killed import new_vault
 from tests.vault.worlds import FEW, altered
@@ -61,14 +61,6 @@ def follows(ledger: Ledger, hosts: tuple[str, ...] = HOSTS) -> list[object]:
     return found
 
 
-def apart(history: list[Record]) -> Ledger:
-    """Return a ledger of these entries that is kept in memory, and never read."""
-    ledger = Ledger(MemoryStore())
-    for record in history:
-        ledger.append(record)
-    return ledger
-
-
 def filled(at: Location, key: Key, history: list[Record]) -> None:
     """Append entries to a vault."""
     with unlock_with(at, key) as vault:
@@ -96,7 +88,7 @@ def test_what_follows_is_the_same_without_opening_what_is_old(
             with unlock_with(at, key) as vault:
                 old = len(whole) // entries * entries
                 assert opened == [*range(old + 1, len(whole) + 1)]
-                assert follows(vault.ledger) == follows(apart(whole))
+                assert follows(vault.ledger) == follows(ledger_of(whole))
 
 
 @pytest.mark.parametrize(
@@ -177,7 +169,7 @@ def test_a_part_that_is_too_large_becomes_two(
             names = [name for name in vault._store.names() if ledger.PREFIX in name]  # noqa: SLF001  (what lies in the file)
             assert 1 < len(names) < len(HISTORY)
             assert opened == []
-            assert follows(vault.ledger) == follows(apart(HISTORY))
+            assert follows(vault.ledger) == follows(ledger_of(HISTORY))
 
 
 def test_an_entry_is_kept_though_a_part_is_not(
@@ -193,7 +185,7 @@ def test_an_entry_is_kept_though_a_part_is_not(
             patched.setattr("agent.vault.store.Store.put", full)
             filled(at, key, HISTORY)
         with unlock_with(at, key) as vault:
-            assert follows(vault.ledger) == follows(apart(HISTORY))
+            assert follows(vault.ledger) == follows(ledger_of(HISTORY))
             assert begun(vault) == 6
 
 
@@ -205,7 +197,8 @@ def test_no_flipped_byte_changes_what_follows(
     rng, found = Random(6), Counter[str]()  # noqa: S311  (places that can be drawn again)
     with new_vault(tmp_path) as (at, key), every(2) as opened:
         filled(at, key, HISTORY)
-        whole, witness, expected = at.vault.read_bytes(), at.witness.read_bytes(), apart(HISTORY)
+        whole, witness = at.vault.read_bytes(), at.witness.read_bytes()
+        expected = follows(ledger_of(HISTORY))
         for place in (rng.randrange(len(whole)) for _ in range(flips)):
             flip = bytes([whole[place] ^ 0xFF])
             at.vault.write_bytes(whole[:place] + flip + whole[place + 1 :])
@@ -213,7 +206,7 @@ def test_no_flipped_byte_changes_what_follows(
             opened.clear()
             try:
                 with unlock_with(at, key) as vault:
-                    assert follows(vault.ledger) == follows(expected)
+                    assert follows(vault.ledger) == expected
                     found["harmless"] += 1
             except VaultError:
                 found["noticed"] += 1

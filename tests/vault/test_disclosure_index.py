@@ -22,9 +22,8 @@ from agent.vault.disclosure_index import (
     encode,
     knowledge_in,
 )
-from agent.vault.ledger import Ledger
 from tests.decision.events import knowledge_of
-from tests.vault.doubles import MemoryStore
+from tests.vault.doubles import ledger_of
 from tests.vault.histories import (
     GROUPINGS,
     HOSTS,
@@ -208,14 +207,6 @@ def standing(
             for later in history[place:]
         )
     ]
-
-
-def ledger_of(history: list[Record]) -> Ledger:
-    """Return a ledger in which this happened."""
-    ledger = Ledger(MemoryStore())
-    for record in history:
-        ledger.append(record)
-    return ledger
 
 
 @given(histories(), GROUPS, st.integers(-300, 300))

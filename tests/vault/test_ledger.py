@@ -15,7 +15,7 @@ from agent.vault.disclosure_index import Disclosure, DisclosureIndex, Forgetting
 from agent.vault.ledger import Ledger, Reset
 from policy.hosts import site_of
 from tests.decision.events import knowledge_of
-from tests.vault.doubles import MemoryStore
+from tests.vault.doubles import MemoryStore, ledger_of
 from tests.vault.histories import (
     GROUPINGS,
     HOSTS,
@@ -32,10 +32,7 @@ from tests.vault.histories import (
 def written(history: Sequence[Record]) -> tuple[Ledger, MemoryStore]:
     """Return a ledger of these entries, and where it is kept."""
     store = MemoryStore()
-    ledger = Ledger(store)
-    for number, record in enumerate(history, 1):
-        assert ledger.append(record) == number
-    return ledger, store
+    return ledger_of(history, store), store
 
 
 def state(facts: DisclosureIndex, pool_of: PoolOf) -> dict[str, tuple[object, list[int]]]:

@@ -39,7 +39,7 @@ LEFT = (".vault.db.0a1b2c3d.part", ".vault.db.0a1b2c3d.part-wal", ".vault.db.000
 OTHERS = (".vault.db.swp", "vault.db.00000000.part", "notes")
 ENTRIES = st.lists(st.tuples(st.sampled_from(["a", "b"]), st.binary(max_size=300)), max_size=70)
 FAILING = (
-    "CREATE TEMP TRIGGER failing BEFORE UPDATE ON entry WHEN old.number = 30"
+    "CREATE TEMP TRIGGER failing BEFORE INSERT ON entry WHEN new.number = 30"
     " BEGIN SELECT raise(ABORT, 'as a disk would'); END"
 )
 ITEMS = st.dictionaries(st.sampled_from(["a", "b", "c"]), st.binary(max_size=300))
@@ -273,7 +273,7 @@ def test_a_damaged_entry_stops_it(tmp_path: Path) -> None:
         with pytest.raises(DamagedVaultError, match="entry 1"):
             rotate(store, PASSPHRASE, stream("new"))
         assert store.state == before
-        assert len(read_slots(store.database, store.seals.vault_id)) == 2
+        assert len(read_slots(store.database)) == 2
     altered(at, "DELETE FROM entry")
     with pytest.raises(VaultError), store_of(at, key):
         pass

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from agent.errors import DamagedVaultError, UsageError, VaultError
 from agent.model.model import Model
-from agent.vault.profile import ITEM, Profile, parse, profile_toml, read_profile, read_values
+from agent.vault.profile import ITEM, Profile, profile_toml, read_profile
 from tests.strategies import TEXTS
 from tests.vault.doubles import MemoryStore
-from tests.vault.values import model_of
+from tests.vault.values import change, model_of
 
 AGE = ("unspecified", "young", "old")
 REGION = ("unspecified", "uk", "france")
@@ -40,8 +40,13 @@ ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 def profile_of(**values: str) -> Profile:
     """Return a profile with these values for both models."""
     profile = Profile(MemoryStore())
-    profile.change(values, (), BOTH)
+    change(profile, values, (), BOTH)
     return profile
+
+
+def alone(text: bytes, model: Model) -> dict[str, str]:
+    """Return the values in a file for one model, whatever it says of others."""
+    return read_profile(text, [model], others=True)[model.id]
 
 
 def values_of(values: dict[str, str], model: Model) -> dict[str, str]:
@@ -57,9 +62,9 @@ def test_a_change_changes_what_it_names(
     """In every model that has it, and whoever opens the vault later finds the same."""
     store = MemoryStore()
     profile = Profile(store)
-    profile.change(before, (), BOTH)
+    change(profile, before, (), BOTH)
     gone = sorted(unset - given_.keys())
-    changed = profile.change(given_, gone, BOTH)
+    changed = change(profile, given_, gone, BOTH)
     after = {n: v for n, v in before.items() if n not in unset} | given_
     by_model = {model.id: values_of(after, model) for model in BOTH}
     assert profile.values() == {name: own for name, own in by_model.items() if own}
@@ -74,7 +79,7 @@ def test_replacing_leaves_only_what_is_given(
     """Of the models that are named; the others keep what they have."""
     profile = profile_of(**before)
     own = {n: v for n, v in given_.items() if n in ("age", "region")}
-    changed = profile.change(own, (), [ONE], replace=True)
+    changed = change(profile, own, (), [ONE], replace=True)
     assert profile.values().get("one", {}) == values_of(own, ONE)
     assert profile.values().get("two", {}) == values_of(before, TWO)
     assert all(changed[name] == own.get(name) for name in changed)
@@ -83,13 +88,13 @@ def test_replacing_leaves_only_what_is_given(
 def test_values_of_a_model_that_is_gone_stay_until_everything_is_meant() -> None:
     """They are not in the way, and can be removed."""
     profile = profile_of(region="uk", job="clerk")
-    profile.change({"region": "france"}, (), [ONE])
+    change(profile, {"region": "france"}, (), [ONE])
     assert profile.values()["two"] == {"job": "clerk", "region": "uk"}
-    profile.change({}, ["region"], [ONE])
+    change(profile, {}, ["region"], [ONE])
     assert profile.values() == {"two": {"job": "clerk", "region": "uk"}}
-    assert profile.change({}, ["job"], [ONE], everywhere=True) == {"job": None}
+    assert change(profile, {}, ["job"], [ONE], everywhere=True) == {"job": None}
     assert profile.values() == {"two": {"region": "uk"}}
-    changed = profile.change({"region": "france"}, (), [ONE], replace=True, everywhere=True)
+    changed = change(profile, {"region": "france"}, (), [ONE], replace=True, everywhere=True)
     assert profile.values() == {"one": {"region": "france"}}
     assert changed == {"region": "france"}
 
@@ -102,7 +107,7 @@ def test_all_or_nothing(
     """One thing that does not fit, and nothing is changed."""
     profile = profile_of(age="young")
     with pytest.raises(UsageError) as caught:
-        profile.change({"job": "clerk"} | given_, unset, BOTH, replace=replace)
+        change(profile, {"job": "clerk"} | given_, unset, BOTH, replace=replace)
     assert said in f"{caught.value.what} {caught.value.hint}"
     assert profile.values() == {"one": {"age": "young"}}
 
@@ -111,10 +116,10 @@ def test_a_full_disk_changes_nothing() -> None:
     """What is in memory is what is in the file."""
     store = MemoryStore()
     profile = Profile(store)
-    profile.change({"age": "old"}, (), BOTH)
+    change(profile, {"age": "old"}, (), BOTH)
     store.full = True
     with pytest.raises(VaultError):
-        profile.change({"age": "young"}, (), BOTH)
+        change(profile, {"age": "young"}, (), BOTH)
     assert profile.values() == Profile(store).values() == {"one": {"age": "old"}}
 
 
@@ -189,7 +194,7 @@ def test_the_same_values_are_the_same_bytes(values: dict[str, str]) -> None:
     for names in (values, reversed(values)):
         store = MemoryStore()
         for name in names:
-            Profile(store).change({name: values[name]}, (), BOTH)
+            change(Profile(store), {name: values[name]}, (), BOTH)
         written.append(store.get(ITEM) or b"{}")
     assert written[0] == written[1]
     assert json.loads(written[0]) == profile_of(**values).values()
@@ -198,7 +203,7 @@ def test_the_same_values_are_the_same_bytes(values: dict[str, str]) -> None:
 @given(st.dictionaries(ANY, st.dictionaries(ANY, ANY, max_size=4), max_size=4))
 def test_what_is_exported_is_all_there(values: dict[str, dict[str, str]]) -> None:
     """Whatever models, attributes and values are called."""
-    assert parse(profile_toml(values).encode()).tables == values
+    assert tomllib.loads(profile_toml(values)) == values
 
 
 @given(TEXTS.filter(lambda text: text != "unspecified"), TEXTS)
@@ -209,8 +214,8 @@ def test_what_is_exported_can_be_imported(value: str, name: str) -> None:
     other = model_of({"age": AGE}, name="one " + name)
     text = profile_toml(values).encode()
     assert read_profile(text, [model, other]) == values
-    assert read_values(text, model) == values[name]
-    assert read_values(text, other) == values["one " + name]
+    assert alone(text, model) == values[name]
+    assert alone(text, other) == values["one " + name]
 
 
 def test_it_says_what_it_is() -> None:
@@ -224,7 +229,7 @@ def test_it_says_what_it_is() -> None:
 def test_nothing_is_a_file_too() -> None:
     """An empty profile is exported and read as one."""
     assert read_profile(profile_toml({}).encode(), PAIR) == {"one": {}, "two.2027": {}}
-    assert read_values(b"", ONE) == {}
+    assert alone(b"", ONE) == {}
 
 
 def test_what_stands_above_is_for_all_models_and_a_table_for_its_own() -> None:
@@ -232,7 +237,7 @@ def test_what_stands_above_is_for_all_models_and_a_table_for_its_own() -> None:
     text = b'\xef\xbb\xbfage = "old"\nregion = "uk"\n["two.2027"]\nregion = "spain"\n'
     expected = {"one": {"age": "old", "region": "uk"}, "two.2027": {"region": "spain"}}
     assert read_profile(text, PAIR) == expected
-    assert read_values(text, ONE) == expected["one"]
+    assert alone(text, ONE) == expected["one"]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +260,7 @@ def test_what_stands_above_is_for_all_models_and_a_table_for_its_own() -> None:
 )
 def test_a_mistake_is_named(text: bytes, what: str, hint: str) -> None:
     """By who reads it for all models, and by who reads it for one."""
-    for read in (lambda: read_profile(text, PAIR), lambda: read_values(text, ONE)):
+    for read in (lambda: read_profile(text, PAIR), lambda: alone(text, ONE)):
         with pytest.raises(UsageError) as caught:
             read()
         assert what in caught.value.what
@@ -265,7 +270,7 @@ def test_a_mistake_is_named(text: bytes, what: str, hint: str) -> None:
 def test_tables_of_others_are_passed_over_beside_values() -> None:
     """A file of one model's user, in which there is more."""
     text = b'age = "old"\n[elsewhere]\nage = "ancient"\n'
-    assert read_values(text, ONE) == {"age": "old"}
+    assert alone(text, ONE) == {"age": "old"}
     with pytest.raises(UsageError, match="unknown model 'elsewhere'"):
         read_profile(text, PAIR)
 

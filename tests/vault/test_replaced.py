@@ -24,10 +24,9 @@ from agent.vault import making
 from agent.vault.backup import restore
 from agent.vault.connection import damaged, snapshot
 from agent.vault.disclosure_index import Record
-from agent.vault.ledger import Ledger
 from agent.vault.vault import Vault, create, unlock
 from agent.vault.vault_files import Location, read_notice, vaults_set_aside
-from tests.vault.doubles import MemoryStore
+from tests.vault.doubles import ledger_of
 from tests.vault.histories import histories
 from tests.vault.killed import holdings, record_at
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, place
@@ -137,9 +136,7 @@ def survived(folder: Path, deed: Deed, seconds: float) -> tuple[int, int]:
         assert vault.ledger.count in (acknowledged, acknowledged + 1)  # written, and refused
         assert vault.items.get("mark") == VALUE
         expected = [record_at(number) for number in range(1, vault.ledger.count + 1)]
-        again = Ledger(MemoryStore())
-        for record in expected:
-            again.append(record)
+        again = ledger_of(expected)
         assert holdings(vault.ledger.disclosures) == holdings(again.disclosures)
         found = [each.record for each in vault.ledger.read()]
         differing = sum(one != other for one, other in zip(found, expected, strict=True))
@@ -310,11 +307,8 @@ def test_two_hundred_times_nothing_is_lost(
 @given(histories())
 def test_what_memory_has_of_a_ledger_is_all_that_matters(records: list[Record]) -> None:
     """Knowledge, plans and the overview are the same, whatever the groups are."""
-    ledger, again = Ledger(MemoryStore()), Ledger(MemoryStore())
-    for record in records:
-        ledger.append(record)
-    for record in ledger.remembered().values():
-        again.append(record)
+    ledger = ledger_of(records)
+    again = ledger_of(ledger.remembered().values())
     assert again.count == ledger.count
     assert holdings(again.disclosures) == holdings(ledger.disclosures)
     assert [*again.disclosures.steps] == [*ledger.disclosures.steps]

@@ -189,7 +189,7 @@ def vault(at: Location) -> Iterator[Vault]:
 
 def test_the_keyring_opens_the_vault(ring: Ring, at: Location, vault: Vault) -> None:
     """Until its slot is removed, and with it what the keyring keeps."""
-    number = vault.add_keyring()
+    number, _ = vault.add_slot("keyring")
     assert (vault.keys()[-1].id, vault.keys()[-1].kind) == (number, "keyring")
     assert [service for service, _ in ring.kept] == [secrets.SERVICE]
     vault.close()
@@ -203,7 +203,7 @@ def test_the_keyring_opens_the_vault(ring: Ring, at: Location, vault: Vault) -> 
 
 def test_the_keyring_is_not_the_last(ring: Ring, vault: Vault) -> None:
     """It may be gone tomorrow, and a backup opens nowhere else."""
-    vault.add_keyring()
+    vault.add_slot("keyring")
     vault.remove_slot(1)
     with pytest.raises(VaultError, match="the last"):
         vault.remove_slot(2)
@@ -212,7 +212,7 @@ def test_the_keyring_is_not_the_last(ring: Ring, vault: Vault) -> None:
 
 def test_rotation_writes_the_keyring_anew(ring: Ring, at: Location, vault: Vault) -> None:
     """Under another account, with other bytes; the old ones go."""
-    vault.add_keyring()
+    vault.add_slot("keyring")
     before = dict(ring.kept)
     vault.rotate(PASSPHRASE)
     vault.close()
@@ -229,10 +229,10 @@ def test_a_keyring_that_refuses_changes_nothing(ring: Ring, at: Location, vault:
     ring.locked = True
     before = vault.keys()
     with pytest.raises(VaultError, match="did not store"):
-        vault.add_keyring()
+        vault.add_slot("keyring")
     assert vault.keys() == before
     ring.locked = False
-    number = vault.add_keyring()
+    number, _ = vault.add_slot("keyring")
     ring.locked = True
     with pytest.raises(VaultError, match="did not store"):
         vault.rotate(PASSPHRASE)
@@ -245,12 +245,12 @@ def test_a_keyring_that_refuses_changes_nothing(ring: Ring, at: Location, vault:
 
 def test_a_write_that_fails_leaves_nothing_in_the_keyring(ring: Ring, vault: Vault) -> None:
     """Neither when a slot is added nor when the key is replaced."""
-    vault.add_keyring()
+    vault.add_slot("keyring")
     before = dict(ring.kept)
     database = vault._store.database  # noqa: SLF001  (to fill the disk)
     database.rows("PRAGMA query_only=ON")
     with pytest.raises(VaultError, match="read-only"):
-        vault.add_keyring()
+        vault.add_slot("keyring")
     with pytest.raises(VaultError, match="read-only"):
         vault.rotate(PASSPHRASE)
     database.rows("PRAGMA query_only=OFF")
@@ -267,10 +267,10 @@ def test_whatever_it_raises_is_one_error(
     before = vault.keys()
     ring.troubles = [trouble]
     with pytest.raises(VaultError, match="did not store the key") as caught:
-        vault.add_keyring()
+        vault.add_slot("keyring")
     assert caught.value.__cause__ is trouble
     assert (vault.keys(), ring.kept) == (before, {})
-    vault.add_keyring()
+    vault.add_slot("keyring")
     vault.close()
     ring.troubles = [trouble]
     with pytest.raises(VaultError, match="did not return the key"):
@@ -290,7 +290,7 @@ def test_what_is_not_kept_is_no_key(
     monkeypatch.setattr(ring, "get_password", lambda _service, _account: found)
     before = vault.keys()
     with pytest.raises(VaultError, match="did not store the key"):
-        vault.add_keyring()
+        vault.add_slot("keyring")
     assert vault.keys() == before
 
 
@@ -298,7 +298,7 @@ def test_a_keyring_that_waits_is_not_waited_for(
     ring: Ring, at: Location, vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the vault can be opened in another way meanwhile."""
-    vault.add_keyring()
+    vault.add_slot("keyring")
     vault.close()
     ring.waits = Event()
     seen: list[bool] = []
@@ -320,8 +320,8 @@ def test_a_keyring_that_waits_is_not_waited_for(
 
 def test_a_rotation_that_fails_half_way_leaves_no_key(ring: Ring, vault: Vault) -> None:
     """Neither the first of two new ones, nor in the file."""
-    vault.add_keyring()
-    vault.add_keyring()
+    vault.add_slot("keyring")
+    vault.add_slot("keyring")
     before, slots = dict(ring.kept), vault.keys()
     made: list[str] = []
 
@@ -343,7 +343,7 @@ def test_what_is_not_ours_in_the_keyring_opens_nothing(
     ring: Ring, at: Location, vault: Vault, text: str
 ) -> None:
     """Whatever somebody put there."""
-    vault.add_keyring()
+    vault.add_slot("keyring")
     vault.close()
     ring.kept = dict.fromkeys(ring.kept, text)
     with pytest.raises(WrongSecretError):
@@ -356,7 +356,7 @@ def test_without_the_extra_everything_else_works(
     """It says what to install."""
     monkeypatch.setitem(sys.modules, "keyring", None)
     with pytest.raises(VaultError, match="extra `keyring` is not installed"):
-        vault.add_keyring()
+        vault.add_slot("keyring")
     assert not secrets.forget("00")
     vault.rotate(PASSPHRASE)
     vault.close()
@@ -377,7 +377,7 @@ def test_a_vault_that_is_not_to_be_leaves_no_key(at: Location, ring: Ring) -> No
     """What failed after a key was added takes it back."""
 
     def fill(vault: Vault) -> None:
-        vault.add_keyring()
+        vault.add_slot("keyring")
         assert len(ring.kept) == 1
         raise VaultError("the disk is full", "make room")
 

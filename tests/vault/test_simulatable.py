@@ -17,6 +17,7 @@ from agent.vault.profile import Profile
 from tests.decision.made import NAMES, PERSONS, made_model
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import NOW, Grouping, knowledge
+from tests.vault.values import change
 
 PERSON = NAMES[:PERSONS]
 POOL_OF = Grouping({"a.example": "@ads", "b.example": "@ads"}).of
@@ -61,14 +62,14 @@ def transcript(
     ``unset``: names that are unset before a step, and set again one step later.
     """
     ledger, profile = Ledger(MemoryStore()), Profile(MemoryStore())
-    profile.change(person, (), [model])
+    change(profile, person, (), [model])
     steps = []
     for place, (host, query) in enumerate(STREAM):
         now = NOW + timedelta(days=place)
         again = {name: person[name] for name in (unset or {}).get(place - 1, ())}
         gone = (unset or {}).get(place, ())
-        profile.change({**again, **(edits or {}).get(place, {})}, (), [model])
-        profile.change({}, gone, [model])
+        change(profile, {**again, **(edits or {}).get(place, {})}, (), [model])
+        change(profile, {}, gone, [model])
         if query is None:
             pool = POOL_OF(host)
             ledger.forget(now, lambda site: POOL_OF(site) == pool, host)  # noqa: B023

@@ -9,19 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError, VaultError, WrongSecretError
-from agent.vault import vault as vaults
-from agent.vault.backup import key_slots
-from agent.vault.seal import FLOOR, Derivation, Key
+from agent.vault import slots
+from agent.vault.seal import FLOOR, Derivation, Key, from_json
 from agent.vault.secrets import Kind, Secret
 from agent.vault.slots import (
     MAX_SLOTS,
+    SLOT,
     PassphraseSlot,
     SlotMaker,
     SlotRow,
     data_key,
     data_keys,
-    decoded,
     free_id,
+    key_slots,
     slot_key,
     slots_digest,
     unwrap,
@@ -35,8 +35,8 @@ from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, stream
 ID = b"v" * 16
 KEY = Key(bytes(range(32)))
 MAKE = SlotMaker(ID, KEY, stream("slots"))
-PASS = MAKE.passphrase(1, PASSPHRASE, FAST)
-RECOVERY, CODE = MAKE.recovery(2)
+PASS = MAKE.make(1, TYPED, FAST)[0]
+RECOVERY, CODE = MAKE.make(2, Secret("recovery"))
 DAMAGED = SlotRow(3, b"", None)
 TOLD = disclosed(NOW, "www.a.example", region="uk")
 AGAIN = disclosed(NOW, "www.a.example", region="uk", age="old")
@@ -53,7 +53,7 @@ def test_each_secret_opens_its_slot() -> None:
     "secret",
     [
         Secret("passphrase", "another"),
-        Secret("recovery", MAKE.recovery(2)[1]),
+        Secret("recovery", MAKE.make(2, Secret("recovery"))[1]),
         Secret("keyring"),
     ],
 )
@@ -106,8 +106,8 @@ def test_a_slot_opens_in_its_place_only() -> None:
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
 def test_any_body_is_a_slot_or_none(body: bytes) -> None:
     """What is read is what would be written."""
-    slot = decoded(body)
-    assert slot is None or decoded(msgspec.json.encode(slot)) == slot
+    slot = from_json(body, SLOT)
+    assert slot is None or from_json(msgspec.json.encode(slot), SLOT) == slot
 
 
 @pytest.mark.parametrize("number", [0, -1, 2**32, 1.5, "1", None, True])
@@ -115,7 +115,7 @@ def test_a_parameter_is_a_number(number: object) -> None:
     """Anything else is no slot."""
     assert PASS.slot is not None
     body = msgspec.json.decode(msgspec.json.encode(PASS.slot)) | {"memory_kib": number}
-    slot = decoded(msgspec.json.encode(body))
+    slot = from_json(msgspec.json.encode(body), SLOT)
     if slot is not None:
         assert isinstance(slot, PassphraseSlot)
         assert number == 0
@@ -125,7 +125,7 @@ def test_a_parameter_is_a_number(number: object) -> None:
 def test_unbearable_parameters_are_not_made_either() -> None:
     """Also not on demand."""
     with pytest.raises(VaultError, match="more work or memory"):
-        MAKE.passphrase(1, PASSPHRASE, Derivation(2**30, 1, 1))
+        MAKE.make(1, TYPED, Derivation(2**30, 1, 1))
 
 
 def test_slots_are_described_without_a_key() -> None:
@@ -157,7 +157,7 @@ def test_numbers_are_taken_where_they_are_free() -> None:
 def test_the_digest_of_all_slots_knows_each() -> None:
     """One missing, or in another place, is another digest."""
     assert PASS.slot is not None
-    moved = SlotMaker(ID, KEY, stream("slots")).passphrase(3, PASSPHRASE, FAST)
+    moved = SlotMaker(ID, KEY, stream("slots")).make(3, TYPED, FAST)[0]
     sets = [[PASS], [RECOVERY], [PASS, RECOVERY], [moved, RECOVERY], []]
     assert len({slots_digest(rows) for rows in sets}) == len(sets)
     assert slots_digest([RECOVERY, PASS]) == slots_digest([PASS, RECOVERY])
@@ -166,7 +166,7 @@ def test_the_digest_of_all_slots_knows_each() -> None:
 def test_salts_are_never_the_same() -> None:
     """Two slots of one passphrase have nothing in common."""
     make = SlotMaker(ID, KEY, os.urandom)
-    one, other = (make.passphrase(1, PASSPHRASE, FAST).slot for _ in range(2))
+    one, other = (make.make(1, TYPED, FAST)[0].slot for _ in range(2))
     assert one is not None
     assert other is not None
     assert one.salt != other.salt
@@ -187,8 +187,8 @@ def test_keys_are_added_and_removed(at: Location) -> None:
     """Each opens until it is removed, and is listed with and without the vault unlocked."""
     made, code = new(at)
     with made as vault:
-        number = vault.add_passphrase("second", FAST)
-        second_code = vault.add_recovery()
+        number, _ = vault.add_slot("passphrase", "second", FAST)
+        _, second_code = vault.add_slot("recovery")
         listed = vault.keys()
         vault.remove_slot(1)
     assert kinds(listed) == [
@@ -197,7 +197,7 @@ def test_keys_are_added_and_removed(at: Location) -> None:
         (number, "passphrase", FAST),
         (4, "recovery", None),
     ]
-    assert key_slots(at) == listed[1:]
+    assert key_slots(at.vault) == listed[1:]
     codes = [Secret("recovery", each) for each in (code, second_code)]
     for secret in (Secret("passphrase", "second"), *codes):
         unlock(at, secret).close()
@@ -215,7 +215,7 @@ def test_a_vault_with_other_keys_has_no_notes(at: Location) -> None:
     """What the vault did itself to its slots is no alteration; what somebody else did is."""
     made, _ = new(at)
     with made as vault:
-        vault.add_passphrase("second", FAST)
+        vault.add_slot("passphrase", "second", FAST)
         vault.remove_slot(2)
         vault.rotate(PASSPHRASE)
     with unlock(at, TYPED) as vault:
@@ -234,10 +234,10 @@ def test_rotation_keeps_the_passphrase_given_only(at: Location) -> None:
     made, code = new(at)
     with made as vault:
         vault.ledger.append(TOLD)
-        vault.add_passphrase("second", FAST)
+        vault.add_slot("passphrase", "second", FAST)
         renewed = vault.rotate(PASSPHRASE)
         vault.ledger.append(AGAIN)
-        later = vault.add_passphrase("third", FAST)
+        later, _ = vault.add_slot("passphrase", "third", FAST)
     assert renewed is not None
     for secret in (Secret("passphrase", "second"), Secret("recovery", code)):
         with pytest.raises(WrongSecretError):
@@ -256,10 +256,10 @@ def test_rotation_keeps_the_passphrase_given_only(at: Location) -> None:
 def test_the_work_is_calibrated_where_none_is_given(
     at: Location, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In `create` and in `add_passphrase`; nothing below the floor is ever made then."""
-    monkeypatch.setattr(vaults, "calibrate", lambda _: FLOOR)
+    """In `create` and in `add_slot`; nothing below the floor is ever made then."""
+    monkeypatch.setattr(slots, "calibrate", lambda _: FLOOR)
     vault, _ = create(at, PASSPHRASE)
     with vault:
-        vault.add_passphrase("second")
+        vault.add_slot("passphrase", "second")
         listed = vault.keys()
     assert [slot.derivation for slot in listed] == [FLOOR, None, FLOOR]

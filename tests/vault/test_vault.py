@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from agent.errors import BusyVaultError, DamagedVaultError, UsageError, VaultError, WrongSecretError
 from agent.paths import HOME, paths
-from agent.vault.backup import key_slots
 from agent.vault.disclosure_index import Record
 from agent.vault.ledger import Ledger
 from agent.vault.secrets import Secret
+from agent.vault.slots import key_slots
 from agent.vault.vault import Vault, create, unlock, unlock_with
 from agent.vault.vault_files import MISSING, Location
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import GROUPINGS, NOW, Grouping, disclosed, forgotten, histories, records
 from tests.vault.killed import new_vault
-from tests.vault.values import model_of
+from tests.vault.values import change, model_of
 from tests.vault.worlds import FAST, FEW, PASSPHRASE, TYPED, store_of, stream
 
 TOLD = disclosed(NOW, "www.a.example", region="uk")
@@ -149,7 +149,7 @@ def test_a_refused_unlock_leaves_the_vault_free(at: Location, secret: Secret) ->
 def test_there_is_one_user_of_a_vault(at: Location) -> None:
     """Also to list the keys."""
     vault, _ = new(at)
-    for use in (lambda: unlock(at, TYPED), lambda: key_slots(at)):
+    for use in (lambda: unlock(at, TYPED), lambda: key_slots(at.vault)):
         with pytest.raises(BusyVaultError):
             use()
     vault.close()
@@ -165,7 +165,7 @@ def test_an_entry_that_is_no_record_is_damage(at: Location) -> None:
         store.append_entry("a.example", b"not a record", durable=True)
     with pytest.raises(DamagedVaultError):
         unlock(at, TYPED)
-    assert key_slots(at)
+    assert key_slots(at.vault)
 
 
 def test_a_missing_witness_is_told_once(at: Location) -> None:
@@ -251,7 +251,7 @@ def test_values_stay_with_the_vault(tmp_path: Path) -> None:
     """They are revealed to a later process, and a copy of the file has none in the clear."""
     with new_vault(tmp_path) as (at, key):
         with unlock_with(at, key) as vault:
-            vault.profile.change({"region": "france"}, (), [MODEL])
+            change(vault.profile, {"region": "france"}, (), [MODEL])
             vault.ledger.append(disclosed(NOW, "books.example", region="france"))
         with unlock_with(at, key) as vault:
             assert vault.profile.reveal(["region"], MODEL) == {"region": "france"}

@@ -26,7 +26,7 @@ from agent.vault.vault_files import (
     free_names,
     read_witness,
     replaced_vaults,
-    write_witness,
+    write_line,
 )
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, made, store_of, stream
 
@@ -54,7 +54,7 @@ def seen(at: Location) -> Witness:
 def test_a_witness_comes_back(tmp_path_factory: pytest.TempPathFactory, witness: Witness) -> None:
     """As one line, in place of the one before."""
     path = tmp_path_factory.getbasetemp() / "witness.json"
-    assert write_witness(witness, path)
+    assert write_line(witness, path)
     assert read_witness(path) == witness
     assert path.read_bytes().endswith(b"}\n")
 
@@ -149,7 +149,7 @@ def test_each_count_may_only_grow(tmp_path: Path, count: str) -> None:
     """One less than was seen is a rollback."""
     at, key, _ = made(tmp_path)
     raised = msgspec.structs.replace(seen(at), **{count: getattr(seen(at), count) + 1})
-    assert write_witness(raised, at.witness)
+    assert write_line(raised, at.witness)
     with pytest.raises(RolledBackError), store_of(at, key):
         pass
 

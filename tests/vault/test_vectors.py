@@ -40,19 +40,13 @@ def opened(at_file: Path, folder: Path) -> Expected | ReticentError:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_vector_is_what_it_says(path: Path, tmp_path: Path) -> None:
-    """It opens to what was put in, or is refused with the error named."""
+    """It opens to what was put in, or is refused with the error named; its file is free then."""
     found, expected = opened(path, tmp_path), read(path).expect
     if isinstance(found, ReticentError):
         assert type(found).__name__ == expected.error
         assert (found.what + found.hint).isprintable()
     else:
         assert found == expected
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_however_it_ends_the_file_is_free(path: Path, tmp_path: Path) -> None:
-    """Another process can open it next."""
-    opened(path, tmp_path)
     with closing(sqlite3.connect(place(tmp_path).vault, timeout=0)) as connection:
         assert connection.execute("SELECT count(*) FROM slot").fetchone()
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from agent.model.attributes import Attribute, Scope
 from agent.model.model import Model
+from agent.vault.profile import Profile, differing, planned
 from tests.decision.made import made_model
 
 
@@ -25,3 +26,18 @@ def model_of(
         for each, values in group.items()
     ]
     return replace(made_model(1, people=2, queries=1), id=name, attributes=tuple(attributes))
+
+
+def change(
+    profile: Profile,
+    given: Mapping[str, str],
+    unset: Sequence[str],
+    models: Sequence[Model],
+    **options: bool,
+) -> dict[str, str | None]:
+    """Change a profile as its caller does; return the new values of what changed, by attribute."""
+    before = profile.values()
+    after = planned(before, given, unset, models, **options)
+    profile.keep(after)
+    changed = differing(before, after)
+    return {name: given.get(name, after.get(model, {}).get(name)) for model, name in changed}

@@ -70,8 +70,7 @@ def made(folder: Path, seed: str = "", page_bytes: int = 512) -> tuple[Location,
 
 def key_of(database: Database, secret: Secret) -> Key:
     """Return the data key that a secret opens."""
-    vault_id = read_vault_id(database)
-    return data_key(read_slots(database, vault_id), secret, vault_id)
+    return data_key(read_slots(database), secret, read_vault_id(database))
 
 
 @contextmanager
