@@ -54,8 +54,8 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 420),
-    "lines of tests": (42_000, 64_498),
+    "private functions with one caller": (250, 415),
+    "lines of tests": (42_000, 64_418),
 }
 STANDING = {
     "agent": Size(407, 4),
@@ -66,7 +66,7 @@ STANDING = {
     "agent/model": Size(870, 8),
     "agent/tradeoff": Size(1_822, 15),
     "agent/tui": Size(4_441, 28),
-    "agent/vault": Size(2_819, 16),
+    "agent/vault": Size(2_585, 15),
     "agent/wire": Size(1_043, 11),
     "policy": Size(2_297, 14),
     "agent/build": Size(1_066, 13),
