@@ -25,6 +25,7 @@ Settings = Mapping[str, Value | date]
 Entry = Value | date | Sequence[str]
 Content = Entry | Mapping[str, Entry]
 Splice = tuple[int, int, str]  # what shall stand where something else stands, from and to an offset
+UNSAFE = "the policy is written in a way that cannot be changed safely", "change it by hand"
 _BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)*+")
 
 
@@ -172,7 +173,7 @@ def _edited(text: str, changes: Mapping[Key, Content | None]) -> str:
     if windows:
         result = result.replace("\n", "\r\n")
     if not _says(result, wanted):
-        raise _unsafe()
+        raise UsageError(*UNSAFE)
     return result
 
 
@@ -189,17 +190,7 @@ def _says(text: str, wanted: Document) -> bool:
         found = tomllib.loads(text)
     except (ValueError, RecursionError):
         return False
-    one, other = (
-        {key: each for key, each in document.items() if each or key not in ("attributes", "rule")}
-        for document in (found, wanted)
-    )
-    return same(one, other)
-
-
-def _unsafe() -> UsageError:
-    """Return the error for a text that an edit does not get right."""
-    what = "the policy is written in a way that cannot be changed safely"
-    return UsageError(what, "change it by hand")
+    return same({"attributes": {}, "rule": [], **found}, wanted)
 
 
 def _with_value(text: str, holder: Statement, path: Key, value: Content | None) -> str:
@@ -219,10 +210,10 @@ def _with_value(text: str, holder: Statement, path: Key, value: Content | None) 
         after: str = whole.as_string()
         tomllib.loads(f"value = {after}")
     except (TOMLKitError, ValueError, RecursionError) as error:
-        raise _unsafe() from error
+        raise UsageError(*UNSAFE) from error
     # Where an array gets or loses an element, tomlkit may lose the comment beside it.
     if Counter(comments(before)) - Counter(comments(gone)) - Counter(comments(after)):
-        raise _unsafe()
+        raise UsageError(*UNSAFE)
     return text[: holder.value] + after + text[holder.end :]
 
 

@@ -8,8 +8,9 @@ import functools
 import ipaddress
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from agent.errors import UsageError
 
@@ -24,6 +25,7 @@ _REFUSED = re.compile(
     "|\ufffd"  # what was once another character
     "|[^a-z0-9_\x80-\U0010ffff-]"
 )
+Value = TypeVar("Value")
 LOCAL = "localhost"
 ANYBODY = "anybody.invalid"  # RFC 2606: nobody's name, so that no rule for some recipients is meant
 HIGHEST_PORT = 65_535
@@ -62,14 +64,10 @@ def mapped(name: str) -> str:
     if name.isascii():
         return name.lower()
     composed = unicodedata.normalize("NFKC", _IGNORED.sub("", name))
-    folded = "".join(map(_folded, composed))  # which can leave what NFKC would compose
+    folded = "".join(
+        each if each in _KEPT else each.casefold() for each in composed.replace("ẞ", "ß")
+    )  # which can leave what NFKC would compose
     return unicodedata.normalize("NFKC", folded).replace("\u3002", ".")
-
-
-def _folded(character: str) -> str:
-    if character in _KEPT:
-        return character
-    return "ß" if character == "ẞ" else character.casefold()
 
 
 def _ascii_label(label: str, name: str) -> str:
@@ -119,7 +117,18 @@ def host_of(text: str) -> str:
     where there is no host, and for numbers that only some programs read as an address (1.2.3).
     Source: RFC 3986, 3.2; RFC 5952; WHATWG URL, 3.5.
     """
-    return _canonical(_without_port(_authority(text)))
+    authority = re.split(r"[/?#]", _SCHEME.sub("", text, count=1), maxsplit=1)[0]
+    named = authority.rpartition("@")[2]  # without a user and a password
+    if text.startswith("@"):  # the empty user of URLs, and to us how the name of a group begins
+        raise refusal(f"@{named}", "it is the name of a group")
+    if "\\" in authority:  # where the path begins to browsers, part of the host to others
+        raise refusal(named, "there is a backslash before its end")
+    host, colon, port = named.rpartition(":")
+    if not colon or (":" in host and not host.endswith("]")):  # no port, or an address of IPv6
+        return _canonical(named)
+    if not _PORT.fullmatch(port) or int(port) > HIGHEST_PORT:
+        raise refusal(named, "no port follows the colon")
+    return _canonical(host)
 
 
 def site_of(host: str) -> str:
@@ -162,15 +171,20 @@ class HostPattern:
     def parse(cls, text: str) -> "HostPattern":
         """Return the pattern in a policy; UsageError where no host can be like that."""
         rest = text.removeprefix("*.")
+        if _ADDRESS_PART.search(rest):
+            hint = "write the host alone, as in books.example"
+            raise UsageError(f"{rest!r} has a scheme, a user, a port or a path", hint)
+        if rest.endswith("."):
+            raise UsageError(f"{rest!r} ends with a dot", "leave out the final dot")
         if "*" in rest:
             hint = "write * only as the first label, as in *.a.example; leave recipient out for all"
-            raise UsageError(f"{text!r} has * where it stands for nothing", hint)
-        key = _canonical(_bare(rest))
+            raise UsageError(f"{text!r} has a * in the wrong place", hint)
+        key = _canonical(rest)
         if rest == text:
             below = () if _is_alone(key) else f".{key}"
             return cls(key, key, 2 * _labels(key), key, below)
         if _is_alone(key) or len(key) > NAME_LENGTH - len("a."):
-            raise UsageError(f"nothing is below {key!r}", "leave out the *.")
+            raise UsageError(f"no host is below {key!r}", "leave out the *.")
         return cls(f"*.{key}", key, 2 * _labels(key) + 1, "", f".{key}")
 
     @property
@@ -191,34 +205,21 @@ class HostPattern:
         return self.key == other.key or self.matches(other.key) or other.matches(self.key)
 
 
-def _authority(text: str) -> str:
-    """Return what an URL has between its scheme and its path, without a user and a password."""
-    authority = re.split(r"[/?#]", _SCHEME.sub("", text, count=1), maxsplit=1)[0]
-    host = authority.rpartition("@")[2]
-    if text.startswith("@"):  # the empty user of URLs, and to us how the name of a group begins
-        raise refusal(f"@{host}", "it is the name of a group")
-    if "\\" in authority:  # where the path begins to browsers, part of the host to others
-        raise refusal(host, "there is a backslash before its end")
-    return host
+class HostIndex(Generic[Value]):
+    """Values by the patterns of hosts that they are for."""
 
+    def __init__(self, pairs: Iterable[tuple[HostPattern, Value]]) -> None:
+        """Take each pattern with its value."""
+        self._by_key: dict[str, list[tuple[HostPattern, Value]]] = {}
+        for pattern, value in sorted(pairs, key=lambda pair: pair[0].rank, reverse=True):
+            self._by_key.setdefault(pattern.key, []).append((pattern, value))
 
-def _without_port(authority: str) -> str:
-    host, colon, port = authority.rpartition(":")
-    if not colon or (":" in host and not host.endswith("]")):  # no port, or an address of IPv6
-        return authority
-    if not _PORT.fullmatch(port) or int(port) > HIGHEST_PORT:
-        raise refusal(authority, "after the colon stands no port")
-    return host
-
-
-def _bare(text: str) -> str:
-    """Return what stands in a policy; UsageError where it is an URL, has a port or a final dot."""
-    if _ADDRESS_PART.search(text):
-        hint = "write the host alone, as in books.example"
-        raise UsageError(f"{text!r} has a scheme, a user, a port or a path", hint)
-    if text.endswith("."):
-        raise UsageError(f"{text!r} ends with a dot", "leave out the final dot")
-    return text
+    def find(self, host: str) -> Iterator[tuple[Value, int]]:
+        """Yield the values for a canonical host, each with its rank, the most specific first."""
+        for domain in suffixes(host):
+            for pattern, value in self._by_key.get(domain, ()):
+                if pattern.matches(host):
+                    yield value, pattern.rank
 
 
 def _canonical(text: str) -> str:
@@ -237,11 +238,11 @@ def _address(
     try:
         found = kind(address)
     except ValueError as error:
-        raise refusal(text, "it is no address either") from error
+        raise refusal(text, "it is not an address either") from error
     if isinstance(found, ipaddress.IPv4Address):
         return str(found)
     if found.scope_id is not None:
-        raise refusal(text, "a zone (after %) is known to one machine only")
+        raise refusal(text, "a zone (after %) means something to one machine only")
     return str(found.ipv4_mapped or found)
 
 

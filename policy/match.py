@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from operator import attrgetter
 
 from agent.errors import UsageError
-from policy.hosts import HIGHEST_PORT, host_of, suffixes
+from policy.hosts import HIGHEST_PORT, HostIndex, host_of
 from policy.precedence import Precedence, Verdicts
 from policy.rules import ANY, GROUP, SIGN, Policy, Pools, Rule, Words, spoken
 
@@ -35,29 +34,20 @@ class RecipientIndex:
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         """Take the rules; one that names no recipient is for everybody."""
-        self._anywhere: list[Rule] = []
-        self._groups: dict[str, list[Rule]] = {}
-        self._hosts: dict[str, list[Ranked]] = {}
-        self._below: dict[str, list[Ranked]] = {}
-        for rule in rules:
-            if not (rule.recipients or rule.groups):
-                self._anywhere.append(rule)
+        listed = [*rules]
+        self._anywhere = [rule for rule in listed if rule.anywhere]
+        self._hosts = HostIndex((each, rule) for rule in listed for each in rule.recipients)
+        self._groups: dict[str | None, list[Rule]] = {}
+        for rule in listed:
             for group in rule.groups:
                 self._groups.setdefault(group, []).append(rule)
-            for pattern in sorted(rule.recipients, key=attrgetter("rank"), reverse=True):
-                if pattern.matches(pattern.key):
-                    self._hosts.setdefault(pattern.key, []).append((rule, pattern.rank))
-                if pattern.matches(below(pattern.key)):
-                    self._below.setdefault(pattern.key, []).append((rule, pattern.rank))
 
     def by(self, host: str, group: str | None) -> Iterator[Ranked]:
         """Yield the rules for a canonical host in a group, each once, with its highest rank."""
         found: dict[Rule, int] = {}
-        # The longer the domain the higher the rank, so that the first rank of a rule counts.
-        for domain in suffixes(host):
-            for rule, rank in (self._hosts if domain == host else self._below).get(domain, ()):
-                found.setdefault(rule, rank)
-        for rule in self._groups.get(group, ()) if group else ():
+        for rule, rank in self._hosts.find(host):
+            found.setdefault(rule, rank)
+        for rule in self._groups.get(group, ()):
             found.setdefault(rule, GROUP)
         yield from found.items()
         for rule in self._anywhere:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
-from policy.rules import ANY, GROUP, SIGN, NamePattern, Reach, Rule
+from policy.rules import ANY, NamePattern, Reach, Rule
 from policy.settings import SETTINGS, Value, stricter
 
 GUARDED = "guarded"
@@ -13,17 +13,6 @@ WHOLE = tuple(key for key in SETTINGS if key not in PER_ATTRIBUTE)
 NOTHING = "nothing"
 Matched = tuple[int, int, int]  # a rule's place, and how specific it is in recipient and query
 Why = Literal["block", "more specific", "later layer", "stricter", "the same"]
-
-
-class Verdict(NamedTuple):
-    """A value, the rule that decided it, and the rules that lost to it."""
-
-    value: Value
-    rule: Rule
-    lost: tuple[Rule, ...] = ()
-
-
-Verdicts = Mapping[str, Verdict]
 
 
 class Claim(NamedTuple):
@@ -35,15 +24,28 @@ class Claim(NamedTuple):
     strictness: float
 
 
+class Verdict(NamedTuple):
+    """A value, the rule that decided it, and what all rules claim that might have."""
+
+    value: Value
+    rule: Rule
+    claims: tuple[Claim, ...] = ()
+
+    @property
+    def lost(self) -> tuple[Rule, ...]:
+        """The rules that lost to the one that decided."""
+        return tuple(claim.rule for claim in self.claims if claim.rule is not self.rule)
+
+
+Verdicts = Mapping[str, Verdict]
 Claims = dict[str, list[Claim]]
 
 
 class Decided(NamedTuple):
-    """A verdict, the claims that no other beats, and the rules of those that one beats."""
+    """A verdict, and those of its claims that no other beats."""
 
     verdict: Verdict
     unbeaten: tuple[Claim, ...]
-    beaten: tuple[Rule, ...]
 
 
 def may(verdicts: Verdicts) -> str:
@@ -54,29 +56,28 @@ def may(verdicts: Verdicts) -> str:
     return str(verdicts["disclose"].value)
 
 
-def decide(claims: Iterable[Claim], before: Decided | None = None) -> Decided:
+def decide(claims: Sequence[Claim], before: Decided | None = None) -> Decided:
     """Return what claims decide, together with those that were compared before.
 
     What these have beaten stays beaten: whatever beats the rule that beat it beats it as well.
     """
-    beaten = () if before is None else before.beaten
-    together = (*claims,) if before is None else (*before.unbeaten, *claims)
+    settled = () if before is None else before.verdict.claims
+    together = (*(() if before is None else before.unbeaten), *claims)
     unbeaten = together
-    for rule, reach, *_ in together:
-        unbeaten = tuple(each for each in unbeaten if not _outranks(rule, reach, each[0], each[1]))
+    for other in together:
+        unbeaten = tuple(claim for claim in unbeaten if not _outranks(other, claim))
     best = max(unbeaten, key=attrgetter("strictness"))  # the first of equals
-    lost = (*beaten, *(each.rule for each in together if each is not best))
-    beaten += tuple(each.rule for each in together if each not in unbeaten)
-    return Decided(Verdict(best.value, best.rule, lost), unbeaten, beaten)
+    return Decided(Verdict(best.value, best.rule, (*settled, *claims)), unbeaten)
 
 
-def _outranks(rule: Rule, own: Reach, other: Rule, its: Reach) -> Why | None:
+def _outranks(one: Claim, other: Claim) -> Why | None:
     """Say why a rule wins whatever its value; None where it does not.
 
     In one file, if it is more specific; over a preset, if it is at least as specific. What beats
     the winner beats the loser too.
     """
-    layer, its_layer = rule.layer, other.layer
+    own, its = one[1], other[1]
+    layer, its_layer = one[0].layer, other[0].layer
     if layer < its_layer or own[0] < its[0] or own[1] < its[1] or own[2] < its[2]:
         return None
     if own != its:
@@ -123,16 +124,9 @@ class Precedence:
                 block = block or (rule if rule.blocks else None)
             if any(key in rule.settings for key in PER_ATTRIBUTE):
                 about.append((rule, each))
-        settings: dict[str, Verdict] = {}
-        for key in WHOLE:
-            always = self._always.get(key)
-            decided = decide(general[key], always) if key in general else always
-            if decided is not None:
-                settings[key] = decided.verdict
+        settings = _joined(WHOLE, self._always, general)
         if block is not None:  # it wins over everything
-            rule, lost = settings[NOTHING].rule, settings[NOTHING].lost
-            others = tuple(each for each in (rule, *lost) if each is not block)
-            settings[NOTHING] = Verdict(value=True, rule=block, lost=others)
+            settings[NOTHING] = settings[NOTHING]._replace(value=True, rule=block)
         return settings, _Attributes(self._attributes, self._ranks, about)
 
 
@@ -162,11 +156,7 @@ class _Attributes(Mapping[str, Verdicts]):
             for (rule, (_, recipient, query)), rank in zip(self._about, ranks, strict=True):
                 if rank is not None:
                     _add(claims, rule, Reach(recipient, rank, query))
-            verdicts = {key: each.verdict for key, each in always.items()}
-            for key in PER_ATTRIBUTE:
-                if key in claims:
-                    verdicts[key] = decide(claims[key], always.get(key)).verdict
-            self._alike[alike] = verdicts
+            self._alike[alike] = _joined(PER_ATTRIBUTE, always, claims)
         self._found[name] = self._alike[alike]
         return self._found[name]
 
@@ -191,23 +181,25 @@ def _ranks(rules: Iterable[Rule], names: Sequence[str]) -> Mapping[Rule, Mapping
     return found
 
 
+def _joined(
+    keys: Iterable[str], always: Mapping[str, Decided], claims: Claims
+) -> dict[str, Verdict]:
+    """Return what is decided when claims join those that always hold."""
+    found = {}
+    for key in keys:
+        decided = always.get(key)
+        if key in claims:
+            decided = decide(claims[key], decided)
+        if decided is not None:
+            found[key] = decided.verdict
+    return found
+
+
 def _add(claims: Claims, rule: Rule, reach: Reach) -> None:
     """Add what a rule claims."""
     for key, value in rule.settings.items():
         claim = Claim(rule, reach, value, SETTINGS[key].strictness(value))
         claims.setdefault(key, []).append(claim)
-
-
-class Place(NamedTuple):
-    """What rules are compared for: a host and its pool, a query, and an attribute if it is of one.
-
-    ``query``: as `policy.rules.spoken` returns it.
-    """
-
-    host: str
-    pool: str
-    query: str
-    attribute: str | None = None
 
 
 class Loss(NamedTuple):
@@ -219,40 +211,15 @@ class Loss(NamedTuple):
     why: Why
 
 
-def losses(key: str, verdict: Verdict, place: Place) -> tuple[Loss, ...]:
-    """Return why each rule lost that has the setting too, in the order of the verdict."""
-    found = []
-    rules = (verdict.rule, *verdict.lost)
-    reaches = {rule: reach for rule in rules if (reach := reach_of(rule, place)) is not None}
-    for rule in verdict.lost:
-        value, winner = rule.settings[key], verdict.rule
-        why: Why | None = None
-        if key == NOTHING and winner.blocks:
-            why = "the same" if rule.blocks else "block"
-        elif rule in reaches:
-            for each, reach in reaches.items():
-                if beaten := _outranks(each, reach, rule, reaches[rule]):
-                    winner, why = each, beaten
-                    break
+def losses(key: str, verdict: Verdict) -> Iterator[Loss]:
+    """Yield why each rule lost that has the setting too, in the order of the verdict."""
+    best_first = sorted(verdict.claims, key=lambda claim: claim.rule is not verdict.rule)
+    for claim in best_first[1:]:
+        reasons = [(each.rule, _outranks(each, claim)) for each in best_first]
+        winner, why = next((each for each in reasons if each[1]), (verdict.rule, None))
+        if key == NOTHING and verdict.rule.blocks:
+            winner, why = verdict.rule, "the same" if claim.rule.blocks else "block"
         if why is None:
-            why = "stricter" if stricter(SETTINGS[key], verdict.value, value) else "the same"
-        found.append(Loss(rule, value, winner, why))
-    return tuple(found)
-
-
-def reach_of(rule: Rule, place: Place) -> Reach | None:
-    """Return how specific a rule is at a place, None where it does not match; whatever the day."""
-    ranks: list[list[int]] = [
-        [each.rank for each in rule.recipients if each.matches(place.host)]
-        + [GROUP for name in rule.groups if place.pool == SIGN + name],
-        [
-            each.rank
-            for each in rule.attributes
-            if place.attribute and each.matches(place.attribute)
-        ],
-        [each.rank for each in rule.queries if each.matches(place.query)],
-    ]
-    listed = (rule.recipients or rule.groups, rule.attributes, rule.queries)
-    if any(part and not found for part, found in zip(listed, ranks, strict=True)):
-        return None
-    return Reach(*(max(found, default=ANY) for found in ranks))
+            ordered = stricter(SETTINGS[key], verdict.value, claim.value)
+            why = "stricter" if ordered else "the same"
+        yield Loss(claim.rule, claim.value, winner, why)

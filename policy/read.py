@@ -5,7 +5,7 @@ import re
 import stat
 import tomllib
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -41,6 +41,7 @@ _TOKEN = re.compile(  # each branch takes all that it has looked at, so that tim
     re.DOTALL,
 )
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 EMPTY_POLICY = Problem(1, "", "the file sets nothing", 'write preset = "balanced" into it')
 _NEVER = frozen({"disclose": "never"})
 Check = Callable[[Path, os.stat_result], None]
@@ -119,7 +120,14 @@ def with_typo_guard(policy: Policy, names: Sequence[str]) -> Policy:
     ``names``: the attributes of the model that decides.
     Source: policy/FORMAT.md, "Attributes".
     """
-    more = tuple(kept for rule in policy.rules for kept in _keeping(rule, policy, names))
+    more = []
+    for rule in policy.rules:
+        for pattern in rule.attributes:
+            meant = near(pattern, names)
+            if meant is not None and keeps(rule, policy):
+                name = f"{shown(pattern.text)}, which nearly names {meant}"
+                kept = (NamePattern.parse(meant),)
+                more.append(replace(rule, name=name, settings=_NEVER, attributes=kept))
     return replace(policy, rules=(*policy.rules, *more)) if more else policy
 
 
@@ -129,7 +137,9 @@ def keeps(rule: Rule, policy: Policy) -> bool:
     Not where the rule would only have opened something, nor where the file serves several models:
     then a name may be that of another.
     """
-    if rule.layer is not Layer.FILE or not all(_whole(each) for each in policy.rules):
+    if rule.layer is not Layer.FILE:
+        return False
+    if any("model" in each.settings and not each.lasting for each in policy.rules):
         return False
     own = rule.settings
     stricter = own.get("disclose") in {"never", "ask"}
@@ -144,20 +154,6 @@ def near(pattern: NamePattern, names: Sequence[str]) -> str | None:
 
 
 closest = lru_cache(1 << 13)(nearest)  # which takes a tenth of a millisecond, for each rule
-
-
-def _keeping(rule: Rule, policy: Policy, names: Sequence[str]) -> Iterator[Rule]:
-    """Yield the rules that keep what a rule nearly names, where and for whom it would."""
-    for pattern in rule.attributes:
-        meant = near(pattern, names)
-        if meant is not None and keeps(rule, policy):
-            name = f"{shown(pattern.text)}, which nearly names {meant}"
-            yield replace(rule, name=name, settings=_NEVER, attributes=(NamePattern.parse(meant),))
-
-
-def _whole(rule: Rule) -> bool:
-    """Say whether a rule chooses no model, or does so for every request."""
-    return "model" not in rule.settings or rule.lasting
 
 
 class Opened(NamedTuple):
@@ -186,17 +182,14 @@ def opened(path: Path, check: Check | None = None) -> Opened:
     """
     try:
         # Without O_NONBLOCK, opening a pipe waits for somebody to write to it.
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        descriptor = os.open(path, flags)
-        try:
-            with open(descriptor, "rb", closefd=False) as file:
-                status = os.fstat(descriptor)
-                _check(path, status)
-                if check is not None:
-                    check(path, status)
-                data = file.read(4 * LARGEST + 1)
-        finally:
-            os.close(descriptor)
+        with open(path, "rb", opener=lambda name, _: os.open(name, FLAGS)) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                what = f"{path} cannot be read: it is not a regular file"
+                raise UsageError(what, "name a policy file")
+            if check is not None:
+                check(path, status)
+            data = file.read(4 * LARGEST + 1)
         mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
         return Opened(data.removeprefix(mark).decode(), status, mark)
     except OSError as error:
@@ -205,13 +198,6 @@ def opened(path: Path, check: Check | None = None) -> Opened:
         line = data[: error.start].count(b"\n") + 1
         hint = "save the file as UTF-8"
         raise UsageError(f"{path} is not UTF-8 text, line {line}", hint) from None
-
-
-def _check(path: Path, status: os.stat_result) -> None:
-    """Raise UsageError if what was opened is not to be read as a policy."""
-    if not stat.S_ISREG(status.st_mode):
-        what = f"{path} cannot be read: it is not a regular file"
-        raise UsageError(what, "name a policy file")
 
 
 @cache

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from agent.errors import UsageError
-from policy.hosts import LOCAL, HostPattern, site_of, suffixes
+from policy.hosts import LOCAL, HostIndex, HostPattern, site_of
 from policy.settings import DEFAULTS, DaemonSettings, Value
 
 EXACT = 1 << 20  # more specific than any pattern
@@ -24,7 +24,11 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3021-\u312f\u31a0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-_SPOKEN = {ord(each): " " for each in "_-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"}
+_SPOKEN = {
+    **dict.fromkeys(map(ord, "_-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"), " "),
+    **dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u2032`"), "'"),
+    **dict.fromkeys((0x034F, *range(0xFE00, 0xFE10)), ""),  # joiners, variants: unseen
+}
 Path = tuple[str | int, ...]
 ANY = 0  # the rank of a part that a rule leaves out
 GROUP = 1  # the rank of a group: below that of any domain
@@ -71,12 +75,6 @@ class NamePattern:
     def covers(self, other: "NamePattern") -> bool:
         """Say whether this matches whatever the other matches."""
         return fnmatchcase(other.text, self.text)  # a * of the other fits under a * only
-
-
-_SPOKEN |= dict.fromkeys((0x034F, *range(0xFE00, 0xFE10)), "")  # joiners, variants: unseen
-
-
-_SPOKEN |= {ord(each): "'" for each in "\u2018\u2019\u02bc\u2032`"}
 
 
 def normal(text: str) -> str:
@@ -130,9 +128,10 @@ class Words:
             raise UsageError(what, "write fewer words, or several patterns")
         if not any(each.isalnum() for each in words):
             raise UsageError(f"{words!r} has no letter and no digit", "write words of a query")
-        if not _ends_words(words):
+        around = zip(f" {words}", words, f"{words[1:]} ", strict=False)
+        if any(star == "*" and (not _is_word(one) or _is_word(two)) for one, star, two in around):
             hint = "write * only for the rest of a word, as in pregnan*"
-            raise UsageError(f"{words!r} has * where it is the rest of no word", hint)
+            raise UsageError(f"{words!r} has a * that does not end a word", hint)
         return cls(words, tuple(words.split("*")))
 
     @property
@@ -171,12 +170,6 @@ class Words:
                 return False
             at += len(piece)
         return not _joined(query, at)
-
-
-def _ends_words(words: str) -> bool:
-    """Say whether every ``*`` stands where a word ends."""
-    around = zip(f" {words}", words, f"{words[1:]} ", strict=False)
-    return all(_is_word(one) and not _is_word(two) for one, star, two in around if star == "*")
 
 
 def _joined(text: str, at: int) -> bool:
@@ -267,6 +260,18 @@ class Rule:
         """Whether it is a query block, which wins over everything."""
         return bool(self.queries) and self.settings.get("nothing") is True
 
+    def matches(self, host: str, pool: str, query: str, attribute: str | None = None) -> bool:
+        """Say whether it is for a host and its pool, a spoken query and an attribute; any day."""
+        named = any(pool == SIGN + name for name in self.groups)
+        return (
+            (self.anywhere or named or any(each.matches(host) for each in self.recipients))
+            and (not self.queries or any(each.matches(query) for each in self.queries))
+            and (
+                not self.attributes
+                or any(each.matches(attribute or "") for each in self.attributes)
+            )
+        )
+
     def is_over(self, today: date) -> bool:
         """Say whether its last day has passed."""
         return self.expires is not None and self.expires < today
@@ -308,24 +313,17 @@ class Pools:
 
     def __init__(self, groups: Groups) -> None:
         """Take the groups, which have no recipient in common."""
-        self._members: dict[str, list[tuple[HostPattern, str]]] = {}
-        for name, members in groups.items():
-            for member in members:
-                self._members.setdefault(member.key, []).append((member, name))
+        self._members = HostIndex((each, name) for name, its in groups.items() for each in its)
 
     def of(self, host: str) -> str:
         """Return who remembers what a host is told: ``@`` and its group, or its domain."""
         site = site_of(host)
-        group = self.group(site) if self._members else None
+        group = self.group(site)
         return site if group is None else SIGN + group
 
     def group(self, host: str) -> str | None:
         """Return the group that a host belongs to, whoever registered it."""
-        for domain in suffixes(host):
-            for member, name in self._members.get(domain, ()):
-                if member.matches(host):
-                    return name
-        return None
+        return next((name for name, _ in self._members.find(host)), None)
 
 
 def is_group(recipient: str) -> bool:

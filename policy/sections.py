@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
 from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -26,8 +26,6 @@ PER_CENT = 100
 HUGE = 4000  # bits: Python refuses to write larger numbers in decimal
 CONDITIONS = ("recipient", "attribute", "query", "name", "expires")
 TOP = "a table goes on until the next [header]: move it to the top of the file"
-_PUBLIC_KEY = re.compile(r"ed25519:[0-9a-f]{64}")
-_GROUP_NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 Parsed = TypeVar("Parsed")
 Kind = Callable[["Reader", Path, Any], Any]  # reads what stands at a path; None if it is wrong
@@ -67,10 +65,14 @@ class Reader:
         if len(self._found) < MOST_FOUND:
             self._found.append((path, what, hint))
 
+    def unknown(self, path: Path, kind: str, name: str, names: Iterable[str]) -> None:
+        """Note a name that is none of these."""
+        if len(self._found) < MOST_FOUND:  # looking for the nearest takes time
+            error = UsageError.unknown(kind, name, names)
+            self.add(path, error.what, error.hint)
+
     def attempt(self, path: Path, parse: Callable[[Any], Parsed], given: object) -> Parsed | None:
         """Return what ``parse`` makes of a value; None, with its UsageError noted, if it fails."""
-        if len(self._found) == MOST_FOUND:  # looking for the nearest name takes time
-            return None
         try:
             return parse(given)
         except UsageError as error:
@@ -97,8 +99,11 @@ class Reader:
             place = (*path, key)
             if key in kinds:
                 values[key] = kinds[key](self, place, value)
+            elif key in TOP_KINDS or key in DAEMON:
+                hint = "move it under [daemon]" if key in DAEMON else TOP
+                self.add(place, f"{key!r} does not belong here", hint)
             else:
-                self.attempt(place, partial(_refuse_key, kinds), key)
+                self.unknown(place, "key", key, kinds)
         return values
 
     def entry(
@@ -180,14 +185,6 @@ def _way_out(of: Setting, given: object) -> str:
     return f"write {of.key} = {of.demand}" if of.key == "search" else f"{of.key} is {of.demand}"
 
 
-def _refuse_key(kinds: Mapping[str, Kind], key: str) -> NoReturn:
-    """Raise UsageError for a key that is none of these."""
-    if key in TOP_KINDS or key in DAEMON:
-        hint = "move it under [daemon]" if key in DAEMON else TOP
-        raise UsageError(f"{key!r} does not belong here", hint)
-    raise UsageError.unknown("key", key, kinds)
-
-
 def _texts(given: object) -> list[str]:
     listed = given if isinstance(given, list) else [given]
     words = [each for each in listed if isinstance(each, str)]
@@ -197,58 +194,6 @@ def _texts(given: object) -> list[str]:
     if given == []:
         what = "the list is empty"
     raise UsageError(what, 'write "one" or ["one", "another"], or leave it out')
-
-
-def _day(given: object) -> date:
-    if isinstance(given, date) and not isinstance(given, datetime):
-        return given
-    raise UsageError(f"{shown(given)} is not a date", "write it as 2027-03-01, without quotes")
-
-
-def _rule_name(given: object) -> str:
-    if isinstance(given, str) and 0 < len(given.strip()) <= LONGEST_NAME and given.isprintable():
-        return given
-    hint = f"a name is one line of up to {LONGEST_NAME} characters"
-    raise UsageError(f"{shown(given)} is not a name", hint)
-
-
-def _group_name(given: str) -> str:
-    if _GROUP_NAME.fullmatch(given) and given != LOCAL:
-        return given
-    hint = "a name has small letters, digits, _ and -, and is not localhost"
-    raise UsageError(f"{shown(given)} is not a group name", hint)
-
-
-def _public_key(given: str) -> str:
-    if _PUBLIC_KEY.fullmatch(given):
-        return given
-    hint = "`reticent model verify` prints it: ed25519: and 64 hexadecimal digits"
-    raise UsageError(f"{shown(given)} is not a public key", hint)
-
-
-def _format(given: object) -> int:
-    if given == FORMAT and isinstance(given, int) and not isinstance(given, bool):
-        return FORMAT
-    what = f"format {shown(given)} is not one that this version reads"
-    raise UsageError(what, f"write format = {FORMAT}, or use a newer version of reticent")
-
-
-def _preset_name(given: object) -> str:
-    if not isinstance(given, str):
-        hint = f"write one of {', '.join(PRESETS)} in quotes"
-        raise UsageError(f"{shown(given)} is not a preset", hint)
-    if given not in PRESETS:
-        raise UsageError.unknown("preset", given, PRESETS)
-    return given
-
-
-def _recipient(groups: Groups, given: str) -> HostPattern | str:
-    """Return the pattern of a host, or the name of a group."""
-    if not is_group(given):
-        return HostPattern.parse(given)
-    if given not in groups:
-        raise UsageError.unknown("group", given, groups)
-    return given
 
 
 def _check_search(recipients: Sequence[HostPattern], search: str) -> None:
@@ -274,7 +219,7 @@ def _groups(reader: Reader, path: Path, given: object) -> None:
     named, above = dict[str, str](), dict[str, str]()  # the first group that has, or has below it
     for name, members in reader.mapping(path, given).items():
         place = (*path, name)
-        reader.attempt(place, _group_name, name)
+        reader.attempt(place, _GROUP_NAME, name)
         groups[name] = reader.each(place, members, _member)
         shared: dict[str, HostPattern] = {}
         for member in groups[name]:
@@ -354,12 +299,25 @@ def _preset(reader: Reader, path: Path, given: object) -> str | None:
     """Return the name of the preset to start from."""
     if reader.layer is Layer.PRESET:
         reader.add(path, "a preset cannot start from another one", "leave it out")
-        return None
-    return reader.attempt(path, _preset_name, given)
+    elif not isinstance(given, str):
+        hint = f"write one of {', '.join(PRESETS)} in quotes"
+        reader.add(path, f"{shown(given)} is not a preset", hint)
+    elif given in PRESETS:
+        return given
+    else:
+        reader.unknown(path, "preset", given, PRESETS)
+    return None
 
 
 def _recipients(reader: Reader, path: Path, given: object) -> tuple[HostPattern | str, ...]:
-    return reader.each(path, given, partial(_recipient, reader.groups))
+    """Return the patterns of hosts, and the names of groups."""
+    listed = reader.each(
+        path, given, lambda each: each if is_group(each) else HostPattern.parse(each)
+    )
+    for name in listed:
+        if isinstance(name, str) and name not in reader.groups:
+            reader.unknown(path, "group", name, reader.groups)
+    return listed
 
 
 def _one(parse: Callable[[Any], object]) -> Kind:
@@ -370,26 +328,62 @@ def _some(parse: Callable[[str], object]) -> Kind:
     return lambda reader, path, given: reader.each(path, given, parse)
 
 
+def _fitting(fits: Callable[[Any], object], what: str, hint: str) -> Callable[[Any], Any]:
+    """Return what reads a value as it is; its UsageError where this does not fit."""
+
+    def parse(given: object) -> object:
+        if not fits(given):
+            raise UsageError(f"{shown(given)} is not {what}", hint)
+        return given
+
+    return parse
+
+
 def _settings(table: Mapping[str, Setting], *about: str) -> dict[str, Kind]:
     """Return how to read the settings of a table that are about one of these."""
     return {key: _one(partial(fitting, each)) for key, each in table.items() if each.about in about}
 
 
+_NAME = _fitting(
+    lambda given: (
+        isinstance(given, str) and 0 < len(given.strip()) <= LONGEST_NAME and given.isprintable()
+    ),
+    "a name",
+    f"a name is one line of up to {LONGEST_NAME} characters",
+)
+_GROUP_NAME = _fitting(
+    lambda given: re.fullmatch("[a-z][a-z0-9_-]*", given) and given != LOCAL,
+    "a group name",
+    "a name has small letters, digits, _ and -, and is not localhost",
+)
+_DAY = _fitting(
+    lambda given: type(given) is date, "a date", "write it as 2027-03-01, without quotes"
+)
+_PUBLIC_KEY = _fitting(
+    lambda given: re.fullmatch("ed25519:[0-9a-f]{64}", given),
+    "a public key",
+    "`reticent model verify` prints it: ed25519: and 64 hexadecimal digits",
+)
+_FORMAT = _fitting(
+    lambda given: type(given) is int and given == FORMAT,
+    "a format that this version reads",
+    f"write format = {FORMAT}, or use a newer version of reticent",
+)
 SETTING_KINDS = _settings(SETTINGS, "attribute", "request", "recipient")
 DAEMON_KINDS = _settings(DAEMON, "daemon")
-ATTRIBUTE_KINDS = {**_settings(SETTINGS, "attribute"), "expires": _one(_day)}
+ATTRIBUTE_KINDS = {**_settings(SETTINGS, "attribute"), "expires": _one(_DAY)}
 RULE_KINDS: dict[str, Kind] = {
     "recipient": _recipients,
     "attribute": _some(NamePattern.parse),
     "query": _some(Words.parse),
-    "name": _one(_rule_name),
-    "expires": _one(_day),
+    "name": _one(_NAME),
+    "expires": _one(_DAY),
     **SETTING_KINDS,
 }
 TOP_KINDS: dict[str, Kind] = {
-    "format": _one(_format),
+    "format": _one(_FORMAT),
     "preset": _preset,
-    "trusted_keys": _some(_public_key),
+    "trusted_keys": _some(_PUBLIC_KEY),
     "attributes": _attributes,
     "groups": _groups,
     "queries": _queries,

@@ -45,21 +45,23 @@ Address = Annotated[
         " such as 'https://search.example/find?q={query}'",
     ),
 ]
-UNORDERED, LARGER, SMALLER = 0, 1, -1  # which values are stricter; of choices, the later are larger
+LARGER, SMALLER = 1, -1  # which values are stricter; of choices, the later are larger
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One setting: its key, the type and the range of its value, and what it is about.
 
-    ``means``: what it does, in a line; ``order``: which values are stricter.
+    ``order``: which values are stricter; ``default``: None where there is none, and where
+    `DaemonSettings` has it; ``means``: what it does, in a line.
     """
 
     key: str
     kind: Any
     about: About
+    order: int | None
+    default: Value | None
     means: str
-    order: int = UNORDERED
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -85,71 +87,34 @@ class Setting:
         return self.order * float(self.choices.index(str(value)) if self.choices else value)
 
 
-def _by_key(*table: Setting) -> Mapping[str, Setting]:
-    return MappingProxyType({each.key: each for each in table})
+def _by_key(*rows: tuple[str, Any, About, int | None, Value | None, str]) -> Mapping[str, Setting]:
+    return MappingProxyType({row[0]: Setting(*row) for row in rows})
 
 
 SETTINGS = _by_key(
-    Setting("disclose", Disclose, "attribute", "Whether an attribute may be sent.", LARGER),
-    Setting(
-        "sensitivity", FromZero, "attribute", "Bits an attribute must help to be sent.", LARGER
-    ),
-    Setting(
-        "guard",
-        FromZero,
-        "attribute",
-        "Above 0: never sent; a bit revealed costs this many.",
-        LARGER,
-    ),
-    Setting(
-        "lambda", FromZero, "request", "The price of certain recognition, in bits of help.", LARGER
-    ),
-    Setting("cost", Metric, "request", "How the risk of being recognised is measured."),
-    Setting("cost_k", Count, "request", "The k of the cost k-anonymity.", LARGER),
-    Setting("mode", Mode, "request", "Decide for each query, once for all, or by a plan."),
-    Setting("algorithm", Algorithm, "request", "How to search for the best set."),
-    Setting("k", Count, "request", "How many people must still look like you.", LARGER),
-    Setting("violations", Share, "request", "The share of people for whom k may fail.", SMALLER),
-    Setting("risk", Risk, "request", "The highest chance that one guess finds you.", SMALLER),
-    Setting("attributes_per_request", Whole, "request", "The most facts in one answer.", SMALLER),
-    Setting(
-        "new_facts_per_week", Whole, "recipient", "The most new facts within seven days.", SMALLER
-    ),
-    Setting(
-        "page_requests_per_minute",
-        Whole,
-        "recipient",
-        "Requests of pages decided per minute.",
-        SMALLER,
-    ),
-    Setting("protect", Protect, "request", "For whom k and risk hold."),
-    Setting("nothing", Switch, "request", "Whether the answer is always empty.", LARGER),
-    Setting(
-        "unknown_queries",
-        Unknown,
-        "recipient",
-        "What to send with a query unknown to the model.",
-        LARGER,
-    ),
-    Setting("memory", Memory, "recipient", "Whether a recipient keeps what it learns.", LARGER),
-    Setting("model", Name, "request", "Which model decides."),
-    Setting("search", Address, "recipient", "Where browsers find the words of a search."),
+    ("disclose", Disclose, "attribute", LARGER, "auto", "Whether an attribute may be sent."),
+    ("sensitivity", FromZero, "attribute", LARGER, None, "Bits an attribute must help to be sent."),
+    ("guard", FromZero, "attribute", LARGER, None, "Above 0: never sent, and costly to reveal."),
+    ("lambda", FromZero, "request", LARGER, 5.12, "The price of certain recognition, in bits."),
+    ("cost", Metric, "request", None, "maxprob", "How being recognised is measured."),
+    ("cost_k", Count, "request", LARGER, 100, "The k of the cost k-anonymity."),
+    ("mode", Mode, "request", None, "dynamic", "Decide for each query, once, or by a plan."),
+    ("algorithm", Algorithm, "request", None, "lls", "How to search for the best set."),
+    ("k", Count, "request", LARGER, None, "How many people must still look like you."),
+    ("violations", Share, "request", SMALLER, 0.0, "The share of people for whom k may fail."),
+    ("risk", Risk, "request", SMALLER, None, "The highest chance that one guess finds you."),
+    ("attributes_per_request", Whole, "request", SMALLER, None, "The most facts in one answer."),
+    ("new_facts_per_week", Whole, "recipient", SMALLER, None, "The most new facts in seven days."),
+    ("page_requests_per_minute", Whole, "recipient", SMALLER, 30, "The most requests of pages."),
+    ("protect", Protect, "request", None, "everyone", "For whom k and risk hold."),
+    ("nothing", Switch, "request", LARGER, False, "Whether the answer is always empty."),
+    ("unknown_queries", Unknown, "recipient", LARGER, "nothing", "What an unknown query carries."),
+    ("memory", Memory, "recipient", LARGER, "remembers", "Whether it keeps what it learns."),
+    ("model", Name, "request", None, None, "Which model decides."),
+    ("search", Address, "recipient", None, None, "Where browsers find a search."),
 )
 DEFAULTS: Mapping[str, Value] = MappingProxyType(
-    {
-        "disclose": "auto",
-        "lambda": 5.12,
-        "cost": "maxprob",
-        "cost_k": 100,
-        "mode": "dynamic",
-        "algorithm": "lls",
-        "violations": 0.0,
-        "page_requests_per_minute": 30,
-        "protect": "everyone",
-        "nothing": False,
-        "unknown_queries": "nothing",
-        "memory": "remembers",
-    }
+    {key: each.default for key, each in SETTINGS.items() if each.default is not None}
 )
 
 
@@ -173,9 +138,7 @@ class DaemonSettings:
 
 
 DAEMON = _by_key(
-    Setting(
-        "lock_after_minutes", Minutes, "daemon", "Minutes until an idle vault locks; 0 means 480."
-    ),
-    Setting("prompts_per_hour", Whole, "daemon", "How often per hour you are asked."),
-    Setting("clicks", Switch, "daemon", "Whether browsers tell which results you visit."),
+    ("lock_after_minutes", Minutes, "daemon", None, None, "When an idle vault locks; 0 means 480."),
+    ("prompts_per_hour", Whole, "daemon", None, None, "How often per hour you are asked."),
+    ("clicks", Switch, "daemon", None, None, "Whether browsers tell which results you visit."),
 )

@@ -22,7 +22,7 @@ from agent.cli.printing import Column, facts, page, paragraph, table
 from agent.words.titles import Titles, titled
 from policy.hosts import ANYBODY
 from policy.match import Rulebook, Ruling
-from policy.precedence import GUARDED, Place, Verdict, Verdicts, losses, may, reach_of
+from policy.precedence import GUARDED, Verdict, Verdicts, losses, may
 from policy.rules import SIGN, Layer, Policy, Rule, spoken
 from policy.settings import SETTINGS, DaemonSettings, Value
 from policy.toml_scan import line_of, lines_of
@@ -95,13 +95,9 @@ class View:
     titles: Titles
     origins: Origins
 
-    def place(self, attribute: str | None = None) -> Place:
-        """Return what its rules are compared for."""
-        return Place(self.ruling.host, self.ruling.pool, spoken(self.query), attribute)
-
     def reaches(self, rule: Rule, attribute: str | None = None) -> bool:
         """Say whether a rule is for this recipient and query, and the attribute if one is named."""
-        return reach_of(rule, self.place(attribute)) is not None
+        return rule.matches(self.ruling.host, self.ruling.pool, spoken(self.query), attribute)
 
     @property
     def pool(self) -> str:
@@ -142,7 +138,7 @@ class View:
         """Return a value, and the rule that it is from, in JSON's types."""
         return {"value": verdict.value, **self.origins.record(verdict.rule, key)}
 
-    def decided(self, key: str, verdict: Verdict, attribute: str | None = None) -> dict[str, Any]:
+    def decided(self, key: str, verdict: Verdict) -> dict[str, Any]:
         """Return the same, with why each other rule lost."""
         lost = [
             {
@@ -151,7 +147,7 @@ class View:
                 "because": loss.why,
                 "to": loss.winner.name,
             }
-            for loss in losses(key, verdict, self.place(attribute))
+            for loss in losses(key, verdict)
         ]
         return {**self.value(key, verdict), "lost": lost}
 
@@ -202,7 +198,7 @@ def explain(recipient: str, query: str, file: Path, model: Path | None) -> Answe
         "matching": [view.record(each) for each in matching],
         "settings": {key: view.decided(key, each) for key, each in ruling.settings.items()},
         "attributes": {
-            name: {key: view.decided(key, each, name) for key, each in verdicts.items()}
+            name: {key: view.decided(key, each) for key, each in verdicts.items()}
             for name, verdicts in ruling.attributes.items()
         },
     }
@@ -240,15 +236,15 @@ def explained(view: View, matching: list[Rule]) -> str:
         *(["Settings of the request", table(DECIDED, rows)] if rows else []),
         paragraph(f"By default: {default}.") if default else "",
         "Attributes",
-        view.attributes("by", lambda name, key, each: because(view, key, each, name)),
+        view.attributes("by", lambda _, key, each: because(view, key, each)),
         *(["Rules of the file that match", table(RULE, rules)] if rules else []),
     )
 
 
-def because(view: View, key: str, verdict: Verdict, attribute: str | None = None) -> str:
+def because(view: View, key: str, verdict: Verdict) -> str:
     """Return the rule that decided, and which others lost and why; defaults are left out."""
     grouped: dict[str, dict[str, None]] = defaultdict(dict)
-    for loss in losses(key, verdict, view.place(attribute)):
+    for loss in losses(key, verdict):
         if loss.rule.layer is not Layer.DEFAULTS:
             why = WHY[loss.why]
             if loss.winner is not verdict.rule:

@@ -135,9 +135,9 @@ NO_PATTERN = {
     "path": ("books.example/path",),
     "user": ("me@books.example",),
     "ends with a dot": ("books.example.",),
-    r"has \*": ("*", "books.*", "*books.example", "*.*.example"),
+    r"has a \*": ("*", "books.*", "*books.example", "*.*.example"),
     "empty": ("*.", ""),
-    "nothing is below": (
+    "no host is below": (
         *("*.192.0.2.7", "*.2001:db8::1", "*.localhost"),
         "*." + ".".join(["a" * 62] * 3 + ["a" * 63]),
     ),

@@ -3,7 +3,7 @@
 from hypothesis import given
 
 from policy.match import Rulebook
-from policy.precedence import Place, losses, reach_of
+from policy.precedence import losses
 from policy.read import preset, read
 from policy.rules import spoken
 from policy.settings import SETTINGS, stricter
@@ -14,20 +14,15 @@ from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, re
 def test_every_loss_has_a_reason_that_holds(document: Document, asked: Asked) -> None:
     """Of what has two values, at the place where one of them decided."""
     ruling = Rulebook(read(rendered(document), "test", preset), NAMES).match(*asked)
-    place = Place(ruling.host, ruling.pool, spoken(asked.query))
-    places = {place: ruling.settings}
-    for name, each in ruling.attributes.items():
-        places[place._replace(attribute=name)] = each
-    for here, key in [(here, key) for here, verdicts in places.items() for key in verdicts]:
-        verdict = places[here][key]
-        assert reach_of(verdict.rule, here) is not None
-        found = losses(key, verdict, here)
-        assert tuple(loss.rule for loss in found) == verdict.lost
-        for loss in found:
+    found = [*ruling.settings.items()]
+    found += [pair for verdicts in ruling.attributes.values() for pair in verdicts.items()]
+    for key, verdict in found:
+        reaches = {claim.rule: claim.reach for claim in verdict.claims}
+        lost = [*losses(key, verdict)]
+        assert {loss.rule for loss in lost} == {*verdict.lost} == reaches.keys() - {verdict.rule}
+        for loss in lost:
             assert loss.value == loss.rule.settings[key]
-            own, its = reach_of(loss.winner, here), reach_of(loss.rule, here)
-            assert own is not None
-            assert its is not None
+            own, its = reaches[loss.winner], reaches[loss.rule]
             match loss.why:
                 case "block":
                     assert verdict.rule.blocks
@@ -47,14 +42,12 @@ def test_a_rule_that_decides_or_loses_matches(document: Document, asked: Asked) 
     """And one that does neither, though it sets something of the request, does not."""
     policy = read(rendered(document), "test", preset)
     ruling = Rulebook(policy, ()).match(*asked)
-    place = Place(ruling.host, ruling.pool, spoken(asked.query))
-    holding = {
-        rule for verdict in ruling.settings.values() for rule in (verdict.rule, *verdict.lost)
-    }
+    holding = {claim.rule for verdict in ruling.settings.values() for claim in verdict.claims}
     for rule in policy.rules:
         if rule.expires is None or rule.expires >= asked.today:
             whole = any(SETTINGS[key].about != "attribute" for key in rule.settings)
-            assert (rule in holding) == (whole and reach_of(rule, place) is not None)
+            meant = rule.matches(ruling.host, ruling.pool, spoken(asked.query))
+            assert (rule in holding) == (whole and meant)
 
 
 def test_a_rule_that_lost_to_one_that_lost() -> None:
@@ -66,8 +59,7 @@ def test_a_rule_that_lost_to_one_that_lost() -> None:
     )
     ruling = Rulebook(read(text, "test", preset), NAMES).match("shop.example", "flu shot", TODAY)
     verdict = ruling.settings["lambda"]
-    place = Place(ruling.host, ruling.pool, "flu shot")
-    found = {each.rule.name: each for each in losses("lambda", verdict, place)}
+    found = {each.rule.name: each for each in losses("lambda", verdict)}
     assert verdict.rule.name == "words"
     assert (found["wide"].winner.name, found["wide"].why) == ("both", "more specific")
     assert found["both"].why == "stricter"
