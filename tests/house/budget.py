@@ -54,8 +54,8 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 415),
-    "lines of tests": (42_000, 64_418),
+    "private functions with one caller": (250, 400),
+    "lines of tests": (42_000, 64_416),
 }
 STANDING = {
     "agent": Size(407, 4),
@@ -68,7 +68,7 @@ STANDING = {
     "agent/tui": Size(4_441, 28),
     "agent/vault": Size(2_585, 15),
     "agent/wire": Size(1_043, 11),
-    "policy": Size(2_297, 14),
+    "policy": Size(2_224, 14),
     "agent/build": Size(1_066, 13),
     "agent/words": Size(692, 6),
 }
