@@ -5,8 +5,42 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
 from agent.errors import UsageError
-from agent.wire import decide, policy, records, state, what_if
 from agent.wire.base import LATEST_ENTRIES, LONGEST_HOST, LONGEST_NAME, MOST_ENTRIES, Done
+from agent.wire.decide import (
+    Allow,
+    Allowed,
+    Answer,
+    Ask,
+    Clicked,
+    Explained,
+    Offer,
+    Refuse,
+    RelayAnswer,
+    Relayed,
+)
+from agent.wire.policy import (
+    AttributeStatus,
+    Edited,
+    Override,
+    PolicyEdit,
+    Review,
+    Ruled,
+    RulesStatus,
+    Undone,
+    Verdict,
+)
+from agent.wire.records import (
+    Changed,
+    Entry,
+    Forget,
+    Handled,
+    Held,
+    Profile,
+    ProfileChange,
+    Recipient,
+)
+from agent.wire.state import Event, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
+from agent.wire.what_if import Calibrate, Calibrated, CurveAsk, TradeOffs, Weighed, WhatIf
 
 Door = Literal["control", "query"]
 CONTROL: Door = "control"
@@ -49,17 +83,9 @@ class Route(NamedTuple):
 
 
 _ID = Parameter("id", "path", int, "of the review", 0, _BIGGEST)
-
-
 _TO = Parameter("recipient", "query", str, "only this recipient, and its pool", 1, LONGEST_HOST)
-
-
 _AFTER = Parameter("after", "query", int, "only greater numbers", 0, _BIGGEST)
-
-
 _MOST = Parameter("limit", "query", int, _LIMIT, 1, MOST_ENTRIES)
-
-
 _WHOM = Parameter("recipient", "path", str, "a host, or @ and a group", 1, LONGEST_HOST)
 _FOR = Parameter("recipient", "query", str, "for this recipient", 1, LONGEST_HOST)
 _NAME = Parameter("name", "path", str, "of the model", 1, LONGEST_NAME)
@@ -73,170 +99,95 @@ def _route(
     *parameters: Parameter,
     doors: tuple[Door, ...] = (CONTROL,),
 ) -> Route:
-    """Return a route; ``call``: its name, method and path."""
+    """Return a route; ``call``: its name, method and path below /v1."""
     name, method, path = call.replace(":", "").split(" ")
-    return Route(name, method, path, doors, takes, gives, means, parameters)
+    return Route(name, method, f"/v1{path}", doors, takes, gives, means, parameters)
 
 
 ROUTES = (
-    _route("status: GET /v1/status", None, state.Status, "How the daemon is."),
-    _route("locked: GET /v1/status", None, state.Locked, "Whether it is locked.", doors=(QUERY,)),
-    _route("unlock: POST /v1/unlock", state.Unlock, state.Status, "Open the vault."),
-    _route("lock: POST /v1/lock", None, state.Status, "Close the vault."),
+    _route("status: GET /status", None, Status, "How the daemon is."),
+    _route("locked: GET /status", None, Locked, "Whether it is locked.", doors=(QUERY,)),
+    _route("unlock: POST /unlock", Unlock, Status, "Open the vault."),
+    _route("lock: POST /lock", None, Status, "Close the vault."),
     _route(
-        "decide: POST /v1/decide",
-        decide.Ask,
-        decide.Answer,
+        "decide: POST /decide",
+        Ask,
+        Answer,
         "Decide what one request carries, and record it before the answer leaves.",
         doors=BOTH,
     ),
+    _route("explain: POST /explain", Ask, Explained, "Say what would be decided, and why."),
     _route(
-        "explain: POST /v1/explain",
-        decide.Ask,
-        decide.Explained,
-        "Say what would be decided, and why.",
-    ),
-    _route(
-        "requests: GET /v1/requests",
+        "requests: GET /requests",
         None,
-        list[records.Handled],
+        list[Handled],
         "The latest requests, oldest first, also those that carried nothing.",
         _TO,
         _MOST,
     ),
     _route(
-        "whatif: POST /v1/whatif",
-        what_if.WhatIf,
-        what_if.Weighed,
-        "Weigh another set of attributes for a request.",
+        "whatif: POST /whatif", WhatIf, Weighed, "Weigh another set of attributes for a request."
+    ),
+    _route("curve: POST /curve", CurveAsk, TradeOffs, "What would leave at every trade-off."),
+    _route("reviews: GET /reviews", None, list[Review], "What waits for the user's word."),
+    _route("verdict: POST /reviews/{id}", Verdict, Ruled, "Approve or deny what waits.", _ID),
+    _route("dismiss: DELETE /reviews/{id}", None, Done, "Drop a review without a verdict.", _ID),
+    _route("override: POST /overrides", Override, Ruled, "Say whether attributes may leave."),
+    _route("undo: POST /undo", None, Undone, "Undo the user's last word."),
+    _route(
+        "ledger: GET /ledger", None, list[Entry], "Disclosures, oldest first.", _TO, _AFTER, _MOST
+    ),
+    _route("knowledge: GET /knowledge/{recipient}", None, Held, "What a recipient holds.", _WHOM),
+    _route(
+        "recipients: GET /recipients", None, list[Recipient], "Who was sent anything, latest first."
     ),
     _route(
-        "curve: POST /v1/curve",
-        what_if.CurveAsk,
-        what_if.TradeOffs,
-        "What would leave at every trade-off.",
+        "forget: POST /forget", Forget, Done, "State that a recipient has forgotten everything."
+    ),
+    _route("profile: GET /profile", None, Profile, "The user's values."),
+    _route(
+        "change_profile: POST /profile", ProfileChange, Changed, "Set or unset values, all or none."
     ),
     _route(
-        "reviews: GET /v1/reviews", None, list[policy.Review], "What waits for the user's word."
-    ),
-    _route(
-        "verdict: POST /v1/reviews/{id}",
-        policy.Verdict,
-        policy.Ruled,
-        "Approve or deny what waits.",
-        _ID,
-    ),
-    _route(
-        "dismiss: DELETE /v1/reviews/{id}",
+        "attributes: GET /attributes",
         None,
-        Done,
-        "Take a review off the list without a verdict.",
-        _ID,
-    ),
-    _route(
-        "override: POST /v1/overrides",
-        policy.Override,
-        policy.Ruled,
-        "Say whether attributes may leave.",
-    ),
-    _route("undo: POST /v1/undo", None, policy.Undone, "Undo the user's last word."),
-    _route(
-        "ledger: GET /v1/ledger",
-        None,
-        list[records.Entry],
-        "What was disclosed, oldest first.",
-        _TO,
-        _AFTER,
-        _MOST,
-    ),
-    _route(
-        "knowledge: GET /v1/knowledge/{recipient}",
-        None,
-        records.Held,
-        "What a recipient holds.",
-        _WHOM,
-    ),
-    _route(
-        "recipients: GET /v1/recipients",
-        None,
-        list[records.Recipient],
-        "Everybody who was told anything, the latest first.",
-    ),
-    _route(
-        "forget: POST /v1/forget",
-        records.Forget,
-        Done,
-        "State that a recipient has forgotten everything.",
-    ),
-    _route("profile: GET /v1/profile", None, records.Profile, "The user's values."),
-    _route(
-        "change_profile: POST /v1/profile",
-        records.ProfileChange,
-        records.Changed,
-        "Set or unset values, all or none of them.",
-    ),
-    _route(
-        "attributes: GET /v1/attributes",
-        None,
-        list[policy.AttributeStatus],
+        list[AttributeStatus],
         "The attributes of the model in use, and what the policy says of each.",
         _FOR,
     ),
-    _route("policy: GET /v1/policy", None, state.PolicyStatus, "The policy's state."),
-    _route("reload: POST /v1/policy", None, state.PolicyStatus, "Read the policy again."),
+    _route("policy: GET /policy", None, PolicyStatus, "The policy's state."),
+    _route("reload: POST /policy", None, PolicyStatus, "Read the policy again."),
+    _route("rules: GET /policy/rules", None, RulesStatus, "All rules of the policy in use."),
     _route(
-        "rules: GET /v1/policy/rules", None, policy.RulesStatus, "All rules of the policy in use."
-    ),
-    _route(
-        "edit_policy: POST /v1/policy/settings",
-        policy.PolicyEdit,
-        policy.Edited,
+        "edit_policy: POST /policy/settings",
+        PolicyEdit,
+        Edited,
         "Write settings into the policy, or take them out.",
     ),
     _route(
-        "calibrate: POST /v1/calibrate",
-        what_if.Calibrate,
-        what_if.Calibrated,
-        "Turn answers into prices in bits.",
+        "calibrate: POST /calibrate", Calibrate, Calibrated, "Turn answers into prices in bits."
     ),
-    _route("models: GET /v1/models", None, list[state.ModelStatus], "The models."),
+    _route("models: GET /models", None, list[ModelStatus], "The models."),
+    _route("add_model: POST /models", Place, ModelStatus, "Add a model, with its signature."),
     _route(
-        "add_model: POST /v1/models",
-        state.Place,
-        state.ModelStatus,
-        "Add a model, with its signature.",
+        "remove_model: DELETE /models/{name}", None, Done, "Remove a model that was added.", _NAME
     ),
+    _route("backup: POST /backup", Place, Done, "Write a backup of the vault."),
+    _route("shutdown: POST /shutdown", None, Done, "End the daemon."),
+    _route("events: GET /events", None, Event, "What happens, as server-sent events."),
+    _route("clicked: POST /clicked", Clicked, Done, "A result was visited.", doors=(QUERY,)),
+    _route("offer: POST /offer", Offer, Done, "Queue a recipient's offer.", doors=(QUERY,)),
     _route(
-        "remove_model: DELETE /v1/models/{name}",
-        None,
-        Done,
-        "Remove a model that was added.",
-        _NAME,
-    ),
-    _route("backup: POST /v1/backup", state.Place, Done, "Write a backup of the vault."),
-    _route("shutdown: POST /v1/shutdown", None, Done, "End the daemon."),
-    _route("events: GET /v1/events", None, state.Event, "What happens, as server-sent events."),
-    _route(
-        "clicked: POST /v1/clicked", decide.Clicked, Done, "A result was visited.", doors=(QUERY,)
+        "refuse: POST /refuse", Refuse, Done, "Give a recipient nothing from now on.", doors=BOTH
     ),
     _route(
-        "offer: POST /v1/offer", decide.Offer, Done, "Queue a recipient's offer.", doors=(QUERY,)
-    ),
-    _route(
-        "refuse: POST /v1/refuse",
-        decide.Refuse,
-        Done,
-        "Give a recipient nothing from now on.",
-        doors=BOTH,
-    ),
-    _route(
-        "relay: POST /v1/relay",
-        decide.Relayed,
-        decide.RelayAnswer,
+        "relay: POST /relay",
+        Relayed,
+        RelayAnswer,
         "Make one of this door's calls, for a program that knows no HTTP.",
         doors=(QUERY,),
     ),
-    _route("allow: POST /v1/allow", decide.Allow, decide.Allowed, "Take back a refusal."),
+    _route("allow: POST /allow", Allow, Allowed, "Take back a refusal."),
 )
 
 
