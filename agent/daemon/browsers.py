@@ -13,11 +13,11 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
-from agent.daemon.service import Manager
-from agent.errors import UsageError, reason
-from agent.files import PRIVATE_FOLDER, check_way, private_folder, read_bytes, replace_bytes
+from agent.daemon.service import Manager, removed, text_of
+from agent.errors import UsageError
+from agent.files import PRIVATE_FOLDER, check_way, private_folder, replace_bytes
 from agent.paths import Paths
 from agent.wire.client import check_address
 
@@ -40,7 +40,6 @@ ManifestState = Literal["absent", "installed", "differing", "foreign"]
 RELAY = Path(__file__).with_name("relay.py")
 # What is ours is known by it: a later version that says another thing could take nothing away.
 OURS = "Reticent's relay. Written by `reticent browser install`; `remove` takes it away."
-LARGEST = 64 * 1024  # bytes of a manifest
 _LAUNCHER = f"#!/bin/sh\n# {OURS}\nexec {{command}}\n"
 
 
@@ -50,21 +49,29 @@ def chromium_id(key: str) -> str:
     return "".join(_LETTERS[byte >> 4] + _LETTERS[byte & 15] for byte in digest)
 
 
-@dataclass(frozen=True, slots=True)
-class Browser:
-    """A browser; ``linux``: its folder below the user's configuration, ``mac``: below theirs.
+class Browser(NamedTuple):
+    """A browser; ``folder``: its own below the user's configuration, ``mac``: below theirs.
 
-    ``programs``: what it is started by; ``snap`` and ``flatpak``: what it is called there.
+    ``program``: what starts it, which some systems give one of `ENDINGS`; ``flatpak``: its name
+    there; ``in_snap``: whether there is a snap of its name.
     """
 
     name: str
-    title: str
-    kind: Kind
-    linux: str
+    folder: str
     mac: str
-    programs: tuple[str, ...]
-    snap: str
+    program: str
     flatpak: str
+    in_snap: bool = True
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return self.name.capitalize()
+
+    @property
+    def kind(self) -> Kind:
+        """Whose manifests it reads."""
+        return "firefox" if self.name == "firefox" else "chromium"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,68 +87,16 @@ class System:
         return Path(self.environment.get("HOME") or Path.home())
 
 
+BRAVE, CHROME, EDGE = "BraveSoftware/Brave-Browser", "google-chrome", "microsoft-edge"
 BROWSERS = (
-    Browser(
-        "chromium",
-        "Chromium",
-        "chromium",
-        "chromium",
-        "Chromium",
-        ("chromium", "chromium-browser"),
-        "chromium",
-        "org.chromium.Chromium",
-    ),
-    Browser(
-        "chrome",
-        "Chrome",
-        "chromium",
-        "google-chrome",
-        "Google/Chrome",
-        ("google-chrome", "google-chrome-stable"),
-        "",
-        "com.google.Chrome",
-    ),
-    Browser(
-        "brave",
-        "Brave",
-        "chromium",
-        "BraveSoftware/Brave-Browser",
-        "BraveSoftware/Brave-Browser",
-        ("brave-browser", "brave-browser-stable"),
-        "brave",
-        "com.brave.Browser",
-    ),
-    Browser(
-        "edge",
-        "Edge",
-        "chromium",
-        "microsoft-edge",
-        "Microsoft Edge",
-        ("microsoft-edge", "microsoft-edge-stable"),
-        "",
-        "com.microsoft.Edge",
-    ),
-    Browser(
-        "vivaldi",
-        "Vivaldi",
-        "chromium",
-        "vivaldi",
-        "Vivaldi",
-        ("vivaldi", "vivaldi-stable"),
-        "vivaldi",
-        "com.vivaldi.Vivaldi",
-    ),
-    Browser(
-        "firefox",
-        "Firefox",
-        "firefox",
-        ".mozilla",
-        "Mozilla",
-        ("firefox", "firefox-esr"),
-        "firefox",
-        "org.mozilla.firefox",
-    ),
+    Browser("chromium", "chromium", "Chromium", "chromium", "org.chromium.Chromium"),
+    Browser("chrome", CHROME, "Google/Chrome", CHROME, "com.google.Chrome", in_snap=False),
+    Browser("brave", BRAVE, BRAVE, "brave-browser", "com.brave.Browser"),
+    Browser("edge", EDGE, "Microsoft Edge", EDGE, "com.microsoft.Edge", in_snap=False),
+    Browser("vivaldi", "vivaldi", "Vivaldi", "vivaldi", "com.vivaldi.Vivaldi"),
+    Browser("firefox", ".mozilla", "Mozilla", "firefox", "org.mozilla.firefox"),
 )
+ENDINGS = ("", "-browser", "-stable", "-esr")  # of a program's name
 
 
 def manifest_path(browser: Browser, system: System) -> Path:
@@ -152,26 +107,26 @@ def manifest_path(browser: Browser, system: System) -> Path:
 
 def is_here(browser: Browser, system: System) -> bool:
     """Return whether a browser was run here, or can be, outside of a sandbox."""
-    programs = (
-        shutil.which(each, path=system.environment.get("PATH", "")) for each in browser.programs
+    path = system.environment.get("PATH", "")
+    programs = [shutil.which(browser.program + ending, path=path) for ending in ENDINGS]
+    folder, hosts = _folder(browser, system), {_HOSTS, _FIREFOX_HOSTS}
+    return any(each and not {"snap", "flatpak"} & {*Path(each).parts} for each in programs) or (
+        folder.is_dir() and any(each.name not in hosts for each in folder.iterdir())
     )
-    whole = [each for each in programs if each and not {"snap", "flatpak"} & {*Path(each).parts}]
-    folder = _folder(browser, system)
-    used = folder.is_dir() and any(
-        each.name not in {_HOSTS, _FIREFOX_HOSTS} for each in folder.iterdir()
-    )
-    return bool(whole) or used
 
 
 def sandboxes(browser: Browser, system: System) -> Iterator[Sandbox]:
     """Yield the sandboxes in which a browser is here: it can start no program outside of them."""
     home = system.home
-    if browser.snap and _any(home / "snap" / browser.snap, SYSTEM_WIDE / "snap" / browser.snap):
+    snaps = (home, SYSTEM_WIDE) if browser.in_snap else ()
+    if any((each / "snap" / browser.name).is_dir() for each in snaps):
         yield "snap"
-    applications = (home / ".local/share/flatpak/app", SYSTEM_WIDE / "var/lib/flatpak/app")
-    if _any(
-        home / ".var/app" / browser.flatpak, *(each / browser.flatpak for each in applications)
-    ):
+    flatpaks = (
+        home / ".var/app",
+        home / ".local/share/flatpak/app",
+        SYSTEM_WIDE / "var/lib/flatpak/app",
+    )
+    if any((each / browser.flatpak).is_dir() for each in flatpaks):
         yield "flatpak"
 
 
@@ -180,13 +135,9 @@ def _folder(browser: Browser, system: System) -> Path:
     if system.manager == "launchd":
         return system.home / "Library" / "Application Support" / browser.mac
     if browser.kind == "firefox":
-        return system.home / browser.linux
+        return system.home / browser.folder
     config = Path(system.environment.get("XDG_CONFIG_HOME") or "")
-    return (config if config.is_absolute() else system.home / ".config") / browser.linux
-
-
-def _any(*places: Path) -> bool:
-    return any(each.is_dir() for each in places)
+    return (config if config.is_absolute() else system.home / ".config") / browser.folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,17 +161,12 @@ def launcher(paths: Paths, interpreter: str) -> str:
 
 def manifest(browser: Browser, paths: Paths) -> str:
     """Return the text of a manifest."""
-    told: dict[str, Any] = {
-        "name": HOST,
-        "description": OURS,
-        "path": str(paths.relay),
-        "type": "stdio",
+    allowed = {
+        "firefox": {"allowed_extensions": [FIREFOX_ID]},
+        "chromium": {"allowed_origins": [f"chrome-extension://{chromium_id(KEY)}/"]},
     }
-    if browser.kind == "firefox":
-        told["allowed_extensions"] = [FIREFOX_ID]
-    else:
-        told["allowed_origins"] = [f"chrome-extension://{chromium_id(KEY)}/"]
-    return json.dumps(told, indent=2) + "\n"
+    told = {"name": HOST, "description": OURS, "path": str(paths.relay), "type": "stdio"}
+    return json.dumps({**told, **allowed[browser.kind]}, indent=2) + "\n"
 
 
 def look_at_manifests(
@@ -232,7 +178,7 @@ def look_at_manifests(
 
 def look_at_launcher(paths: Paths, interpreter: str) -> ManifestState:
     """Return what there is of the launcher."""
-    text = _text(paths.relay)
+    text = text_of(paths.relay)
     if text is None:
         return "absent" if not os.path.lexists(paths.relay) else "foreign"
     if text == launcher(paths, interpreter) and os.access(paths.relay, os.X_OK):
@@ -242,7 +188,7 @@ def look_at_launcher(paths: Paths, interpreter: str) -> ManifestState:
 
 def program_of(paths: Paths) -> str | None:
     """Return the interpreter that the launcher starts, None if there is no launcher of ours."""
-    lines = (_text(paths.relay) or "").splitlines()
+    lines = (text_of(paths.relay) or "").splitlines()
     try:
         words = shlex.split(lines[-1]) if OURS in "".join(lines) else []
     except ValueError:
@@ -274,40 +220,20 @@ def install_manifests(seen: Sequence[Seen], paths: Paths, interpreter: str) -> l
 
 def remove_manifests(seen: Sequence[Seen]) -> list[Path]:
     """Remove manifests that name our launcher; return them."""
-    removed = [each.path for each in seen if each.mine]
-    for path in removed:
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            raise UsageError(reason(error), "fix that and try again", str(path)) from error
-    return removed
+    return removed([each.path for each in seen if each.mine])
 
 
 def _seen(browser: Browser, path: Path, paths: Paths) -> Seen:
     """Return what there is at the place of a manifest."""
-    text = _text(path)
+    text = text_of(path)
     if text is None:
         return Seen(browser, path, "foreign" if os.path.lexists(path) else "absent", mine=False)
     if text == manifest(browser, paths):
         return Seen(browser, path, "installed", mine=True)
-    told = _told(text)
-    if told.get("name") != HOST or told.get("description") != OURS:
-        return Seen(browser, path, "foreign", mine=False)
-    return Seen(browser, path, "differing", mine=told.get("path") == str(paths.relay))
-
-
-def _told(text: str) -> dict[str, Any]:
-    """Return what a manifest says, nothing where it is none."""
     try:
-        told = json.loads(text)
+        found = json.loads(text)
     except (ValueError, RecursionError):
-        return {}
-    return told if isinstance(told, dict) else {}
-
-
-def _text(path: Path) -> str | None:
-    """Return the text of a file, None if it cannot be read."""
-    try:
-        return read_bytes(path, LARGEST).decode("utf-8", "replace")
-    except UsageError:
-        return None
+        found = None
+    if not isinstance(found, dict) or (found.get("name"), found.get("description")) != (HOST, OURS):
+        return Seen(browser, path, "foreign", mine=False)
+    return Seen(browser, path, "differing", mine=found.get("path") == str(paths.relay))

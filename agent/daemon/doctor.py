@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 
 from agent import __version__
 from agent.daemon import checks
@@ -13,7 +12,6 @@ from agent.daemon.browsers import (
     BROWSERS,
     Browser,
     Sandbox,
-    Seen,
     System,
     is_here,
     look_at_launcher,
@@ -23,7 +21,7 @@ from agent.daemon.browsers import (
 )
 from agent.daemon.checks import Finding, Machine, bad, listens, ok, warn
 from agent.daemon.model_registry import ModelRegistry
-from agent.daemon.service import files, look_at_units, reachable
+from agent.daemon.service import files, look_at_units, reachable, text_of
 from agent.errors import BusyVaultError, PolicyError, ReticentError, UsageError, VaultError, reason
 from agent.files import check_ours, left_unfinished
 from agent.vault.backup import check_closed as look_at_vault
@@ -55,7 +53,9 @@ FIXES = {
     MISSING: "nothing to do: it is recorded from now on",
     UNWRITTEN: "free some space and make the state folder writable",
     ALTERED: "`reticent vault key list`; `reticent vault key remove` removes what you do not know",
-}
+    MISFIT: "choose a value with `reticent profile set`, or clear it with `unset`",
+    AHEAD: "set the clock, or if it is right: reticent vault reset-clock",
+}  # by how a note begins
 _PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
 NAME = "browsers"
 INSTALL = "reticent browser install"
@@ -198,7 +198,8 @@ def check_daemon(here: Machine) -> Iterator[Finding]:
         yield ok("daemon", f"process {found.process}, version {found.version}")
     for note in found.notes:
         if not note.startswith((NO_POLICY, POLICY, MODEL)):
-            yield warn("daemon", note, _fix(note))
+            fixes = (fix for start, fix in FIXES.items() if note.startswith(start))
+            yield warn("daemon", note, next(fixes, "fix that and try again"))
 
 
 def check_service(here: Machine) -> Iterator[Finding]:
@@ -213,7 +214,9 @@ def check_service(here: Machine) -> Iterator[Finding]:
     if not found.present:
         yield ok("service", "not installed: the daemon runs only when started by hand")
         return
-    for program in _programs(found.present):
+    services = (text_of(path) or "" for path in found.present if path.suffix == ".service")
+    for written in _PROGRAM.findall("".join(services)):
+        program = written.replace('\\"', '"').replace("\\\\", "\\").replace("%%", "%")
         if not os.access(program, os.X_OK):
             yield bad("service", f"it starts {program}, which no longer exists", again)
             return
@@ -227,29 +230,19 @@ def check_service(here: Machine) -> Iterator[Finding]:
         yield ok("service", "installed")
 
 
-def _fix(note: str) -> str:
-    """Return what to do about something that only a running daemon knows."""
-    values = "choose a value with `reticent profile set`, or clear it with `unset`"
-    begun = {MISFIT: values, AHEAD: "set the clock, or if it is right: reticent vault reset-clock"}
-    known = next((fix for start, fix in begun.items() if note.startswith(start)), None)
-    return FIXES.get(note, known or "fix that and try again")
-
-
-def _programs(paths: tuple[Path, ...]) -> Iterator[str]:
-    """Yield the program that each unit starts."""
-    for path in paths:
-        if path.suffix != ".service":
-            continue
-        for written in _PROGRAM.findall(path.read_text(encoding="utf-8", errors="replace")):
-            yield written.replace('\\"', '"').replace("\\\\", "\\").replace("%%", "%")
-
-
 def check_browsers(here: Machine) -> Iterator[Finding]:
     """Yield whether browsers with the relay's manifest can start it, and which cannot."""
     system = System(here.manager, here.environment)
     seen = [each for each in look_at_manifests(system, here.paths) if each.state != "absent"]
     for each in seen:
-        yield _manifest(each)
+        title, again = each.browser.title, f"{INSTALL} {each.browser.name}"
+        if each.state == "installed":
+            yield ok(NAME, f"{title} is connected")
+        elif each.state == "foreign":
+            what = f"{each.path} was not written by Reticent"
+            yield warn(NAME, what, f"move it away, then {again}")
+        else:
+            yield warn(NAME, f"{each.path} differs from what this version would write", again)
     if seen:
         yield from _launcher(here)
     else:
@@ -264,16 +257,6 @@ def confined(browser: Browser, sandbox: Sandbox) -> tuple[str, str]:
     """Return what it means that a browser is in a sandbox, and what to do."""
     what = f"{browser.title} is a {sandbox}, and cannot start the relay outside its sandbox"
     return what, f"install {browser.title} from the system's packages or from its maker"
-
-
-def _manifest(seen: Seen) -> Finding:
-    """Return the finding for a manifest that exists."""
-    title, again = seen.browser.title, f"{INSTALL} {seen.browser.name}"
-    if seen.state == "installed":
-        return ok(NAME, f"{title} is connected")
-    if seen.state == "foreign":
-        return warn(NAME, f"{seen.path} was not written by Reticent", f"move it away, then {again}")
-    return warn(NAME, f"{seen.path} differs from what this version would write", again)
 
 
 def _launcher(here: Machine) -> Iterator[Finding]:
@@ -318,13 +301,12 @@ CHECKS: tuple[Check, ...] = (
 
 def examine(here: Machine) -> tuple[Finding, ...]:
     """Return the findings of each check; what the system keeps it from seeing is bad."""
-    return tuple(finding for check in CHECKS for finding in _run(check, here))
-
-
-def _run(check: Check, here: Machine) -> Iterator[Finding]:
-    try:
-        yield from check(here)
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        name = check.__name__.removeprefix("check_")
-        yield bad(name, f"{where}{reason(error)}", "fix that and try again")
+    findings: list[Finding] = []
+    for check in CHECKS:
+        try:
+            findings += check(here)  # one by one: those before an error stay
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            name = check.__name__.removeprefix("check_")
+            findings.append(bad(name, f"{where}{reason(error)}", "fix that and try again"))
+    return tuple(findings)

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from agent.daemon.policy_file import Fingerprint, fingerprint_of
 from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError, UsageError, reason
@@ -21,8 +22,7 @@ Keys = tuple[str, ...]
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """A model, or why it cannot be used; ``state``: of its files, and the keys it was held to."""
 
     state: tuple[Fingerprint | None, Fingerprint | None, Keys]
@@ -39,7 +39,7 @@ class ModelRegistry:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._shelved: dict[str, _Entry] = {}
+        self._entries: dict[str, _Entry] = {}
 
     def of(self, name: str | None, keys: Keys, now: datetime) -> Model:
         """Return the model of a name, by default the shipped one.
@@ -72,7 +72,7 @@ class ModelRegistry:
 
     def forget(self) -> None:
         """Let every model forget what was asked of it."""
-        for each in self._shelved.values():
+        for each in self._entries.values():
             if isinstance(each.found, Model):
                 each.found.forget()
 
@@ -98,7 +98,7 @@ class ModelRegistry:
             if signature_path(copy).exists():
                 signature_path(copy).replace(signature_path(self._place(name)))
             copy.replace(self._place(name))
-        self._shelved.pop(name, None)
+        self._entries.pop(name, None)
         return self._status(name, keys, now)
 
     def remove(self, name: str) -> None:
@@ -111,21 +111,22 @@ class ModelRegistry:
             signature_path(place).unlink(missing_ok=True)
         except OSError as error:
             raise UsageError(reason(error), "check who owns the file", str(place)) from error
-        self._shelved.pop(name, None)
+        self._entries.pop(name, None)
 
     def _look(self, name: str, keys: Keys, now: datetime) -> _Entry:
         """Return a model as its files are now, or were a moment ago."""
-        before = self._shelved.get(name)
+        before = self._entries.get(name)
         if before and before.state[2] == keys and abs(now - before.looked_at) < EVERY:
             return before
         place = self._place(name)
         state = (fingerprint_of(place), fingerprint_of(signature_path(place)), keys)
-        same = before is not None and before.state == state
-        if before and isinstance(before.found, UnsafeError):
-            same = False  # a folder above may be mended without a new stamp
-        found = before.found if before and same else self._read(name, keys)
-        self._shelved[name] = shelved = _Entry(state, now, found)
-        return shelved
+        # A folder above an unsafe one may be mended without a new fingerprint.
+        if before and before.state == state and not isinstance(before.found, UnsafeError):
+            found = before.found
+        else:
+            found = self._read(name, keys)
+        self._entries[name] = entry = _Entry(state, now, found)
+        return entry
 
     def _read(self, name: str, keys: Keys) -> Model | ReticentError:
         try:
@@ -149,24 +150,23 @@ class ModelRegistry:
         return shipped_model() if name == SHIPPED else self.folder / f"{name}{SUFFIX}"
 
     def _status(self, name: str, keys: Keys, now: datetime) -> ModelStatus:
-        found = self._look(name, keys, now).found
-        model = found if isinstance(found, Model) else None
+        found, shipped = self._look(name, keys, now).found, name == SHIPPED
+        if isinstance(found, ReticentError):
+            what = f"{found.what} ({found.hint})"
+            return ModelStatus(
+                name=name, digest="", shipped=shipped, attributes=0, queries=0, problem=what
+            )
+        signer = None
+        with suppress(SignatureError, UsageError):
+            signer = maker(self._place(name), found)
         return ModelStatus(
             name=name,
-            digest=model.digest if model else "",
-            shipped=name == SHIPPED,
-            attributes=len(model.attributes) if model else 0,
-            queries=len(model.queries) if model else 0,
-            maker=self._maker(name, model),
-            problem=f"{found.what} ({found.hint})" if isinstance(found, ReticentError) else None,
+            digest=found.digest,
+            shipped=shipped,
+            attributes=len(found.attributes),
+            queries=len(found.queries),
+            maker=signer,
         )
-
-    def _maker(self, name: str, model: Model | None) -> str | None:
-        """Return the key that signed a model, None where none did."""
-        try:
-            return None if model is None else maker(self._place(name), model)
-        except (SignatureError, UsageError):
-            return None
 
 
 def _copy(path: Path, copy: Path, keys: Keys) -> None:

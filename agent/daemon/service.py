@@ -4,13 +4,12 @@ import plistlib
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 from xml.parsers.expat import ExpatError
 
 from agent.errors import DaemonError, UsageError, reason
-from agent.files import replace_bytes
+from agent.files import read_bytes, replace_bytes
 from agent.paths import HOME, paths
 from agent.wire.client import check_address
 
@@ -61,12 +60,12 @@ _UNTRIED = """<!-- Written by `reticent daemon service install`; its `remove` ta
 Commands = list[list[str]]
 SECONDS = 30.0  # for a manager to answer
 BY_HAND = "fix that, or write it by hand with --print"
-_SYSTEMCTL = ["systemctl", "--user"]
+_CTL = ["systemctl", "--user"]
+LARGEST = 64 * 1024  # bytes of a file that we write
 _PLACES = ("Environment=", "ListenStream=")
 
 
-@dataclass(frozen=True, slots=True)
-class UnitFile:
+class UnitFile(NamedTuple):
     """A file for the system's manager of services."""
 
     path: Path
@@ -104,26 +103,23 @@ def place(manager: Manager, environment: Mapping[str, str]) -> Path:
 def _units(command: list[str], kept: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each of systemd's units."""
     program, *arguments = command
-    lines = [f'Environment="{name}={_escaped(value)}"\n' for name, value in kept.items()]
+    environment = [f'Environment="{name}={_escaped(value)}"\n' for name, value in kept.items()]
     started = f'"{_escaped(program)}"'  # no variable is expanded in the program's name
     yield (
         SERVICE,
         _SERVICE.format(
             command=" ".join([started, *arguments]),
-            environment="".join(lines),
+            environment="".join(environment),
             sockets=" ".join(SOCKETS.values()),
         ),
     )
     for door, name in SOCKETS.items():
-        yield name, _SOCKET.format(door=door, path=_socket(door, kept), service=SERVICE)
-
-
-def _socket(door: str, kept: Mapping[str, str]) -> str:
-    """Return where a socket lies; without $RETICENT_HOME, %t is the user's $XDG_RUNTIME_DIR."""
-    if HOME not in kept:
-        return f"%t/reticent/{door}.sock"
-    ours = paths(kept)
-    return check_address(ours.control if door == "control" else ours.query).replace("%", "%%")
+        path = f"%t/reticent/{door}.sock"  # %t: the user's $XDG_RUNTIME_DIR
+        if HOME in kept:
+            ours = paths(kept)
+            own = ours.control if door == "control" else ours.query
+            path = check_address(own).replace("%", "%%")
+        yield name, _SOCKET.format(door=door, path=path, service=SERVICE)
 
 
 def _plist(command: list[str], kept: Mapping[str, str]) -> str:
@@ -154,8 +150,7 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
 
 
-@dataclass(frozen=True, slots=True)
-class Installed:
+class Installed(NamedTuple):
     """What there is of the service: its files, and those that are missing or other than now."""
 
     present: tuple[Path, ...]
@@ -169,77 +164,85 @@ class Installed:
 
 def look_at_units(files: Sequence[UnitFile]) -> Installed:
     """Return what there is of the files that would be written now."""
-    texts = {each.path: _text(each.path) for each in files}
-    return Installed(
-        tuple(path for path, text in texts.items() if text is not None),
-        tuple(each.path for each in files if texts[each.path] != each.text),
-    )
+    texts = {each.path: text_of(each.path) for each in files}
+    present = tuple(path for path, text in texts.items() if text is not None)
+    return Installed(present, tuple(path for path, text in files if texts[path] != text))
 
 
 def foreign(files: Sequence[UnitFile]) -> bool:
     """Return whether what is there starts a daemon whose folders are others than ours now."""
-    texts = ((each.text, _text(each.path)) for each in files)
+    texts = ((text, text_of(path)) for path, text in files)
     return any(there is not None and _homes(there) != _homes(text) for text, there in texts)
 
 
 def write(files: Sequence[UnitFile]) -> None:
     """Write the files, over older ones; UsageError if that is not possible."""
-    for each in files:
+    for path, text in files:
         try:
-            each.path.parent.mkdir(parents=True, exist_ok=True)
-            replace_bytes(each.text.encode(), each.path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_bytes(text.encode(), path)
         except UsageError as error:
             raise UsageError(error.what, BY_HAND, error.where) from error
         except OSError as error:
-            raise _refused(each.path, error) from error
+            raise UsageError(reason(error), BY_HAND, str(path)) from error
 
 
 def remove(files: Sequence[UnitFile]) -> list[Path]:
     """Remove what there is of the files; return what was removed."""
-    present = look_at_units(files).present
-    for path in present:
+    return removed(look_at_units(files).present)
+
+
+def removed(paths: Sequence[Path]) -> list[Path]:
+    """Remove files, where they are; return them. UsageError where one cannot be."""
+    for path in paths:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
-            raise _refused(path, error) from error
-    return [*present]
+            raise UsageError(reason(error), "fix that and try again", str(path)) from error
+    return [*paths]
+
+
+def text_of(path: Path) -> str | None:
+    """Return the text of a file that is written here, None if it cannot be read."""
+    try:
+        return read_bytes(path, LARGEST).decode("utf-8", "replace")
+    except UsageError:
+        return None
 
 
 def reachable(manager: Manager) -> bool:
     """Return whether the user's manager of services answers."""
-    asked = ["launchctl", "list"] if manager == "launchd" else [*_SYSTEMCTL, "show-environment"]
-    return shutil.which(asked[0]) is not None and _run(asked) is None
+    return _succeeds(["launchctl", "list"] if manager == "launchd" else [*_CTL, "show-environment"])
 
 
 def listening(manager: Manager) -> bool:
     """Return whether the manager of services listens for the daemon, and so starts it at a call."""
-    label = PLIST.removesuffix(".plist")
-    asked = [*_SYSTEMCTL, "is-active", "--quiet", SOCKETS["control"]]
     if manager == "launchd":
-        asked = ["launchctl", "list", label]
-    return shutil.which(asked[0]) is not None and _run(asked) is None
+        return _succeeds(["launchctl", "list", PLIST.removesuffix(".plist")])
+    return _succeeds([*_CTL, "is-active", "--quiet", SOCKETS["control"]])
+
+
+def _succeeds(command: list[str]) -> bool:
+    return shutil.which(command[0]) is not None and _run(command) is None
 
 
 def starting(manager: Manager, environment: Mapping[str, str]) -> Commands:
     """Return the commands that make written files known, and start to listen."""
     if manager == "launchd":
         return [["launchctl", "load", "-w", str(place(manager, environment) / PLIST)]]
-    return [
-        [*_SYSTEMCTL, "daemon-reload"],
-        [*_SYSTEMCTL, "enable", "--now", *SOCKETS.values()],
-    ]
+    return [[*_CTL, "daemon-reload"], [*_CTL, "enable", "--now", *SOCKETS.values()]]
 
 
 def stopping(manager: Manager, environment: Mapping[str, str]) -> Commands:
     """Return the commands to run before the files go."""
     if manager == "launchd":
         return [["launchctl", "unload", "-w", str(place(manager, environment) / PLIST)]]
-    return [[*_SYSTEMCTL, "disable", "--now", *SOCKETS.values(), SERVICE]]
+    return [[*_CTL, "disable", "--now", *SOCKETS.values(), SERVICE]]
 
 
 def forgetting(manager: Manager) -> Commands:
     """Return the commands to run after the files went."""
-    return [] if manager == "launchd" else [[*_SYSTEMCTL, "daemon-reload"]]
+    return [] if manager == "launchd" else [[*_CTL, "daemon-reload"]]
 
 
 def run(commands: Commands) -> None:
@@ -273,15 +276,3 @@ def _homes(text: str) -> object:
         return plistlib.loads(text.encode())["EnvironmentVariables"]
     except (ExpatError, ValueError, KeyError, TypeError):
         return None
-
-
-def _text(path: Path) -> str | None:
-    """Return the text of a file, None if it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-
-
-def _refused(path: Path, error: OSError) -> UsageError:
-    return UsageError(reason(error), BY_HAND, str(path))

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import load_der_public_key
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon import browsers
+from agent.daemon import browsers, service
 from agent.daemon.browsers import (
     BROWSERS,
     FIREFOX_ID,
@@ -50,7 +50,7 @@ FOREIGN = [
     b"[]",
     b"\xff",
     b"[" * 9000,
-    b"x" * (browsers.LARGEST + 1),
+    b"x" * (service.LARGEST + 1),
     json.dumps({"name": HOST, "description": "mine", "path": "/mine"}).encode(),
     json.dumps({"name": "another", "description": browsers.OURS}).encode(),
 ]

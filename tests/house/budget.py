@@ -54,20 +54,20 @@ BUDGETS = {
 WHOLE = Size(24_500, 220)
 # Of the whole house: what there may be in the end, and what there may be now.
 COUNTS = {
-    "private functions with one caller": (250, 400),
+    "private functions with one caller": (250, 393),
     "lines of tests": (42_000, 64_416),
 }
 STANDING = {
     "agent": Size(407, 4),
     "agent/cli": Size(5_254, 31),
-    "agent/daemon": Size(5_444, 37),
+    "agent/daemon": Size(5_357, 37),
     "agent/decision": Size(1_283, 10),
     "agent/lab": Size(3_748, 34),
     "agent/model": Size(870, 8),
     "agent/tradeoff": Size(1_822, 15),
     "agent/tui": Size(4_441, 28),
     "agent/vault": Size(2_585, 15),
-    "agent/wire": Size(1_043, 11),
+    "agent/wire": Size(996, 11),
     "policy": Size(2_224, 14),
     "agent/build": Size(1_066, 13),
     "agent/words": Size(692, 6),
