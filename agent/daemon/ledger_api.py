@@ -184,7 +184,7 @@ def _put_back(agent: Agent, vault: Vault, before: Values, names: frozenset[str],
     agent.consent.unset(_unset(after, before))
     agent.bus.publish("profile")
     told: dict[str, dict[str, None]] = {}
-    for _, site, facts in vault.ledger.disclosures.news_after(count):
+    for _, site, facts in vault.ledger.disclosures.new_facts_after(count):
         new = dict.fromkeys(name for name, _ in facts if name in names)
         if new:
             told.setdefault(agent.rules.active.pool_of(site), {}).update(new)

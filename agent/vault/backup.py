@@ -12,7 +12,7 @@ from agent.files import NO_LINKS, settle
 from agent.vault.chain import state_row
 from agent.vault.connection import copy_files, damaged, snapshot, translated
 from agent.vault.database import Database
-from agent.vault.making import put, workshop
+from agent.vault.making import install, staging
 from agent.vault.secrets import Secret
 from agent.vault.slots import SlotRow, read_slots, read_vault_id
 from agent.vault.vault import unlock
@@ -105,7 +105,7 @@ def restore(at: Location, backup: Path, secret: Secret) -> Path | None:
     Returns where the replaced vault now lies, or None if there was none; the witness is renewed.
     Raises as `unlock`: then nothing is changed; BusyVaultError if the vault is open.
     """
-    with workshop(at) as trial, ExitStack() as stack:
+    with staging(at) as trial, ExitStack() as stack:
         old = _opened(at.vault)
         if old is not None:  # and held to the end: what another one told in between would be lost
             stack.callback(old.close)
@@ -124,7 +124,7 @@ def restore(at: Location, backup: Path, secret: Secret) -> Path | None:
         with _named(trial.vault, backup):
             unlock(trial, secret).close()
         kept = _keep(at.vault, old) if there else None
-        put(trial, at, over=there)
+        install(trial, at, over=there)
         finish_restore(at, backup)
     return kept
 

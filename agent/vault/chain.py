@@ -19,8 +19,8 @@ from agent.vault.seal import (
     Seals,
     UnsealedError,
     frame,
-    named,
-    unnamed,
+    prefix_name,
+    split_name,
 )
 from agent.vault.vault_files import OLD_COPY, Witness
 
@@ -128,7 +128,7 @@ def sealed_entry(seals: Seals, before: State, site: str, payload: bytes) -> Row:
     """Return the row that follows a state, in the transaction that follows it."""
     number, generation = before.entries + 1, before.generation + 1
     found_by = seals.lookup("site", site)
-    plain = before.head + named(site, payload)
+    plain = before.head + prefix_name(site, payload)
     return Row(
         number, found_by, generation, seals.seal(plain, "entry", number, found_by, generation)
     )
@@ -143,7 +143,7 @@ def opened_entry(seals: Seals, row: Row) -> Entry:
     """Return what a row holds; DamagedVaultError if it is not what was sealed there."""
     try:
         plain = seals.open(row.sealed, "entry", row.number, row.site, row.generation)
-        site, payload = unnamed(plain[LINK_BYTES:])
+        site, payload = split_name(plain[LINK_BYTES:])
     except (UnsealedError, ValueError) as error:
         raise damaged(f"entry {row.number} of the ledger was altered") from error
     if row.site != seals.lookup("site", site):

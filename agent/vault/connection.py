@@ -141,7 +141,7 @@ class Watch:
         if not self.intact:
             raise self._error()
 
-    def taken(self, *, file: bool) -> None:
+    def refresh(self, *, file: bool) -> None:
         """Take the log as it is after this process may have left something in it.
 
         ``file``: and the file, where the log was moved into it. Others are not taken.

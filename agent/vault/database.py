@@ -83,7 +83,7 @@ class Database:
                 path.chmod(PRIVATE)
             connection = connect(path)
             database = cls(connection, path)
-            on_failure.push(database._give_up)
+            on_failure.push(database._close_unopened)
             for pragma in _HARDENED:
                 connection.execute(pragma)
             # Before anything is read: the lock is kept when the transaction ends.
@@ -140,7 +140,7 @@ class Database:
         try:
             self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
-            self.watch.taken(file=True)
+            self.watch.refresh(file=True)
 
     def retire(self) -> None:
         """Put everything into the one file, before something else gets its name.
@@ -162,13 +162,15 @@ class Database:
                 raise FileExistsError
             with beside(b"", to) as part:
                 with closing(connect(part)) as target, self._copying:
-                    self._go_on()
+                    self._check_open()
                     target.execute(
                         "PRAGMA synchronous=OFF"
                     )  # it is worth nothing before it is whole
                     # By this connection, since SQLite tells a copy of what the same one writes. A
                     # step that finds another thread's transaction gets a busy error, and pauses.
-                    self._connection.backup(target, pages=STEP, progress=self._go_on, sleep=PAUSE)
+                    self._connection.backup(
+                        target, pages=STEP, progress=self._check_open, sleep=PAUSE
+                    )
                     target.execute("PRAGMA journal_mode=DELETE")
                 settle(part)
                 name_new(part, to)
@@ -197,7 +199,7 @@ class Database:
             with suppress(OSError):
                 self.watch.log.unlink()
 
-    def _give_up(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+    def _close_unopened(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         """Close what could not be opened; where another process has it, it is left to that."""
         if isinstance(error, BusyVaultError):
             self._connection.close()
@@ -220,7 +222,7 @@ class Database:
                     back.callback(name_new, elsewhere, place)
             yield
 
-    def _go_on(self, *_progress: int) -> None:
+    def _check_open(self, *_progress: int) -> None:
         """Raise VaultError where a copy must not go on."""
         if self._closing:
             what = "the vault was closed before all of it was copied"
@@ -231,7 +233,7 @@ class Database:
         with suppress(sqlite3.Error):
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-        self.watch.taken(file=False)
+        self.watch.refresh(file=False)
 
     def _check(self) -> None:
         """Hold the file to what every vault has: its application, version, tables, soundness."""

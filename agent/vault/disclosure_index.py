@@ -302,7 +302,7 @@ class DisclosureIndex:
                     found.setdefault(name, []).append(pool)
         return {name: tuple(found[name]) for name in sorted(found)}
 
-    def news_after(self, number: int) -> Iterator[tuple[int, str, Pairs]]:
+    def new_facts_after(self, number: int) -> Iterator[tuple[int, str, Pairs]]:
         """Yield what was news after an entry: the number of its entry, the site, and the facts."""
         for note in self._notes[bisect_right(self._notes, number, key=_NUMBER) :]:
             if note.at is not None:

@@ -146,7 +146,7 @@ class Ledger:
         That is what was new to somebody, for which query, when and to which site: all that
         knowledge, plans and the overview follow from.
         """
-        news = {number: facts for number, _, facts in self.disclosures.news_after(0)}
+        news = {number: facts for number, _, facts in self.disclosures.new_facts_after(0)}
         found: dict[int, Record] = {}
         for number, steps in groupby(self.disclosures.steps, key=attrgetter("number")):
             first, *others = steps
@@ -181,7 +181,7 @@ class Ledger:
         return sorted(site for site in self.disclosures.sites if sites(site))
 
 
-class _Kept(Struct, frozen=True, forbid_unknown_fields=True):
+class _Checkpoint(Struct, frozen=True, forbid_unknown_fields=True):
     """A part, the rows that it follows from by their digest, and what else it depends on."""
 
     format: int
@@ -216,7 +216,7 @@ class Checkpoints:
             self.last, self._parts, self._rows = 0, [], sha256()
         self._tried = self.last
 
-    def taken(self) -> list[Part]:
+    def take_parts(self) -> list[Part]:
         """Return the parts, once."""
         parts, self._parts = self._parts, []
         return parts
@@ -237,7 +237,7 @@ class Checkpoints:
         chain.digest_rows(self._store.database, rows.update, self.last, last)
         part = ledger.disclosures.export(self.last, last)
         text = msgspec.json.encode(
-            _Kept(_FORMAT, state.rotations, self._reset, rows.hexdigest(), part)
+            _Checkpoint(_FORMAT, state.rotations, self._reset, rows.hexdigest(), part)
         )
         packed = zlib.compress(text)
         if last - self.last > 1 and (len(text) > LARGEST or len(packed) > MAX_ITEM_BYTES):
@@ -252,12 +252,12 @@ class Checkpoints:
         self._names.append(name)
         self._rows, self.last = rows, last
 
-    def _read(self, name: str) -> _Kept | None:
+    def _read(self, name: str) -> _Checkpoint | None:
         """Return a part, None where it is not of this version."""
         payload = self._store.get(name)
         try:
             unpacked = zlib.decompressobj().decompress(payload or b"", LARGEST)
         except zlib.error:
             return None
-        found = from_json(unpacked, msgspec.json.Decoder(_Kept))
+        found = from_json(unpacked, msgspec.json.Decoder(_Checkpoint))
         return found if found is not None and found.format == _FORMAT else None

@@ -92,8 +92,8 @@ def contents(
 
 
 @contextmanager
-def workshop(at: Location) -> Iterator[Location]:
-    """Yield where a vault may be made, to be `put` in its place; nobody else makes one meanwhile.
+def staging(at: Location) -> Iterator[Location]:
+    """Yield where a vault may be made, for `install`; nobody else makes one meanwhile.
 
     What is left of it goes at the end, and what a process left that was killed goes before. Raises
     BusyVaultError if somebody makes one now, VaultError, or UsageError for the folders.
@@ -107,8 +107,8 @@ def workshop(at: Location) -> Iterator[Location]:
         yield Location(part, part.with_name(f"{part.name}.witness"))
 
 
-def put(finished: Location, at: Location, *, over: bool = False) -> None:
-    """Give a closed vault its name, and then its witness; only out of the `workshop`.
+def install(finished: Location, at: Location, *, over: bool = False) -> None:
+    """Give a closed vault its name, and then its witness; only out of the `staging`.
 
     ``over``: in the place of the one that is there, which the caller holds. VaultError if there is
     one otherwise, or it cannot be done.
@@ -144,7 +144,7 @@ def sweep(at: Location) -> None:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Keep others out of a workshop; the lock ends with this process, whatever happens to it."""
+    """Keep others out of a staging; the lock ends with this process, whatever happens to it."""
     with ExitStack() as stack:
         with translated(folder):
             descriptor = os.open(folder, os.O_RDONLY)
@@ -198,7 +198,7 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> Rotated:
     try:
         store.rewrite(_statements(store, seals, new), durable=True)
     except VaultError:
-        if not store.doubtful:  # else the new slots may be those in the file
+        if not store.uncertain:  # else the new slots may be those in the file
             slots.forget(new)
         raise
     slots.forget(old)
@@ -244,7 +244,7 @@ def write_aside(store: Store, at: Location, remembered: Remembered) -> Notice:
         kept = f"{what}, and it could not be set aside: {error}"
         raise ReplacedVaultError(kept, hint) from error
     seen = store.state.witness(store.seals.vault_id)
-    store.tell_witness(seen)
+    store.update_witness(seen)
     notice = Notice(str(file), what, seen, lost)
     write_line(notice, at.notice)
     return notice

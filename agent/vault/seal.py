@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from agent.errors import VaultError
+from agent.model.lookup import Recent
 
 APP = "reticent vault"
 FORMAT = 1
@@ -64,13 +65,13 @@ def context(vault_id: bytes, label: str, *fields: Field) -> bytes:
     return frame(APP, FORMAT, vault_id, label, *fields)
 
 
-def named(name: str, payload: bytes) -> bytes:
+def prefix_name(name: str, payload: bytes) -> bytes:
     """Return a name, prefixed with its length in 2 bytes, and the payload."""
     text = name.encode()
     return _LENGTH.pack(len(text)) + text + payload
 
 
-def unnamed(data: bytes) -> tuple[str, bytes]:
+def split_name(data: bytes) -> tuple[str, bytes]:
     """Return name and payload; ValueError if there is no name."""
     begin = _LENGTH.size
     end = begin + int.from_bytes(data[:begin], "big")
@@ -123,43 +124,34 @@ class Sealer:
 class Seals:
     """What an open vault seals its rows with, and finds them by."""
 
-    __slots__ = ("_labels", "_lookup", "_names", "_sealer", "vault_id")
+    __slots__ = ("_begin", "_lookup", "_names", "_sealer", "vault_id")
 
     def __init__(self, key: Key, vault_id: bytes, chance: Chance) -> None:
         self.vault_id = vault_id
-        self._labels: dict[str, bytes] = {}  # the same few contexts begin every row
-        self._names: dict[tuple[str, str], bytes] = {}  # OpenSSL needs 40 µs to find its HMAC
+        self._begin = frame(APP, FORMAT, vault_id)  # of every context
         self._sealer = Sealer(Key(expanded(key.data, vault_id, "reticent vault 1 seal")), chance)
         self._lookup = expanded(key.data, vault_id, "reticent vault 1 lookup")
+        self._names: Recent[tuple[str, str], bytes] = Recent(KEPT)  # to find an HMAC takes 40 µs
 
     def lookup(self, table: str, name: str) -> bytes:
         """Return what stands for a name in the file."""
-        found = self._names.get((table, name))
-        if found is None:
-            if len(self._names) >= KEPT:
-                self._names.clear()
-            whole = hmac.digest(self._lookup, frame(table, name), "sha256")
-            found = self._names[table, name] = whole[:LOOKUP_BYTES]
-        return found
+
+        def digest() -> bytes:
+            return hmac.digest(self._lookup, frame(table, name), "sha256")[:LOOKUP_BYTES]
+
+        return self._names.get((table, name), digest)
 
     def seal(self, payload: bytes, label: str, *fields: bytes | int) -> bytes:
         """Return a payload sealed for one place of this vault."""
-        return self._sealer.seal(payload, self._context(label, fields))
+        return self._sealer.seal(payload, self._begin + frame(label, *fields))
 
     def open(self, sealed: bytes, label: str, *fields: bytes | int) -> bytes:
         """Return the payload of one place of this vault; UnsealedError if it is not from there."""
-        return self._sealer.open(sealed, self._context(label, fields))
+        return self._sealer.open(sealed, self._begin + frame(label, *fields))
 
     def digest(self, label: str, *fields: bytes | int) -> bytes:
         """Return SHA-256 of fields, bound to this vault."""
-        return sha256(self._context(label, fields)).digest()
-
-    def _context(self, label: str, fields: tuple[bytes | int, ...]) -> bytes:
-        """Return a context of this vault."""
-        begin = self._labels.get(label)
-        if begin is None:
-            begin = self._labels[label] = context(self.vault_id, label)
-        return begin + frame(*fields)
+        return sha256(self._begin + frame(label, *fields)).digest()
 
 
 def expanded(secret: bytes, salt: bytes, info: str) -> bytes:

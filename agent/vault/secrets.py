@@ -1,7 +1,5 @@
 """What opens a vault: a passphrase, a recovery code, or the keyring of the system."""
 
-from __future__ import annotations
-
 import ctypes
 import resource
 import sys
@@ -13,13 +11,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import find_spec
 from threading import Thread
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from agent.errors import UsageError, VaultError, WrongSecretError
-
-if TYPE_CHECKING:
-    pass
-
 
 _SET_DUMPABLE = 4  # PR_SET_DUMPABLE of linux/prctl.h
 Kind = Literal["passphrase", "recovery", "keyring"]

@@ -10,7 +10,7 @@ from agent.vault import chain
 from agent.vault.chain import MAX_NAME, State, digest_of, first_link, read_state, written_state
 from agent.vault.connection import damaged, refuses
 from agent.vault.database import Database, Statement
-from agent.vault.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError, named, unnamed
+from agent.vault.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError, prefix_name, split_name
 from agent.vault.slots import ALTERED, SlotRow, read_slots, slots_digest
 from agent.vault.vault_files import MISSING, UNWRITTEN, Witness, check_age, read_witness, write_line
 
@@ -35,14 +35,14 @@ class Item(NamedTuple):
 def sealed_item(seals: Seals, name: str, payload: bytes, generation: int) -> Item:
     """Return the row of an item."""
     found_by = seals.lookup("item", name)
-    sealed = seals.seal(named(name, payload), "item", found_by, generation)
+    sealed = seals.seal(prefix_name(name, payload), "item", found_by, generation)
     return Item(found_by, generation, sealed)
 
 
 def opened_item(seals: Seals, item: Item) -> tuple[str, bytes]:
     """Return name and payload of an item; DamagedVaultError if it is not what was sealed there."""
     try:
-        name, payload = unnamed(seals.open(item.sealed, "item", item.id, item.generation))
+        name, payload = split_name(seals.open(item.sealed, "item", item.id, item.generation))
     except (UnsealedError, ValueError) as error:
         raise damaged("an item was altered") from error
     if seals.lookup("item", name) != item.id:
@@ -76,7 +76,7 @@ class Store:
     """The rows of an open vault; every write is one transaction, and leaves nothing half-done.
 
     ``state``: what the vault says of itself as a whole; ``slots``, ``items``: those of the file, by
-    their names, also once the file is gone. ``doubtful``: memory and file may differ: then
+    their names, also once the file is gone. ``uncertain``: memory and file may differ: then
     only opening the vault again helps.
     ``unverified``: copies of where it was to be set aside, and could not be yet.
     """
@@ -95,7 +95,7 @@ class Store:
         self.items = read_items(database, seals)
         if _digest(self.items) != self.state.items:
             raise damaged("its items come from different states", database.path)
-        self._verified = self.doubtful = False
+        self._verified = self.uncertain = False
         self._unsynced = self._witness != self.state.witness(seals.vault_id)
         self.notes = [] if self._witness else [MISSING]
         self.unverified: list[Path] = []
@@ -211,7 +211,7 @@ class Store:
         self._check_ready()
         if not self._verified:
             raise damaged("its ledger was not read to the end", self.database.path)
-        self.doubtful = True
+        self.uncertain = True
         try:
             self.database.write(statements, durable=durable)
         except VaultError as error:
@@ -219,26 +219,26 @@ class Store:
             if refuses(error):
                 with suppress(VaultError):
                     rows = self.database.rows("SELECT generation FROM state")
-                    self.doubtful = rows != [(self.state.generation,)]
+                    self.uncertain = rows != [(self.state.generation,)]
             raise
-        self.doubtful = False
+        self.uncertain = False
 
     def reopen(self, seals: Seals) -> None:
         """Go on with other keys, after everything was sealed anew.
 
         Raises VaultError; then nothing is read or written until the vault is opened again.
         """
-        self.doubtful = True
+        self.uncertain = True
         self.seals = seals
         self.state = read_state(self.database, seals)
         self.items = read_items(self.database, seals)
         self.slots = read_slots(self.database)
-        self.doubtful = False
+        self.uncertain = False
         self._renew_witness()
 
     def close(self) -> None:
         """Let go of the file and the keys. Raises VaultError."""
-        self.doubtful = True
+        self.uncertain = True
         del self.seals
         self.database.close()
 
@@ -263,14 +263,14 @@ class Store:
         elif UNWRITTEN not in self.notes:
             self.notes.append(UNWRITTEN)
 
-    def tell_witness(self, now: Witness) -> None:
+    def update_witness(self, now: Witness) -> None:
         """Tell the witness how the vault was, unless it is that of a vault restored since."""
         if read_witness(self._place) in {None, self._witness}:
             write_line(now, self._place)
 
     def _check_ready(self) -> None:
         """Raise VaultError if memory and file may differ."""
-        if self.doubtful:
+        if self.uncertain:
             hint = "run `reticent lock`, then `reticent unlock`"
             raise VaultError("the vault must be opened again after an error", hint)
 

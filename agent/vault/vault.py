@@ -14,7 +14,7 @@ from agent.files import check_way, private_folder
 from agent.vault import secrets, slots
 from agent.vault.database import Database
 from agent.vault.ledger import Checkpoints, Ledger, Reset
-from agent.vault.making import make_vault, opens, put, rotate, sweep, workshop, write_aside
+from agent.vault.making import install, make_vault, opens, rotate, staging, sweep, write_aside
 from agent.vault.profile import Profile
 from agent.vault.seal import Chance, Derivation, Key, Seals
 from agent.vault.secrets import Kind, Secret, normalised
@@ -46,7 +46,7 @@ class Vault:
         store, reset = self._store, Reset.read(self._store.get(CLOCK))
         checkpoints = Checkpoints(store, reset)
         rows = store.verify(checkpoints.last)
-        ledger = Ledger(store, rows, reset, checkpoints.taken())
+        ledger = Ledger(store, rows, reset, checkpoints.take_parts())
         ledger.appended = lambda: checkpoints.write(ledger)
         return ledger
 
@@ -183,13 +183,13 @@ def make(
     """
     normalised(passphrase)  # before even a folder is made
     check_free(at)
-    with workshop(at) as unfinished, ExitStack() as on_failure:
+    with staging(at) as unfinished, ExitStack() as on_failure:
         key, code = make_vault(unfinished, passphrase, derivation, chance)
         on_failure.callback(_forget_keys, unfinished)
         with unlock_with(unfinished, key, chance) as vault:
             if fill is not None:
                 fill(vault)
-        put(unfinished, at)
+        install(unfinished, at)
         on_failure.pop_all()
     return key, code
 

@@ -274,7 +274,7 @@ def test_while_a_backup_is_written_others_are_answered(
     opened: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locked: bool
 ) -> None:
     """Before its first step is done; to lock ends it, and leaves no file."""
-    begun, go, whole = Flag(), Flag(), Database._go_on  # noqa: SLF001  (called before each step)
+    begun, go, whole = Flag(), Flag(), Database._check_open  # noqa: SLF001  (called before each step)
 
     def slow(database: Database, *progress: int) -> None:
         begun.set()
@@ -293,7 +293,7 @@ def test_while_a_backup_is_written_others_are_answered(
         with pytest.raises(VaultError, match="closed before") if locked else nullcontext():
             await copying
 
-    monkeypatch.setattr(Database, "_go_on", slow)
+    monkeypatch.setattr(Database, "_check_open", slow)
     asyncio.run(scenario())
     assert [each.name for each in tmp_path.glob("copy*")] == ["copy.db"] * (not locked)
 

@@ -1,11 +1,17 @@
 """A vault with one entry, and what can be said of it from outside."""
 
-from agent.vault.vault import unlock
+from agent.vault.vault import Vault, create, unlock
 from agent.vault.vault_files import Location
 from tests.vault.histories import NOW, disclosed
-from tests.vault.worlds import TYPED
+from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
 
 TOLD = disclosed(NOW, "www.a.example", region="uk")
+AGAIN = disclosed(NOW, "www.a.example", region="uk", age="old")
+
+
+def new(at: Location, seed: str = "") -> tuple[Vault, str]:
+    """Make a vault, fast; return it open, with its recovery code."""
+    return create(at, PASSPHRASE, FAST, stream(seed))
 
 
 def count(at: Location) -> int:

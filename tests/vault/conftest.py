@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.vault.vault import Vault, create
+from agent.vault.vault import Vault
 from agent.vault.vault_files import Location
-from tests.vault.begun import TOLD
-from tests.vault.worlds import FAST, PASSPHRASE, place, stream
+from tests.vault.begun import TOLD, new
+from tests.vault.worlds import place
 
 
 @pytest.fixture
@@ -19,6 +19,6 @@ def at(tmp_path: Path) -> Location:
 @pytest.fixture
 def vault(at: Location) -> Vault:
     """An open vault with one entry, which lies in its log."""
-    made, _ = create(at, PASSPHRASE, FAST, stream())
+    made, _ = new(at)
     made.ledger.append(TOLD)
     return made

@@ -216,7 +216,7 @@ def copied(to: Path, key: Key) -> tuple[Rows, dict[str, bytes | None]]:
 
 def between_steps(patch: pytest.MonkeyPatch, deeds: Sequence[Callable[[], object]]) -> None:
     """Do something after each page that is copied, as long as there is something to do."""
-    left, whole = iter(deeds), Database._go_on  # noqa: SLF001  (what is called after each step)
+    left, whole = iter(deeds), Database._check_open  # noqa: SLF001  (what is called after each step)
 
     def stepped(given: Database, *progress: int) -> None:
         if progress:
@@ -224,7 +224,7 @@ def between_steps(patch: pytest.MonkeyPatch, deeds: Sequence[Callable[[], object
         whole(given)
 
     patch.setattr(database, "STEP", 1)
-    patch.setattr(Database, "_go_on", stepped)
+    patch.setattr(Database, "_check_open", stepped)
 
 
 @FEW

@@ -67,7 +67,7 @@ def flipped(at: Location, key: Key, file: Path, before: Found, step: int = 1) ->
     return found
 
 
-@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.soak)])
 def test_every_flipped_byte_of_the_file_is_noticed_or_harmless(
     capsys: pytest.CaptureFixture[str], step: int
 ) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agent.decision.request import Fact
 from agent.vault.disclosure_index import MOST_SITES, Forgetting, Record
 from agent.vault.ledger import Ledger
-from tests.vault.doubles import MemoryStore
+from tests.vault.doubles import MemoryStore, ledger_of
 from tests.vault.histories import (
     GROUPINGS,
     NOW,
@@ -123,35 +123,17 @@ def test_the_weeks_count_stays(life: Life, said: Said) -> None:
     assert recent() == before
 
 
-@given(lives(), st.sampled_from(POOLS))
-def test_memory_and_file_agree(life: Life, pools: Grouping) -> None:
-    """Who opens the vault later finds what everybody holds."""
-    store = MemoryStore()
-    ledger = Ledger(store)
-    for each in life:
-        if isinstance(each, Said):
-            forget(ledger, each)
-        else:
-            ledger.append(each)
-        for site in SITES:
-            pool = pools.of(site)
-            assert held(ledger, pool, pools.of) == held(Ledger(store), pool, pools.of)
-
-
 def test_who_joins_a_group_later_still_knows() -> None:
     """One forgets, and then its group is made: what the other was told stays."""
-    ledger = Ledger(MemoryStore())
-    ledger.append(disclosed(NOW, "b.example", age="old"))
-    ledger.append(disclosed(NOW, "a.example", region="uk"))
+    told = disclosed(NOW, "b.example", age="old"), disclosed(NOW, "a.example", region="uk")
+    ledger = ledger_of(told)
     assert forget(ledger, Said("a.example", ALONE))
     assert {*held(ledger, "@ads", POOLS[1].of)} == {"age"}
 
 
 def test_who_leaves_a_group_later_has_forgotten() -> None:
     """The group forgets, and then it is unmade: what its members were told is gone."""
-    ledger = Ledger(MemoryStore())
-    for site in SITES:
-        ledger.append(disclosed(NOW, site, age="old"))
+    ledger = ledger_of(disclosed(NOW, site, age="old") for site in SITES)
     assert forget(ledger, Said("a.example", POOLS[1]))
     assert [site for site, holding in each_holds(ledger).items() if holding] == [*SITES[2:]]
 
@@ -180,10 +162,8 @@ def test_it_says_whom_the_user_named() -> None:
 
 def test_a_large_pool_forgets_in_parts() -> None:
     """As many entries as it takes, which together are said of each once."""
-    ledger = Ledger(MemoryStore())
     sites = [f"{number:03}.example" for number in range(2 * MOST_SITES + 1)]
-    for site in sites:
-        ledger.append(disclosed(NOW, site, age="old"))
+    ledger = ledger_of(disclosed(NOW, site, age="old") for site in sites)
     pools = Grouping(dict.fromkeys(sites, "@many"))
     assert forget(ledger, Said(sites[0], pools))
     said = [record for _, record in ledger.read(after=len(sites))]

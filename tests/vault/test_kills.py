@@ -14,7 +14,7 @@ from tests.house.tree import ROOT
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108  (folders in it)
 
 
-@pytest.mark.parametrize("kills", [60, pytest.param(2000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("kills", [24, pytest.param(2000, marks=pytest.mark.soak)])
 def test_a_kill_costs_nothing_that_was_acknowledged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], kills: int
 ) -> None:

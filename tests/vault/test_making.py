@@ -12,14 +12,14 @@ from agent.vault.backup import restore
 from agent.vault.chain import read_state
 from agent.vault.connection import connect
 from agent.vault.database import Database
-from agent.vault.making import Rotated, make_vault, put, rotate, workshop
+from agent.vault.making import Rotated, install, make_vault, rotate, staging
 from agent.vault.seal import Key
 from agent.vault.secrets import Secret
 from agent.vault.slots import read_slots
 from agent.vault.store import opened_item
 from agent.vault.vault import Vault, make, unlock, unlock_with
 from agent.vault.vault_files import Location
-from tests.vault.histories import NOW, disclosed
+from tests.vault.begun import TOLD, beside
 from tests.vault.worlds import (
     FAST,
     FEW,
@@ -34,7 +34,6 @@ from tests.vault.worlds import (
     stream,
 )
 
-TOLD = disclosed(NOW, "www.a.example", region="uk")
 LEFT = (".vault.db.0a1b2c3d.part", ".vault.db.0a1b2c3d.part-wal", ".vault.db.00000000.part.witness")
 OTHERS = (".vault.db.swp", "vault.db.00000000.part", "notes")
 ENTRIES = st.lists(st.tuples(st.sampled_from(["a", "b"]), st.binary(max_size=300)), max_size=70)
@@ -43,11 +42,6 @@ FAILING = (
     " BEGIN SELECT raise(ABORT, 'as a disk would'); END"
 )
 ITEMS = st.dictionaries(st.sampled_from(["a", "b", "c"]), st.binary(max_size=300))
-
-
-def beside(at: Location) -> list[str]:
-    """Return the names in the folder of the vault."""
-    return sorted(path.name for path in at.vault.parent.iterdir())
 
 
 def test_what_it_is_filled_with_is_in_it_from_the_beginning(at: Location) -> None:
@@ -131,13 +125,13 @@ def test_what_a_killed_one_left_goes(at: Location) -> None:
 
 def test_a_name_is_taken_once(at: Location) -> None:
     """Also where it is taken between the look and the link."""
-    with workshop(at) as part:
+    with staging(at) as part:
         make_vault(part, PASSPHRASE, FAST, stream())
         at.vault.symlink_to("nowhere")
         with pytest.raises(VaultError, match="a vault already"):
-            put(part, at)
+            install(part, at)
         at.vault.unlink()
-        put(part, at)
+        install(part, at)
     unlock(at, TYPED).close()
 
 
@@ -146,13 +140,13 @@ def test_a_file_that_lost_its_name_is_not_opened(
 ) -> None:
     """What would be written into it would be in no vault."""
     make(at, PASSPHRASE, FAST, stream())
-    with workshop(at) as part:
+    with staging(at) as part:
         make_vault(part, PASSPHRASE, FAST, stream("second"))
 
         def exchanged(path: Path) -> object:
             found = connect(path)
             found.execute("PRAGMA schema_version")
-            put(part, at, over=True)
+            install(part, at, over=True)
             return found
 
         monkeypatch.setattr(database, "connect", exchanged)
@@ -254,7 +248,7 @@ def test_once_it_is_written_the_code_is_returned(
 
             failing.setattr(f"agent.vault.store.{step}", fail)
             new = rotate(store, PASSPHRASE, stream("new"))
-        assert store.doubtful
+        assert store.uncertain
         with pytest.raises(VaultError, match="must be opened again"):
             store.append_entry("a", b"2", durable=False)
     assert new.code is not None

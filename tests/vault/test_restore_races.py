@@ -42,7 +42,7 @@ def test_nobody_opens_the_vault_that_is_replaced(
     vault.backup(tmp_path / "backup.db")
     vault.close()
     said: list[str] = []
-    for step in ("unlock", "put"):
+    for step in ("unlock", "install"):
         before(monkeypatch, step, lambda: said.append(second(at)))
     restore(at, at.vault if itself else tmp_path / "backup.db", TYPED)
     assert said == ["the vault is open in another process"] * 2
@@ -62,7 +62,7 @@ def test_whoever_opens_the_restored_vault_keeps_its_log(
         live.append(unlock(at, TYPED))
         live[0].ledger.append(disclosed(NOW, "b.example", region="uk"))
 
-    before(monkeypatch, "put", used, after=True)
+    before(monkeypatch, "install", used, after=True)
     restore(at, tmp_path / "backup.db", TYPED)
     for suffix in ("", "-wal"):
         copyfile(f"{at.vault}{suffix}", tmp_path / f"copy.db{suffix}")
@@ -87,7 +87,7 @@ def test_a_vault_that_appears_meanwhile_is_not_replaced(
         live.append(unlock_with(at, key))
         live[0].ledger.append(TOLD)
 
-    before(monkeypatch, "put", made)
+    before(monkeypatch, "install", made)
     with pytest.raises(VaultError, match="a vault already"):
         restore(at, tmp_path / "backup.db", TYPED)
     assert beside(at) == ["vault.db", "vault.db-wal"]
@@ -106,7 +106,7 @@ def test_two_do_not_restore_at_once(
         with pytest.raises(BusyVaultError, match="being made or restored"):
             restore(at, tmp_path / "backup.db", TYPED)
 
-    before(monkeypatch, "put", again)
+    before(monkeypatch, "install", again)
     restore(at, tmp_path / "backup.db", TYPED)
     assert count(at) == 1
     assert beside(at) == ["vault.db", "vault.db.replaced-1"]

@@ -27,8 +27,8 @@ from agent.vault.seal import (
     context,
     derive,
     frame,
-    named,
-    unnamed,
+    prefix_name,
+    split_name,
 )
 
 KEY = Key(bytes(range(32)))
@@ -65,17 +65,17 @@ def test_moving_a_border_is_another_frame(data: bytes) -> None:
 @given(st.text(min_size=1, max_size=20), st.binary(max_size=20))
 def test_a_name_before_a_payload_comes_back(name: str, payload: bytes) -> None:
     """Also a payload that looks like a name."""
-    assert unnamed(named(name, payload)) == (name, payload)
+    assert split_name(prefix_name(name, payload)) == (name, payload)
 
 
 @given(st.binary(max_size=6))
 def test_any_bytes_are_named_or_refused(data: bytes) -> None:
     """ValueError, never another."""
     try:
-        name, payload = unnamed(data)
+        name, payload = split_name(data)
     except ValueError:
         return
-    assert named(name, payload) == data
+    assert prefix_name(name, payload) == data
 
 
 @given(st.binary(max_size=100), st.binary(max_size=20))

@@ -18,14 +18,16 @@ from hypothesis import strategies as st
 from agent.errors import UsageError, VaultError, WrongSecretError
 from agent.vault import secrets
 from agent.vault.secrets import CODE_BYTES, MAX_BYTES, Secret, code_bytes, code_text, normalised
-from agent.vault.vault import Vault, create, make, unlock
+from agent.vault.vault import Vault, make, unlock
 from agent.vault.vault_files import Location
 from tests.house.tree import ROOT
+from tests.vault.begun import new
 from tests.vault.dumps import NEVER
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, stream
 
 PROGRAM = """
 from agent.vault.secrets import forbid_dumps
+from tests.vault.begun import new
 from tests.vault.dumps import state
 print(state())
 for _ in range({times}):
@@ -182,7 +184,7 @@ def ring() -> Iterator[Ring]:
 @pytest.fixture
 def vault(at: Location) -> Iterator[Vault]:
     """An open vault."""
-    made, _ = create(at, PASSPHRASE, FAST, stream())
+    made, _ = new(at)
     with made:
         yield made
 

@@ -27,9 +27,9 @@ from agent.vault.slots import (
     unwrap,
     without_slot,
 )
-from agent.vault.vault import Vault, create, unlock
+from agent.vault.vault import create, unlock
 from agent.vault.vault_files import Location
-from tests.vault.histories import NOW, disclosed
+from tests.vault.begun import AGAIN, TOLD, new
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, stream
 
 ID = b"v" * 16
@@ -38,8 +38,6 @@ MAKE = SlotMaker(ID, KEY, stream("slots"))
 PASS = MAKE.make(1, TYPED, FAST)[0]
 RECOVERY, CODE = MAKE.make(2, Secret("recovery"))
 DAMAGED = SlotRow(3, b"", None)
-TOLD = disclosed(NOW, "www.a.example", region="uk")
-AGAIN = disclosed(NOW, "www.a.example", region="uk", age="old")
 
 
 def test_each_secret_opens_its_slot() -> None:
@@ -176,11 +174,6 @@ def test_salts_are_never_the_same() -> None:
 def kinds(rows: list[SlotRow]) -> list[tuple[int, Kind | None, Derivation | None]]:
     """Return what can be said of slots without a key."""
     return [(row.id, row.kind, row.derivation) for row in rows]
-
-
-def new(at: Location) -> tuple[Vault, str]:
-    """Make a vault, fast."""
-    return create(at, PASSPHRASE, FAST, stream())
 
 
 def test_keys_are_added_and_removed(at: Location) -> None:

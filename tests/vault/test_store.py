@@ -116,7 +116,7 @@ class Kept(RuleBasedStateMachine):
 TestKept = Kept.TestCase
 
 
-TestKept.settings = settings(FEW, stateful_step_count=20)
+TestKept.settings = settings(FEW, max_examples=FEW.max_examples // 2, stateful_step_count=20)
 
 
 def test_every_write_counts_one_generation(tmp_path: Path) -> None:

@@ -2,36 +2,24 @@
 
 import os
 import stat
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agent.errors import BusyVaultError, DamagedVaultError, UsageError, VaultError, WrongSecretError
 from agent.paths import HOME, paths
-from agent.vault.disclosure_index import Record
-from agent.vault.ledger import Ledger
 from agent.vault.secrets import Secret
 from agent.vault.slots import key_slots
-from agent.vault.vault import Vault, create, unlock, unlock_with
-from agent.vault.vault_files import MISSING, Location
-from tests.vault.doubles import MemoryStore
-from tests.vault.histories import GROUPINGS, NOW, Grouping, disclosed, forgotten, histories, records
+from agent.vault.vault import create, unlock, unlock_with
+from agent.vault.vault_files import Location
+from tests.vault.begun import TOLD, new
+from tests.vault.histories import NOW, disclosed
 from tests.vault.killed import new_vault
 from tests.vault.values import change, model_of
-from tests.vault.worlds import FAST, FEW, PASSPHRASE, TYPED, store_of, stream
+from tests.vault.worlds import FAST, TYPED, store_of
 
-TOLD = disclosed(NOW, "www.a.example", region="uk")
-AGAIN = disclosed(NOW, "www.a.example", region="uk", age="old")
 MODEL = model_of({"region": ("unspecified", "uk", "france")}, name="one")
-
-
-def new(at: Location, seed: str = "") -> tuple[Vault, str]:
-    """Make a vault, fast."""
-    return create(at, PASSPHRASE, FAST, stream(seed))
 
 
 def test_what_was_told_is_there_after_unlocking(at: Location) -> None:
@@ -168,83 +156,12 @@ def test_an_entry_that_is_no_record_is_damage(at: Location) -> None:
     assert key_slots(at.vault)
 
 
-def test_a_missing_witness_is_told_once(at: Location) -> None:
-    """The next time there is one again."""
-    new(at)[0].close()
-    at.witness.unlink()
-    with unlock(at, TYPED) as vault:
-        assert vault.notes == (MISSING,)
-        assert at.witness.exists()
-    with unlock(at, TYPED) as vault:
-        assert vault.notes == ()
-
-
-def test_a_forgetting_is_kept(at: Location) -> None:
-    """As a statement beside the disclosures."""
-    made, _ = new(at)
-    with made as vault:
-        vault.ledger.append(TOLD)
-        vault.ledger.append(forgotten("a.example"))
-    with unlock(at, TYPED) as vault:
-        assert vault.ledger.count == 2
-
-
 def test_a_location_is_where_the_users_files_are(tmp_path: Path) -> None:
     """Vault and witness lie in different folders."""
     ours = paths({HOME: str(tmp_path)})
     at = Location.of(ours)
     assert (at.vault, at.witness) == (ours.vault, ours.witness)
     assert at.vault.parent != at.witness.parent
-
-
-def held(ledger: Ledger) -> list[object]:
-    """Return what every pool holds, under each grouping."""
-    return [
-        (name, dict(pool.held), pool.recent(NOW))
-        for groups in GROUPINGS
-        for name, pool in ledger.disclosures.pools(Grouping(groups).of)
-    ]
-
-
-def apart(history: Sequence[Record]) -> Ledger:
-    """Return a ledger of these entries that is kept in memory."""
-    ledger = Ledger(MemoryStore())
-    for record in history:
-        ledger.append(record)
-    return ledger
-
-
-@FEW
-@given(histories(), histories())
-def test_who_opens_it_again_knows_the_same(
-    tmp_path_factory: pytest.TempPathFactory, before: list[Record], after: list[Record]
-) -> None:
-    """What recipients hold is read from the file, and goes on from there."""
-    with new_vault(tmp_path_factory.getbasetemp()) as (at, key):
-        for history in (before, after):
-            with unlock_with(at, key) as vault:
-                for record in history:
-                    vault.ledger.append(record)
-        with unlock_with(at, key) as vault:
-            expected = apart([*before, *after])
-            assert vault.ledger.read() == expected.read()
-            assert held(vault.ledger) == held(expected)
-
-
-@FEW
-@given(st.lists(records(), min_size=1, max_size=5), st.data())
-def test_a_part_is_read_from_the_file(
-    tmp_path_factory: pytest.TempPathFactory, history: list[Record], data: st.DataObject
-) -> None:
-    """As from memory, whatever the entries hold."""
-    after, limit = data.draw(st.integers(0, 6)), data.draw(st.none() | st.integers(0, 6))
-    hosts = data.draw(st.none() | st.sets(st.sampled_from([each.host for each in history])))
-    chosen = None if hosts is None else hosts.__contains__
-    with new_vault(tmp_path_factory.getbasetemp()) as (at, key), unlock_with(at, key) as vault:
-        for record in history:
-            vault.ledger.append(record)
-        expected = apart(history)
-        assert vault.ledger.read(after, limit, chosen) == expected.read(after, limit, chosen)
 
 
 def test_values_stay_with_the_vault(tmp_path: Path) -> None:
@@ -265,5 +182,5 @@ def test_an_entry_that_is_too_large_did_not_happen(tmp_path: Path) -> None:
     with new_vault(tmp_path) as (at, key), unlock_with(at, key) as vault:
         with pytest.raises(UsageError):
             vault.ledger.append(disclosed(NOW, "a.example", region="x" * 2**17))
-        assert held(vault.ledger) == []
+        assert [*vault.ledger.disclosures.pools(str)] == []
         assert vault.ledger.append(disclosed(NOW, "a.example", region="uk")) == 1

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agent.errors import RolledBackError, VaultError, WrongSecretError
 from agent.vault.backup import restore
-from agent.vault.making import rotate, workshop
+from agent.vault.making import rotate, staging
 from agent.vault.secrets import Secret
 from agent.vault.store import Store
 from agent.vault.vault import Vault, make, unlock
@@ -251,7 +251,7 @@ def test_what_killed_ones_left_goes_once_the_vault_is_open(at: Location, vault: 
         copyfile(at.vault, path)
     with pytest.raises(WrongSecretError):
         unlock(at, Secret("passphrase", "another"))
-    with workshop(Location(at.vault.with_name("other.db"), at.witness)):
+    with staging(Location(at.vault.with_name("other.db"), at.witness)):
         unlock(at, TYPED).close()
     assert all(path.exists() for path in left)
     unlock(at, TYPED).close()
